@@ -1,0 +1,25 @@
+"""Differentially private medians, quantiles, modes and means by dataset distance, drawn exactly."""
+
+from duffdp import mechanisms, statistics
+from duffdp.domain import Categories, Grid
+from duffdp.errors import BoundsError, DuffError, UnsupportedData
+from duffdp.release import Release, mean, median, mode, quantile
+from duffdp.steps import StepFunction
+
+__version__ = "0.1.0"
+
+__all__ = [
+    "BoundsError",
+    "Categories",
+    "DuffError",
+    "Grid",
+    "Release",
+    "StepFunction",
+    "UnsupportedData",
+    "mean",
+    "mechanisms",
+    "median",
+    "mode",
+    "quantile",
+    "statistics",
+]

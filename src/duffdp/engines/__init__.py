@@ -1,0 +1,1 @@
+"""Where data live. An engine answers a few counting questions and knows nothing of privacy."""

@@ -1,0 +1,343 @@
+"""Arrays and lists: a random bracket, one counting and filtering pass in cache-sized chunks, a small sort."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from duffdp.domain import Categories, Grid, Ints, Keys
+from duffdp.errors import UnsupportedData
+from duffdp.sampling.entropy import positions
+
+Array = npt.NDArray[Any]
+
+CHUNK = 2**15  # 256 KiB of doubles: stays in the second-level cache between the operations on it
+SORTED = 2**14  # up to here a sort is cheaper than a bracket
+PENDING = 2**19  # filtered values held before they are counted by value: 4 MiB
+DENSE = 2**12  # brackets with at most so many candidates are counted in a histogram
+_INT_MIN, _INT_MAX = np.iinfo(np.int64).min, np.iinfo(np.int64).max
+_NUMBERS = frozenset({float, int, bool, type(None)})
+
+
+class Ranks(NamedTuple):
+    """All values from candidate `first` to candidate `last`: distinct indices with counts, and how many lie before."""
+
+    index: Ints
+    count: Ints
+    below: int
+    total: int
+    first: int
+    last: int
+
+
+class Records(NamedTuple):
+    """A one-dimensional array, and whether its type says that the values are whole numbers."""
+
+    array: Array
+    integer: bool
+
+
+def read(data: Any) -> Records:
+    """Take any one-dimensional container as an array, without copying what is one already."""
+    if isinstance(data, list | tuple | range):
+        return Records(_from_sequence(data), integer=False)
+    if isinstance(data, np.ma.MaskedArray):
+        data = data.compressed()
+    elif isinstance(data, str | bytes | dict | set | frozenset) or not hasattr(data, "__len__"):
+        raise UnsupportedData(f"data must be a one-dimensional array, series or list, got {type(data).__name__}.")
+    array = np.asarray(data)
+    if array.ndim != 1:
+        raise UnsupportedData(f"data must be one-dimensional, got {array.ndim} dimensions. Pass one column.")
+    return Records(array, integer=array.dtype.kind in "iub")
+
+
+def _from_sequence(data: list[Any] | tuple[Any, ...] | range) -> Array:
+    """A plain sequence has no declared type: decide record by record, and drop what does not fit."""
+    if isinstance(data, range):
+        return np.arange(data.start, data.stop, data.step)
+    types = set(map(type, data))
+    if types <= _NUMBERS:
+        try:
+            return np.array(data, dtype=np.float64 if float in types or type(None) in types or not types else None)
+        except OverflowError:
+            pass
+    if types and types <= {list, tuple, np.ndarray}:
+        raise UnsupportedData("data must be one-dimensional, got a list of lists. Pass one column.")
+    array = np.empty(len(data), dtype=object)
+    array[:] = data
+    return array
+
+
+class Column:
+    """The records of one array on one grid, clamped and snapped one by one as they pass."""
+
+    def __init__(self, records: Records, grid: Grid) -> None:
+        array, timed = records.array, grid.kind in ("date", "datetime")
+        kind = array.dtype.kind
+        if kind == "O":
+            array = _object_indices(array, grid)
+            grid = Grid(0, grid.size - 1, 1)  # the records are indices now
+        elif kind not in ("M" if timed else "fiub"):
+            wanted = "dates or times" if timed else "numbers"
+            raise UnsupportedData(f"these bounds need a column of {wanted}, got dtype {array.dtype}. Pass another column or convert it.")
+        self._array, self.grid = array, grid
+        self._missing = array.dtype.kind in "fM"
+        self._unit = "M8[D]" if grid.kind == "date" else "M8[us]"
+        self.integer = array.dtype.kind != "f" and grid.whole
+
+    @property
+    def size(self) -> int:
+        """Number of candidates."""
+        return self.grid.size
+
+    @property
+    def length(self) -> int:
+        """Number of records, missing ones included."""
+        return len(self._array)
+
+    def _chunks(self, length: int = CHUNK) -> Iterator[Keys]:
+        """Present records as keys, float64 or int64, a cache-sized piece at a time."""
+        for begin in range(0, len(self._array), length):
+            yield self._keys(self._array[begin : begin + length])
+
+    def _keys(self, part: Array) -> Keys:
+        if part.dtype.kind == "M":
+            part = part.astype(self._unit).view(np.int64)
+            return part[part != _INT_MIN]
+        if self.integer:
+            if part.dtype == np.uint64:
+                part = np.minimum(part, np.uint64(_INT_MAX))
+            return part.astype(np.int64, copy=False)
+        part = part.astype(np.float64, copy=False)
+        if self._missing and (gone := np.isnan(part)).any():
+            return part[~gone]
+        return part
+
+    def around(self, *ranks: tuple[Fraction, int], total: bool = False) -> tuple[list[Ranks], int]:
+        """Values whose rank is within `reach` of `q * n`, for every `(q, reach)`; with `total` also the sum of all indices."""
+        length = len(self._array)
+        if length <= SORTED:
+            index = self.grid.snap(self._keys(self._array))
+            index.sort()
+            return [_around_sorted(index, self.size, q, reach) for q, reach in ranks], _exact_sum(index) if total else 0
+        sample = self.grid.snap(self._keys(self._array[positions(length, max(2**11, int(length ** (2 / 3)) // 4))]))
+        sample.sort()
+        found: dict[int, Ranks] = {}
+        exact, margin = 0, 4.0
+        while len(found) < len(ranks):
+            todo = [i for i in range(len(ranks)) if i not in found]
+            gathers = [_Gather(*self._bracket(sample, *ranks[i], margin), self) for i in todo]
+            seen, summed = self._scan(gathers, total and not exact)
+            exact += summed
+            found |= {i: near for i, gather in zip(todo, gathers, strict=True) if (near := gather.near(*ranks[i], seen))}
+            margin *= 4  # a bracket that missed, perhaps one time in 10,000, is widened
+        return [found[i] for i in range(len(ranks))], exact
+
+    def _bracket(self, sample: Ints, q: Fraction, reach: int, margin: float) -> tuple[int, int]:
+        """Two candidates that very likely enclose the wanted ranks, by the order statistics of a sample."""
+        size, share = len(sample), float(q)
+        half = margin * math.sqrt(size * share * (1 - share) + 4) + reach * size / len(self._array) + 1
+        low, high = math.floor(share * size - half), math.ceil(share * size + half)
+        return (int(sample[low]) if low >= 0 and size else 0), (int(sample[high]) if high < size else self.size - 1)
+
+    def _scan(self, gathers: list[_Gather], total: bool) -> tuple[int, int]:
+        """One pass over the records: fill the brackets; return the number of records and, if asked, the sum of indices."""
+        grid, seen, exact = self.grid, 0, 0
+        in_floats = not self.integer and grid.size <= 2**41
+        for part in self._chunks():
+            seen += len(part)
+            if total:
+                exact += _float_sum(grid.snap_float(part)) if in_floats else _exact_sum(grid.snap(part))
+            for gather in gathers:
+                gather.take(part)
+        return seen, exact
+
+    def edges(self, low: int, high: int) -> tuple[float | int, float | int]:
+        """The smallest and the largest key that snap to candidates from `low` to `high`."""
+        least = self.grid.threshold(low, self.integer)
+        if high >= self.size - 1:
+            return least, _INT_MAX if self.integer else math.inf
+        beyond = self.grid.threshold(high + 1, self.integer)
+        return least, beyond - 1 if self.integer else math.nextafter(beyond, -math.inf)
+
+    def rank_of(self, index: int) -> tuple[int, int]:
+        """How many records lie before this candidate and how many at it: one pass."""
+        least, most = self.edges(index, index)
+        before = upto = 0
+        for part in self._chunks():
+            before += int(np.count_nonzero(part < least))
+            upto += int(np.count_nonzero(part <= most))
+        return before, upto - before
+
+    def tally(self) -> tuple[Ints, Ints]:
+        """Every distinct index with its count."""
+        if self.size <= max(DENSE, 4 * len(self._array)) and self.size <= 2**22:
+            counts = np.zeros(self.size, dtype=np.int64)
+            for part in self._chunks(max(CHUNK, self.size)):
+                counts += np.bincount(self.grid.snap(part), minlength=self.size)
+            index = counts.nonzero()[0]
+            return index, counts[index]
+        index = np.concatenate([self.grid.snap(part) for part in self._chunks()] or [np.empty(0, dtype=np.int64)])
+        index.sort()
+        return _distinct(index)
+
+
+class _Gather:
+    """Collects what falls between two candidates; memory is bounded by the distinct values there."""
+
+    def __init__(self, low: int, high: int, column: Column) -> None:
+        self._low, self._high, self._column = low, high, column
+        self._least, self._most = column.edges(low, high)
+        self._dense = np.zeros(high - low + 1, dtype=np.int64) if high - low < DENSE else None
+        self._parts: list[Keys] = []
+        self._pending = self._below = 0
+        self._index = self._count = np.empty(0, dtype=np.int64)
+
+    def take(self, part: Keys) -> None:
+        inside = part <= self._most
+        if self._low > 0:
+            before = part < self._least
+            self._below += int(np.count_nonzero(before))
+            inside ^= before
+        if self._low == self._high and self._dense is not None:
+            self._dense[0] += np.count_nonzero(inside)
+            return
+        taken = part[inside]
+        if self._dense is not None:
+            self._dense += np.bincount(self._column.grid.snap(taken) - self._low, minlength=len(self._dense))
+            return
+        self._parts.append(taken)
+        self._pending += len(taken)
+        if self._pending > PENDING:
+            self._compress()
+
+    def _compress(self) -> None:
+        index = self._column.grid.snap(np.concatenate(self._parts))
+        index.sort()
+        index, count = _distinct(index)
+        if len(self._index):
+            joined, weight = np.concatenate([self._index, index]), np.concatenate([self._count, count])
+            order = np.argsort(joined, kind="stable")
+            joined, weight = joined[order], weight[order]
+            begin = _begins(joined)
+            index, count = joined[begin], np.add.reduceat(weight, begin)
+        self._index, self._count, self._parts, self._pending = index, count, [], 0
+
+    def near(self, q: Fraction, reach: int, total: int) -> Ranks | None:
+        """The wanted ranks; None if the bracket does not cover them."""
+        if self._dense is not None:
+            index = self._dense.nonzero()[0]
+            self._index, self._count = index + self._low, self._dense[index]
+        elif len(self._index) and self._pending:
+            self._compress()
+        inside = self._pending + int(self._count.sum())
+        low, high = _wanted(q, reach, total)
+        if (self._below > low and self._low > 0) or (self._below + inside < high and self._high < self._column.size - 1):
+            return None
+        if not self._pending:
+            return _trim(Ranks(self._index, self._count, self._below, total, self._low, self._high), low, high)
+        values = Records(np.concatenate(self._parts), integer=False)
+        centre = Fraction(q.numerator * total // q.denominator - self._below, inside)
+        (near,), _ = Column(values, self._column.grid).around((centre, reach))
+        return Ranks(near.index, near.count, near.below + self._below, total, max(near.first, self._low), min(near.last, self._high))
+
+
+def _object_indices(array: Array, grid: Grid) -> Ints:
+    """Indices of the records that fit. A column with nothing but text is taken for the wrong column."""
+    types = set(map(type, array))
+    if types and types <= {str, bytes, np.str_, np.bytes_}:
+        raise UnsupportedData("these bounds need a column of numbers or dates, got text. Pass another column or convert it.")
+    index = np.fromiter(map(grid.record_index, array), dtype=np.int64, count=len(array))
+    return index[index >= 0]
+
+
+def count_categories(records: Records, categories: Categories) -> Ints:
+    """How many records fall into each category; others are dropped."""
+    counts = np.zeros(categories.size, dtype=np.int64)
+    array = records.array
+    for begin in range(0, len(array), CHUNK):
+        part = array[begin : begin + CHUNK]
+        if array.dtype.kind in "iub":
+            value, count = np.unique(part, return_counts=True)
+            tallied = zip(value.tolist(), count.tolist(), strict=True)
+        elif array.dtype.kind == "O":
+            tallied = _hashable_counts(part)
+        else:
+            tallied = Counter(part.tolist()).items()  # type: ignore[assignment]
+        for record, number in tallied:
+            if (index := categories.record_index(record)) >= 0:
+                counts[index] += number
+    return counts
+
+
+def _hashable_counts(part: Array) -> Any:
+    try:
+        return Counter(part).items()
+    except TypeError:  # something in it cannot be a category: one by one
+        return ((record, 1) for record in part)
+
+
+def _begins(ordered: Ints) -> Ints:
+    """Where the runs of equal values begin in a sorted array."""
+    first = np.empty(len(ordered), dtype=bool)
+    first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return first.nonzero()[0]
+
+
+def _distinct(ordered: Ints) -> tuple[Ints, Ints]:
+    begin = _begins(ordered)
+    count = np.empty(len(begin), dtype=np.int64)
+    if len(begin):
+        np.subtract(begin[1:], begin[:-1], out=count[:-1])
+        count[-1] = len(ordered) - begin[-1]
+    return ordered[begin], count
+
+
+def _wanted(q: Fraction, reach: int, total: int) -> tuple[int, int]:
+    centre = q.numerator * total // q.denominator
+    return max(centre - reach, 0), min(centre + 1 + reach, total)
+
+
+def _around_sorted(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
+    """As `_trim`, straight from sorted indices."""
+    total = len(index)
+    low, high = _wanted(q, reach, total)
+    begin, first = 0, 0
+    end, last = total, size - 1
+    if low > 0:
+        first = int(index[low])
+        begin = int(index.searchsorted(first))
+    if high < total:
+        last = int(index[high])
+        end = int(index.searchsorted(last, side="right"))
+    distinct, count = _distinct(index[begin:end])
+    return Ranks(distinct, count, begin, total, first, last)
+
+
+def _trim(near: Ranks, low: int, high: int) -> Ranks:
+    """Cut distinct values down to those that cover the wanted ranks."""
+    upto = near.below + np.cumsum(near.count)
+    most = int(upto[-1]) if len(upto) else near.below
+    begin = int(upto.searchsorted(low, side="right")) if low > near.below else 0
+    end = min(int(upto.searchsorted(high)) + 1, len(upto)) if high < most else len(upto)
+    first = int(near.index[begin]) if begin else near.first
+    last = int(near.index[end - 1]) if end < len(upto) else near.last
+    below = int(upto[begin - 1]) if begin else near.below
+    return Ranks(near.index[begin:end], near.count[begin:end], below, near.total, first, last)
+
+
+def _exact_sum(index: Ints) -> int:
+    """Sum of int64 indices below 2**62 without overflow."""
+    return (int((index >> 31).sum()) << 31) + int((index & (2**31 - 1)).sum())
+
+
+def _float_sum(index: npt.NDArray[np.float64]) -> int:
+    """Sum of whole numbers in float64: exact while the partial sums stay below 2**53."""
+    return sum(map(int, np.add.reduceat(index, np.arange(0, len(index), 2**12)).tolist())) if len(index) else 0

@@ -1,0 +1,42 @@
+"""The errors people see: what was given, the rule, the fix. Never a data value, never a count of records."""
+
+from __future__ import annotations
+
+
+class DuffError(ValueError):
+    """A request that cannot be answered as it stands.
+
+    Privacy
+    -------
+    The text is made from the parameters of the call alone, never from a record.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2: every output counts, errors too.
+    """
+
+
+class BoundsError(DuffError):
+    """Bounds, step or categories do not describe a public set of possible outputs.
+
+    Privacy
+    -------
+    Raised before data are read.
+
+    References
+    ----------
+    Mironov, "On significance of the least significant bits for differential privacy" (CCS 2012): why the set must be public.
+    """
+
+
+class UnsupportedData(DuffError):
+    """The data are of a kind (dtype, shape) that the statistic cannot take.
+
+    Privacy
+    -------
+    Depends on the declared type and shape of the column; the type of a column is public.
+
+    References
+    ----------
+    NumPy reference, "Data types".
+    """

@@ -1,0 +1,7 @@
+"""From distances to a law over outputs, and an exact draw from it."""
+
+from duffdp.mechanisms.exponential import Exponential
+from duffdp.mechanisms.law import Law
+from duffdp.mechanisms.permute_and_flip import PermuteAndFlip
+
+__all__ = ["Exponential", "Law", "PermuteAndFlip"]

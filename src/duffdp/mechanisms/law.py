@@ -1,0 +1,107 @@
+"""The explicit law of a mechanism: probabilities of all candidates, and what follows from them without sampling."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from duffdp.domain import Categories
+from duffdp.errors import DuffError, UnsupportedData
+from duffdp.steps import StepFunction
+
+
+class Law:
+    """Probabilities of all candidates, equal within a run.
+
+    Errors are absolute differences in the unit of the domain (days and seconds for dates and times); between categories
+    the error is 1 unless they are the same.
+
+    Privacy
+    -------
+    Not private: it depends on the data without noise. For planning on public data, for tests and for research.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level sets.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> steps = duffdp.statistics.Median().steps([1, 2, 2, 3], duffdp.Grid(0, 4, 1))
+    >>> law = duffdp.mechanisms.Exponential(2.0).law(steps)
+    >>> round(law.expected_error(2), 3), round(law.tail(2, 1), 3), law.interval(0.9)
+    (0.221, 0.025, (1, 3))
+    """
+
+    def __init__(self, steps: StepFunction, log_weight: npt.NDArray[np.float64]) -> None:
+        self._steps = steps
+        log_mass = log_weight + np.log(steps.count)
+        top = log_mass.max()
+        self._log_each = log_weight - (top + np.log(np.exp(log_mass - top).sum()))
+        self._mass = np.exp(self._log_each + np.log(steps.count))
+
+    def log_probability(self, value: Any) -> float:
+        """Logarithm of the probability of one candidate; -inf for what is none."""
+        index = self._steps.domain.find(value)
+        if index is None:
+            return -np.inf
+        return float(self._log_each[np.searchsorted(self._steps.start, index, side="right") - 1])
+
+    def probability(self, value: Any) -> float:
+        """Probability of one candidate; 0 for what is none."""
+        return float(np.exp(self.log_probability(value)))
+
+    def expected_error(self, target: Any) -> float:
+        """Expected distance between the output and `target`."""
+        if isinstance(self._steps.domain, Categories):
+            return self.tail(target, 0)
+        place, scale = self._place(target)
+        first, count = self._steps.start - place, self._steps.count.astype(np.float64)
+        last = first + (count - 1)
+        # A run that lies on both sides of the target is two arithmetic series, any other is one.
+        left = np.clip(np.floor(-first) + 1, 0, count)
+        right = count - left
+        sums = left * (-first) - left * (left - 1) / 2 + right * last - right * (right - 1) / 2
+        return float((self._mass * (sums / count)).sum() * scale)
+
+    def tail(self, target: Any, t: float) -> float:
+        """Probability that the output is more than `t` away from `target`."""
+        domain = self._steps.domain
+        if isinstance(domain, Categories):
+            return 1.0 - self.probability(target) if t < 1 else 0.0
+        place, scale = self._place(target)
+        reach = t / scale
+        low, high = np.ceil(place - reach - 1e-9), np.floor(place + reach + 1e-9)
+        start, count = self._steps.start, self._steps.count
+        inside = np.minimum(start + count - 1, high) - np.maximum(start, low) + 1
+        outside = 1 - np.clip(inside, 0, count) / count
+        return float((self._mass * outside).sum())
+
+    def interval(self, confidence: float) -> tuple[Any, Any]:
+        """Two candidates between which the output lies with at least this probability, cut evenly from both sides."""
+        domain = self._steps.domain
+        if isinstance(domain, Categories):
+            raise UnsupportedData("an interval needs ordered candidates, got categories. Use probability().")
+        if not 0 < confidence < 1:
+            raise DuffError(f"confidence must lie between 0 and 1, got {confidence!r}. Pass for example 0.95.")
+        rest = (1 - confidence) / 2
+        low = self._quantile(self._mass, rest)
+        high = domain.size - 1 - self._quantile(self._mass[::-1], rest, mirror=True)
+        return domain.value(low), domain.value(high)
+
+    def _quantile(self, mass: npt.NDArray[np.float64], share: float, mirror: bool = False) -> int:
+        """Candidates before the first at which the mass from one side passes `share`."""
+        count = self._steps.count[::-1] if mirror else self._steps.count
+        upto = np.cumsum(mass)
+        run = min(int(np.searchsorted(upto, share, side="right")), len(mass) - 1)
+        before = upto[run] - mass[run]
+        inside = min(int((share - before) / mass[run] * count[run]), int(count[run]) - 1)
+        return int(count[:run].sum()) + max(inside, 0)
+
+    def _place(self, target: Any) -> tuple[float, float]:
+        """A target as a fractional index, and the size of one index in the unit of errors."""
+        domain = self._steps.domain
+        assert not isinstance(domain, Categories)
+        return domain.place(target), domain.spacing

@@ -1,0 +1,70 @@
+"""What the two mechanisms share: epsilon, the coefficient, the draw."""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, ClassVar
+
+import numpy as np
+
+from duffdp.errors import DuffError
+from duffdp.mechanisms.law import Law
+from duffdp.sampling.entropy import Entropy, entropy
+from duffdp.sampling.race import Field, race
+from duffdp.steps import StepFunction
+
+
+def read_epsilon(epsilon: Any) -> Fraction:
+    """A finite number above 0, as the decimal that was written."""
+    if isinstance(epsilon, np.generic):
+        epsilon = epsilon.item()
+    number = isinstance(epsilon, int | float | Decimal | Fraction) and not isinstance(epsilon, bool)
+    if not number or not math.isfinite(epsilon) or epsilon <= 0:
+        raise DuffError(f"epsilon must be a finite number above 0, got {epsilon!r}. Pass for example epsilon=1.0.")
+    return Fraction(repr(epsilon)) if isinstance(epsilon, float) else Fraction(epsilon)
+
+
+class Mechanism(ABC):
+    """A law over candidates that gets less likely with distance."""
+
+    name: ClassVar[str]
+    _flip: ClassVar[bool]
+
+    def __init__(self, epsilon: Any) -> None:
+        self._epsilon = read_epsilon(epsilon)
+        self.epsilon = float(self._epsilon)
+
+    def coefficient(self, steps: StepFunction) -> Fraction:
+        """What one step of distance takes off the logarithm of a weight: rate * epsilon * unit."""
+        return steps.rate * steps.unit * self._epsilon
+
+    def draw(self, steps: StepFunction, size: int | None = None, rng: object = None) -> Any:
+        """One candidate, or an array of `size` independent ones, exactly from `law(steps)`.
+
+        With `rng=None` bits come from the operating system. A seed or a generator makes the draw reproducible and not private.
+        """
+        source = entropy(rng)
+        if size is None:
+            return self.release(steps, source)
+        return steps.domain.values(race(steps, size, self.coefficient(steps), self._flip, source))
+
+    def release(self, steps: StepFunction, source: Entropy) -> Any:
+        """One candidate from a step function or a window."""
+        (index,) = Field([steps]).race(self.coefficient(steps), self._flip, source)
+        return steps.domain.value(index)
+
+    def law(self, steps: StepFunction) -> Law:
+        """The explicit law over the candidates of a whole step function."""
+        if steps.tail is not None:
+            raise DuffError("law needs a whole step function, got a window. Use the steps() of the statistic.")
+        return Law(steps, self._log_weight(steps, float(self.coefficient(steps))))
+
+    @abstractmethod
+    def _log_weight(self, steps: StepFunction, c: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+        """Logarithm of the probability of one candidate of each run, up to a common constant."""
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}(epsilon={self.epsilon:g})"

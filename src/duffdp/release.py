@@ -1,0 +1,317 @@
+"""The verbs people call, and what they return."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any
+
+from duffdp.domain import Categories, Domain, Grid
+from duffdp.engines.arrays import read
+from duffdp.errors import BoundsError, DuffError
+from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.sampling.entropy import entropy
+from duffdp.statistics import Mean, Mode, Quantile
+
+# Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates to the tail.
+NEGLIGIBLE = 40.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Release:
+    """One private value, and what has to be known to use it: nothing in it depends on the data but the value.
+
+    Privacy
+    -------
+    `value` is epsilon-differentially private for neighbours that differ by one `unit` with up to `contributions` rows. With
+    `secure=False` the draw can be reproduced by whoever knows the seed, and there is no guarantee.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definitions 1 and 2.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> release = duffdp.median([3, 4, 5], epsilon=1.0, bounds=(0, 9), step=1, rng=7)
+    >>> release.epsilon, release.unit, release.secure
+    (1.0, 'row', False)
+    """
+
+    value: Any
+    epsilon: float
+    delta: float = 0.0
+    statistic: str
+    mechanism: str
+    domain: Domain
+    unit: str = "row"
+    contributions: int = 1
+    secure: bool
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as a plain dictionary; the domain as its public parameters."""
+        domain: dict[str, Any] = (
+            {"categories": list(self.domain)}
+            if isinstance(self.domain, Categories)
+            else {"bounds": (self.domain.lower, self.domain.upper), "step": self.domain.step}
+        )
+        return {
+            "value": self.value,
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            "statistic": self.statistic,
+            "mechanism": self.mechanism,
+            **domain,
+            "unit": self.unit,
+            "contributions": self.contributions,
+            "secure": self.secure,
+        }
+
+
+def median(
+    data: Any, *, epsilon: float, bounds: Any = None, step: Any = None, mechanism: str = "best", rng: object = None
+) -> Release:
+    """A private median of numbers, dates or times.
+
+    Parameters
+    ----------
+    data
+        A one-dimensional array, series or list. Missing records are dropped, others clamped to the bounds.
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data.
+    step
+        Distance between possible outputs. None: 1 for integer types, a day for dates, else about 2**40 candidates.
+    mechanism
+        "best": rank score with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for experiments, not private.
+
+    Returns
+    -------
+    Release
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record. Bounds, step, q and the type of the column are public.
+
+    Utility
+    -------
+    Errs by about 1/epsilon ranks.
+
+    Runtime
+    -------
+    One pass over the data and a small sort.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; McKenna and Sheldon (NeurIPS 2020).
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> ages = [31, 35, 38, 40, 41, 44, 52] * 100
+    >>> duffdp.median(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value
+    40
+    """
+    return _release("median", Fraction(1, 2), data, epsilon, bounds, step, mechanism, rng)
+
+
+def quantile(
+    data: Any, q: float, *, epsilon: float, bounds: Any = None, step: Any = None, mechanism: str = "best", rng: object = None
+) -> Release:
+    """A private quantile of numbers, dates or times: the value with rank max(1, ceil(q n)).
+
+    Parameters
+    ----------
+    q
+        From 0 (the minimum) to 1 (the maximum).
+    data, epsilon, bounds, step, mechanism, rng
+        As for `median`.
+
+    Returns
+    -------
+    Release
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record. Bounds, step, q and the type of the column are public.
+
+    Utility
+    -------
+    Errs by about 2 max(q, 1-q) / epsilon ranks.
+
+    Runtime
+    -------
+    One pass over the data and a small sort.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Quantiles".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> duffdp.quantile(range(1000), 0.9, epsilon=1.0, bounds=(0, 1000), step=10, rng=1).value
+    900
+    """
+    return _release(f"quantile({q})", q, data, epsilon, bounds, step, mechanism, rng)
+
+
+def mean(
+    data: Any, *, epsilon: float, bounds: Any = None, step: Any = None, mechanism: str = "best", rng: object = None
+) -> Release:
+    """A private mean of the clamped records.
+
+    Parameters
+    ----------
+    data, epsilon, bounds, step, rng
+        As for `median`.
+    mechanism
+        "best": the distance with permute-and-flip. "duff": with the exponential mechanism.
+
+    Returns
+    -------
+    Release
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record. The number of records is private too.
+
+    Utility
+    -------
+    Errs by about 2 (upper - lower) / (epsilon n); tight bounds help.
+
+    Runtime
+    -------
+    One pass over the data.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Mean".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> duffdp.mean([20, 30, 40] * 1000, epsilon=1.0, bounds=(0, 100), step=1, rng=1).value
+    30
+    """
+    return _release("mean", None, data, epsilon, bounds, step, mechanism, rng)
+
+
+def mode(
+    data: Any, *, epsilon: float, categories: Iterable[Any] | None = None, bounds: Any = None, step: Any = None,
+    mechanism: str = "best", rng: object = None,
+) -> Release:  # fmt: skip
+    """A private most common value.
+
+    Parameters
+    ----------
+    categories
+        The public list of possible values; records with another value are dropped. Or else:
+    bounds, step
+        A public grid, as for `median`.
+    data, epsilon, rng
+        As for `median`.
+    mechanism
+        "best": permute-and-flip with the full epsilon. "duff": the paper's exponential mechanism with epsilon/2.
+
+    Returns
+    -------
+    Release
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record. The categories are public.
+
+    Utility
+    -------
+    The mode wins unless another value is within a few 1/epsilon records of it.
+
+    Runtime
+    -------
+    One counting pass.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Mode".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> votes = ["yes"] * 60 + ["no"] * 40
+    >>> duffdp.mode(votes, epsilon=1.0, categories=["yes", "no"], rng=1).value
+    'yes'
+    """
+    if (categories is None) == (bounds is None):
+        given = "neither" if bounds is None else "both"
+        raise BoundsError(f"mode needs either categories or bounds, got {given}. Pass for example categories=[\"yes\", \"no\"].")
+    chosen = None if categories is None else categories if isinstance(categories, Categories) else Categories(categories)
+    return _release("mode", None, data, epsilon, bounds, step, mechanism, rng, chosen)
+
+
+def _release(
+    name: str, q: Any, data: Any, epsilon: Any, bounds: Any, step: Any, mechanism: str, rng: object,
+    categories: Categories | None = None,
+) -> Release:  # fmt: skip
+    """Check all parameters, then read the data, then draw."""
+    chosen, statistic, label = _plan(name, q, mechanism, epsilon)
+    source = entropy(rng)
+    grid = None if categories is not None else _bounded(bounds, step, integer=False)
+    records = read(data)
+    if grid is not None and step is None and records.integer:
+        grid = _bounded(bounds, step, integer=True)
+    domain: Domain = categories if grid is None else grid  # type: ignore[assignment]
+    far = (NEGLIGIBLE + math.log(domain.size)) / (float(statistic.rate) * chosen.epsilon)
+    steps = statistic.window(records, domain, far)  # type: ignore[arg-type]
+    return Release(
+        value=chosen.release(steps, source),
+        epsilon=chosen.epsilon,
+        statistic=name,
+        mechanism=label,
+        domain=domain,
+        secure=source.secure,
+    )
+
+
+def _plan(name: str, q: Any, mechanism: str, epsilon: Any) -> tuple[Mechanism, Quantile | Mean | Mode, str]:
+    """The mechanism and statistic behind a name."""
+    if mechanism not in ("best", "duff"):
+        raise DuffError(f'mechanism must be "best" or "duff", got {mechanism!r}.')
+    duff = mechanism == "duff"
+    chosen = Exponential(epsilon) if duff else PermuteAndFlip(epsilon)
+    if name == "mode":
+        return chosen, Mode(Fraction(1, 2) if duff else 1), f"{chosen.name}(distance)"
+    if name == "mean":
+        return chosen, Mean(), f"{chosen.name}(distance)"
+    utility = "distance" if duff else "rank"
+    return chosen, Quantile(q, utility), f"{chosen.name}({utility})"
+
+
+def _bounded(bounds: Any, step: Any, integer: bool) -> Grid:
+    """The grid for a pair of bounds; 1 is the default step for integer types."""
+    if isinstance(bounds, Grid):
+        return bounds
+    try:
+        lower, upper = bounds
+    except (TypeError, ValueError):
+        given = "none" if bounds is None else repr(bounds)
+        raise BoundsError(f"bounds must be a pair (lower, upper) known without the data, got {given}. Pass for example bounds=(0, 120).") from None
+    try:
+        return _grid(lower, upper, step, integer)
+    except TypeError:  # something unhashable among them: let the grid say what is wrong
+        return Grid(lower, upper, step)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _grid(lower: Any, upper: Any, step: Any, integer: bool) -> Grid:
+    grid = Grid(lower, upper, step)
+    return Grid(lower, upper, 1) if integer and grid.kind in ("int", "float", "decimal") else grid

@@ -1,0 +1,74 @@
+"""Where random bits come from: the operating system, or a seeded generator for experiments."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from typing import Protocol
+
+import numpy as np
+import numpy.typing as npt
+
+from duffdp.errors import DuffError
+
+Words = npt.NDArray[np.uint64]
+
+
+class Entropy(Protocol):
+    """A source of independent uniform bits."""
+
+    secure: bool
+
+    def words(self, size: int) -> Words:
+        """Independent uniform 64-bit words."""
+
+    def below(self, bound: int) -> int:
+        """A uniform integer from 0 to bound - 1."""
+
+
+class SystemEntropy:
+    """The operating system's generator, asked anew each time: no state to share after a fork or between threads."""
+
+    secure = True
+
+    def words(self, size: int) -> Words:
+        return np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
+
+    def below(self, bound: int) -> int:
+        return secrets.randbelow(bound)
+
+
+class SeededEntropy:
+    """A numpy generator: reproducible, and therefore not private."""
+
+    secure = False
+
+    def __init__(self, generator: np.random.Generator) -> None:
+        self._generator = generator
+
+    def words(self, size: int) -> Words:
+        return self._generator.integers(0, 2**64, size=size, dtype=np.uint64)
+
+    def below(self, bound: int) -> int:
+        return int(self._generator.integers(bound))
+
+
+SYSTEM = SystemEntropy()
+
+
+def entropy(rng: object = None) -> Entropy:
+    """The source for an `rng` argument: None is the operating system, an integer seed or a numpy Generator is not."""
+    if rng is None:
+        return SYSTEM
+    if isinstance(rng, np.random.Generator):
+        return SeededEntropy(rng)
+    if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
+        return SeededEntropy(np.random.default_rng(int(rng)))
+    raise DuffError(
+        f"rng must be None, a seed of 0 or more or a numpy.random.Generator, got {rng!r}. Leave it out for a private release."
+    )
+
+
+def positions(length: int, size: int) -> npt.NDArray[np.int64]:
+    """Random places in an array, for a bracket that decides about speed and never about the law of a release."""
+    return np.random.default_rng().integers(0, length, size)

@@ -1,0 +1,196 @@
+"""The race: every run of candidates gets a random time, the smallest key wins, and the law is exact.
+
+A candidate at distance d gets an Exp(1) time s. The exponential mechanism returns the smallest `log(s) + c d` (Algorithm 1
+of the paper); permute-and-flip, as report-noisy-max with exponential noise, the smallest `log(1 - exp(-s)) + c d`.
+The first of m candidates at one distance comes at time E/m, with E an Exp(1): one draw for a whole run.
+
+Exactness: E = -log(1 - V) for a uniform V of which some bits are drawn. Every key is an interval, and runs whose
+intervals can still win get more bits and more digits until one is left. Bits not drawn are never needed.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from decimal import Context, Decimal
+from fractions import Fraction
+
+import numpy as np
+import numpy.typing as npt
+
+from duffdp.domain import Ints
+from duffdp.sampling.entropy import Entropy, Words
+from duffdp.steps import StepFunction, Tail
+
+Floats = npt.NDArray[np.float64]
+
+WORD = 64
+# Bounds the rounding of the first pass in doubles (a few units of 2**-52 a step) with room to spare: the price of a
+# wide slack is only that refinement is needed one time in 10**8.
+SLACK = 2.0**-36
+BLOCK = 2**20  # runs raced at once when many draws are asked for
+
+
+class Field:
+    """Step functions or windows side by side, ready to be raced: one winner for each."""
+
+    def __init__(self, steps: Sequence[StepFunction]) -> None:
+        self.steps = steps
+        pieces = [(s.start, s.count, s.distance) for s in steps]
+        if any(s.tail is not None for s in steps):  # a tail runs along as one run at the least distance it can have
+            pieces = [
+                p if s.tail is None else tuple(np.append(a, b) for a, b in zip(p, (-1, s.tail.count, s.tail.floor), strict=True))
+                for p, s in zip(pieces, steps, strict=True)
+            ]
+        self.start, self.count, self.distance = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True))
+        self.runs = np.array([len(p[1]) for p in pieces], dtype=np.intp)
+        self.begin = np.cumsum(self.runs) - self.runs
+
+    def race(self, c: Fraction, flip: bool, entropy: Entropy, *, bits: int = WORD) -> list[int]:
+        """The index of one candidate for each step function, exactly from the exponential mechanism with coefficient `c`
+        or, with `flip`, from permute-and-flip."""
+        known = entropy.words(len(self.count))
+        if bits < WORD:
+            known = known >> np.uint64(WORD - bits)
+        low, high = _keys(known, bits, self.count, self.distance, float(c), flip)
+        can_win = low <= np.repeat(np.minimum.reduceat(high, self.begin), self.runs)
+        left = np.add.reduceat(can_win, self.begin, dtype=np.intp)
+        first = can_win.nonzero()[0]
+        winner = first[np.cumsum(left) - left]
+        return [
+            int(self.start[w]) + entropy.below(int(self.count[w]))
+            if alone == 1 and self.start[w] >= 0
+            else self._settle(i, known, bits, high, low, c, flip, entropy)
+            for i, (w, alone) in enumerate(zip(winner.tolist(), left.tolist(), strict=True))
+        ]
+
+    def _settle(
+        self, which: int, known: Words, bits: int, high: Floats, low: Floats, c: Fraction, flip: bool, entropy: Entropy
+    ) -> int:
+        """The winner of one step function whose first pass left several that can win, or the tail."""
+        step, begin = self.steps[which], int(self.begin[which])
+        end = begin + len(step.distance)
+        best: _Contender | None = None
+        least = high[begin:end].min(initial=np.inf)
+        for run in (begin + (low[begin:end] <= least).nonzero()[0]).tolist():
+            uniform = _Uniform(int(known[run]), bits)
+            rival = _Contender(int(self.distance[run]), [(uniform, int(self.count[run]))], run=run)
+            best = rival if best is None or rival.beats(best, c, flip, entropy) else best
+        candidate = None
+        if step.tail is not None:
+            best, candidate = _visit_tail(step.tail, best, _Uniform(int(known[end]), bits), c, flip, entropy)
+        if candidate is not None:
+            return candidate
+        assert best is not None
+        return int(self.start[best.run]) + entropy.below(int(self.count[best.run]))
+
+
+def race(step: StepFunction, size: int, c: Fraction, flip: bool, entropy: Entropy, *, bits: int = WORD) -> list[int]:
+    """`size` independent draws from one step function."""
+    most = max(1, BLOCK // (len(step.distance) + 1))
+    drawn: list[int] = []
+    while len(drawn) < size:
+        drawn += Field([step] * min(most, size - len(drawn))).race(c, flip, entropy, bits=bits)
+    return drawn
+
+
+def _keys(known: Words, bits: int, count: Ints, distance: Ints, c: float, flip: bool) -> tuple[Floats, Floats]:
+    """Lower and upper bounds of every key, in doubles."""
+    bit = 2.0**-bits
+    uniform = known.astype(np.float64)
+    time = np.log1p(np.maximum(-(uniform + 0.5) * bit, 2.0**-53 - 1))
+    time /= count
+    key = np.log(-np.expm1(time)) if flip else np.log(-time)
+    shift = c * distance
+    key += shift
+    # The undrawn bits move V by one unit: little if V is many units from 0 and from 1, where doubles are coarse as well.
+    slack = 4 / np.maximum(uniform, 1e-300)
+    slack += 2.0**12 / np.maximum(~known if bits == WORD else np.uint64(2**bits - 1) - known, 1e-300)
+    shift += shift
+    shift += np.abs(key)
+    shift += 1
+    shift *= SLACK
+    slack += shift
+    return key - slack, key + slack
+
+
+@dataclass(slots=True)
+class _Uniform:
+    """A uniform number in (0, 1) of which the first `bits` bits are known."""
+
+    known: int
+    bits: int
+
+    def refine(self, entropy: Entropy) -> None:
+        self.known = (self.known << WORD) | int(entropy.words(1)[0])
+        self.bits += WORD
+
+
+@dataclass(slots=True)
+class _Contender:
+    """A run of candidates, or one candidate of a tail, whose time is a sum of E_i / m_i."""
+
+    distance: int
+    terms: list[tuple[_Uniform, int]]
+    run: int = -1
+    low: Decimal = field(default=Decimal("-Infinity"))
+    high: Decimal = field(default=Decimal("Infinity"))
+
+    def beats(self, other: _Contender, c: Fraction, flip: bool, entropy: Entropy) -> bool:
+        """Whether this key is smaller; draws bits until that is certain."""
+        while True:
+            for contender in (self, other):
+                contender.low, contender.high = contender._key(c, flip, 0), contender._key(c, flip, 1)
+            if self.high < other.low or other.high < self.low:
+                return self.high < other.low
+            for uniform in {id(u): u for contender in (self, other) for u, _ in contender.terms}.values():
+                uniform.refine(entropy)
+
+    def _key(self, c: Fraction, flip: bool, upper: int) -> Decimal:
+        """Lower or upper bound of the key.
+
+        `Decimal.ln` and `Decimal.exp` are correctly rounded, so each step errs in the last digit. With bits + 100 digits
+        the sum of the errors stays below 10**-(digits / 2), even after the cancellation in 1 - exp(-s), where s is at
+        least 2**-(bits + 63).
+        """
+        digits = max(uniform.bits for uniform, _ in self.terms) + 100
+        near = Context(prec=digits, Emin=-(10**9), Emax=10**9, traps=[])
+        time = Decimal(0)
+        for uniform, share in self.terms:
+            left = (1 << uniform.bits) - uniform.known - upper  # 1 - V in units of 2**-bits
+            logarithm = near.ln(near.divide(Decimal(left), Decimal(1 << uniform.bits)))
+            time = near.subtract(time, near.divide(logarithm, Decimal(share)))
+        key = near.ln(near.subtract(Decimal(1), near.exp(near.minus(time))) if flip else time)
+        if not key.is_finite():
+            return key
+        shift = near.divide(Decimal(c.numerator * self.distance), Decimal(c.denominator))
+        key = near.add(key, shift)
+        slack = near.multiply(near.add(near.add(key.copy_abs(), shift), Decimal(1)), Decimal((0, (1,), -(digits // 2))))
+        return near.add(key, slack) if upper else near.subtract(key, slack)
+
+
+def _visit_tail(
+    tail: Tail, best: _Contender | None, first: _Uniform, c: Fraction, flip: bool, entropy: Entropy
+) -> tuple[_Contender | None, int | None]:
+    """Meet the candidates left out of a window in the order of their times, until none can still win.
+
+    The times of `m` candidates come as E_1/m, E_1/m + E_2/(m-1), ..., each at a uniform candidate not yet met. A key is at
+    least that of the same time at the distance `tail.floor`.
+    """
+    terms: list[tuple[_Uniform, int]] = []
+    met: set[int] = set()
+    candidate: int | None = None
+    while len(met) < tail.count:
+        uniform = first if not met else _Uniform(int(entropy.words(1)[0]), WORD)
+        terms = [*terms, (uniform, tail.count - len(met))]
+        if best is not None and best.beats(_Contender(tail.floor, terms), c, flip, entropy):
+            break
+        position = entropy.below(tail.count)
+        while position in met:
+            position = entropy.below(tail.count)
+        met.add(position)
+        index = tail.candidate(position)
+        rival = _Contender(tail.distance_of(index), terms)
+        if best is None or rival.beats(best, c, flip, entropy):
+            best, candidate = rival, index
+    return best, candidate

@@ -1,0 +1,108 @@
+"""The mean."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain import Grid, Ints
+from duffdp.engines.arrays import Column, Records, read
+from duffdp.steps import StepFunction, Tail, merge
+
+MOST_LEVELS = 2**15  # a window never holds more levels; beyond them the tail is visited
+
+
+class Mean:
+    """The mean of the clamped records.
+
+    The distance of a candidate is the fewest records to add or remove, at least one of them added, that make it the mean.
+
+    Privacy
+    -------
+    Changes by at most 1 when one record joins or leaves; rate 1/2 (`tests/privacy_test.py`). Public domain.
+
+    Utility
+    -------
+    Within k changes the mean reaches an interval [lo_k, hi_k] around the truth; about k (b - a) / n to a side.
+
+    Runtime
+    -------
+    One pass for the exact sum and the extreme records; one step of exact integer arithmetic a level. `steps` has up to
+    n + 1 levels.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; the closed form and its proof in `docs/theory.md`.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> steps = duffdp.statistics.Mean().steps([4, 5, 6], duffdp.Grid(0, 10, 1))
+    >>> [steps.distance_at(x) for x in range(11)]
+    [4, 3, 3, 2, 1, 1, 1, 2, 3, 3, 4]
+    """
+
+    rate = Fraction(1, 2)
+    unit = Fraction(1)
+
+    def steps(self, values: Any, domain: Grid) -> StepFunction:
+        """The distance of every candidate of the domain."""
+        return self._steps(Column(read(values), domain), domain, None)
+
+    def window(self, records: Records, domain: Grid, far: float) -> StepFunction:
+        """The candidates up to the distance `far`, and the rest as a tail."""
+        return self._steps(Column(records, domain), domain, min(math.ceil(far) + 1, MOST_LEVELS))
+
+    def _steps(self, column: Column, domain: Grid, levels: int | None) -> StepFunction:
+        reach = column.length if levels is None else levels
+        (least, most), total = column.around((Fraction(0), reach), (Fraction(1), reach), total=True)
+        n, top = least.total, domain.size - 1
+        wanted = n + 1 if levels is None else min(levels, n + 1)
+        smallest = _first(least.index, least.count, wanted)
+        largest = _first(most.index[::-1], most.count[::-1], wanted)
+        high = np.fromiter(_reach(smallest, total, n, top, wanted), dtype=np.int64)
+        low = top - np.fromiter(_reach(top - largest, n * top - total, n, top, wanted), dtype=np.int64)
+        first, last = int(low[-1]), int(high[-1])
+        # Level k adds a run to the left and one to the right of level k - 1; the first level is one run.
+        start = np.concatenate([low[::-1], high[:-1] + 1])
+        count = np.concatenate([low[-2::-1] - low[:0:-1], [high[0] - low[0] + 1], high[1:] - high[:-1]])
+        level = np.arange(1, wanted + 1)
+        left = domain.size - (last - first + 1)
+        tail = None
+        if left:
+
+            def distance_of(index: int) -> int:
+                return self._steps(column, domain, None).distance_of(index)
+
+            tail = Tail(first, last, left, wanted + 1, distance_of)
+        return StepFunction(domain, *merge(start, count, np.concatenate([level[::-1], level[1:]])), self.unit, self.rate, tail)
+
+    def __repr__(self) -> str:
+        return "Mean()"
+
+
+def _first(index: Ints, count: Ints, most: int) -> Ints:
+    """The first `most` records of distinct values with counts."""
+    return np.repeat(index, np.diff(np.minimum(np.cumsum(count), most), prepend=0))
+
+
+def _reach(smallest: Ints, total: int, n: int, top: int, levels: int) -> Iterator[int]:
+    """The largest candidate that k = 1, 2, ... changes reach: add k - j records at `top`, remove the j smallest.
+
+    The best j never decreases with k, and j + 1 is better than j as long as the mean exceeds (y_{j+1} + top) / 2.
+    """
+    removed = 0
+    j = 0
+    records = smallest.tolist()
+    for k in range(1, levels + 1):
+        while j < min(k - 1, n):
+            numerator, denominator = total - removed + (k - j) * top, n + k - 2 * j
+            if 2 * numerator <= denominator * (records[j] + top):
+                break
+            removed += records[j]
+            j += 1
+        yield (total - removed + (k - j) * top) // (n + k - 2 * j)

@@ -1,0 +1,108 @@
+"""The distance to every candidate, as runs of neighbouring candidates with equal distance."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain import Domain, Ints
+from duffdp.errors import DuffError
+
+
+@dataclass(frozen=True, slots=True)
+class Tail:
+    """Candidates that the runs of a window leave out: before `first` and after `last`.
+
+    `floor` is a lower bound of their distance and `distance_of` finds it for one of them, by a pass over the data.
+    """
+
+    first: int
+    last: int
+    count: int
+    floor: int
+    distance_of: Callable[[int], int]
+
+    def candidate(self, position: int) -> int:
+        """The candidate at this position (0 .. count - 1) among those left out."""
+        return position if position < self.first else position - self.first + self.last + 1
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StepFunction:
+    """How far every candidate of a domain is from being the statistic of the data.
+
+    Parameters
+    ----------
+    domain
+        The public candidates.
+    start, count, distance
+        int64 arrays: first candidate, number of candidates and distance of every run, in domain order.
+    unit
+        What one step of `distance` is worth: 1, or a fraction for rank scores.
+    rate
+        The largest c / epsilon that keeps epsilon: 1/2 in general, 1 where the distance moves in one direction only.
+    tail
+        None for a whole step function; in a window, what it leaves out.
+
+    Privacy
+    -------
+    Not private: it tells about the data. It is the input of a mechanism and never part of a release.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definition 6 and section 4.1.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> steps = duffdp.statistics.Median().steps([1, 2, 3], duffdp.Grid(0, 4, 1))
+    >>> [steps.distance_at(x) for x in range(5)], steps.measure(0), steps.within(2)
+    ([4, 2, 0, 3, 4], 1, 2)
+    """
+
+    domain: Domain
+    start: Ints
+    count: Ints
+    distance: Ints
+    unit: Fraction = Fraction(1)
+    rate: Fraction = Fraction(1, 2)
+    tail: Tail | None = None
+
+    def distance_at(self, value: Any) -> int:
+        """Distance of one candidate, in steps of `unit`."""
+        index = self.domain.find(value)
+        if index is None:
+            raise DuffError(f"expected a candidate of {self.domain!r}, got {value!r}.")
+        return self.distance_of(index)
+
+    def distance_of(self, index: int) -> int:
+        """Distance of the candidate with this index."""
+        if self.tail is not None and not self.tail.first <= index <= self.tail.last:
+            return self.tail.distance_of(index)
+        return int(self.distance[np.searchsorted(self.start, index, side="right") - 1])
+
+    def measure(self, k: int) -> int:
+        """Number of candidates at distance k, the paper's lambda(A_k)."""
+        return int(self.count[self.distance == k].sum())
+
+    def within(self, t: float) -> int:
+        """Number of candidates at distance t or less, the paper's lambda(H_t)."""
+        return int(self.count[self.distance <= t].sum())
+
+
+def merge(start: Ints, count: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
+    """Drop empty runs and join neighbouring runs of equal distance."""
+    if not count.all():
+        full = count > 0
+        start, count, distance = start[full], count[full], distance[full]
+    first = np.empty(len(distance), dtype=bool)
+    first[:1] = True
+    np.not_equal(distance[1:], distance[:-1], out=first[1:])
+    begin = first.nonzero()[0]
+    if len(begin) == len(first):
+        return start, count, distance
+    return start[begin], np.add.reduceat(count, begin), distance[begin]

@@ -1,0 +1,59 @@
+"""Distances by searching all data sets within reach. Slow, short, and written from the definitions alone."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from collections import Counter
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from functools import lru_cache
+
+
+@lru_cache(maxsize=64)
+def data_sets(size: int, most: int) -> list[tuple[int, ...]]:
+    """All data sets with up to `most` records on 0 .. size-1, as counts of each value."""
+    found = []
+    for n in range(most + 1):
+        for bars in itertools.combinations(range(n + size - 1), size - 1):
+            edges = (-1, *bars, n + size - 1)
+            found.append(tuple(b - a - 1 for a, b in itertools.pairwise(edges)))
+    return found
+
+
+def records(counts: tuple[int, ...]) -> Iterator[int]:
+    for value, count in enumerate(counts):
+        yield from [value] * count
+
+
+def quantile(q: Fraction) -> Callable[[tuple[int, ...]], set[int]]:
+    def statistic(counts: tuple[int, ...]) -> set[int]:
+        n = sum(counts)
+        return {list(records(counts))[max(1, math.ceil(q * n)) - 1]} if n else set()
+
+    return statistic
+
+
+def mode(counts: tuple[int, ...]) -> set[int]:
+    return {value for value, count in enumerate(counts) if count == max(counts)}
+
+
+def mean(counts: tuple[int, ...]) -> set[int]:
+    n = sum(counts)
+    exact = Fraction(sum(records(counts)), n) if n else None
+    return {int(exact)} if exact is not None and exact.denominator == 1 else set()
+
+
+def distances(
+    statistic: Callable[[tuple[int, ...]], set[int]], data: tuple[int, ...], size: int, join: bool = False
+) -> list[int]:
+    """For every x the fewest records to add or remove until the statistic is x; with `join` at least one is added."""
+    here = Counter(data)
+    best = [10**9] * size
+    for there in data_sets(size, 2 * len(data) + 1):
+        added = sum(max(0, count - here[value]) for value, count in enumerate(there))
+        removed = sum(max(0, here[value] - count) for value, count in enumerate(there))
+        cost = added + removed + (2 if join and added == 0 else 0)  # let a copy of a record join and leave again
+        for x in statistic(there):
+            best[x] = min(best[x], cost)
+    return best
