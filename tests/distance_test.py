@@ -5,10 +5,10 @@ from __future__ import annotations
 from fractions import Fraction
 
 import numpy as np
-import oracle
 import pytest
-from cases import QS, SMALL, small_data
 
+import oracle
+from cases import QS, SMALL, small_data
 from duffdp import Categories, Grid
 from duffdp.statistics import Mean, Median, Mode, Quantile
 

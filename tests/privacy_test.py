@@ -6,8 +6,8 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import MECHANISMS, SMALL, STATISTICS, small_data
 
+from cases import MECHANISMS, SMALL, STATISTICS, small_data
 from duffdp import Categories, Grid
 from duffdp.statistics import Median, Mode
 

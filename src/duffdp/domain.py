@@ -16,13 +16,15 @@ import numpy.typing as npt
 from duffdp.errors import BoundsError
 
 Ints = npt.NDArray[np.int64]
-Keys = npt.NDArray[np.int64] | npt.NDArray[np.float64]
+Keys = npt.NDArray[Any]  # int64 or float64
 
 MOST_CANDIDATES = 2**62
 DEFAULT_BITS = 40
 _EPOCH = dt.datetime(1970, 1, 1)
 _MICROSECOND = dt.timedelta(microseconds=1)
 _INT64 = np.iinfo(np.int64)
+_ROUNDED = 2**50
+_ROUNDER = 1.5 * 2.0**52
 
 
 def _read(value: Any) -> tuple[str, Fraction] | None:
@@ -88,8 +90,24 @@ class Grid:
     12.34
     """
 
-    __slots__ = ("_den", "_flo", "_fhi", "_fstep", "_ihi", "_ilo", "_istep", "_num_lo", "_num_step", "_scale", "_tz",
-                 "kind", "lower", "size", "step", "upper")  # fmt: skip
+    __slots__ = (
+        "_den",
+        "_fhi",
+        "_flo",
+        "_fstep",
+        "_ihi",
+        "_ilo",
+        "_istep",
+        "_num_lo",
+        "_num_step",
+        "_scale",
+        "_tz",
+        "kind",
+        "lower",
+        "size",
+        "step",
+        "upper",
+    )  # fmt: skip
 
     def __init__(self, lower: Any, upper: Any, step: Any = None) -> None:
         fix = "Pass for example bounds=(0, 120)."
@@ -115,7 +133,9 @@ class Grid:
             kind_step, pitch = _read_step(step, kind_low)
             kinds.add(kind_step)
         if pitch > up - low:
-            raise BoundsError(f"step must not be larger than the range of the bounds, got step={step!r} for {lower!r} to {upper!r}.")
+            raise BoundsError(
+                f"step must not be larger than the range of the bounds, got step={step!r} for {lower!r} to {upper!r}."
+            )
         self.lower, self.upper = lower, upper
         self.kind = kind_low if timed else next(k for k in ("float", "decimal", "int") if k in kinds)
         self.size = int((up - low) // pitch) + 1
@@ -182,8 +202,9 @@ class Grid:
             return min(round(scaled), self.size - 1)
         read = _read(record)
         if read is None:
-            infinite = isinstance(record, Decimal | np.floating) and not math.isnan(record)
-            return (self.size - 1 if record > 0 else 0) if infinite and self._timeless else -1
+            if self._timeless and isinstance(record, Decimal | np.floating) and not math.isnan(record):
+                return self.size - 1 if record > 0 else 0  # an infinity clamps
+            return -1
         if self._timeless != (read[0] not in ("date", "datetime")):
             return -1
         nearest = round((self._position(read) * self._den - self._num_lo) / self._num_step)
@@ -224,47 +245,52 @@ class Grid:
     def snap(self, keys: Keys) -> Ints:
         """Index of every key: a number for numeric grids, days or microseconds since 1970 for dates and times."""
         if keys.dtype == np.int64:
-            offset = np.maximum(keys, self._ilo)
-            np.minimum(offset, self._ihi, out=offset)
-            offset -= self._ilo
+            offset: Ints = _clamp(keys, self._ilo, self._ihi) - self._ilo
             return offset if self._istep == 1 else _divide_half_even(offset, self._istep)
         index = self.snap_float(keys).astype(np.int64)
-        return np.minimum(index, self.size - 1) if self.size > 2**50 else index
+        return np.minimum(index, self.size - 1) if self.size > _ROUNDED else index
 
     def snap_float(self, keys: Keys) -> npt.NDArray[np.float64]:
         """As `snap` for float64 keys, with the indices still in float64 (exact up to 2**50 candidates)."""
-        index = np.maximum(keys, self._flo)
-        np.minimum(index, self._fhi, out=index)
-        if self._flo:
-            index -= self._flo
+        index: npt.NDArray[np.float64] = _clamp(keys, self._flo, self._fhi) - self._flo
         if self._scale:
             if self._scale != 1.0:
                 index *= self._scale
         else:
             index /= self._fstep
-        return np.rint(index, out=index)
+        if self.size > _ROUNDED:
+            return np.rint(index, out=index)
+        index += _ROUNDER  # rounds to the nearest whole number, ties to even, as rint does but faster
+        index -= _ROUNDER
+        return index
 
     def threshold(self, index: int, integer: bool) -> float | int:
         """The smallest key that snaps to `index` or above: `key < threshold` says the same as `snap(key) < index`."""
         if integer:
             low, high = self._ilo - 1, self._ihi
-            reached = lambda key: self.snap(np.array([key], dtype=np.int64))[0] >= index  # noqa: E731
             if index <= 0:
                 return _INT64.min
+            reached = self._reaches_integer
         else:
             if index <= 0:
                 return -math.inf
             low, high = _order(self._flo) - 1, _order(self._fhi)
-            reached = lambda key: self.record_index(_unorder(key)) >= index  # noqa: E731
-            if not reached(high):  # a grid finer than doubles: no key gets there
+            reached = self._reaches_float
+            if not reached(high, index):  # a grid finer than doubles: no key gets there
                 return math.inf
         while high - low > 1:
             middle = (low + high) // 2
-            if reached(middle):
+            if reached(middle, index):
                 high = middle
             else:
                 low = middle
         return high if integer else _unorder(high)
+
+    def _reaches_integer(self, key: int, index: int) -> bool:
+        return bool(self.snap(np.array([key], dtype=np.int64))[0] >= index)
+
+    def _reaches_float(self, order: int, index: int) -> bool:
+        return self.record_index(_unorder(order)) >= index
 
     def __len__(self) -> int:
         return self.size
@@ -309,6 +335,13 @@ def _fine(low: Fraction, up: Fraction, least: int | None) -> Fraction:
     pitch = Fraction(2) ** exponent
     finest = Fraction(least) if least else Fraction(math.ulp(max(abs(float(low)), abs(float(up)))))
     return max(pitch, finest)
+
+
+def _clamp(keys: Keys, low: float, high: float) -> Keys:
+    """Keys within bounds; what needs no clamping is not copied."""
+    if keys.size and (keys.min() < low or keys.max() > high):
+        return np.clip(keys, low, high)
+    return keys
 
 
 def _divide_half_even(offset: Ints, step: int) -> Ints:

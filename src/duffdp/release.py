@@ -126,7 +126,14 @@ def median(
 
 
 def quantile(
-    data: Any, q: float, *, epsilon: float, bounds: Any = None, step: Any = None, mechanism: str = "best", rng: object = None
+    data: Any,
+    q: float,
+    *,
+    epsilon: float,
+    bounds: Any = None,
+    step: Any = None,
+    mechanism: str = "best",
+    rng: object = None,
 ) -> Release:
     """A private quantile of numbers, dates or times: the value with rank max(1, ceil(q n)).
 
@@ -253,7 +260,7 @@ def mode(
     """
     if (categories is None) == (bounds is None):
         given = "neither" if bounds is None else "both"
-        raise BoundsError(f"mode needs either categories or bounds, got {given}. Pass for example categories=[\"yes\", \"no\"].")
+        raise BoundsError(f'mode needs either categories or bounds, got {given}. Pass for example categories=["yes", "no"].')
     chosen = None if categories is None else categories if isinstance(categories, Categories) else Categories(categories)
     return _release("mode", None, data, epsilon, bounds, step, mechanism, rng, chosen)
 
@@ -263,7 +270,10 @@ def _release(
     categories: Categories | None = None,
 ) -> Release:  # fmt: skip
     """Check all parameters, then read the data, then draw."""
-    chosen, statistic, label = _plan(name, q, mechanism, epsilon)
+    try:
+        chosen, statistic, label = _plan(name, q, mechanism, epsilon)
+    except TypeError:  # something unhashable among them: let the check say what is wrong
+        chosen, statistic, label = _plan.__wrapped__(name, q, mechanism, epsilon)
     source = entropy(rng)
     grid = None if categories is not None else _bounded(bounds, step, integer=False)
     records = read(data)
@@ -282,6 +292,7 @@ def _release(
     )
 
 
+@lru_cache(maxsize=256, typed=True)
 def _plan(name: str, q: Any, mechanism: str, epsilon: Any) -> tuple[Mechanism, Quantile | Mean | Mode, str]:
     """The mechanism and statistic behind a name."""
     if mechanism not in ("best", "duff"):
@@ -304,7 +315,9 @@ def _bounded(bounds: Any, step: Any, integer: bool) -> Grid:
         lower, upper = bounds
     except (TypeError, ValueError):
         given = "none" if bounds is None else repr(bounds)
-        raise BoundsError(f"bounds must be a pair (lower, upper) known without the data, got {given}. Pass for example bounds=(0, 120).") from None
+        raise BoundsError(
+            f"bounds must be a pair (lower, upper) known without the data, got {given}. Pass for example bounds=(0, 120)."
+        ) from None
     try:
         return _grid(lower, upper, step, integer)
     except TypeError:  # something unhashable among them: let the grid say what is wrong

@@ -94,15 +94,16 @@ class StepFunction:
         return int(self.count[self.distance <= t].sum())
 
 
-def merge(start: Ints, count: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
-    """Drop empty runs and join neighbouring runs of equal distance."""
-    if not count.all():
-        full = count > 0
-        start, count, distance = start[full], count[full], distance[full]
-    first = np.empty(len(distance), dtype=bool)
-    first[:1] = True
-    np.not_equal(distance[1:], distance[:-1], out=first[1:])
-    begin = first.nonzero()[0]
-    if len(begin) == len(first):
+def filled(start: Ints, count: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
+    """Drop runs without candidates."""
+    if count.all():
         return start, count, distance
+    full = count > 0
+    return start[full], count[full], distance[full]
+
+
+def merged(start: Ints, count: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
+    """Drop runs without candidates and join neighbouring runs of equal distance."""
+    start, count, distance = filled(start, count, distance)
+    begin = np.flatnonzero(np.diff(distance, prepend=distance[0] - 1))
     return start[begin], np.add.reduceat(count, begin), distance[begin]

@@ -17,7 +17,7 @@ from duffdp.sampling.entropy import positions
 
 Array = npt.NDArray[Any]
 
-CHUNK = 2**15  # 256 KiB of doubles: stays in the second-level cache between the operations on it
+CHUNK = 2**16  # 512 KiB of doubles: stays in the second-level cache between the operations on it
 SORTED = 2**14  # up to here a sort is cheaper than a bracket
 PENDING = 2**19  # filtered values held before they are counted by value: 4 MiB
 DENSE = 2**12  # brackets with at most so many candidates are counted in a histogram
@@ -28,8 +28,8 @@ _NUMBERS = frozenset({float, int, bool, type(None)})
 class Ranks(NamedTuple):
     """All values from candidate `first` to candidate `last`: distinct indices with counts, and how many lie before."""
 
-    index: Ints
-    count: Ints
+    values: Ints
+    counts: Ints
     below: int
     total: int
     first: int
@@ -85,7 +85,9 @@ class Column:
             grid = Grid(0, grid.size - 1, 1)  # the records are indices now
         elif kind not in ("M" if timed else "fiub"):
             wanted = "dates or times" if timed else "numbers"
-            raise UnsupportedData(f"these bounds need a column of {wanted}, got dtype {array.dtype}. Pass another column or convert it.")
+            raise UnsupportedData(
+                f"these bounds need a column of {wanted}, got dtype {array.dtype}. Pass another column or convert it."
+            )
         self._array, self.grid = array, grid
         self._missing = array.dtype.kind in "fM"
         self._unit = "M8[D]" if grid.kind == "date" else "M8[us]"
@@ -115,8 +117,8 @@ class Column:
                 part = np.minimum(part, np.uint64(_INT_MAX))
             return part.astype(np.int64, copy=False)
         part = part.astype(np.float64, copy=False)
-        if self._missing and (gone := np.isnan(part)).any():
-            return part[~gone]
+        if self._missing and part.size and math.isnan(part.max()):  # a nan comes out on top: one reading, no copy
+            return part[~np.isnan(part)]
         return part
 
     def around(self, *ranks: tuple[Fraction, int], total: bool = False) -> tuple[list[Ranks], int]:
@@ -124,8 +126,7 @@ class Column:
         length = len(self._array)
         if length <= SORTED:
             index = self.grid.snap(self._keys(self._array))
-            index.sort()
-            return [_around_sorted(index, self.size, q, reach) for q, reach in ranks], _exact_sum(index) if total else 0
+            return [_around_small(index, self.size, q, reach) for q, reach in ranks], _exact_sum(index) if total else 0
         sample = self.grid.snap(self._keys(self._array[positions(length, max(2**11, int(length ** (2 / 3)) // 4))]))
         sample.sort()
         found: dict[int, Ranks] = {}
@@ -200,22 +201,29 @@ class _Gather:
         self._index = self._count = np.empty(0, dtype=np.int64)
 
     def take(self, part: Keys) -> None:
-        inside = part <= self._most
-        if self._low > 0:
-            before = part < self._least
-            self._below += int(np.count_nonzero(before))
-            inside ^= before
-        if self._low == self._high and self._dense is not None:
-            self._dense[0] += np.count_nonzero(inside)
-            return
-        taken = part[inside]
-        if self._dense is not None:
-            self._dense += np.bincount(self._column.grid.snap(taken) - self._low, minlength=len(self._dense))
-            return
-        self._parts.append(taken)
-        self._pending += len(taken)
-        if self._pending > PENDING:
-            self._compress()
+        if self._high == self._column.size - 1:
+            inside = part >= self._least
+            many = int(np.count_nonzero(inside))
+            self._below += len(part) - many
+        else:
+            inside = part <= self._most
+            many = int(np.count_nonzero(inside))
+            if self._low > 0:
+                before = part < self._least
+                fewer = int(np.count_nonzero(before))
+                inside ^= before
+                many -= fewer
+                self._below += fewer
+        if self._dense is None:
+            if many:
+                self._parts.append(part[inside])
+                self._pending += many
+                if self._pending > PENDING:
+                    self._compress()
+        elif self._low == self._high:
+            self._dense[0] += many
+        elif many:
+            self._dense += np.bincount(self._column.grid.snap(part[inside]) - self._low, minlength=len(self._dense))
 
     def _compress(self) -> None:
         index = self._column.grid.snap(np.concatenate(self._parts))
@@ -245,7 +253,14 @@ class _Gather:
         values = Records(np.concatenate(self._parts), integer=False)
         centre = Fraction(q.numerator * total // q.denominator - self._below, inside)
         (near,), _ = Column(values, self._column.grid).around((centre, reach))
-        return Ranks(near.index, near.count, near.below + self._below, total, max(near.first, self._low), min(near.last, self._high))
+        return Ranks(
+            near.values,
+            near.counts,
+            near.below + self._below,
+            total,
+            max(near.first, self._low),
+            min(near.last, self._high),
+        )
 
 
 def _object_indices(array: Array, grid: Grid) -> Ints:
@@ -293,6 +308,8 @@ def _begins(ordered: Ints) -> Ints:
 
 def _distinct(ordered: Ints) -> tuple[Ints, Ints]:
     begin = _begins(ordered)
+    if len(begin) == len(ordered):
+        return ordered, np.ones(len(ordered), dtype=np.int64)
     count = np.empty(len(begin), dtype=np.int64)
     if len(begin):
         np.subtract(begin[1:], begin[:-1], out=count[:-1])
@@ -305,32 +322,38 @@ def _wanted(q: Fraction, reach: int, total: int) -> tuple[int, int]:
     return max(centre - reach, 0), min(centre + 1 + reach, total)
 
 
-def _around_sorted(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
-    """As `_trim`, straight from sorted indices."""
+def _around_small(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
+    """The wanted ranks of a small array, which is reordered: select both ends, then sort what lies between."""
     total = len(index)
     low, high = _wanted(q, reach, total)
-    begin, first = 0, 0
-    end, last = total, size - 1
+    high = min(high, total - 1)
+    if total and (low > 0 or high < total - 1):
+        index.partition((low, high))
+    middle = index[low : high + 1]
+    middle.sort()
+    distinct, count = _distinct(middle)
+    below, first, last = 0, 0, size - 1
     if low > 0:
-        first = int(index[low])
-        begin = int(index.searchsorted(first))
-    if high < total:
-        last = int(index[high])
-        end = int(index.searchsorted(last, side="right"))
-    distinct, count = _distinct(index[begin:end])
-    return Ranks(distinct, count, begin, total, first, last)
+        first = int(distinct[0])
+        tied = int(np.count_nonzero(index[:low] == first))
+        count[0] += tied
+        below = low - tied
+    if high < total - 1:
+        last = int(distinct[-1])
+        count[-1] += np.count_nonzero(index[high + 1 :] == last)
+    return Ranks(distinct, count, below, total, first, last)
 
 
 def _trim(near: Ranks, low: int, high: int) -> Ranks:
     """Cut distinct values down to those that cover the wanted ranks."""
-    upto = near.below + np.cumsum(near.count)
+    upto = near.below + np.cumsum(near.counts)
     most = int(upto[-1]) if len(upto) else near.below
     begin = int(upto.searchsorted(low, side="right")) if low > near.below else 0
     end = min(int(upto.searchsorted(high)) + 1, len(upto)) if high < most else len(upto)
-    first = int(near.index[begin]) if begin else near.first
-    last = int(near.index[end - 1]) if end < len(upto) else near.last
+    first = int(near.values[begin]) if begin else near.first
+    last = int(near.values[end - 1]) if end < len(upto) else near.last
     below = int(upto[begin - 1]) if begin else near.below
-    return Ranks(near.index[begin:end], near.count[begin:end], below, near.total, first, last)
+    return Ranks(near.values[begin:end], near.counts[begin:end], below, near.total, first, last)
 
 
 def _exact_sum(index: Ints) -> int:

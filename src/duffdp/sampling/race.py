@@ -36,12 +36,13 @@ class Field:
 
     def __init__(self, steps: Sequence[StepFunction]) -> None:
         self.steps = steps
-        pieces = [(s.start, s.count, s.distance) for s in steps]
-        if any(s.tail is not None for s in steps):  # a tail runs along as one run at the least distance it can have
-            pieces = [
-                p if s.tail is None else tuple(np.append(a, b) for a, b in zip(p, (-1, s.tail.count, s.tail.floor), strict=True))
-                for p, s in zip(pieces, steps, strict=True)
-            ]
+        # A tail runs along as one run at the least distance that it can have.
+        pieces = [
+            (s.start, s.count, s.distance)
+            if s.tail is None
+            else (_with(s.start, -1), _with(s.count, s.tail.count), _with(s.distance, s.tail.floor))
+            for s in steps
+        ]
         self.start, self.count, self.distance = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True))
         self.runs = np.array([len(p[1]) for p in pieces], dtype=np.intp)
         self.begin = np.cumsum(self.runs) - self.runs
@@ -53,15 +54,20 @@ class Field:
         if bits < WORD:
             known = known >> np.uint64(WORD - bits)
         low, high = _keys(known, bits, self.count, self.distance, float(c), flip)
-        can_win = low <= np.repeat(np.minimum.reduceat(high, self.begin), self.runs)
-        left = np.add.reduceat(can_win, self.begin, dtype=np.intp)
-        first = can_win.nonzero()[0]
-        winner = first[np.cumsum(left) - left]
+        if len(self.steps) == 1:
+            can_win = (low <= high.min()).nonzero()[0]
+            winner, left = can_win[:1], [len(can_win)]
+        else:
+            can_win = low <= np.repeat(np.minimum.reduceat(high, self.begin), self.runs)
+            many = np.add.reduceat(can_win, self.begin, dtype=np.intp)
+            winner, left = can_win.nonzero()[0][np.cumsum(many) - many], many.tolist()
         return [
-            int(self.start[w]) + entropy.below(int(self.count[w]))
-            if alone == 1 and self.start[w] >= 0
+            begin + entropy.below(count)
+            if alone == 1 and begin >= 0
             else self._settle(i, known, bits, high, low, c, flip, entropy)
-            for i, (w, alone) in enumerate(zip(winner.tolist(), left.tolist(), strict=True))
+            for i, (begin, count, alone) in enumerate(
+                zip(self.start[winner].tolist(), self.count[winner].tolist(), left, strict=True)
+            )
         ]
 
     def _settle(
@@ -85,6 +91,13 @@ class Field:
         return int(self.start[best.run]) + entropy.below(int(self.count[best.run]))
 
 
+def _with(runs: Ints, last: int) -> Ints:
+    longer = np.empty(len(runs) + 1, dtype=np.int64)
+    longer[:-1] = runs
+    longer[-1] = last
+    return longer
+
+
 def race(step: StepFunction, size: int, c: Fraction, flip: bool, entropy: Entropy, *, bits: int = WORD) -> list[int]:
     """`size` independent draws from one step function."""
     most = max(1, BLOCK // (len(step.distance) + 1))
@@ -96,20 +109,20 @@ def race(step: StepFunction, size: int, c: Fraction, flip: bool, entropy: Entrop
 
 def _keys(known: Words, bits: int, count: Ints, distance: Ints, c: float, flip: bool) -> tuple[Floats, Floats]:
     """Lower and upper bounds of every key, in doubles."""
-    bit = 2.0**-bits
     uniform = known.astype(np.float64)
-    time = np.log1p(np.maximum(-(uniform + 0.5) * bit, 2.0**-53 - 1))
+    uniform += 0.5
+    uniform *= -(2.0**-bits)
+    time = np.log1p(np.maximum(uniform, 2.0**-53 - 1, out=uniform), out=uniform)
     time /= count
     key = np.log(-np.expm1(time)) if flip else np.log(-time)
-    shift = c * distance
+    shift = distance * c
     key += shift
-    # The undrawn bits move V by one unit: little if V is many units from 0 and from 1, where doubles are coarse as well.
-    slack = 4 / np.maximum(uniform, 1e-300)
-    slack += 2.0**12 / np.maximum(~known if bits == WORD else np.uint64(2**bits - 1) - known, 1e-300)
-    shift += shift
-    shift += np.abs(key)
-    shift += 1
-    shift *= SLACK
+    # Undrawn bits move V by one unit, and near 1 doubles are coarse: little where V is many units away from 0 and 1.
+    units = np.minimum(known, np.uint64(2**bits - 1) - known)
+    slack = 2.0**12 / np.maximum(units, 2.0**-900)
+    # Rounding: the logarithm is at most 90 in size.
+    shift *= 3 * SLACK
+    shift += 90 * SLACK
     slack += shift
     return key - slack, key + slack
 

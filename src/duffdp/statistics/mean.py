@@ -11,7 +11,7 @@ import numpy as np
 
 from duffdp.domain import Grid, Ints
 from duffdp.engines.arrays import Column, Records, read
-from duffdp.steps import StepFunction, Tail, merge
+from duffdp.steps import StepFunction, Tail, merged
 
 MOST_LEVELS = 2**15  # a window never holds more levels; beyond them the tail is visited
 
@@ -62,8 +62,8 @@ class Mean:
         (least, most), total = column.around((Fraction(0), reach), (Fraction(1), reach), total=True)
         n, top = least.total, domain.size - 1
         wanted = n + 1 if levels is None else min(levels, n + 1)
-        smallest = _first(least.index, least.count, wanted)
-        largest = _first(most.index[::-1], most.count[::-1], wanted)
+        smallest = _first(least.values, least.counts, wanted)
+        largest = _first(most.values[::-1], most.counts[::-1], wanted)
         high = np.fromiter(_reach(smallest, total, n, top, wanted), dtype=np.int64)
         low = top - np.fromiter(_reach(top - largest, n * top - total, n, top, wanted), dtype=np.int64)
         first, last = int(low[-1]), int(high[-1])
@@ -79,7 +79,7 @@ class Mean:
                 return self._steps(column, domain, None).distance_of(index)
 
             tail = Tail(first, last, left, wanted + 1, distance_of)
-        return StepFunction(domain, *merge(start, count, np.concatenate([level[::-1], level[1:]])), self.unit, self.rate, tail)
+        return StepFunction(domain, *merged(start, count, np.concatenate([level[::-1], level[1:]])), self.unit, self.rate, tail)
 
     def __repr__(self) -> str:
         return "Mean()"

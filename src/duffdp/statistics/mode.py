@@ -9,7 +9,7 @@ import numpy as np
 
 from duffdp.domain import Categories, Domain
 from duffdp.engines.arrays import Column, Records, count_categories, read
-from duffdp.steps import StepFunction, merge
+from duffdp.steps import StepFunction, merged
 
 
 class Mode:
@@ -70,7 +70,7 @@ class Mode:
         np.subtract(start[1:], start[:-1], out=size[:-1])
         size[-1] = domain.size - start[-1]
         held[1::2] = count
-        return StepFunction(domain, *merge(start, size, held.max() - held), self.unit, self.rate)
+        return StepFunction(domain, *merged(start, size, held.max() - held), self.unit, self.rate)
 
     def __repr__(self) -> str:
         return f"Mode(rate={self.rate})"

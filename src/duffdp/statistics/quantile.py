@@ -12,7 +12,7 @@ import numpy as np
 from duffdp.domain import Grid, Ints
 from duffdp.engines.arrays import Column, Ranks, Records, read
 from duffdp.errors import DuffError
-from duffdp.steps import StepFunction, Tail, merge
+from duffdp.steps import StepFunction, Tail, filled, merged
 
 MOST_RANKS = 2**18  # a window never holds more ranks to a side; beyond it the tail is visited
 LARGEST_DENOMINATOR = 10**6  # keeps m * n in int64 up to 9 * 10**12 records
@@ -97,18 +97,19 @@ class Quantile:
 
     def _steps(self, ranks: Ranks, domain: Grid, tail: Tail | None) -> StepFunction:
         """Runs from `ranks.first` to `ranks.last`: every distinct value, and the gaps before, between and after."""
-        many = len(ranks.index)
-        start, count, below, equal = np.zeros((4, 2 * many + 1), dtype=np.int64)
+        start, count, below, equal = np.zeros((4, 2 * len(ranks.values) + 1), dtype=np.int64)
         start[0] = ranks.first
-        start[1::2] = ranks.index
-        np.add(ranks.index, 1, out=start[2::2])
+        start[1::2] = ranks.values
+        np.add(ranks.values, 1, out=start[2::2])
         np.subtract(start[1:], start[:-1], out=count[:-1])
         count[-1] = ranks.last + 1 - start[-1]
-        equal[1::2] = ranks.count
-        np.cumsum(equal[:-1], out=below[1:])
-        below += ranks.below
+        equal[1::2] = ranks.counts
+        below[0] = ranks.below
+        below[1:] = equal[:-1]
+        np.cumsum(below, out=below)
         distance = self._distance(below, equal, ranks.total)
-        return StepFunction(domain, *merge(start, count, distance), self.unit, self.rate, tail)
+        runs = (merged if tail is None else filled)(start, count, distance)
+        return StepFunction(domain, *runs, self.unit, self.rate, tail)
 
     def _distance(self, below: Ints, equal: Ints, total: int) -> Ints:
         """Distance of candidates with so many records below them and at them (docs/theory.md, "Quantiles")."""
@@ -132,7 +133,7 @@ class Quantile:
     def _floor(self, ranks: Ranks, domain: Grid) -> int:
         """The least distance outside a window: that of a record just outside, without the 1 for joining."""
         p, m = self._p, self._m
-        upto = ranks.below + int(ranks.count.sum())
+        upto = ranks.below + int(ranks.counts.sum())
         over, under = m * upto - p * ranks.total, p * ranks.total - m * ranks.below
         if self.utility == "rank":
             above, below = max(over, 0), max(under, 0)
