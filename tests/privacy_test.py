@@ -62,7 +62,7 @@ def test_categories():
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("utility", ["distance", "rank"])
 def test_a_fine_domain_uses_the_whole_budget(mechanism, epsilon, utility):
-    """Runs of 2**20 candidates between whole numbers: the loss is at most epsilon, and within 0.1 % of it, so no budget is wasted."""
+    """Runs of 2**20 candidates: the loss is at most epsilon, and within 0.1 % of it, so no budget is wasted."""
     fine = Grid(0.0, 3.0, 2.0**-20)
     places = [x + shift for x in range(3) for shift in (0, 0.25, 0.5)] + [3]
     laws = {}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import math
 import struct
-from collections.abc import Hashable, Iterable, Iterator
+from collections.abc import Callable, Hashable, Iterable, Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -140,8 +140,9 @@ class Grid:
         self.kind = kind_low if timed else next(k for k in ("float", "decimal", "int") if k in kinds)
         self.size = int((up - low) // pitch) + 1
         if self.size > MOST_CANDIDATES:
-            raise BoundsError(f"a grid has at most 2**62 candidates, got about 2**{self.size.bit_length() - 1} from step={step!r}. "
-                              "Pass a larger step.")  # fmt: skip
+            raise BoundsError(
+                f"a grid has at most 2**62 candidates, got step={step!r} for {lower!r} to {upper!r}. Pass a larger step."
+            )
         self._den = math.lcm(low.denominator, pitch.denominator)
         self._num_lo, self._num_step = int(low * self._den), int(pitch * self._den)
         self._tz = getattr(lower, "tzinfo", None)
@@ -197,8 +198,8 @@ class Grid:
         if isinstance(record, float):  # the vectorised formula, so that a list and an array agree
             if record != record or self.kind in ("date", "datetime"):
                 return -1
-            record = min(max(record, self._flo), self._fhi)
-            scaled = (record - self._flo) * self._scale if self._scale else (record - self._flo) / self._fstep
+            record = min(max(float(record), self._flo), self._fhi)
+            scaled: float = (record - self._flo) * self._scale if self._scale else (record - self._flo) / self._fstep
             return min(round(scaled), self.size - 1)
         read = _read(record)
         if read is None:
@@ -270,7 +271,7 @@ class Grid:
             low, high = self._ilo - 1, self._ihi
             if index <= 0:
                 return _INT64.min
-            reached = self._reaches_integer
+            reached: Callable[[int, int], bool] = self._reaches_integer
         else:
             if index <= 0:
                 return -math.inf

@@ -110,8 +110,8 @@ class Column:
 
     def _keys(self, part: Array) -> Keys:
         if part.dtype.kind == "M":
-            part = part.astype(self._unit).view(np.int64)
-            return part[part != _INT_MIN]
+            moments: Ints = part.astype(self._unit).view(np.int64)
+            return moments[moments != _INT_MIN]
         if self.integer:
             if part.dtype == np.uint64:
                 part = np.minimum(part, np.uint64(_INT_MAX))

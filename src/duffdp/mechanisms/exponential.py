@@ -48,4 +48,5 @@ class Exponential(Mechanism):
     _flip = False
 
     def _log_weight(self, steps: StepFunction, c: float) -> np.ndarray[Any, np.dtype[np.float64]]:
-        return -c * (steps.distance - steps.distance.min())
+        log_weight: np.ndarray[Any, np.dtype[np.float64]] = -c * (steps.distance - steps.distance.min())
+        return log_weight

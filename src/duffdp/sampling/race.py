@@ -43,7 +43,7 @@ class Field:
             else (_with(s.start, -1), _with(s.count, s.tail.count), _with(s.distance, s.tail.floor))
             for s in steps
         ]
-        self.start, self.count, self.distance = pieces[0] if len(pieces) == 1 else map(np.concatenate, zip(*pieces, strict=True))
+        self.start, self.count, self.distance = pieces[0] if len(pieces) == 1 else _side_by_side(pieces)
         self.runs = np.array([len(p[1]) for p in pieces], dtype=np.intp)
         self.begin = np.cumsum(self.runs) - self.runs
 
@@ -89,6 +89,11 @@ class Field:
             return candidate
         assert best is not None
         return int(self.start[best.run]) + entropy.below(int(self.count[best.run]))
+
+
+def _side_by_side(pieces: list[tuple[Ints, Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
+    start, count, distance = (np.concatenate(column) for column in zip(*pieces, strict=True))
+    return start, count, distance
 
 
 def _with(runs: Ints, last: int) -> Ints:

@@ -115,17 +115,17 @@ class Quantile:
         """Distance of candidates with so many records below them and at them (docs/theory.md, "Quantiles")."""
         p, m, largest = self._p, self._m, self._largest
         if self.utility == "rank":
-            return np.abs(m * below + p * equal - p * total)
-        absent = (equal == 0).astype(np.int64)
-        if p == 0:
-            return below + absent
-        if p == m:
-            return total - below - equal + absent
+            score: Ints = np.abs(m * below + p * equal - p * total)
+            return score
+        absent: Ints = (equal == 0).astype(np.int64)
+        if p in (0, m):
+            absent += below if p == 0 else total - below - equal
+            return absent
         over = m * below - p * total  # m times the ranks by which a candidate lies above the quantile
         under = -(over + m * equal)
         up = 1 + (over - absent * p) // largest
         down = -((absent * (m - p) - under) // largest)
-        distance = np.where(over >= 0, up, down)
+        distance: Ints = np.where(over >= 0, up, down)
         np.maximum(distance, 0, out=distance)
         distance += absent
         return distance
