@@ -105,5 +105,7 @@ def filled(start: Ints, count: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
 def merged(start: Ints, count: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:
     """Drop runs without candidates and join neighbouring runs of equal distance."""
     start, count, distance = filled(start, count, distance)
+    if not len(distance):
+        return start, count, distance
     begin = np.flatnonzero(np.diff(distance, prepend=distance[0] - 1))
     return start[begin], np.add.reduceat(count, begin), distance[begin]

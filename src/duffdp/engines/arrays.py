@@ -111,7 +111,8 @@ class Column:
     def _keys(self, part: Array) -> Keys:
         if part.dtype.kind == "M":
             moments: Ints = part.astype(self._unit).view(np.int64)
-            return moments[moments != _INT_MIN]
+            present: Ints = moments[moments != _INT_MIN]
+            return present
         if self.integer:
             if part.dtype == np.uint64:
                 part = np.minimum(part, np.uint64(_INT_MAX))
@@ -326,7 +327,7 @@ def _around_small(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
     """The wanted ranks of a small array, which is reordered: select both ends, then sort what lies between."""
     total = len(index)
     low, high = _wanted(q, reach, total)
-    high = min(high, total - 1)
+    low, high = max(min(low, total - 1), 0), min(high, total - 1)
     if total and (low > 0 or high < total - 1):
         index.partition((low, high))
     middle = index[low : high + 1]

@@ -49,6 +49,8 @@ class Mechanism(ABC):
         source = entropy(rng)
         if size is None:
             return self.release(steps, source)
+        if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 0:
+            raise DuffError(f"size must be None or a whole number of 0 or more, got {size!r}.")
         return steps.domain.values(race(steps, size, self.coefficient(steps), self._flip, source))
 
     def release(self, steps: StepFunction, source: Entropy) -> Any:

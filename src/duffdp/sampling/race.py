@@ -10,6 +10,7 @@ intervals can still win get more bits and more digits until one is left. Bits no
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
@@ -151,27 +152,34 @@ class _Contender:
     distance: int
     terms: list[tuple[_Uniform, int]]
     run: int = -1
+    bits: int = -1
     low: Decimal = field(default=Decimal("-Infinity"))
     high: Decimal = field(default=Decimal("Infinity"))
 
     def beats(self, other: _Contender, c: Fraction, flip: bool, entropy: Entropy) -> bool:
         """Whether this key is smaller; draws bits until that is certain."""
         while True:
-            for contender in (self, other):
-                contender.low, contender.high = contender._key(c, flip, 0), contender._key(c, flip, 1)
+            self._bound(c, flip)
+            other._bound(c, flip)
             if self.high < other.low or other.high < self.low:
                 return self.high < other.low
             for uniform in {id(u): u for contender in (self, other) for u, _ in contender.terms}.values():
                 uniform.refine(entropy)
 
-    def _key(self, c: Fraction, flip: bool, upper: int) -> Decimal:
+    def _bound(self, c: Fraction, flip: bool) -> None:
+        if self.bits != (bits := sum(uniform.bits for uniform, _ in self.terms)):
+            self.bits, self.low, self.high = bits, self.key(c, flip, 0), self.key(c, flip, 1)
+
+    def key(self, c: Fraction, flip: bool, upper: int) -> Decimal:
         """Lower or upper bound of the key.
 
-        `Decimal.ln` and `Decimal.exp` are correctly rounded, so each step errs in the last digit. With bits + 100 digits
-        the sum of the errors stays below 10**-(digits / 2), even after the cancellation in 1 - exp(-s), where s is at
-        least 2**-(bits + 63).
+        `Decimal.ln` and `Decimal.exp` are correctly rounded, so a step errs by at most one unit in the last digit. A time s is
+        at least 2**-(bits + 63) (or 0), so the cancellations in log(1 - V) and 1 - exp(-s) cost at most 2**(bits + 64) units,
+        and all steps together less than 2**(bits + 67).
         """
-        digits = max(uniform.bits for uniform, _ in self.terms) + 100
+        bits = max(uniform.bits for uniform, _ in self.terms)
+        lost = (bits + 67) * 0.30103
+        digits = math.ceil(2 * lost) + 8
         near = Context(prec=digits, Emin=-(10**9), Emax=10**9, traps=[])
         time = Decimal(0)
         for uniform, share in self.terms:
@@ -182,8 +190,9 @@ class _Contender:
         if not key.is_finite():
             return key
         shift = near.divide(Decimal(c.numerator * self.distance), Decimal(c.denominator))
+        unit = Decimal((0, (1,), math.ceil(lost) - digits))
+        slack = near.multiply(near.add(near.add(key.copy_abs(), shift), Decimal(1)), unit)
         key = near.add(key, shift)
-        slack = near.multiply(near.add(near.add(key.copy_abs(), shift), Decimal(1)), Decimal((0, (1,), -(digits // 2))))
         return near.add(key, slack) if upper else near.subtract(key, slack)
 
 

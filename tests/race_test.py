@@ -1,0 +1,199 @@
+"""Draws follow the explicit law exactly: bounds that hold, refinement that is forced, and tests with size and power."""
+
+from __future__ import annotations
+
+import multiprocessing
+import threading
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from cases import MECHANISMS, SMALL
+from scipy import stats
+
+from duffdp import Categories, DuffError, Grid
+from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.sampling import race as racing
+from duffdp.sampling.entropy import SYSTEM, SeededEntropy, entropy
+from duffdp.statistics import Mean, Median, Mode
+from duffdp.steps import StepFunction, Tail
+
+FALSE_ALARM = 1e-9  # one in a thousand million runs of a correct sampler
+DATA = [0, 0, 1, 1, 1, 2, 3, 3, 3, 3]
+
+
+def p_value(drawn, law, values):
+    """Of the chi-square test that draws follow a law; rare outcomes are pooled."""
+    expected = np.array([law.probability(v) for v in values]) * len(drawn)
+    observed = np.array([np.count_nonzero(np.asarray(drawn) == v) for v in values])
+    assert observed.sum() == len(drawn)
+    rare = expected < 5
+    if rare.any():
+        expected, observed = np.append(expected[~rare], expected[rare].sum()), np.append(observed[~rare], observed[rare].sum())
+    return stats.chisquare(observed, expected * (len(drawn) / expected.sum())).pvalue
+
+
+def check(drawn, mechanism, epsilon, steps, values):
+    """Accept the true law, reject the laws of an epsilon 30 % off."""
+    assert p_value(drawn, mechanism(epsilon).law(steps), values) > FALSE_ALARM
+    for wrong in (0.7 * epsilon, 1.3 * epsilon):
+        assert p_value(drawn, mechanism(wrong).law(steps), values) < FALSE_ALARM
+
+
+def window(steps, first, last, lower=0):
+    """The candidates from first to last as a window on a whole step function, with a floor that may be too low."""
+    inside = [(i, d) for i, d in enumerate(np.repeat(steps.distance, steps.count).tolist()) if first <= i <= last]
+    outside = [d for i, d in enumerate(np.repeat(steps.distance, steps.count).tolist()) if not first <= i <= last]
+    start, distance = np.array(inside, dtype=np.int64).reshape(-1, 2).T
+    tail = Tail(first, last, len(outside), max(min(outside) - lower, 0), steps.distance_of) if outside else None
+    return StepFunction(steps.domain, start, np.ones_like(start), distance, steps.unit, steps.rate, tail)
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize(("statistic", "epsilon"), [(Median(), 1.0), (Median("rank"), 0.8), (Mean(), 1.2), (Mode(), 0.6)])
+def test_draws_follow_the_law(mechanism, statistic, epsilon):
+    steps = statistic.steps(DATA, SMALL)
+    check(mechanism(epsilon).draw(steps, 60_000), mechanism, epsilon, steps, range(4))
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("bits", [1, 2, 5])
+def test_refinement_is_exact(mechanism, bits):
+    """Starting with hardly any bits nearly every race has to be refined, and the law is the same."""
+    steps, chosen = Median().steps([3, 3, 4, 4, 4, 5, 5], Grid(0, 8, 1)), mechanism(1.0)
+    drawn = racing.race(steps, 2_000, chosen.coefficient(steps), chosen._flip, SYSTEM, bits=bits)
+    check(drawn, mechanism, 1.0, steps, range(9))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize(("first", "last", "lower"), [(0, -1, 0), (4, 4, 0), (3, 5, 0), (3, 5, 2), (0, 4, 0), (0, 8, 0)])
+def test_every_window_gives_the_same_law(mechanism, first, last, lower):
+    """No window, one candidate, a few, one side and the whole; with the best floor and with one that is too low."""
+    steps = Median().steps([3, 3, 4, 4, 4, 5, 5], grid := Grid(0, 8, 1))
+    chosen = mechanism(1.0)
+    cut = window(steps, first, last, lower)
+    drawn = [grid.value(i) for i in racing.race(cut, 2_000, chosen.coefficient(cut), chosen._flip, SYSTEM)]
+    check(drawn, mechanism, 1.0, steps, range(9))
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_windows_and_few_bits_together(mechanism):
+    steps, chosen = Median().steps([3, 3, 4, 4, 4, 5, 5], Grid(0, 8, 1)), mechanism(1.0)
+    cut = window(steps, 3, 5)
+    drawn = racing.race(cut, 2_000, chosen.coefficient(cut), chosen._flip, SYSTEM, bits=2)
+    check(drawn, mechanism, 1.0, steps, range(9))
+
+
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_side_by_side(mechanism):
+    """Many step functions in one race: each gets a draw from its own law."""
+    chosen = mechanism(1.0)
+    kinds = [Median().steps(DATA, SMALL), window(Median().steps([3, 3, 3], SMALL), 2, 3), Median().steps([], SMALL)]
+    drawn = np.array(racing.Field(kinds * 20_000).race(chosen.coefficient(kinds[0]), chosen._flip, SYSTEM)).reshape(-1, 3)
+    for i, data in enumerate([DATA, [3, 3, 3], []]):
+        assert p_value(drawn[:, i], chosen.law(Median().steps(data, SMALL)), range(4)) > FALSE_ALARM
+
+
+@pytest.mark.parametrize("flip", [False, True])
+@pytest.mark.parametrize("bits", [1, 3, 8, 32, 53, 64])
+def test_bounds_of_the_first_pass_hold(flip, bits):
+    """The double-precision interval encloses the key whatever the undrawn bits turn out to be."""
+    rng = np.random.default_rng(bits)
+    top = 2**bits - 1
+    edge = [0, 1, 2, 3, 2**11, 2**12, top // 2, top // 2 + 1, top - 2**12, top - 2**11, top - 3, top - 2, top - 1, top]
+    known = np.array([k for k in edge if 0 <= k <= top] + rng.integers(0, top, 60, endpoint=True, dtype=np.uint64).tolist(), np.uint64)
+    count = np.array([1, 2, 1000, 2**40, 2**62 - 1])[rng.integers(0, 5, len(known))]
+    distance = np.array([0, 1, 7, 10_000, 10**9])[rng.integers(0, 5, len(known))]
+    c = Fraction(1, 20)
+    low, high = racing._keys(known, bits, count, distance, float(c), flip)
+    for i, word in enumerate(known.tolist()):
+        for more in (0, 1, 2**63, 2**64 - 2, 2**64 - 1):
+            uniform = racing._Uniform((word << 64) | more, bits + 64)
+            contender = racing._Contender(int(distance[i]), [(uniform, int(count[i]))])
+            assert contender.key(c, flip, 0) >= Decimal(low[i]) or word == 0
+            assert contender.key(c, flip, 1) <= Decimal(high[i]) or word == top
+
+
+@pytest.mark.parametrize("flip", [False, True])
+def test_more_bits_narrow_the_interval(flip):
+    uniform = racing._Uniform(3, 4)
+    contender = racing._Contender(5, [(uniform, 7)])
+    widths = []
+    for _ in range(4):
+        low, high = (contender.key(Fraction(1, 3), flip, upper) for upper in (0, 1))
+        assert low < high
+        widths.append(high - low)
+        uniform.refine(SYSTEM)
+    assert all(b < a * Decimal(10) ** -15 for a, b in zip(widths, widths[1:], strict=False))
+
+
+def test_levels_beyond_the_reach_of_doubles_can_win():
+    """A run 80 nats lighter has no chance with 53-bit uniforms; here it wins in the right share of its rivals' bits."""
+    distance = np.array([0, 160], dtype=np.int64)
+    steps = StepFunction(SMALL, np.array([0, 1]), np.array([1, 3]), distance)
+
+    class Rigged:
+        secure = False
+
+        def __init__(self):
+            self.calls = 0
+
+        def words(self, size):
+            self.calls += 1
+            if self.calls == 1:  # the near run is as late as 64 bits can say, the far one as early
+                return np.array([2**64 - 1, 0], dtype=np.uint64)
+            return np.array([2**64 - 1 if self.calls % 2 else 0] * size, dtype=np.uint64)
+
+        def below(self, bound):
+            return 0
+
+    assert racing.Field([steps]).race(Fraction(1, 2), False, Rigged()) == [1]
+
+
+def test_a_seed_reproduces_and_the_system_does_not():
+    steps = Median().steps([], Grid(0, 2**40, 1))
+    assert (Exponential(1).draw(steps, 5, rng=3) == Exponential(1).draw(steps, 5, rng=np.random.default_rng(3))).all()
+    assert len(set(Exponential(1).draw(steps, 50).tolist())) > 45
+    assert PermuteAndFlip(1).draw(steps) in range(2**40 + 1)
+
+
+def test_sources():
+    assert entropy() is SYSTEM
+    assert entropy().secure
+    assert not entropy(1).secure
+    assert isinstance(entropy(np.random.default_rng(1)), SeededEntropy)
+    for wrong in (-1, "seed", 1.5, True):
+        with pytest.raises(DuffError, match="rng must be"):
+            entropy(wrong)
+    with pytest.raises(DuffError, match="size must be"):
+        Exponential(1).draw(Median().steps([], SMALL), -1)
+
+
+def _draw(queue):
+    queue.put(SYSTEM.words(4).tolist())
+
+
+def test_independent_after_fork_and_across_threads():
+    context = multiprocessing.get_context("fork")
+    queue = context.Queue()
+    workers = [context.Process(target=_draw, args=(queue,)) for _ in range(4)]
+    for worker in workers:
+        worker.start()
+    found = [tuple(queue.get(timeout=30)) for _ in workers]
+    for worker in workers:
+        worker.join()
+    seen: list[tuple[int, ...]] = []
+    threads = [threading.Thread(target=lambda: seen.append(tuple(SYSTEM.words(4).tolist()))) for _ in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert len({*found, *seen, tuple(SYSTEM.words(4).tolist())}) == 9
+
+
+def test_draws_keep_the_kind():
+    assert Exponential(1).draw(Median().steps([1], Grid(0, 4, 1)), 3).dtype == np.int64
+    assert Exponential(1).draw(Median().steps([1], Grid(0.0, 4.0, 0.5)), 3).dtype == np.float64
+    assert set(Exponential(9).draw(Mode().steps(["a"] * 9, Categories(["a", "b"])), 3)) == {"a"}

@@ -1,0 +1,122 @@
+"""A window holds the same distances as the whole step function, its floor is a lower bound, and its tail answers exactly."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from cases import QS
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from duffdp import Grid
+from duffdp.engines import arrays
+from duffdp.engines.arrays import Column, read
+from duffdp.statistics import Mean, Median, Quantile
+
+
+def same(whole, cut):
+    """Compare a window with the whole, candidate by candidate at all run ends and at places between."""
+    tail = cut.tail
+    ends = np.unique(np.concatenate([whole.start, whole.start + whole.count - 1, cut.start, cut.start + cut.count - 1]))
+    inside = (ends >= cut.start[0]) & (ends <= cut.start[-1]) if len(cut.start) else np.zeros(len(ends), dtype=bool)
+    few = np.random.default_rng(3).permutation(ends[~inside])[:30]  # the tail reads all records for each
+    for index in [*ends[inside].tolist(), *few.tolist()]:
+        assert cut.distance_of(index) == whole.distance_of(index)
+        if tail is not None and not tail.first <= index <= tail.last:
+            assert whole.distance_of(index) >= tail.floor
+    covered = int(cut.count.sum())
+    assert covered + (tail.count if tail else 0) == whole.domain.size
+    if tail is not None:
+        assert covered == tail.last - tail.first + 1
+        ends = [tail.candidate(i) for i in {0, tail.count - 1, max(tail.first - 1, 0), min(tail.first, tail.count - 1)}]
+        assert all(not tail.first <= i <= tail.last for i in ends)
+        assert {tail.candidate(0), tail.candidate(tail.count - 1)} <= {0, tail.last + 1, tail.first - 1, whole.domain.size - 1}
+
+
+STATISTICS = [*(Quantile(q, u) for q in QS for u in ("distance", "rank")), Mean()]
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
+@pytest.mark.parametrize("far", [0, 1, 5, 40, 10**6])
+def test_windows_of_small_data(statistic, far):
+    rng = np.random.default_rng(1)
+    for grid in (Grid(0, 30, 1), Grid(0.0, 30.0)):
+        for data in (np.empty(0), np.array([7.0]), rng.normal(12, 6, 80), rng.integers(0, 31, 60) * 1.0, np.full(40, 9.0)):
+            same(statistic.steps(data, grid), statistic.window(read(data), grid, far))
+
+
+@pytest.fixture
+def tiny_limits(monkeypatch):
+    """Make every code path for large arrays run on small ones."""
+    for name, value in {"CHUNK": 64, "SORTED": 32, "PENDING": 100, "DENSE": 8}.items():
+        monkeypatch.setattr(arrays, name, value)
+
+
+@pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
+def test_windows_of_large_data(statistic, tiny_limits):
+    rng = np.random.default_rng(2)
+    kinds = [
+        rng.normal(12, 6, 3000),
+        np.sort(rng.normal(12, 6, 1000)),
+        np.rint(rng.normal(12, 6, 3000)),
+        np.where(rng.random(2000) < 0.6, 9.0, rng.normal(12, 6, 2000)),
+        np.where(rng.random(2000) < 0.3, np.nan, rng.normal(12, 16, 2000)),
+        np.where(rng.random(1000) < 0.1, np.inf, rng.normal(12, 6, 1000)),
+        np.full(500, np.nan),
+        rng.integers(-5, 50, 2000),
+    ]
+    for data in kinds:
+        for grid in (Grid(0, 30, 1), Grid(0.0, 30.0)):
+            same(statistic.steps(data, grid), statistic.window(read(data), grid, 6))
+
+
+@settings(max_examples=150, deadline=None)
+@given(
+    values=st.lists(st.floats(width=32) | st.sampled_from([0.0, 1.0, 1.0, 2.5, float("nan"), float("inf")]), max_size=60),
+    q=st.fractions(0, 1, max_denominator=50),
+    reach=st.integers(0, 70),
+    step=st.sampled_from([None, 0.5, 1, 0.1, 3]),
+)
+def test_ranks_against_sorting(values, q, reach, step):
+    grid = Grid(-10.0, 10.0, step)
+    index = sorted(i for i in map(grid.record_index, values) if i >= 0)
+    (near,), total = Column(read(np.array(values)), grid).around((q, reach), total=True)
+    assert total == sum(index)
+    assert near.total == len(index)
+    inside = [i for i in index if near.first <= i <= near.last]
+    assert np.repeat(near.values, near.counts).tolist() == inside
+    assert near.below == sum(i < near.first for i in index)
+    centre = q.numerator * len(index) // q.denominator
+    low, high = max(centre - reach, 0), min(centre + 1 + reach, len(index))
+    assert near.below <= low
+    assert near.below + len(inside) >= high
+    for i in (0, grid.size // 2, grid.size - 1):
+        assert Column(read(np.array(values)), grid).rank_of(i) == (sum(x < i for x in index), index.count(i))
+
+
+def test_a_bracket_that_misses_is_widened(tiny_limits, monkeypatch):
+    """The sample may lie: here it sees only the largest records."""
+    data = np.arange(2000.0)
+    monkeypatch.setattr(arrays, "positions", lambda length, size: np.arange(length - 50, length))
+    same(Median().steps(data, Grid(0.0, 2000.0)), Median().window(read(data), Grid(0.0, 2000.0), 6))
+
+
+def test_memory_stays_small():
+    """No copy of the data and no full sort: less than a fifth of the input is held at any time."""
+    import tracemalloc
+
+    data = np.random.default_rng(1).normal(size=3_000_000)
+    for values in (data, np.rint(data * 12)):
+        tracemalloc.start()
+        Median().window(read(values), Grid(-100.0, 100.0), 140)
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        assert peak < values.nbytes / 3
+
+
+def test_tiny_epsilon_does_not_take_in_everything():
+    cut = Median().window(read(np.arange(2.0**20)), Grid(0.0, 2.0**20, 1.0), 10**12)
+    assert cut.tail is not None
+    assert cut.tail.distance_of(0) == Quantile(Fraction(1, 2)).steps(np.arange(2.0**20), Grid(0.0, 2.0**20, 1.0)).distance_of(0)
