@@ -14,6 +14,7 @@ QS = [0, 0.07, 0.1, 0.25, Fraction(1, 3), 0.4, 0.5, 0.6, 0.75, 0.9, 1]
 MECHANISMS = [Exponential, PermuteAndFlip]
 STATISTICS = [
     *(Quantile(q) for q in QS),
+    *(Quantile(q, utility="signed") for q in QS),
     *(Quantile(q, utility="rank") for q in QS),
     Median(),
     Mean(),

@@ -31,6 +31,25 @@ def test_quantile(q):
         assert whole(Quantile(q).steps(list(data), SMALL)) == oracle.distances(oracle.quantile(exact), data, 4)
 
 
+@pytest.mark.parametrize("q", QS)
+def test_signed_distance(q):
+    """The distance where it is above 0; else 1 minus the depth, exact but at the ends of the domain, where nothing can be
+    added outside and the true depth may be larger (a smaller one is safe)."""
+    exact = q if isinstance(q, Fraction) else Fraction(str(q))
+    statistic = oracle.quantile(exact)
+    for data in DATA:
+        signed, distance = (
+            np.repeat(s.distance, s.count) for s in (Quantile(q, u).steps(list(data), SMALL) for u in ("signed", "distance"))
+        )
+        assert (signed[distance > 0] == distance[distance > 0]).all()
+        for x in np.flatnonzero(distance == 0).tolist():
+            depth = oracle.depth(statistic, data, 4, x)
+            if 0 < x < 3:
+                assert signed[x] == 1 - depth
+            else:
+                assert 1 - depth <= signed[x] <= 0
+
+
 def test_median_with_more_records():
     for data in small_data(6, size=3):
         assert whole(Median().steps(list(data), Grid(0, 2, 1)), 3) == oracle.distances(oracle.quantile(Fraction(1, 2)), data, 3)

@@ -7,8 +7,8 @@ import math
 
 import numpy as np
 import pytest
-from cases import MECHANISMS, SMALL, STATISTICS
 
+from cases import MECHANISMS, SMALL, STATISTICS
 from duffdp import Categories, DuffError, Grid, UnsupportedData
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.statistics import Mean, Median, Mode

@@ -44,6 +44,16 @@ def mean(counts: tuple[int, ...]) -> set[int]:
     return {int(exact)} if exact is not None and exact.denominator == 1 else set()
 
 
+def depth(statistic: Callable[[tuple[int, ...]], set[int]], data: tuple[int, ...], size: int, x: int) -> int:
+    """The fewest records to add or remove until the statistic is x no more."""
+    here = Counter(data)
+    return min(
+        sum(abs(count - here[value]) for value, count in enumerate(there))
+        for there in data_sets(size, 2 * len(data) + 1)
+        if x not in statistic(there)
+    )
+
+
 def distances(
     statistic: Callable[[tuple[int, ...]], set[int]], data: tuple[int, ...], size: int, join: bool = False
 ) -> list[int]:

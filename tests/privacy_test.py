@@ -60,7 +60,7 @@ def test_categories():
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-@pytest.mark.parametrize("utility", ["distance", "rank"])
+@pytest.mark.parametrize("utility", ["distance", "signed", "rank"])
 def test_a_fine_domain_uses_the_whole_budget(mechanism, epsilon, utility):
     """Runs of 2**20 candidates: the loss is at most epsilon, and within 0.1 % of it, so no budget is wasted."""
     fine = Grid(0.0, 3.0, 2.0**-20)

@@ -6,12 +6,13 @@ import multiprocessing
 import threading
 from decimal import Decimal
 from fractions import Fraction
+from itertools import pairwise
 
 import numpy as np
 import pytest
-from cases import MECHANISMS, SMALL
 from scipy import stats
 
+from cases import MECHANISMS, SMALL
 from duffdp import Categories, DuffError, Grid
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.sampling import race as racing
@@ -51,7 +52,9 @@ def window(steps, first, last, lower=0):
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-@pytest.mark.parametrize(("statistic", "epsilon"), [(Median(), 1.0), (Median("rank"), 0.8), (Mean(), 1.2), (Mode(), 0.6)])
+@pytest.mark.parametrize(
+    ("statistic", "epsilon"), [(Median(), 1.0), (Median("rank"), 0.8), (Median("signed"), 0.8), (Mean(), 1.2), (Mode(), 0.6)]
+)
 def test_draws_follow_the_law(mechanism, statistic, epsilon):
     steps = statistic.steps(DATA, SMALL)
     check(mechanism(epsilon).draw(steps, 60_000), mechanism, epsilon, steps, range(4))
@@ -103,7 +106,9 @@ def test_bounds_of_the_first_pass_hold(flip, bits):
     rng = np.random.default_rng(bits)
     top = 2**bits - 1
     edge = [0, 1, 2, 3, 2**11, 2**12, top // 2, top // 2 + 1, top - 2**12, top - 2**11, top - 3, top - 2, top - 1, top]
-    known = np.array([k for k in edge if 0 <= k <= top] + rng.integers(0, top, 60, endpoint=True, dtype=np.uint64).tolist(), np.uint64)
+    known = np.array(
+        [k for k in edge if 0 <= k <= top] + rng.integers(0, top, 60, endpoint=True, dtype=np.uint64).tolist(), np.uint64
+    )
     count = np.array([1, 2, 1000, 2**40, 2**62 - 1])[rng.integers(0, 5, len(known))]
     distance = np.array([0, 1, 7, 10_000, 10**9])[rng.integers(0, 5, len(known))]
     c = Fraction(1, 20)
@@ -126,7 +131,7 @@ def test_more_bits_narrow_the_interval(flip):
         assert low < high
         widths.append(high - low)
         uniform.refine(SYSTEM)
-    assert all(b < a * Decimal(10) ** -15 for a, b in zip(widths, widths[1:], strict=False))
+    assert all(b < a * Decimal(10) ** -15 for a, b in pairwise(widths))
 
 
 def test_levels_beyond_the_reach_of_doubles_can_win():

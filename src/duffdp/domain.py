@@ -8,15 +8,20 @@ import struct
 from collections.abc import Callable, Hashable, Iterable, Iterator
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from duffdp.errors import BoundsError
 
-Ints = npt.NDArray[np.int64]
-Keys = npt.NDArray[Any]  # int64 or float64
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+# Aliases as text: numpy.typing takes longer to import than this package.
+Ints: TypeAlias = "npt.NDArray[np.int64]"
+Floats: TypeAlias = "npt.NDArray[np.float64]"
+Array: TypeAlias = "npt.NDArray[Any]"
+Keys: TypeAlias = Array  # int64 or float64
 
 MOST_CANDIDATES = 2**62
 DEFAULT_BITS = 40
@@ -181,7 +186,7 @@ class Grid:
             return moment if self._tz is None else moment.replace(tzinfo=dt.UTC).astimezone(self._tz)
         return self._number(position, self._den)
 
-    def values(self, indices: Iterable[int]) -> npt.NDArray[Any]:
+    def values(self, indices: Iterable[int]) -> Array:
         """The candidates with these indices as an array (of objects for decimals and dates)."""
         dtype = {"int": np.int64 if self._istep else object, "float": np.float64}.get(self.kind, object)
         return np.array([self.value(i) for i in indices], dtype=dtype)
@@ -203,9 +208,10 @@ class Grid:
             return min(round(scaled), self.size - 1)
         read = _read(record)
         if read is None:
-            if self._timeless and isinstance(record, Decimal | np.floating) and not math.isnan(record):
-                return self.size - 1 if record > 0 else 0  # an infinity clamps
-            return -1
+            infinite = (
+                record.is_infinite() if isinstance(record, Decimal) else isinstance(record, np.floating) and np.isinf(record)
+            )
+            return (self.size - 1 if record > 0 else 0) if infinite and self._timeless else -1
         if self._timeless != (read[0] not in ("date", "datetime")):
             return -1
         nearest = round((self._position(read) * self._den - self._num_lo) / self._num_step)
@@ -251,9 +257,9 @@ class Grid:
         index = self.snap_float(keys).astype(np.int64)
         return np.minimum(index, self.size - 1) if self.size > _ROUNDED else index
 
-    def snap_float(self, keys: Keys) -> npt.NDArray[np.float64]:
+    def snap_float(self, keys: Keys) -> Floats:
         """As `snap` for float64 keys, with the indices still in float64 (exact up to 2**50 candidates)."""
-        index: npt.NDArray[np.float64] = _clamp(keys, self._flo, self._fhi) - self._flo
+        index: Floats = _clamp(keys, self._flo, self._fhi) - self._flo
         if self._scale:
             if self._scale != 1.0:
                 index *= self._scale
@@ -418,7 +424,7 @@ class Categories:
         """The category with this index."""
         return self.values_[index]
 
-    def values(self, indices: Iterable[int]) -> npt.NDArray[Any]:
+    def values(self, indices: Iterable[int]) -> Array:
         """The categories with these indices as an array of objects."""
         out = np.empty(len(found := list(indices)), dtype=object)
         out[:] = [self.values_[i] for i in found]

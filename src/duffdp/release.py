@@ -91,7 +91,7 @@ def median(
     step
         Distance between possible outputs. None: 1 for integer types, a day for dates, else about 2**40 candidates.
     mechanism
-        "best": rank score with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
+        "best": signed distance with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
     rng
         None: exact draws from the operating system. A seed or a numpy generator: for experiments, not private.
 
@@ -303,7 +303,7 @@ def _plan(name: str, q: Any, mechanism: str, epsilon: Any) -> tuple[Mechanism, Q
         return chosen, Mode(Fraction(1, 2) if duff else 1), f"{chosen.name}(distance)"
     if name == "mean":
         return chosen, Mean(), f"{chosen.name}(distance)"
-    utility = "distance" if duff else "rank"
+    utility = "distance" if duff else "signed"
     return chosen, Quantile(q, utility), f"{chosen.name}({utility})"
 
 

@@ -61,7 +61,7 @@ class StepFunction:
     >>> import duffdp
     >>> steps = duffdp.statistics.Median().steps([1, 2, 3], duffdp.Grid(0, 4, 1))
     >>> [steps.distance_at(x) for x in range(5)], steps.measure(0), steps.within(2)
-    ([4, 2, 0, 3, 4], 1, 2)
+    ([3, 1, 0, 2, 4], 1, 3)
     """
 
     domain: Domain

@@ -9,17 +9,14 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
-from duffdp.domain import Categories, Grid, Ints, Keys
+from duffdp.domain import Array, Categories, Floats, Grid, Ints, Keys
 from duffdp.errors import UnsupportedData
 from duffdp.sampling.entropy import positions
 
-Array = npt.NDArray[Any]
-
 CHUNK = 2**16  # 512 KiB of doubles: stays in the second-level cache between the operations on it
 SORTED = 2**14  # up to here a sort is cheaper than a bracket
-PENDING = 2**19  # filtered values held before they are counted by value: 4 MiB
+PENDING = 2**18  # filtered values held before they are counted by value: 2 MiB
 DENSE = 2**12  # brackets with at most so many candidates are counted in a histogram
 _INT_MIN, _INT_MAX = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 _NUMBERS = frozenset({float, int, bool, type(None)})
@@ -362,6 +359,6 @@ def _exact_sum(index: Ints) -> int:
     return (int((index >> 31).sum()) << 31) + int((index & (2**31 - 1)).sum())
 
 
-def _float_sum(index: npt.NDArray[np.float64]) -> int:
+def _float_sum(index: Floats) -> int:
     """Sum of whole numbers in float64: exact while the partial sums stay below 2**53."""
     return sum(map(int, np.add.reduceat(index, np.arange(0, len(index), 2**12)).tolist())) if len(index) else 0

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
+from duffdp.domain import Floats
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.steps import StepFunction
 
@@ -41,12 +38,12 @@ class Exponential(Mechanism):
     >>> import duffdp
     >>> steps = duffdp.statistics.Median().steps([1, 2, 2, 3], duffdp.Grid(0, 4, 1))
     >>> round(duffdp.mechanisms.Exponential(1.0).law(steps).probability(2), 3)
-    0.607
+    0.553
     """
 
     name = "exponential"
     _flip = False
 
-    def _log_weight(self, steps: StepFunction, c: float) -> np.ndarray[Any, np.dtype[np.float64]]:
-        log_weight: np.ndarray[Any, np.dtype[np.float64]] = -c * (steps.distance - steps.distance.min())
+    def _log_weight(self, steps: StepFunction, c: float) -> Floats:
+        log_weight: Floats = -c * (steps.distance - steps.distance.min())
         return log_weight

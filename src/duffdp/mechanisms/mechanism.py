@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from duffdp.domain import Floats
 from duffdp.errors import DuffError
 from duffdp.mechanisms.law import Law
 from duffdp.sampling.entropy import Entropy, entropy
@@ -65,7 +66,7 @@ class Mechanism(ABC):
         return Law(steps, self._log_weight(steps, float(self.coefficient(steps))))
 
     @abstractmethod
-    def _log_weight(self, steps: StepFunction, c: float) -> np.ndarray[Any, np.dtype[np.float64]]:
+    def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         """Logarithm of the probability of one candidate of each run, up to a common constant."""
 
     def __repr__(self) -> str:

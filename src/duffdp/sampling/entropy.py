@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import os
-import secrets
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
-import numpy.typing as npt
 
 from duffdp.errors import DuffError
 
-Words = npt.NDArray[np.uint64]
+if TYPE_CHECKING:
+    import numpy.typing as npt
+
+Words: TypeAlias = "npt.NDArray[np.uint64]"
 
 
 class Entropy(Protocol):
@@ -35,6 +36,8 @@ class SystemEntropy:
         return np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
 
     def below(self, bound: int) -> int:
+        import secrets  # here, because it takes longer to import than this package
+
         return secrets.randbelow(bound)
 
 

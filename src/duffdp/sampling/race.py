@@ -17,13 +17,10 @@ from decimal import Context, Decimal
 from fractions import Fraction
 
 import numpy as np
-import numpy.typing as npt
 
-from duffdp.domain import Ints
+from duffdp.domain import Floats, Ints
 from duffdp.sampling.entropy import Entropy, Words
 from duffdp.steps import StepFunction, Tail
-
-Floats = npt.NDArray[np.float64]
 
 WORD = 64
 # Bounds the rounding of the first pass in doubles (a few units of 2**-52 a step) with room to spare: the price of a
@@ -127,6 +124,7 @@ def _keys(known: Words, bits: int, count: Ints, distance: Ints, c: float, flip: 
     units = np.minimum(known, np.uint64(2**bits - 1) - known)
     slack = 2.0**12 / np.maximum(units, 2.0**-900)
     # Rounding: the logarithm is at most 90 in size.
+    np.abs(shift, out=shift)
     shift *= 3 * SLACK
     shift += 90 * SLACK
     slack += shift
@@ -191,7 +189,7 @@ class _Contender:
             return key
         shift = near.divide(Decimal(c.numerator * self.distance), Decimal(c.denominator))
         unit = Decimal((0, (1,), math.ceil(lost) - digits))
-        slack = near.multiply(near.add(near.add(key.copy_abs(), shift), Decimal(1)), unit)
+        slack = near.multiply(near.add(near.add(key.copy_abs(), shift.copy_abs()), Decimal(1)), unit)
         key = near.add(key, shift)
         return near.add(key, slack) if upper else near.subtract(key, slack)
 

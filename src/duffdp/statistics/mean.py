@@ -43,7 +43,7 @@ class Mean:
     >>> import duffdp
     >>> steps = duffdp.statistics.Mean().steps([4, 5, 6], duffdp.Grid(0, 10, 1))
     >>> [steps.distance_at(x) for x in range(11)]
-    [4, 3, 3, 2, 1, 1, 1, 2, 3, 3, 4]
+    [4, 4, 3, 2, 1, 1, 1, 2, 3, 4, 4]
     """
 
     rate = Fraction(1, 2)

@@ -38,16 +38,18 @@ class Quantile:
         to the nearest fraction with a denominator up to a million, so that 1/3 is one third.
     utility
         "distance": the fewest records to add or remove that make a candidate the quantile (the paper's utility).
-        "rank": |(1-q) * records below - q * records above| / max(q, 1-q), sharper on tied data.
+        "signed": the same, and below 0 for the quantile itself if many records are tied there: 1 minus the fewest records
+        to add or remove until it is the quantile no more. The most accurate of the three.
+        "rank": |(1-q) * records below - q * records above| / max(q, 1-q), the paper's u_2.
 
     Privacy
     -------
-    Both change by at most 1 when one record joins or leaves, and both need the rate 1/2
+    Each changes by at most 1 when one record joins or leaves, and needs the rate 1/2
     (`tests/privacy_test.py`). Clamped and snapped records, public domain.
 
     Utility
     -------
-    Both grow by 1 / max(q, 1-q) for every rank away from the quantile.
+    Each grows by 1 / max(q, 1-q) for every rank away from the quantile.
 
     Runtime
     -------
@@ -68,12 +70,12 @@ class Quantile:
     rate = Fraction(1, 2)
 
     def __init__(self, q: Any, utility: str = "distance") -> None:
-        if utility not in ("distance", "rank"):
-            raise DuffError(f'utility must be "distance" or "rank", got {utility!r}.')
+        if utility not in ("distance", "signed", "rank"):
+            raise DuffError(f'utility must be "distance", "signed" or "rank", got {utility!r}.')
         self.q, self.utility = read_q(q), utility
         self._p, self._m = self.q.numerator, self.q.denominator
         self._largest = max(self._p, self._m - self._p)
-        self.unit = Fraction(1) if utility == "distance" else Fraction(1, self._largest)
+        self.unit = Fraction(1, self._largest) if utility == "rank" else Fraction(1)
 
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate of the domain."""
@@ -91,44 +93,43 @@ class Quantile:
 
         def distance_of(index: int) -> int:
             below, equal = column.rank_of(index)
-            return int(self._distance(np.array([below]), np.array([equal]), ranks.total)[0])
+            value, count = np.array([[index], [equal]])[:, : int(equal > 0)]
+            alone = Ranks(value, count, below, ranks.total, index, index)
+            return int(self._steps(alone, domain, None).distance[0])
 
         return self._steps(ranks, domain, Tail(ranks.first, ranks.last, left, self._floor(ranks, domain), distance_of))
 
     def _steps(self, ranks: Ranks, domain: Grid, tail: Tail | None) -> StepFunction:
         """Runs from `ranks.first` to `ranks.last`: every distinct value, and the gaps before, between and after."""
-        start, count, below, equal = np.zeros((4, 2 * len(ranks.values) + 1), dtype=np.int64)
+        start, count, distance = np.empty((3, 2 * len(ranks.values) + 1), dtype=np.int64)
         start[0] = ranks.first
         start[1::2] = ranks.values
         np.add(ranks.values, 1, out=start[2::2])
         np.subtract(start[1:], start[:-1], out=count[:-1])
         count[-1] = ranks.last + 1 - start[-1]
-        equal[1::2] = ranks.counts
+        below = np.empty(
+            len(ranks.values) + 1, dtype=np.int64
+        )  # records below each gap; below a value as below the gap before it
         below[0] = ranks.below
-        below[1:] = equal[:-1]
-        np.cumsum(below, out=below)
-        distance = self._distance(below, equal, ranks.total)
+        below[1:] = ranks.counts
+        distance[::2], distance[1::2] = self._distances(np.cumsum(below, out=below), ranks.counts, ranks.total)
         runs = (merged if tail is None else filled)(start, count, distance)
         return StepFunction(domain, *runs, self.unit, self.rate, tail)
 
-    def _distance(self, below: Ints, equal: Ints, total: int) -> Ints:
-        """Distance of candidates with so many records below them and at them (docs/theory.md, "Quantiles")."""
+    def _distances(self, below: Ints, equal: Ints, total: int) -> tuple[Ints, Ints]:
+        """Distances in the gaps with so many records below, and at the values between them (docs/theory.md, "Quantiles")."""
         p, m, largest = self._p, self._m, self._largest
+        over = m * below - p * total  # m times the ranks by which a gap lies above the quantile
         if self.utility == "rank":
-            score: Ints = np.abs(m * below + p * equal - p * total)
-            return score
-        absent: Ints = (equal == 0).astype(np.int64)
-        if p in (0, m):
-            absent += below if p == 0 else total - below - equal
-            return absent
-        over = m * below - p * total  # m times the ranks by which a candidate lies above the quantile
-        under = -(over + m * equal)
-        up = 1 + (over - absent * p) // largest
-        down = -((absent * (m - p) - under) // largest)
-        distance: Ints = np.where(over >= 0, up, down)
-        np.maximum(distance, 0, out=distance)
-        distance += absent
-        return distance
+            return np.abs(over), np.abs(over[:-1] + p * equal)
+        if p == 0:
+            return below + 1, below[:-1]
+        if p == m:
+            return 1 - over, -over[1:]
+        gap = np.maximum((over - p) // largest + 2, 1 - (over + (m - p)) // largest)
+        over //= largest
+        value = np.maximum(over[:-1] + 1, -over[1:])
+        return gap, value if self.utility == "signed" else np.maximum(value, 0)
 
     def _floor(self, ranks: Ranks, domain: Grid) -> int:
         """The least distance outside a window: that of a record just outside, without the 1 for joining."""
@@ -157,7 +158,7 @@ class Median(Quantile):
     Parameters
     ----------
     utility
-        "distance" (the paper's) or "rank", as for `Quantile`.
+        "distance" (the paper's), "signed" or "rank", as for `Quantile`.
 
     Privacy
     -------

@@ -1,0 +1,1 @@
+"""Ratios against what a user would use instead, measured in one run."""
