@@ -13,6 +13,7 @@ from cases import QS
 from duffdp import Grid
 from duffdp.engines import arrays
 from duffdp.engines.arrays import Column, read
+from duffdp.engines.source import Question
 from duffdp.statistics import Mean, Median, Quantile
 
 
@@ -44,7 +45,7 @@ def test_windows_of_small_data(statistic, far):
     rng = np.random.default_rng(1)
     for grid in (Grid(0, 30, 1), Grid(0.0, 30.0)):
         for data in (np.empty(0), np.array([7.0]), rng.normal(12, 6, 80), rng.integers(0, 31, 60) * 1.0, np.full(40, 9.0)):
-            same(statistic.steps(data, grid), statistic.window(read(data), grid, far))
+            same(statistic.steps(data, grid), statistic.window(Column(read(data), grid), grid, far))
 
 
 @pytest.fixture
@@ -69,7 +70,7 @@ def test_windows_of_large_data(statistic, tiny_limits):
     ]
     for data in kinds:
         for grid in (Grid(0, 30, 1), Grid(0.0, 30.0)):
-            same(statistic.steps(data, grid), statistic.window(read(data), grid, 6))
+            same(statistic.steps(data, grid), statistic.window(Column(read(data), grid), grid, 6))
 
 
 @settings(max_examples=150, deadline=None)
@@ -82,7 +83,7 @@ def test_windows_of_large_data(statistic, tiny_limits):
 def test_ranks_against_sorting(values, q, reach, step):
     grid = Grid(-10.0, 10.0, step)
     index = sorted(i for i in map(grid.record_index, values) if i >= 0)
-    (near,), total = Column(read(np.array(values)), grid).around((q, reach), total=True)
+    (near,), total = Column(read(np.array(values)), grid).ask(Question(((q, reach),), total=True))
     assert total == sum(index)
     assert near.total == len(index)
     inside = [i for i in index if near.first <= i <= near.last]
@@ -100,7 +101,7 @@ def test_a_bracket_that_misses_is_widened(tiny_limits, monkeypatch):
     """The sample may lie: here it sees only the largest records."""
     data = np.arange(2000.0)
     monkeypatch.setattr(arrays, "positions", lambda length, size: np.arange(length - 50, length))
-    same(Median().steps(data, Grid(0.0, 2000.0)), Median().window(read(data), Grid(0.0, 2000.0), 6))
+    same(Median().steps(data, Grid(0.0, 2000.0)), Median().window(Column(read(data), Grid(0.0, 2000.0)), Grid(0.0, 2000.0), 6))
 
 
 def test_memory_stays_small():
@@ -109,14 +110,16 @@ def test_memory_stays_small():
 
     data = np.random.default_rng(1).normal(size=3_000_000)
     for values in (data, np.rint(data * 12)):
+        grid = Grid(-100.0, 100.0)
         tracemalloc.start()
-        Median().window(read(values), Grid(-100.0, 100.0), 140)
+        Median().window(Column(read(values), grid), grid, 140)
         peak = tracemalloc.get_traced_memory()[1]
         tracemalloc.stop()
         assert peak < values.nbytes / 2
 
 
 def test_tiny_epsilon_does_not_take_in_everything():
-    cut = Median().window(read(np.arange(2.0**20)), Grid(0.0, 2.0**20, 1.0), 10**12)
+    grid = Grid(0.0, 2.0**20, 1.0)
+    cut = Median().window(Column(read(np.arange(2.0**20)), grid), grid, 10**12)
     assert cut.tail is not None
     assert cut.tail.distance_of(0) == Quantile(Fraction(1, 2)).steps(np.arange(2.0**20), Grid(0.0, 2.0**20, 1.0)).distance_of(0)

@@ -29,7 +29,6 @@ _EPOCH = dt.datetime(1970, 1, 1)
 _MICROSECOND = dt.timedelta(microseconds=1)
 _INT64 = np.iinfo(np.int64)
 _ROUNDED = 2**50
-_ROUNDER = 1.5 * 2.0**52
 
 
 def _read(value: Any) -> tuple[str, Fraction] | None:
@@ -192,7 +191,7 @@ class Grid:
         return np.array([self.value(i) for i in indices], dtype=dtype)
 
     def index(self, value: Any) -> int:
-        """Index of the candidate nearest to one value, clamped to the bounds; ties go to the even index."""
+        """Index of the candidate nearest to one value, clamped to the bounds; ties go up."""
         found = self.record_index(value)
         if found < 0:
             raise BoundsError(f"expected a value of the kind of the bounds ({self.kind}), got {value!r}.")
@@ -205,7 +204,7 @@ class Grid:
                 return -1
             record = min(max(float(record), self._flo), self._fhi)
             scaled: float = (record - self._flo) * self._scale if self._scale else (record - self._flo) / self._fstep
-            return min(round(scaled), self.size - 1)
+            return min(math.floor(scaled + 0.5), self.size - 1)
         read = _read(record)
         if read is None:
             infinite = (
@@ -214,7 +213,7 @@ class Grid:
             return (self.size - 1 if record > 0 else 0) if infinite and self._timeless else -1
         if self._timeless != (read[0] not in ("date", "datetime")):
             return -1
-        nearest = round((self._position(read) * self._den - self._num_lo) / self._num_step)
+        nearest = math.floor((self._position(read) * self._den - self._num_lo) / self._num_step + Fraction(1, 2))
         return min(max(nearest, 0), self.size - 1)
 
     @property
@@ -245,6 +244,16 @@ class Grid:
         return self._num_step / (self._den * (1_000_000 if self.kind == "datetime" else 1))
 
     @property
+    def scaling(self) -> tuple[float, float, float, bool]:
+        """Lower end, upper end and a factor, and whether to multiply by it (else divide): `snap_float` as numbers."""
+        return self._flo, self._fhi, self._scale or self._fstep, bool(self._scale)
+
+    @property
+    def ticks(self) -> tuple[int, int, int]:
+        """Lower end, upper end and step as whole numbers (days, microseconds) if `whole`."""
+        return self._ilo, self._ihi, self._istep
+
+    @property
     def whole(self) -> bool:
         """Whether candidates are whole numbers (days, microseconds) that fit int64, so that integer data need no floats."""
         return self._istep > 0
@@ -253,7 +262,10 @@ class Grid:
         """Index of every key: a number for numeric grids, days or microseconds since 1970 for dates and times."""
         if keys.dtype == np.int64:
             offset: Ints = _clamp(keys, self._ilo, self._ihi) - self._ilo
-            return offset if self._istep == 1 else _divide_half_even(offset, self._istep)
+            if self._istep > 1:
+                offset, rest = np.divmod(offset, self._istep)
+                offset += rest >= self._istep - rest
+            return offset
         index = self.snap_float(keys).astype(np.int64)
         return np.minimum(index, self.size - 1) if self.size > _ROUNDED else index
 
@@ -265,11 +277,8 @@ class Grid:
                 index *= self._scale
         else:
             index /= self._fstep
-        if self.size > _ROUNDED:
-            return np.rint(index, out=index)
-        index += _ROUNDER  # rounds to the nearest whole number, ties to even, as rint does but faster
-        index -= _ROUNDER
-        return index
+        index += 0.5
+        return np.floor(index, out=index)
 
     def threshold(self, index: int, integer: bool) -> float | int:
         """The smallest key that snaps to `index` or above: `key < threshold` says the same as `snap(key) < index`."""
@@ -349,13 +358,6 @@ def _clamp(keys: Keys, low: float, high: float) -> Keys:
     if keys.size and (keys.min() < low or keys.max() > high):
         return np.clip(keys, low, high)
     return keys
-
-
-def _divide_half_even(offset: Ints, step: int) -> Ints:
-    index, rest = np.divmod(offset, step)
-    twice = 2 * rest if step < 2**62 else rest - (step - rest) + step
-    index += (twice > step) | ((twice == step) & (index & 1 == 1))
-    return index
 
 
 def _order(number: float) -> int:

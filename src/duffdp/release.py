@@ -10,10 +10,11 @@ from functools import lru_cache
 from typing import Any
 
 from duffdp.domain import Categories, Domain, Grid
-from duffdp.engines.arrays import read
+from duffdp.engines.arrays import CategoryColumn, Column, read
+from duffdp.engines.frames import is_table, open_table, select
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
-from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.mechanism import Mechanism, read_epsilon
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Mean, Mode, Quantile
 
@@ -76,20 +77,29 @@ class Release:
 
 
 def median(
-    data: Any, *, epsilon: float, bounds: Any = None, step: Any = None, mechanism: str = "best", rng: object = None
-) -> Release:
+    data: Any, *, epsilon: float, bounds: Any = None, step: Any = None, column: str | None = None, by: Any = None, keys: Any = None,
+    unit: str | None = None, contributions: int = 1, mechanism: str = "best", rng: object = None,
+) -> Release:  # fmt: skip
     """A private median of numbers, dates or times.
 
     Parameters
     ----------
     data
-        A one-dimensional array, series or list. Missing records are dropped, others clamped to the bounds.
+        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow, DuckDB, Spark, dask, ibis) or the path
+        of a file, a folder or a table, with `column`. Missing records are dropped, others clamped to the bounds.
     epsilon
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data.
     step
         Distance between possible outputs. None: 1 for integer types, a day for dates, else about 2**40 candidates.
+    column
+        The column of a frame or file.
+    by, keys
+        One column or several that form groups, and the public list of groups: values, tuples, a frame, or one `Categories`
+        for each column. Every key is answered, rows with other keys are ignored, and one epsilon covers all groups.
+    unit, contributions
+        The column that names the person, and how many rows of a person count at most. Without it a row is a person.
     mechanism
         "best": signed distance with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
     rng
@@ -101,7 +111,7 @@ def median(
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record. Bounds, step, q and the type of the column are public.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`. Bounds, step, q and the type of the column are public.
 
     Utility
     -------
@@ -122,26 +132,21 @@ def median(
     >>> duffdp.median(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value
     40
     """
-    return _release("median", Fraction(1, 2), data, epsilon, bounds, step, mechanism, rng)
+    where = (column, by, keys, unit, contributions)
+    return _release("median", Fraction(1, 2), data, epsilon, bounds, step, mechanism, rng, where)
 
 
 def quantile(
-    data: Any,
-    q: float,
-    *,
-    epsilon: float,
-    bounds: Any = None,
-    step: Any = None,
-    mechanism: str = "best",
-    rng: object = None,
-) -> Release:
+    data: Any, q: float, *, epsilon: float, bounds: Any = None, step: Any = None, column: str | None = None, by: Any = None,
+    keys: Any = None, unit: str | None = None, contributions: int = 1, mechanism: str = "best", rng: object = None,
+) -> Release:  # fmt: skip
     """A private quantile of numbers, dates or times: the value with rank max(1, ceil(q n)).
 
     Parameters
     ----------
     q
         From 0 (the minimum) to 1 (the maximum).
-    data, epsilon, bounds, step, mechanism, rng
+    data, epsilon, bounds, step, column, by, keys, unit, contributions, mechanism, rng
         As for `median`.
 
     Returns
@@ -150,7 +155,7 @@ def quantile(
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record. Bounds, step, q and the type of the column are public.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`. Bounds, step, q and the type of the column are public.
 
     Utility
     -------
@@ -170,17 +175,19 @@ def quantile(
     >>> duffdp.quantile(range(1000), 0.9, epsilon=1.0, bounds=(0, 1000), step=10, rng=1).value
     900
     """
-    return _release(f"quantile({q})", q, data, epsilon, bounds, step, mechanism, rng)
+    where = (column, by, keys, unit, contributions)
+    return _release(f"quantile({q})", q, data, epsilon, bounds, step, mechanism, rng, where)
 
 
 def mean(
-    data: Any, *, epsilon: float, bounds: Any = None, step: Any = None, mechanism: str = "best", rng: object = None
-) -> Release:
+    data: Any, *, epsilon: float, bounds: Any = None, step: Any = None, column: str | None = None, by: Any = None, keys: Any = None,
+    unit: str | None = None, contributions: int = 1, mechanism: str = "best", rng: object = None,
+) -> Release:  # fmt: skip
     """A private mean of the clamped records.
 
     Parameters
     ----------
-    data, epsilon, bounds, step, rng
+    data, epsilon, bounds, step, column, by, keys, unit, contributions, rng
         As for `median`.
     mechanism
         "best": the distance with permute-and-flip. "duff": with the exponential mechanism.
@@ -191,7 +198,7 @@ def mean(
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record. The number of records is private too.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`. The number of records is private too.
 
     Utility
     -------
@@ -211,11 +218,13 @@ def mean(
     >>> duffdp.mean([20, 30, 40] * 1000, epsilon=1.0, bounds=(0, 100), step=1, rng=1).value
     30
     """
-    return _release("mean", None, data, epsilon, bounds, step, mechanism, rng)
+    where = (column, by, keys, unit, contributions)
+    return _release("mean", None, data, epsilon, bounds, step, mechanism, rng, where)
 
 
 def mode(
     data: Any, *, epsilon: float, categories: Iterable[Any] | None = None, bounds: Any = None, step: Any = None,
+    column: str | None = None, by: Any = None, keys: Any = None, unit: str | None = None, contributions: int = 1,
     mechanism: str = "best", rng: object = None,
 ) -> Release:  # fmt: skip
     """A private most common value.
@@ -226,7 +235,7 @@ def mode(
         The public list of possible values; records with another value are dropped. Or else:
     bounds, step
         A public grid, as for `median`.
-    data, epsilon, rng
+    data, epsilon, column, by, keys, unit, contributions, rng
         As for `median`.
     mechanism
         "best": permute-and-flip with the full epsilon. "duff": the paper's exponential mechanism with epsilon/2.
@@ -237,7 +246,7 @@ def mode(
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record. The categories are public.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`. The categories are public.
 
     Utility
     -------
@@ -262,43 +271,65 @@ def mode(
         given = "neither" if bounds is None else "both"
         raise BoundsError(f'mode needs either categories or bounds, got {given}. Pass for example categories=["yes", "no"].')
     chosen = None if categories is None else categories if isinstance(categories, Categories) else Categories(categories)
-    return _release("mode", None, data, epsilon, bounds, step, mechanism, rng, chosen)
+    where = (column, by, keys, unit, contributions)
+    return _release("mode", None, data, epsilon, bounds, step, mechanism, rng, where, chosen)
+
+
+_NOWHERE = (None, None, None, None, 1)
 
 
 def _release(
     name: str, q: Any, data: Any, epsilon: Any, bounds: Any, step: Any, mechanism: str, rng: object,
-    categories: Categories | None = None,
+    where: tuple[Any, Any, Any, Any, Any], categories: Categories | None = None,
 ) -> Release:  # fmt: skip
     """Check all parameters, then read the data, then draw."""
+    table = None
+    selection = None
+    if where != _NOWHERE or is_table(data):
+        selection = select(*where)
+    contributions = selection.contributions if selection else 1
     try:
-        chosen, statistic, label = _plan(name, q, mechanism, epsilon)
+        chosen, statistic, label = _plan(name, q, mechanism, epsilon, contributions)
     except TypeError:  # something unhashable among them: let the check say what is wrong
-        chosen, statistic, label = _plan.__wrapped__(name, q, mechanism, epsilon)
-    source = entropy(rng)
+        chosen, statistic, label = _plan.__wrapped__(name, q, mechanism, epsilon, contributions)
+    randomness = entropy(rng)
     grid = None if categories is not None else _bounded(bounds, step, integer=False)
-    records = read(data)
-    if grid is not None and step is None and records.integer:
+    if selection is None:
+        records = read(data)
+        integer = records.integer
+    else:
+        table = open_table(data, selection)
+        integer = table.integer
+    if grid is not None and step is None and integer:
         grid = _bounded(bounds, step, integer=True)
     domain: Domain = categories if grid is None else grid  # type: ignore[assignment]
+    if table is not None:
+        sources = table.sources(domain)
+    else:
+        sources = [CategoryColumn(records, domain) if isinstance(domain, Categories) else Column(records, domain)]
     far = (NEGLIGIBLE + math.log(domain.size)) / (float(statistic.rate) * chosen.epsilon)
-    steps = statistic.window(records, domain, far)  # type: ignore[arg-type]
+    values = chosen.release([statistic.window(source, domain, far) for source in sources], randomness)  # type: ignore[arg-type]
     return Release(
-        value=chosen.release(steps, source),
-        epsilon=chosen.epsilon,
+        value=table.answer(name.partition("(")[0], values) if table is not None and selection and selection.by else values[0],
+        epsilon=float(read_epsilon(epsilon)),
         statistic=name,
         mechanism=label,
         domain=domain,
-        secure=source.secure,
+        unit=(selection.unit if selection else None) or "row",
+        contributions=contributions,
+        secure=randomness.secure,
     )
 
 
 @lru_cache(maxsize=256, typed=True)
-def _plan(name: str, q: Any, mechanism: str, epsilon: Any) -> tuple[Mechanism, Quantile | Mean | Mode, str]:
+def _plan(name: str, q: Any, mechanism: str, epsilon: Any, contributions: int) -> tuple[Mechanism, Quantile | Mean | Mode, str]:
     """The mechanism and statistic behind a name."""
     if mechanism not in ("best", "duff"):
         raise DuffError(f'mechanism must be "best" or "duff", got {mechanism!r}.')
     duff = mechanism == "duff"
-    chosen = Exponential(epsilon) if duff else PermuteAndFlip(epsilon)
+    # A person with m rows moves a distance by up to m: the same as one row at epsilon / m.
+    share = read_epsilon(epsilon) / contributions
+    chosen = Exponential(share) if duff else PermuteAndFlip(share)
     if name == "mode":
         return chosen, Mode(Fraction(1, 2) if duff else 1), f"{chosen.name}(distance)"
     if name == "mean":

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import math
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from duffdp.domain import Array, Categories, Floats, Grid, Ints, Keys
+from duffdp.engines.source import Question, Ranks
 from duffdp.errors import UnsupportedData
 from duffdp.sampling.entropy import positions
 
@@ -20,17 +21,6 @@ PENDING = 2**18  # filtered values held before they are counted by value: 2 MiB
 DENSE = 2**12  # brackets with at most so many candidates are counted in a histogram
 _INT_MIN, _INT_MAX = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 _NUMBERS = frozenset({float, int, bool, type(None)})
-
-
-class Ranks(NamedTuple):
-    """All values from candidate `first` to candidate `last`: distinct indices with counts, and how many lie before."""
-
-    values: Ints
-    counts: Ints
-    below: int
-    total: int
-    first: int
-    last: int
 
 
 class Records(NamedTuple):
@@ -95,11 +85,6 @@ class Column:
         """Number of candidates."""
         return self.grid.size
 
-    @property
-    def length(self) -> int:
-        """Number of records, missing ones included."""
-        return len(self._array)
-
     def _chunks(self, length: int = CHUNK) -> Iterator[Keys]:
         """Present records as keys, float64 or int64, a cache-sized piece at a time."""
         for begin in range(0, len(self._array), length):
@@ -119,8 +104,23 @@ class Column:
             return part[~np.isnan(part)]
         return part
 
-    def around(self, *ranks: tuple[Fraction, int], total: bool = False) -> tuple[list[Ranks], int]:
-        """Values whose rank is within `reach` of `q * n`, for every `(q, reach)`; with `total` also the sum of all indices."""
+    def indices(self) -> Ints:
+        """The index of every record in order, -1 for missing ones; not for columns of objects."""
+        array = self._array
+        gone = (
+            np.isnat(array)
+            if array.dtype.kind == "M"
+            else np.isnan(array)
+            if array.dtype.kind == "f"
+            else np.zeros(len(array), bool)
+        )
+        index = np.full(len(array), -1, dtype=np.int64)
+        index[~gone] = self.grid.snap(self._keys(array[~gone]))
+        return index
+
+    def ask(self, question: Question) -> tuple[list[Ranks], int]:
+        """The wanted ranks and, if asked for, the sum of all indices."""
+        ranks, total = question.ranks, question.total
         length = len(self._array)
         if length <= SORTED:
             index = self.grid.snap(self._keys(self._array))
@@ -243,14 +243,14 @@ class _Gather:
         elif len(self._index) and self._pending:
             self._compress()
         inside = self._pending + int(self._count.sum())
-        low, high = _wanted(q, reach, total)
+        low, high = wanted(q, reach, total)
         if (self._below > low and self._low > 0) or (self._below + inside < high and self._high < self._column.size - 1):
             return None
         if not self._pending:
-            return _trim(Ranks(self._index, self._count, self._below, total, self._low, self._high), low, high)
+            return trim(Ranks(self._index, self._count, self._below, total, self._low, self._high), low, high)
         values = Records(np.concatenate(self._parts), integer=False)
         centre = Fraction(q.numerator * total // q.denominator - self._below, inside)
-        (near,), _ = Column(values, self._column.grid).around((centre, reach))
+        (near,), _ = Column(values, self._column.grid).ask(Question(((centre, reach),)))
         return Ranks(
             near.values,
             near.counts,
@@ -270,28 +270,29 @@ def _object_indices(array: Array, grid: Grid) -> Ints:
     return index[index >= 0]
 
 
-def count_categories(records: Records, categories: Categories) -> Ints:
-    """How many records fall into each category; others are dropped."""
-    counts = np.zeros(categories.size, dtype=np.int64)
-    array = records.array
-    for begin in range(0, len(array), CHUNK):
-        part = array[begin : begin + CHUNK]
-        if array.dtype.kind in "iub":
-            value, count = np.unique(part, return_counts=True)
-            tallied = zip(value.tolist(), count.tolist(), strict=True)
-        elif array.dtype.kind == "O":
-            tallied = _hashable_counts(part)
-        else:
-            tallied = Counter(part.tolist()).items()  # type: ignore[assignment]
-        for record, number in tallied:
-            if (index := categories.record_index(record)) >= 0:
-                counts[index] += number
-    return counts
+class CategoryColumn:
+    """The records of one array that fall into categories; others are dropped."""
+
+    def __init__(self, records: Records, categories: Categories) -> None:
+        self._array, self._categories = records.array, categories
+
+    def tally(self) -> tuple[Ints, Ints]:
+        """Every category with records, and how many."""
+        counts = np.zeros(self._categories.size, dtype=np.int64)
+        for begin in range(0, len(self._array), CHUNK):
+            for record, number in _value_counts(self._array[begin : begin + CHUNK]):
+                if (place := self._categories.record_index(record)) >= 0:
+                    counts[place] += number
+        index = counts.nonzero()[0]
+        return index, counts[index]
 
 
-def _hashable_counts(part: Array) -> Any:
+def _value_counts(part: Array) -> Iterable[tuple[Any, int]]:
+    if part.dtype.kind in "iub":
+        value, count = np.unique(part, return_counts=True)
+        return zip(value.tolist(), count.tolist(), strict=True)
     try:
-        return Counter(part).items()
+        return Counter(part.tolist()).items()
     except TypeError:  # something in it cannot be a category: one by one
         return ((record, 1) for record in part)
 
@@ -315,7 +316,7 @@ def _distinct(ordered: Ints) -> tuple[Ints, Ints]:
     return ordered[begin], count
 
 
-def _wanted(q: Fraction, reach: int, total: int) -> tuple[int, int]:
+def wanted(q: Fraction, reach: int, total: int) -> tuple[int, int]:
     centre = q.numerator * total // q.denominator
     return max(centre - reach, 0), min(centre + 1 + reach, total)
 
@@ -323,7 +324,7 @@ def _wanted(q: Fraction, reach: int, total: int) -> tuple[int, int]:
 def _around_small(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
     """The wanted ranks of a small array, which is reordered: select both ends, then sort what lies between."""
     total = len(index)
-    low, high = _wanted(q, reach, total)
+    low, high = wanted(q, reach, total)
     low, high = max(min(low, total - 1), 0), min(high, total - 1)
     if total and (low > 0 or high < total - 1):
         index.partition((low, high))
@@ -342,7 +343,7 @@ def _around_small(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
     return Ranks(distinct, count, below, total, first, last)
 
 
-def _trim(near: Ranks, low: int, high: int) -> Ranks:
+def trim(near: Ranks, low: int, high: int) -> Ranks:
     """Cut distinct values down to those that cover the wanted ranks."""
     upto = near.below + np.cumsum(near.counts)
     most = int(upto[-1]) if len(upto) else near.below

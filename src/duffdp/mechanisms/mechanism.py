@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -49,15 +50,15 @@ class Mechanism(ABC):
         """
         source = entropy(rng)
         if size is None:
-            return self.release(steps, source)
+            return self.release([steps], source)[0]
         if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 0:
             raise DuffError(f"size must be None or a whole number of 0 or more, got {size!r}.")
         return steps.domain.values(race(steps, size, self.coefficient(steps), self._flip, source))
 
-    def release(self, steps: StepFunction, source: Entropy) -> Any:
-        """One candidate from a step function or a window."""
-        (index,) = Field([steps]).race(self.coefficient(steps), self._flip, source)
-        return steps.domain.value(index)
+    def release(self, steps: Sequence[StepFunction], source: Entropy) -> list[Any]:
+        """One candidate from each of several step functions or windows of one statistic, in one race."""
+        drawn = Field(steps).race(self.coefficient(steps[0]), self._flip, source)
+        return [steps[0].domain.value(index) for index in drawn]
 
     def law(self, steps: StepFunction) -> Law:
         """The explicit law over the candidates of a whole step function."""

@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Grid, Ints
-from duffdp.engines.arrays import Column, Records, read
+from duffdp.engines.arrays import Column, read
+from duffdp.engines.source import Question, Source
 from duffdp.steps import StepFunction, Tail, merged
 
 MOST_LEVELS = 2**15  # a window never holds more levels; beyond them the tail is visited
+MOST_RECORDS = 2**62  # all of them
 
 
 class Mean:
@@ -53,13 +55,19 @@ class Mean:
         """The distance of every candidate of the domain."""
         return self._steps(Column(read(values), domain), domain, None)
 
-    def window(self, records: Records, domain: Grid, far: float) -> StepFunction:
-        """The candidates up to the distance `far`, and the rest as a tail."""
-        return self._steps(Column(records, domain), domain, min(math.ceil(far) + 1, MOST_LEVELS))
+    def question(self, far: float) -> Question:
+        """What a window up to the distance `far` needs to know: the sum, and the records at both ends."""
+        return self._question(min(math.ceil(far) + 1, MOST_LEVELS))
 
-    def _steps(self, column: Column, domain: Grid, levels: int | None) -> StepFunction:
-        reach = column.length if levels is None else levels
-        (least, most), total = column.around((Fraction(0), reach), (Fraction(1), reach), total=True)
+    def _question(self, levels: int) -> Question:
+        return Question(((Fraction(0), levels), (Fraction(1), levels)), total=True)
+
+    def window(self, column: Source, domain: Grid, far: float) -> StepFunction:
+        """The candidates up to the distance `far`, and the rest as a tail."""
+        return self._steps(column, domain, min(math.ceil(far) + 1, MOST_LEVELS))
+
+    def _steps(self, column: Source, domain: Grid, levels: int | None) -> StepFunction:
+        (least, most), total = column.ask(self._question(MOST_RECORDS if levels is None else levels))
         n, top = least.total, domain.size - 1
         wanted = n + 1 if levels is None else min(levels, n + 1)
         smallest = _first(least.values, least.counts, wanted)

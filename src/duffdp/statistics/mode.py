@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Categories, Domain
-from duffdp.engines.arrays import Column, Records, count_categories, read
+from duffdp.engines.arrays import CategoryColumn, Column, read
+from duffdp.engines.source import Question, Tally
 from duffdp.steps import StepFunction, merged
 
 
@@ -53,16 +54,16 @@ class Mode:
 
     def steps(self, values: Any, domain: Domain) -> StepFunction:
         """The distance of every candidate of the domain."""
-        return self.window(read(values), domain)
+        records = read(values)
+        return self.window(CategoryColumn(records, domain) if isinstance(domain, Categories) else Column(records, domain), domain)
 
-    def window(self, records: Records, domain: Domain, far: float = 0.0) -> StepFunction:
-        """The whole step function: a mode needs the counts of all values."""
-        if isinstance(domain, Categories):
-            count = count_categories(records, domain)
-            index = count.nonzero()[0]
-            count = count[index]
-        else:
-            index, count = Column(records, domain).tally()
+    def question(self, far: float) -> Question:
+        """What it needs to know: the counts of all values."""
+        return Question(tally=True)
+
+    def window(self, column: Tally, domain: Domain, far: float = 0.0) -> StepFunction:
+        """The whole step function, as a mode needs the counts of all values."""
+        index, count = column.tally()
         many = len(index)
         start, size, held = np.zeros((3, 2 * many + 1), dtype=np.int64)
         start[1::2] = index

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Grid, Ints
-from duffdp.engines.arrays import Column, Ranks, Records, read
+from duffdp.engines.arrays import Column, read
+from duffdp.engines.source import Question, Ranks, Source
 from duffdp.errors import DuffError
 from duffdp.steps import StepFunction, Tail, filled, merged
 
@@ -82,11 +83,14 @@ class Quantile:
         index, count = Column(read(values), domain).tally()
         return self._steps(Ranks(index, count, 0, int(count.sum()), 0, domain.size - 1), domain, None)
 
-    def window(self, records: Records, domain: Grid, far: float) -> StepFunction:
-        """The candidates up to about the distance `far`, and the rest as a tail."""
-        column = Column(records, domain)
+    def question(self, far: float) -> Question:
+        """What a window up to the distance `far` needs to know."""
         reach = min(math.ceil(far * self._largest / self._m) + 2, MOST_RANKS)
-        (ranks,), _ = column.around((self.q, reach))
+        return Question(((self.q, reach),))
+
+    def window(self, column: Source, domain: Grid, far: float) -> StepFunction:
+        """The candidates up to about the distance `far`, and the rest as a tail."""
+        ((ranks,), _) = column.ask(self.question(far))
         left = domain.size - (ranks.last - ranks.first + 1)
         if not left:
             return self._steps(ranks, domain, None)

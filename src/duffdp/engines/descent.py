@@ -1,0 +1,212 @@
+"""Tables that stay where they are: count by coarse buckets, keep those that cover the ranks, count these more finely."""
+
+from __future__ import annotations
+
+import math
+from fractions import Fraction
+from itertools import pairwise
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from duffdp.domain import Domain, Grid, Ints
+from duffdp.engines.arrays import trim, wanted
+from duffdp.engines.source import Question, Ranks, Tally
+from duffdp.errors import UnsupportedData
+
+if TYPE_CHECKING:
+    from duffdp.engines.frames import Table
+
+BUCKETS = 2**12  # a group's buckets in one pass
+ROWS = 2**20  # rows that come back in one pass, all groups together
+EXACT = 2**17  # as few records as this are counted value by value
+LOW, HIGH, PART, COUNT = "__low", "__high", "__part", "__count"
+INDEX, GROUP = "__index", "__group"
+
+
+class LazyTable:
+    """Rows with INDEX and GROUP in an engine that runs queries; all groups are answered by the same few queries."""
+
+    def __init__(self, rows: Any, domain: Domain, groups: int, table: Table) -> None:
+        import narwhals as nw
+
+        self._nw, self._rows, self._groups, self._table = nw, rows, groups, table
+        self.domain = domain
+        self._answers: dict[Question, list[tuple[list[Ranks], int]]] = {}
+        self._tallies: list[tuple[Ints, Ints]] | None = None
+
+    def sources(self) -> list[Tally]:
+        return [LazyColumn(self, group) for group in range(self._groups)]
+
+    def ask(self, question: Question) -> list[tuple[list[Ranks], int]]:
+        """The answer for every group."""
+        if question not in self._answers:
+            sums = self._sums() if question.total else [0] * self._groups
+            near = self._sampled(*question.ranks[0]) if len(question.ranks) == 1 else None
+            ranks = [near] if near is not None else self._descend(question.ranks)
+            self._answers[question] = [([part[g] for part in ranks], sums[g]) for g in range(self._groups)]
+        return self._answers[question]
+
+    def tallies(self) -> list[tuple[Ints, Ints]]:
+        """Every distinct index of every group with its count."""
+        if self._tallies is None:
+            group, _, index, count = self._count(0, None)
+            cut = np.searchsorted(group, np.arange(self._groups + 1))
+            self._tallies = [(index[a:b], count[a:b]) for a, b in pairwise(cut)]
+        return self._tallies
+
+    def rank_of(self, group: int, index: int) -> tuple[int, int]:
+        nw, rows = self._nw, self._rows
+        if self._groups > 1:
+            rows = rows.filter(nw.col(GROUP) == group)
+        below, upto = (int(fetch(rows.filter(test).select(nw.len().alias(COUNT)))[COUNT][0])
+                       for test in (nw.col(INDEX) < index, nw.col(INDEX) <= index))  # fmt: skip
+        return below, upto - below
+
+    def _descend(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[list[Ranks]]:
+        """For every wanted rank and group: coarse buckets first, then the few that cover the rank, until they are single values."""
+        size, groups = self.domain.size, self._groups
+        most = max(16, min(BUCKETS, ROWS // groups))
+        shift = max(0, (size - 1).bit_length() - int(math.log2(most)))
+        found: dict[tuple[int, int], Ranks] = {}
+        ranges: dict[tuple[int, int], tuple[int, int, int]] | None = None  # (part, group): low, high, records below
+        total = [0] * groups
+        while len(found) < len(ranks) * groups:
+            group, part, bucket, count = self._count(shift, ranges)
+            cuts = np.searchsorted(group * len(ranks) + part, np.arange(groups * len(ranks) + 1))
+            if ranges is None:
+                whole = np.searchsorted(group, np.arange(groups + 1))
+                total = [int(count[a:b].sum()) for a, b in pairwise(whole)]
+            following: dict[tuple[int, int], tuple[int, int, int]] = {}
+            inside = 0
+            for g in range(groups):
+                for p, (q, reach) in enumerate(ranks):
+                    if (p, g) in found:
+                        continue
+                    low, high, below = ranges[p, g] if ranges else (0, size - 1, 0)
+                    begin, end = (cuts[g * len(ranks) + p], cuts[g * len(ranks) + p + 1]) if ranges else (whole[g], whole[g + 1])
+                    near = trim(
+                        Ranks(bucket[begin:end], count[begin:end], below, total[g], low, high), *wanted(q, reach, total[g])
+                    )
+                    if shift == 0 or not len(near.values):
+                        found[p, g] = near
+                    else:
+                        last = near.last if near.last == high else min(near.last + 2**shift - 1, high)
+                        following[p, g] = (near.first, last, near.below)
+                        inside += int(near.counts.sum())
+            ranges = following
+            if ranges:
+                widest = max(high - low + 1 for low, high, _ in ranges.values())
+                finer = max(0, widest.bit_length() - int(math.log2(max(16, min(BUCKETS, ROWS // len(ranges))))))
+                shift = 0 if inside <= max(EXACT, 64 * groups) else min(finer, shift - 1)
+        return [[found[p, g] for g in range(groups)] for p in range(len(ranks))]
+
+    def _count(self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None) -> tuple[Ints, Ints, Ints, Ints]:
+        """Group, part, bucket and number of records, ordered; one query, or one a part without groups."""
+        nw, rows = self._nw, self._rows
+        bucket = nw.col(INDEX) if shift == 0 else nw.col(INDEX) - nw.col(INDEX) % 2**shift
+        if self._groups == 1 or ranges is None:
+            pieces = []
+            for (part, _), (low, high, _) in (ranges or {(0, 0): (0, self.domain.size - 1, 0)}).items():
+                some = rows.filter((nw.col(INDEX) >= low) & (nw.col(INDEX) <= high)) if ranges else rows
+                by = [GROUP] if self._groups > 1 else []
+                got = fetch(some.with_columns(bucket.alias(INDEX)).group_by(*by, INDEX).agg(nw.len().alias(COUNT)))
+                group = whole(got[GROUP]) if by else np.zeros(len(got[COUNT]), dtype=np.int64)
+                pieces.append((group, np.full(len(group), part), whole(got[INDEX]), whole(got[COUNT])))
+            group, part_of, index, count = (np.concatenate(column) for column in zip(*pieces, strict=True))
+        else:
+            limits: dict[str, list[Any]] = {
+                GROUP: [g for _, g in ranges],
+                PART: [p for p, _ in ranges],
+                LOW: [low for low, _, _ in ranges.values()],
+                HIGH: [high for _, high, _ in ranges.values()],
+            }
+            small = nw.from_native(self._table.like(limits))
+            some = rows.join(small.with_columns(nw.col(GROUP).cast(rows.collect_schema()[GROUP])), on=GROUP, how="inner")
+            some = some.filter((nw.col(INDEX) >= nw.col(LOW)) & (nw.col(INDEX) <= nw.col(HIGH)))
+            got = fetch(some.with_columns(bucket.alias(INDEX)).group_by(GROUP, PART, INDEX).agg(nw.len().alias(COUNT)))
+            group, part_of, index, count = (whole(got[name]) for name in (GROUP, PART, INDEX, COUNT))
+        order = np.lexsort((index, part_of, group))
+        return group[order], part_of[order], index[order], count[order]
+
+    def _sums(self) -> list[int]:
+        """Exact sums of indices: high and low halves apart, so that no engine's integers overflow."""
+        nw = self._nw
+        half = 2 ** ((self.domain.size.bit_length() + 1) // 2)
+        low = nw.col(INDEX) % half
+        rows = self._rows.with_columns(low.alias(LOW), ((nw.col(INDEX) - low) / half + 0.5).floor().cast(nw.Int64).alias(HIGH))
+        columns = [nw.col(LOW).sum(), nw.col(HIGH).sum()]
+        got = fetch(rows.group_by(GROUP).agg(*columns) if self._groups > 1 else rows.select(*columns))
+        sums = [0] * self._groups
+        group = whole(got[GROUP]) if self._groups > 1 else [0]
+        for g, a, b in zip(group, got[LOW], got[HIGH], strict=True):
+            sums[int(g)] = int(a or 0) + half * int(b or 0) if a == a else 0
+        return sums
+
+    def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
+        """DuckDB without groups: a sample of blocks brackets the rank, one pass counts what is below and what is inside."""
+        grid = self.domain
+        sample = self._table.sample(grid) if isinstance(grid, Grid) else None
+        if not isinstance(grid, Grid) or sample is None or len(sample) < 2**10:
+            return None
+        size, share, top = len(sample), float(q), grid.size - 1
+        sample.sort()
+        half = 8 * math.sqrt(size * share * (1 - share) + 4) + reach * 1e-6 * size + 1  # blocks are not independent: wide
+        low, high = math.floor(share * size - half), math.ceil(share * size + half)
+        first, last = (int(sample[low]) if low >= 0 else 0), (int(sample[high]) if high < size else top)
+        got = fetch(self._table.placed(grid, first, last).group_by(INDEX).agg(self._nw.len().alias(COUNT)))
+        index, count = whole(got[INDEX]), whole(got[COUNT])
+        order = np.argsort(index)
+        index, count = index[order], count[order]
+        inside = (index >= 0) & (index <= top)
+        total, below = int(count.sum()), int(count[index < 0].sum())
+        low, high = wanted(q, reach, total)
+        if (first > 0 and below > low) or (last < top and below + int(count[inside].sum()) < high):
+            return None  # the sample misled: count by buckets instead
+        return [trim(Ranks(index[inside], count[inside], below, total, first, last), low, high)]
+
+
+class LazyColumn:
+    """One group of a lazy table."""
+
+    def __init__(self, table: LazyTable, group: int) -> None:
+        self._table, self._group = table, group
+
+    def ask(self, question: Question) -> tuple[list[Ranks], int]:
+        return self._table.ask(question)[self._group]
+
+    def rank_of(self, index: int) -> tuple[int, int]:
+        return self._table.rank_of(self._group, index)
+
+    def tally(self) -> tuple[Ints, Ints]:
+        return self._table.tallies()[self._group]
+
+
+class Counted:
+    """Counts that are known already."""
+
+    def __init__(self, index: Ints, count: Ints) -> None:
+        self._index, self._count = index, count
+
+    def tally(self) -> tuple[Ints, Ints]:
+        return self._index, self._count
+
+
+def fetch(frame: Any) -> dict[str, Any]:
+    """The few rows of a finished query, column by column."""
+    try:
+        if frame.implementation.is_duckdb():
+            return dict(frame.to_native().fetchnumpy())
+        collected = frame.lazy().collect()
+        return {name: collected.get_column(name).to_list() for name in collected.columns}
+    except Exception as error:  # an engine's own words may quote data
+        raise UnsupportedData(
+            f"the query failed in the engine that holds the data ({type(error).__name__}). Is it readable and its connection open?"
+        ) from None
+
+
+def whole(values: Any) -> Ints:
+    """Whole numbers from whatever an engine returns them as."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        return values.astype(np.int64)
+    return np.array([int(value) for value in values], dtype=np.int64)

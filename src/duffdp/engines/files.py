@@ -1,0 +1,165 @@
+"""Files, folders and database tables, read by DuckDB where they lie and out of core."""
+
+from __future__ import annotations
+
+import os
+import sqlite3
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duffdp.errors import DuffError, UnsupportedData
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+SEPARATOR = "::"  # "people.duckdb::table"
+BATCH = 50_000
+_READERS = {
+    ".csv": "read_csv",
+    ".tsv": "read_csv",
+    ".csv.gz": "read_csv",
+    ".parquet": "read_parquet",
+    ".jsonl": "read_json",
+    ".ndjson": "read_json",
+    ".json": "read_json",
+}
+_DATABASES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
+_KINDS = "CSV, TSV, Parquet (a file, a folder or a pattern), JSON lines, or a table as 'people.duckdb::table' or 'people.sqlite::table'"
+
+
+def is_path(data: Any) -> bool:
+    """Whether data are named by a path."""
+    return isinstance(data, str | os.PathLike)
+
+
+def open_path(data: str | os.PathLike[str], columns: list[str]) -> DuckDBPyRelation:
+    """A DuckDB relation over what a path names; nothing is read yet but the types of the columns."""
+    try:
+        import duckdb
+    except ImportError:
+        raise DuffError("files are read by DuckDB, which is not installed. Run: pip install 'duffdp[files]'.") from None
+    name = os.fspath(data)
+    path, _, table = name.partition(SEPARATOR)
+    connection = duckdb.connect()
+    try:
+        relation = _table(connection, Path(path), table, columns) if table else _file(connection, path)
+        assert relation.columns  # reads the types
+    except (duckdb.Error, sqlite3.Error, UnicodeDecodeError):
+        # What the reader says may quote a line of the data.
+        raise UnsupportedData(f"cannot read {name!r}: it is not a readable file of its kind. duffdp reads {_KINDS}.") from None
+    return relation
+
+
+def _file(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
+    pattern = any(mark in path for mark in "*?[")
+    if not pattern and not os.path.exists(path):
+        raise UnsupportedData(
+            f"there is no file or folder {path!r}. Check the path; for a table in a database write 'file::table'."
+        )
+    if os.path.isdir(path):
+        if not any(Path(path).rglob("*.parquet")):
+            raise UnsupportedData(
+                f"the folder {path!r} holds no .parquet files. Pass a folder of Parquet files, or a pattern such as 'folder/*.csv'."
+            )
+        path = os.path.join(path, "**", "*.parquet")
+    elif pattern and not _matches(path):
+        raise UnsupportedData(f"no file matches {path!r}. Check the pattern.")
+    lower = path.lower()
+    reader = next((r for ending, r in _READERS.items() if lower.endswith(ending)), None)
+    if reader is None:
+        if any(lower.endswith(ending) for ending in _DATABASES):
+            raise UnsupportedData(f"{path!r} is a database: name the table as well, as in '{path}{SEPARATOR}table'.")
+        raise UnsupportedData(f"the kind of {path!r} is not known by its name. duffdp reads {_KINDS}.")
+    return connection.sql(f"SELECT * FROM {reader}({quote_text(path)})")
+
+
+def _matches(pattern: str) -> bool:
+    from glob import glob
+
+    return bool(glob(pattern, recursive=True))
+
+
+def _table(connection: DuckDBPyConnection, path: Path, table: str, columns: list[str]) -> DuckDBPyRelation:
+    if not path.is_file():
+        raise UnsupportedData(f"there is no database file {str(path)!r}. Check the path.")
+    with path.open("rb") as file:
+        sqlite = file.read(15) == b"SQLite format 3"
+    if not sqlite:
+        connection.execute(f"ATTACH {quote_text(str(path))} AS source (READ_ONLY)")
+        known = [row[0] for row in connection.execute("SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' UNION ALL "
+                                                      "SELECT view_name FROM duckdb_views() WHERE database_name = 'source' AND NOT internal").fetchall()]  # fmt: skip
+        if table not in known:
+            raise UnsupportedData(
+                f"there is no table {table!r} in {str(path)!r}. Hint: its tables are {', '.join(sorted(known)) or 'none'}."
+            )
+        return connection.sql(f"SELECT * FROM source.{quote_name(table)}")
+    return _copy_sqlite(connection, path, table, columns)
+
+
+def _copy_sqlite(connection: DuckDBPyConnection, path: Path, table: str, columns: list[str]) -> DuckDBPyRelation:
+    """The needed columns of a SQLite table, a batch at a time, in a temporary table that may lie on disk.
+
+    DuckDB's own SQLite reader is an extension that has to be downloaded.
+    """
+    import numpy as np
+
+    holder = tempfile.TemporaryDirectory(prefix="duffdp-")
+    connection.execute(f"SET temp_directory = {quote_text(holder.name)}")
+    base = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
+    try:
+        known = [row[0] for row in base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
+        if table not in known:
+            raise UnsupportedData(
+                f"there is no table {table!r} in {str(path)!r}. Hint: its tables are {', '.join(sorted(known)) or 'none'}."
+            )
+        declared = {row[1]: _affinity(row[2]) for row in base.execute(f"PRAGMA table_info({quote_name(table)})")}
+        wanted = [c for c in columns if c in declared] or list(declared)[:1]
+        extra = [c for c in declared if c not in wanted]  # known by name, so that a misspelt column gets its hint
+        types = ", ".join(f"{quote_name(c)} {declared[c]}" for c in [*wanted, *extra])
+        connection.execute(f"CREATE TABLE copied ({types})")
+        cursor = base.execute(f"SELECT {', '.join(map(quote_name, wanted))} FROM {quote_name(table)}")
+        into = ", ".join(map(quote_name, wanted))
+        casts = ", ".join(f"TRY_CAST({quote_name(c)} AS {declared[c]})" for c in wanted)
+        while rows := cursor.fetchmany(BATCH):
+            batch = {c: _strings(np, [row[i] for row in rows]) for i, c in enumerate(wanted)}  # noqa: F841 (read by DuckDB)
+            connection.execute(f"INSERT INTO copied ({into}) SELECT {casts} FROM batch")
+    finally:
+        base.close()
+    relation = connection.table("copied")
+    _HOLDERS.append(holder)
+    return relation
+
+
+_HOLDERS: list[Any] = []  # temporary folders, removed when the process ends
+
+
+def _strings(np: Any, values: list[Any]) -> Any:
+    """SQLite columns have no fixed type: hand text over and let each record be cast by itself, or dropped."""
+    return np.array(
+        [None if v is None else v if isinstance(v, str) else repr(v) if isinstance(v, float) else str(v) for v in values],
+        dtype=object,
+    )
+
+
+def _affinity(declared: str) -> str:
+    upper = declared.upper()
+    if "INT" in upper:
+        return "BIGINT"
+    if any(word in upper for word in ("REAL", "FLOA", "DOUB", "NUM", "DEC")):
+        return "DOUBLE"
+    if "BOOL" in upper:
+        return "BOOLEAN"
+    if "TIMESTAMP" in upper or "DATETIME" in upper:
+        return "TIMESTAMP"
+    return "DATE" if "DATE" in upper else "VARCHAR"
+
+
+def quote_name(name: str) -> str:
+    """A name in SQL."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def quote_text(text: str) -> str:
+    """A text in SQL."""
+    return "'" + text.replace("'", "''") + "'"

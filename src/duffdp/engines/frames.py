@@ -1,0 +1,464 @@
+"""Frames of every library through narwhals: rows become indices of candidates where they are, and only counts come back."""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+import itertools
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from duffdp.domain import Array, Categories, Domain, Grid, Ints
+from duffdp.engines.arrays import Column, Records
+from duffdp.engines.descent import GROUP, INDEX, Counted, LazyTable
+from duffdp.engines.files import is_path, open_path, quote_name, quote_text
+from duffdp.engines.source import Tally
+from duffdp.errors import DuffError, UnsupportedData
+from duffdp.sampling.entropy import salt
+
+UNIT, ORDER = "__unit", "__order"
+PRIME = 2**31 - 1
+_LIBRARIES = {"pandas", "polars", "pyarrow", "duckdb", "pyspark", "dask", "ibis", "modin", "cudf", "sqlframe", "narwhals"}
+
+
+class Selection(NamedTuple):
+    """Which column, in which groups, and who is a person."""
+
+    column: str | None = None
+    by: tuple[str, ...] = ()
+    keys: tuple[tuple[Any, ...], ...] = ()
+    unit: str | None = None
+    contributions: int = 1
+
+
+def narwhals() -> Any:
+    """narwhals, or what to install."""
+    try:
+        import narwhals as module
+    except ImportError:
+        raise DuffError("frames are read through narwhals, which is not installed. Run: pip install 'duffdp[frames]'.") from None
+    return module
+
+
+def is_table(data: Any) -> bool:
+    """Whether data are a path, or a frame or series of a library that narwhals knows."""
+    return is_path(data) or type(data).__module__.split(".")[0] in _LIBRARIES
+
+
+def select(column: Any, by: Any, keys: Any, unit: Any, contributions: Any) -> Selection:
+    """Check how rows are chosen and grouped, without looking at them."""
+    if column is not None and not isinstance(column, str):
+        raise DuffError(f'column must be the name of a column, got {column!r}. Pass for example column="age".')
+    if unit is not None and not isinstance(unit, str):
+        raise DuffError(
+            f'unit must be the name of the column that names the person, got {unit!r}. Pass for example unit="person_id".'
+        )
+    whole = isinstance(contributions, int | np.integer) and not isinstance(contributions, bool)
+    if not whole or contributions < 1:
+        raise DuffError(
+            f"contributions must be a whole number of 1 or more, got {contributions!r}. Pass for example contributions=1."
+        )
+    if unit is None and contributions != 1:
+        raise DuffError(
+            f'contributions={contributions} needs unit, the column that names the person. Pass for example unit="person_id".'
+        )
+    if by is None:
+        if keys is not None:
+            raise DuffError('keys are given without by. Pass the columns of the groups as well, for example by="region".')
+        return Selection(column, unit=unit, contributions=int(contributions))
+    names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise DuffError(
+            f'by must be the name of a column or a list of different names, got {by!r}. Pass for example by="region".'
+        )
+    if keys is None:
+        raise DuffError(
+            'by needs keys, the public list of groups: it must not come from the data. Pass for example keys=["north", "south"].'
+        )
+    return Selection(column, names, _keys(names, keys), unit, int(contributions))
+
+
+def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
+    """Public keys as tuples, in the given order."""
+    if isinstance(keys, Categories):
+        keys = [keys]
+    if isinstance(keys, list | tuple) and keys and all(isinstance(key, Categories) for key in keys):
+        if len(keys) != len(by):
+            raise DuffError(f"keys must have one Categories for each of the {len(by)} columns of by, got {len(keys)}.")
+        rows: list[tuple[Any, ...]] = list(itertools.product(*keys))
+    elif is_table(keys) and not is_path(keys):
+        nw = narwhals()
+        frame = nw.from_native(keys).lazy().collect()
+        absent = [name for name in by if name not in frame.columns]
+        if absent:
+            raise DuffError(f"keys must hold the columns of by, {', '.join(absent)} is missing.")
+        rows = [tuple(row) for row in frame.select(*by).rows()]
+    elif isinstance(keys, Iterable) and not isinstance(keys, str | bytes | dict):
+        rows = [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
+    else:
+        raise DuffError(
+            f'keys must be a list of groups, a frame or Categories, got {type(keys).__name__}. Pass for example keys=["a", "b"].'
+        )
+    rows = [tuple(part.item() if isinstance(part, np.generic) else part for part in row) for row in rows]
+    if not rows:
+        raise DuffError('keys must not be empty. Pass for example keys=["north", "south"].')
+    for row in rows:
+        if len(row) != len(by):
+            raise DuffError(f"each key must have one value for each of the {len(by)} columns of by, got {row!r}.")
+        if any(part is None or part != part for part in row):
+            raise DuffError(f"keys must not hold missing values, got {row!r}.")
+    if len(set(rows)) < len(rows):
+        raise DuffError("keys must differ from each other.")
+    return tuple(rows)
+
+
+def open_table(data: Any, selection: Selection) -> Table:
+    """A table of rows; an array has no columns to choose from."""
+    if not is_table(data):
+        raise UnsupportedData(
+            f"column, by and unit need a frame or a path, got {type(data).__name__}. Pass the frame that holds the columns."
+        )
+    return Table(data, selection)
+
+
+class Table:
+    """One source of rows: a frame of any library, eager or lazy, or what a path names."""
+
+    def __init__(self, data: Any, selection: Selection) -> None:
+        self._nw = nw = narwhals()
+        self._selection = selection
+        needed = [name for name in (selection.column, *selection.by, selection.unit) if name]
+        native = open_path(data, needed) if is_path(data) else data
+        try:
+            frame = nw.from_native(native, allow_series=True)
+            self._series = isinstance(frame, nw.Series)
+            if self._series:
+                if needed:
+                    raise DuffError(f"data are one series, so there is no column {needed[0]!r}. Pass a frame.")
+                frame = frame.alias("values").to_frame()
+                selection = self._selection = selection._replace(column="values")
+            self.schema = frame.collect_schema()
+        except DuffError:
+            raise
+        except TypeError:
+            raise UnsupportedData(f"data must be a frame, a series, an array or a path, got {type(data).__name__}.") from None
+        except Exception as error:  # the library's own words may quote data
+            raise UnsupportedData(
+                f"the {type(data).__name__} cannot be read ({type(error).__name__}). Is its connection closed?"
+            ) from None
+        if selection.column is None:
+            raise DuffError(f"data have columns, so one must be named. Hint: column= one of {', '.join(map(repr, self.schema))}.")
+        for name in (selection.column, *selection.by, selection.unit):
+            if name is not None and name not in self.schema:
+                near = difflib.get_close_matches(name, list(self.schema), 3, 0.5) or list(self.schema)[:8]
+                raise UnsupportedData(f"there is no column {name!r}. Hint: {', '.join(map(repr, near))}.")
+        self.frame = frame
+        self.dtype = self.schema[selection.column]
+        self.integer = self.dtype.is_integer() or self.dtype == nw.Boolean
+        self.eager = isinstance(frame, nw.DataFrame)
+        self._check_keys()
+
+    def sources(self, domain: Domain) -> list[Tally]:
+        """One source of counts for each key, in order; one in all without keys."""
+        plain = not self._selection.by and self._selection.unit is None
+        if self.eager and plain and isinstance(domain, Grid):
+            return [Column(self._records(), domain)]
+        rows, groups = self.indexed(domain), len(self._selection.keys) or 1
+        if not self.eager:
+            return list(LazyTable(rows, domain, groups, self).sources())
+        index = rows.get_column(INDEX).to_numpy()
+        group = rows.get_column(GROUP).to_numpy() if groups > 1 else None
+        return list(
+            _counted(index, group, groups, domain) if isinstance(domain, Categories) else _by_group(index, group, groups, domain)
+        )
+
+    def sample(self, grid: Grid) -> Ints | None:
+        """Indices of a few blocks of rows, where the engine samples without reading everything: DuckDB, numbers, no groups."""
+        plain = not self._selection.by and self._selection.unit is None and self.dtype.is_numeric()
+        if not plain or not self.frame.implementation.is_duckdb():
+            return None
+        some = nw_native(self.frame).query(
+            "__rows", f"SELECT {quote_name(str(self._selection.column))} AS x FROM __rows USING SAMPLE 0.1% (system)"
+        )
+        values = np.ma.filled(some.fetchnumpy()["x"].astype(np.float64), np.nan)
+        return grid.snap(values[~np.isnan(values)])
+
+    def placed(self, grid: Grid, first: int, last: int) -> Any:
+        """INDEX of the rows from one candidate to another; -1 for those before and the number of candidates for those after."""
+        nw = self._nw
+        integer = self.integer and grid.whole
+        rows, column = self.raw()
+        place = self._index(column, grid)
+        if last < grid.size - 1:
+            place = nw.when(column >= grid.threshold(last + 1, integer)).then(nw.lit(grid.size)).otherwise(place)
+        if first > 0:
+            place = nw.when(column < grid.threshold(first, integer)).then(nw.lit(-1)).otherwise(place)
+        return rows.select(place.alias(INDEX))
+
+    def raw(self) -> Any:
+        """The column itself as an expression, its present rows, and whether it is whole numbers; for numeric types only."""
+        nw, name = self._nw, self._selection.column
+        column = nw.col(name)
+        keep = ~column.is_null()
+        if self.dtype.is_float():
+            keep = keep & ~column.is_nan()
+        return self.frame.filter(keep), column
+
+    def indexed(self, domain: Domain) -> Any:
+        """Rows that count, as INDEX and, with keys, GROUP: missing dropped, clamped, snapped, joined with the keys, capped."""
+        nw, selection = self._nw, self._selection
+        frame = self._with_index(domain) if isinstance(domain, Grid) else self._with_category(domain)
+        wanted = [nw.col(INDEX), *(nw.col(name) for name in selection.by)]
+        if selection.unit is not None:
+            wanted.append(nw.col(selection.unit).alias(UNIT))
+        frame = self.grouped(frame.select(*wanted))
+        return self.capped(frame) if selection.unit is not None else frame
+
+    def grouped(self, frame: Any) -> Any:
+        """Keep the rows of the public keys and name them by position."""
+        by = self._selection.by
+        if not by:
+            return frame
+        keys: dict[str, list[Any]] = {name: [row[i] for row in self._selection.keys] for i, name in enumerate(by)}
+        small = self.like(keys | {GROUP: list(range(len(self._selection.keys)))})
+        frame, small = self.matched(frame, small, list(by))
+        return frame.join(small, on=list(by), how="inner").drop(*by)
+
+    def capped(self, frame: Any) -> Any:
+        """At most `contributions` rows of each person, by a salted order that depends on that person's rows alone."""
+        nw = self._nw
+        if self.frame.implementation.is_dask():
+            raise UnsupportedData(
+                "unit is not supported for dask frames. Hint: pass the frame's .compute(), or the files by their path."
+            )
+        factor, shift = salt(PRIME), salt(PRIME)
+        mixed = (nw.col(INDEX) % PRIME) * (factor or 1) + shift
+        if self._selection.by:
+            mixed = mixed + nw.col(GROUP) * 7919
+        order = [ORDER, INDEX, *([GROUP] if self._selection.by else [])]
+        frame = frame.filter(~nw.col(UNIT).is_null()).with_columns((mixed % PRIME).alias(ORDER))
+        rank = nw.col(UNIT).cum_count().over(UNIT, order_by=order)
+        return frame.with_columns(rank.alias(ORDER)).filter(nw.col(ORDER) <= self._selection.contributions).drop(UNIT, ORDER)
+
+    def _with_index(self, grid: Grid) -> Any:
+        """INDEX of every present row: the arithmetic of `Grid.snap`, written for every engine."""
+        nw, name, dtype = self._nw, self._selection.column, self.dtype
+        timed = grid.kind in ("date", "datetime")
+        if timed != isinstance(dtype, nw.Date | nw.Datetime) or not (timed or dtype.is_numeric() or dtype == nw.Boolean):
+            if self.eager and dtype == nw.Object:
+                return self._index_in_memory(grid)
+            wanted = "dates or times" if timed else "numbers"
+            raise UnsupportedData(
+                f"these bounds need a column of {wanted}, got {name!r} of type {dtype}. Pass another column or convert it."
+            )
+        if self.eager:
+            return self._index_in_memory(grid)
+        frame, column = self.raw()
+        if timed:
+            frame, column = self._epoch(frame, str(name), grid.kind == "date")
+        return frame.with_columns(self._index(column, grid).alias(INDEX))
+
+    def _index(self, column: Any, grid: Grid) -> Any:
+        nw = self._nw
+        timed = grid.kind in ("date", "datetime")
+        if grid.whole and (timed or (self.integer and self.dtype != nw.UInt64 and grid.ticks[2] == 1)):
+            low, high, step = grid.ticks
+            offset = column.cast(nw.Int64).clip(low, high) - low
+            if step == 1:
+                return offset
+            twice = offset * 2 + step
+            return ((twice - twice % (2 * step)) / (2 * step) + 0.5).floor().cast(nw.Int64)
+        least, most, factor, multiply = grid.scaling
+        offset = column.cast(nw.Float64).clip(least, most) - least
+        place = ((offset * factor if multiply else offset / factor) + 0.5).floor()
+        return place.clip(0.0, float(grid.size - 1)).cast(nw.Int64)
+
+    def _with_category(self, categories: Categories) -> Any:
+        """INDEX by a join with the public list."""
+        nw, name = self._nw, str(self._selection.column)
+        if self.dtype == nw.Object and self.eager:
+            return self._index_in_memory(categories)
+        known = [(value, i) for i, value in enumerate(categories) if fits(nw, self.dtype, value)]
+        if not known:
+            raise UnsupportedData(
+                f"no category is of the kind of the column {name!r}, {self.dtype}. Pass another column or other categories."
+            )
+        frame, small = self.matched(self.frame, self.like({name: [v for v, _ in known], INDEX: [i for _, i in known]}), [name])
+        return frame.join(small, on=name, how="inner")
+
+    def matched(self, frame: Any, native: Any, names: list[str]) -> tuple[Any, Any]:
+        """A frame and a small one, with columns of the same types to be joined on."""
+        nw = self._nw
+        small = nw.from_native(native)
+        for name in names:
+            dtype = self.schema[name]
+            text = dtype == nw.Categorical or isinstance(dtype, nw.Enum)
+            small = small.with_columns(nw.col(name).cast(nw.String if text else dtype))
+            if text:
+                frame = frame.with_columns(nw.col(name).cast(nw.String))
+        return frame, small
+
+    def _epoch(self, frame: Any, name: str, days: bool) -> tuple[Any, Any]:
+        """A date or time as days or microseconds since 1970, in UTC if it has a zone."""
+        nw, native = self._nw, nw_native(frame)
+        kind = frame.implementation
+        if kind.is_duckdb():
+            call = f"epoch_us({quote_name(name)}::TIMESTAMP{'TZ' if self._zoned else ''})"
+            native = native.project(f"*, {call} AS {quote_name(ORDER)}")
+        elif kind.is_pyspark() or kind.is_pyspark_connect():
+            from pyspark.sql import functions
+
+            native = native.withColumn(ORDER, functions.unix_micros(functions.col(name).cast("timestamp")))
+        elif kind.is_ibis():
+            moment = native[name].cast("timestamp")
+            native = native.mutate(
+                **{ORDER: moment.epoch_seconds().cast("int64") * 1_000_000 + moment.microsecond().cast("int64")}
+            )
+        else:
+            native = nw_native(frame.with_columns(nw.col(name).dt.timestamp("us").cast(nw.Int64).alias(ORDER)))
+        column = nw.col(ORDER)
+        if days:
+            day = 86_400_000_000
+            column = ((column - column % day) / day + 0.5).floor() if not kind.is_pyspark() else _floor_days(column, day)
+        return nw.from_native(native), column
+
+    @property
+    def _zoned(self) -> bool:
+        return getattr(self.dtype, "time_zone", None) is not None
+
+    def _index_in_memory(self, domain: Domain) -> Any:
+        """INDEX of a column in memory, by the arithmetic of arrays."""
+        nw = self._nw
+        series = self.frame.get_column(self._selection.column)
+        if self.dtype == nw.Object:
+            index = np.fromiter(map(domain.record_index, series.to_numpy()), dtype=np.int64, count=len(series))
+        else:
+            assert isinstance(domain, Grid)
+            index = np.full(len(series), -1, dtype=np.int64)
+            present = ~series.is_null().to_numpy()
+            index[present] = (
+                Column(self._records(), domain).indices() if present.all() else Column(self._records(drop=True), domain).indices()
+            )
+        places = nw.new_series(INDEX, index, nw.Int64, backend=self.frame.implementation)
+        return self.frame.with_columns(places).filter(nw.col(INDEX) >= 0)
+
+    def _records(self, drop: bool = False) -> Records:
+        """A column in memory as an array, without a copy where it is one; nulls that an array cannot hold are dropped."""
+        nw, dtype = self._nw, self.dtype
+        series = self.frame.get_column(self._selection.column)
+        native = nw_native(series)
+        if isinstance(getattr(native, "dtype", None), np.dtype) and not drop:
+            return Records(native.to_numpy(), self.integer)
+        if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        elif dtype == nw.Decimal:
+            series = series.cast(nw.Float64)
+        elif not (dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean):
+            raise UnsupportedData(f"a column of numbers or dates is needed, got {self._selection.column!r} of type {dtype}.")
+        if drop or series.null_count():
+            series = series.drop_nulls()
+        return Records(series.to_numpy(), self.integer)
+
+    def like(self, data: dict[str, list[Any]]) -> Any:
+        """A small frame of the caller's own library."""
+        frame, native = self.frame, nw_native(self.frame)
+        kind = frame.implementation
+        if self.eager:
+            return nw_native(self._nw.from_dict(data, backend=kind))
+        if kind.is_polars():
+            import polars
+
+            return polars.LazyFrame(data)
+        if kind.is_duckdb():
+            rows = ", ".join(f"({', '.join(map(_literal, row))})" for row in zip(*data.values(), strict=True))
+            return native.query("__rows", f"SELECT * FROM (VALUES {rows}) AS small({', '.join(map(quote_name, data))})")
+        if kind.is_pyspark() or kind.is_pyspark_connect():
+            return native.sparkSession.createDataFrame(list(zip(*data.values(), strict=True)), list(data))
+        if kind.is_ibis():
+            import ibis
+
+            return ibis.memtable(data)
+        if kind.is_dask():
+            import dask.dataframe
+            import pandas
+
+            return dask.dataframe.from_pandas(pandas.DataFrame(data), npartitions=1)
+        raise UnsupportedData(f"groups are not supported for {kind}.")
+
+    def answer(self, name: str, values: list[Any]) -> Any:
+        """Keys and released values as a frame of the caller's own library; a polars LazyFrame is answered with a DataFrame."""
+        keys = {column: [row[i] for row in self._selection.keys] for i, column in enumerate(self._selection.by)}
+        frame = self.like(keys | {name if name not in keys else f"{name}_value": values})
+        return frame.collect() if self.frame.implementation.is_polars() and not self.eager else frame
+
+    def _check_keys(self) -> None:
+        nw = self._nw
+        for i, name in enumerate(self._selection.by):
+            dtype = self.schema[name]
+            for row in self._selection.keys:
+                if not fits(nw, dtype, row[i]):
+                    raise DuffError(f"the keys of {name!r} must be of the kind of that column, {dtype}, got {row[i]!r}.")
+
+
+def fits(nw: Any, dtype: Any, value: Any) -> bool:
+    """Whether a public value can occur in a column of this type."""
+    if dtype == nw.Boolean or isinstance(value, bool):
+        return dtype in (nw.Boolean, nw.Object) and isinstance(value, bool)
+    if dtype.is_numeric():
+        return isinstance(value, int | float | Decimal)
+    if isinstance(dtype, nw.Datetime):
+        return isinstance(value, dt.datetime)
+    if dtype == nw.Date:
+        return isinstance(value, dt.date) and not isinstance(value, dt.datetime)
+    return isinstance(value, str) if dtype != nw.Object else True
+
+
+def nw_native(frame: Any) -> Any:
+    """The library's own object behind a narwhals one."""
+    return frame.to_native()
+
+
+def _floor_days(column: Any, day: int) -> Any:
+    """Whole days; Spark's remainder takes the sign of the number, so that days before 1970 need the detour."""
+    rest = column % day
+    return ((column - (rest + day) % day) / day + 0.5).floor()
+
+
+def _literal(value: Any) -> str:
+    if isinstance(value, bool):
+        return str(value).upper()
+    if isinstance(value, int | Decimal):
+        return str(value)
+    if isinstance(value, float):
+        return f"{value!r}::DOUBLE"
+    if isinstance(value, dt.datetime):
+        return f"TIMESTAMP{'TZ' if value.tzinfo else ''} '{value.isoformat(sep=' ')}'"
+    if isinstance(value, dt.date):
+        return f"DATE '{value.isoformat()}'"
+    return quote_text(str(value))
+
+
+def _counted(index: Ints, group: Array | None, many: int, categories: Categories) -> Iterable[Counted]:
+    """Counts of each category in each group."""
+    code = index if group is None else group * categories.size + index
+    for row in np.bincount(code, minlength=many * categories.size).reshape(many, -1):
+        found = row.nonzero()[0]
+        yield Counted(found, row[found])
+
+
+def _by_group(index: Ints, groups: Array | None, many: int, domain: Grid) -> Iterable[Column]:
+    """The rows of each group side by side, by a counting sort of the groups."""
+    indices = Grid(0, domain.size - 1, 1)
+    if groups is None:
+        yield Column(Records(index, True), indices)
+        return
+    order = np.argsort(groups.astype(np.uint16 if many <= 2**16 else np.int64), kind="stable")
+    ends = np.cumsum(np.bincount(groups, minlength=many)).tolist()
+    ordered = index[order]
+    begin = 0
+    for end in ends:
+        yield Column(Records(ordered[begin:end], True), indices)
+        begin = end

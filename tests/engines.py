@@ -1,0 +1,90 @@
+"""The engines that every frame test runs on: how to make a frame of each from a dictionary of columns."""
+
+from __future__ import annotations
+
+import functools
+import os
+import tempfile
+from pathlib import Path
+
+import duckdb
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+
+
+@functools.cache
+def spark():
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from pyspark.sql import SparkSession
+
+    session = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.ui.enabled", "false")
+        .config("spark.sql.shuffle.partitions", "2")
+        .config("spark.sql.session.timeZone", "UTC")
+        .config("spark.driver.bindAddress", "127.0.0.1")
+        .getOrCreate()
+    )
+    session.sparkContext.setLogLevel("OFF")
+    return session
+
+
+def arrow(columns):
+    """The columns with types that do not depend on the values: `columns` maps a name to (arrow type, list)."""
+    return pa.table({name: pa.array(values, type=kind) for name, (kind, values) in columns.items()})
+
+
+def duckdb_relation(columns):
+    table = arrow(columns)
+    connection = duckdb.connect()
+    connection.execute("SET TimeZone = 'UTC'")
+    connection.register("given", table)
+    connection.execute("CREATE TABLE held AS SELECT * FROM given")
+    return connection.table("held")
+
+
+def spark_frame(columns):
+    return spark().createDataFrame(arrow(columns))
+
+
+def written(ending):
+    def make(columns):
+        folder = Path(tempfile.mkdtemp(prefix="duffdp-test-"))
+        path = folder / f"table{ending}"
+        table = arrow(columns)  # noqa: F841 (read by DuckDB)
+        duckdb.sql(
+            f"COPY (SELECT * FROM \"table\") TO '{path}'"
+            if ending != ".jsonl"
+            else f"COPY (SELECT * FROM \"table\") TO '{path}' (FORMAT json)"
+        )
+        return path
+
+    return make
+
+
+def dask_frame(columns):
+    import dask.dataframe
+
+    return dask.dataframe.from_pandas(arrow(columns).to_pandas(), npartitions=2)
+
+
+def ibis_table(columns):
+    import ibis
+
+    return ibis.memtable(arrow(columns))
+
+
+ENGINES = {
+    "pandas": lambda c: arrow(c).to_pandas(),
+    "pandas-arrow": lambda c: arrow(c).to_pandas(types_mapper=pd.ArrowDtype),
+    "polars": lambda c: pl.from_arrow(arrow(c)),
+    "polars-lazy": lambda c: pl.from_arrow(arrow(c)).lazy(),
+    "pyarrow": arrow,
+    "duckdb": duckdb_relation,
+    "parquet": written(".parquet"),
+    "ibis": ibis_table,
+    "dask": dask_frame,
+    "spark": spark_frame,
+}
+WITHOUT_UNITS = {"dask"}  # narwhals has no ordered windows there
