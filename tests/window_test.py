@@ -17,13 +17,13 @@ from duffdp.engines.source import Question
 from duffdp.statistics import Mean, Median, Quantile
 
 
-def same(whole, cut):
+def same(whole, cut, few=30):
     """Compare a window with the whole, candidate by candidate at all run ends and at places between."""
     tail = cut.tail
     ends = np.unique(np.concatenate([whole.start, whole.start + whole.count - 1, cut.start, cut.start + cut.count - 1]))
     inside = (ends >= cut.start[0]) & (ends <= cut.start[-1]) if len(cut.start) else np.zeros(len(ends), dtype=bool)
-    few = np.random.default_rng(3).permutation(ends[~inside])[:30]  # the tail reads all records for each
-    for index in [*ends[inside].tolist(), *few.tolist()]:
+    outside = np.random.default_rng(3).permutation(ends[~inside])[:few]  # the tail reads all records for each
+    for index in [*ends[inside].tolist(), *outside.tolist()]:
         assert cut.distance_of(index) == whole.distance_of(index)
         if tail is not None and not tail.first <= index <= tail.last:
             assert whole.distance_of(index) >= tail.floor

@@ -49,9 +49,9 @@ def _from_sequence(data: list[Any] | tuple[Any, ...] | range) -> Array:
     if isinstance(data, range):
         return np.arange(data.start, data.stop, data.step)
     types = set(map(type, data))
-    if types <= _NUMBERS:
+    if types - {type(None)} and types <= _NUMBERS:
         try:
-            return np.array(data, dtype=np.float64 if float in types or type(None) in types or not types else None)
+            return np.array(data, dtype=np.float64 if float in types or type(None) in types else None)
         except OverflowError:
             pass
     if types and types <= {list, tuple, np.ndarray}:

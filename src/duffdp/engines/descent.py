@@ -27,10 +27,11 @@ INDEX, GROUP = "__index", "__group"
 class LazyTable:
     """Rows with INDEX and GROUP in an engine that runs queries; all groups are answered by the same few queries."""
 
-    def __init__(self, rows: Any, domain: Domain, groups: int, table: Table) -> None:
+    def __init__(self, domain: Domain, groups: int, table: Table) -> None:
         import narwhals as nw
 
-        self._nw, self._rows, self._groups, self._table = nw, rows, groups, table
+        self._nw, self._groups, self._table = nw, groups, table
+        self._rows = table.indexed(domain)
         self.domain = domain
         self._answers: dict[Question, list[tuple[list[Ranks], int]]] = {}
         self._tallies: list[tuple[Ints, Ints]] | None = None
@@ -57,10 +58,12 @@ class LazyTable:
 
     def rank_of(self, group: int, index: int) -> tuple[int, int]:
         nw, rows = self._nw, self._rows
-        if self._groups > 1:
+        if self._table.late:
+            rows = self._table.joined(rows, {}, [group])
+        elif self._groups > 1:
             rows = rows.filter(nw.col(GROUP) == group)
-        below, upto = (int(fetch(rows.filter(test).select(nw.len().alias(COUNT)))[COUNT][0])
-                       for test in (nw.col(INDEX) < index, nw.col(INDEX) <= index))  # fmt: skip
+        counted = (fetch(rows.filter(nw.col(INDEX) < end).select(nw.len().alias(COUNT)))[COUNT][0] for end in (index, index + 1))
+        below, upto = map(int, counted)
         return below, upto - below
 
     def _descend(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[list[Ranks]]:
@@ -102,32 +105,59 @@ class LazyTable:
         return [[found[p, g] for g in range(groups)] for p in range(len(ranks))]
 
     def _count(self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None) -> tuple[Ints, Ints, Ints, Ints]:
-        """Group, part, bucket and number of records, ordered; one query, or one a part without groups."""
-        nw, rows = self._nw, self._rows
-        bucket = nw.col(INDEX) if shift == 0 else nw.col(INDEX) - nw.col(INDEX) % 2**shift
-        if self._groups == 1 or ranges is None:
+        """Group, part, bucket and number of records, ordered; one query, or one for each part without groups."""
+        nw = self._nw
+        bucket = (nw.col(INDEX) if shift == 0 else nw.col(INDEX) - nw.col(INDEX) % 2**shift).alias(INDEX)
+        number = nw.len().alias(COUNT)
+        if self._groups == 1:
             pieces = []
             for (part, _), (low, high, _) in (ranges or {(0, 0): (0, self.domain.size - 1, 0)}).items():
-                some = rows.filter((nw.col(INDEX) >= low) & (nw.col(INDEX) <= high)) if ranges else rows
-                by = [GROUP] if self._groups > 1 else []
-                got = fetch(some.with_columns(bucket.alias(INDEX)).group_by(*by, INDEX).agg(nw.len().alias(COUNT)))
-                group = whole(got[GROUP]) if by else np.zeros(len(got[COUNT]), dtype=np.int64)
-                pieces.append((group, np.full(len(group), part), whole(got[INDEX]), whole(got[COUNT])))
+                rows = self._rows.filter((nw.col(INDEX) >= low) & (nw.col(INDEX) <= high)) if ranges else self._rows
+                got = fetch(rows.select(bucket).group_by(INDEX).agg(number))
+                index, count = whole(got[INDEX]), whole(got[COUNT])
+                pieces.append((np.zeros_like(index), np.full_like(index, part), index, count))
             group, part_of, index, count = (np.concatenate(column) for column in zip(*pieces, strict=True))
         else:
-            limits: dict[str, list[Any]] = {
-                GROUP: [g for _, g in ranges],
-                PART: [p for p, _ in ranges],
-                LOW: [low for low, _, _ in ranges.values()],
-                HIGH: [high for _, high, _ in ranges.values()],
-            }
-            small = nw.from_native(self._table.like(limits))
-            some = rows.join(small.with_columns(nw.col(GROUP).cast(rows.collect_schema()[GROUP])), on=GROUP, how="inner")
-            some = some.filter((nw.col(INDEX) >= nw.col(LOW)) & (nw.col(INDEX) <= nw.col(HIGH)))
-            got = fetch(some.with_columns(bucket.alias(INDEX)).group_by(GROUP, PART, INDEX).agg(nw.len().alias(COUNT)))
-            group, part_of, index, count = (whole(got[name]) for name in (GROUP, PART, INDEX, COUNT))
+            if ranges is None:
+                got = self._by_group(self._rows.with_columns(bucket), [INDEX], [number])
+                part_of = np.zeros(len(got[COUNT]), dtype=np.int64)
+            else:
+                got = fetch(self._within(ranges).with_columns(bucket).group_by(GROUP, PART, INDEX).agg(number))
+                part_of = whole(got[PART])
+            group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
         return group[order], part_of[order], index[order], count[order]
+
+    def _by_group(self, rows: Any, also: list[str], aggregates: list[Any]) -> dict[str, Any]:
+        """Aggregates for every group; where rows still have their own group columns, the keys are joined to the result."""
+        by = list(self._table.by) if self._table.late else [GROUP]
+        counted = rows.group_by(*by, *also).agg(*aggregates)
+        if self._table.late:
+            counted = self._table.joined(counted, {GROUP: list(range(self._groups))})
+        return fetch(counted)
+
+    def _within(self, ranges: dict[tuple[int, int], tuple[int, int, int]]) -> Any:
+        """The rows of every group that lie in its ranges, with GROUP and PART."""
+        nw = self._nw
+        limits: dict[str, list[Any]] = {
+            GROUP: [g for _, g in ranges],
+            PART: [p for p, _ in ranges],
+            LOW: [low for low, _, _ in ranges.values()],
+            HIGH: [high for _, high, _ in ranges.values()],
+        }
+        if self._table.late:
+            rows = (
+                self._rows
+                if len(set(limits[PART])) > 1
+                else self._table.indexed(self.domain, min(limits[LOW]), max(limits[HIGH]))
+            )
+            rows = self._table.joined(rows, limits, limits[GROUP])
+        else:
+            small = nw.from_native(self._table.like(limits))
+            rows = self._rows.join(
+                small.with_columns(nw.col(GROUP).cast(self._rows.collect_schema()[GROUP])), on=GROUP, how="inner"
+            )
+        return rows.filter((nw.col(INDEX) >= nw.col(LOW)) & (nw.col(INDEX) <= nw.col(HIGH)))
 
     def _sums(self) -> list[int]:
         """Exact sums of indices: high and low halves apart, so that no engine's integers overflow."""
@@ -136,7 +166,7 @@ class LazyTable:
         low = nw.col(INDEX) % half
         rows = self._rows.with_columns(low.alias(LOW), ((nw.col(INDEX) - low) / half + 0.5).floor().cast(nw.Int64).alias(HIGH))
         columns = [nw.col(LOW).sum(), nw.col(HIGH).sum()]
-        got = fetch(rows.group_by(GROUP).agg(*columns) if self._groups > 1 else rows.select(*columns))
+        got = self._by_group(rows, [], columns) if self._groups > 1 else fetch(rows.select(*columns))
         sums = [0] * self._groups
         group = whole(got[GROUP]) if self._groups > 1 else [0]
         for g, a, b in zip(group, got[LOW], got[HIGH], strict=True):

@@ -42,6 +42,7 @@ def open_path(data: str | os.PathLike[str], columns: list[str]) -> DuckDBPyRelat
     name = os.fspath(data)
     path, _, table = name.partition(SEPARATOR)
     connection = duckdb.connect()
+    connection.execute(f"SET temp_directory = {quote_text(tempfile.gettempdir())}")  # where it may spill; not the working folder
     try:
         relation = _table(connection, Path(path), table, columns) if table else _file(connection, path)
         assert relation.columns  # reads the types
@@ -98,14 +99,12 @@ def _table(connection: DuckDBPyConnection, path: Path, table: str, columns: list
 
 
 def _copy_sqlite(connection: DuckDBPyConnection, path: Path, table: str, columns: list[str]) -> DuckDBPyRelation:
-    """The needed columns of a SQLite table, a batch at a time, in a temporary table that may lie on disk.
+    """The needed columns of a SQLite table, a batch at a time, in a table of DuckDB that may lie on disk.
 
     DuckDB's own SQLite reader is an extension that has to be downloaded.
     """
     import numpy as np
 
-    holder = tempfile.TemporaryDirectory(prefix="duffdp-")
-    connection.execute(f"SET temp_directory = {quote_text(holder.name)}")
     base = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
     try:
         known = [row[0] for row in base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")]
@@ -126,12 +125,7 @@ def _copy_sqlite(connection: DuckDBPyConnection, path: Path, table: str, columns
             connection.execute(f"INSERT INTO copied ({into}) SELECT {casts} FROM batch")
     finally:
         base.close()
-    relation = connection.table("copied")
-    _HOLDERS.append(holder)
-    return relation
-
-
-_HOLDERS: list[Any] = []  # temporary folders, removed when the process ends
+    return connection.table("copied")
 
 
 def _strings(np: Any, values: list[Any]) -> Any:

@@ -13,7 +13,7 @@ import numpy as np
 
 from duffdp.domain import Array, Categories, Domain, Grid, Ints
 from duffdp.engines.arrays import Column, Records
-from duffdp.engines.descent import GROUP, INDEX, Counted, LazyTable
+from duffdp.engines.descent import GROUP, INDEX, Counted, LazyTable, fetch
 from duffdp.engines.files import is_path, open_path, quote_name, quote_text
 from duffdp.engines.source import Tally
 from duffdp.errors import DuffError, UnsupportedData
@@ -166,14 +166,23 @@ class Table:
         plain = not self._selection.by and self._selection.unit is None
         if self.eager and plain and isinstance(domain, Grid):
             return [Column(self._records(), domain)]
-        rows, groups = self.indexed(domain), len(self._selection.keys) or 1
+        groups = len(self._selection.keys) or 1
         if not self.eager:
-            return list(LazyTable(rows, domain, groups, self).sources())
-        index = rows.get_column(INDEX).to_numpy()
+            return list(LazyTable(domain, groups, self).sources())
+        if isinstance(domain, Grid) and self._selection.unit is None and self.dtype != self._nw.Object:
+            # Records stay as they are until their group is looked at.
+            rows = self.joined(self.frame.select(str(self._selection.column), *self.by), {GROUP: list(range(groups))})
+            column = rows.get_column(self._selection.column)
+            rows = rows.filter(~column.is_null()) if column.null_count() else rows
+            records = Records(self._records(rows.get_column(self._selection.column)).array, self.integer)
+        else:
+            rows = self.indexed(domain)
+            records = Records(rows.get_column(INDEX).to_numpy(), True)
         group = rows.get_column(GROUP).to_numpy() if groups > 1 else None
-        return list(
-            _counted(index, group, groups, domain) if isinstance(domain, Categories) else _by_group(index, group, groups, domain)
-        )
+        if isinstance(domain, Categories):
+            return list(_counted(records.array, group, groups, domain))
+        grid = domain if INDEX not in rows.columns else Grid(0, domain.size - 1, 1)  # where records are indices already
+        return list(_by_group(records, group, groups, grid))
 
     def sample(self, grid: Grid) -> Ints | None:
         """Indices of a few blocks of rows, where the engine samples without reading everything: DuckDB, numbers, no groups."""
@@ -183,7 +192,7 @@ class Table:
         some = nw_native(self.frame).query(
             "__rows", f"SELECT {quote_name(str(self._selection.column))} AS x FROM __rows USING SAMPLE 0.1% (system)"
         )
-        values = np.ma.filled(some.fetchnumpy()["x"].astype(np.float64), np.nan)
+        values = np.ma.filled(fetch(self._nw.from_native(some))["x"].astype(np.float64), np.nan)
         return grid.snap(values[~np.isnan(values)])
 
     def placed(self, grid: Grid, first: int, last: int) -> Any:
@@ -207,43 +216,66 @@ class Table:
             keep = keep & ~column.is_nan()
         return self.frame.filter(keep), column
 
-    def indexed(self, domain: Domain) -> Any:
-        """Rows that count, as INDEX and, with keys, GROUP: missing dropped, clamped, snapped, joined with the keys, capped."""
+    def indexed(self, domain: Domain, first: int = 0, last: int | None = None) -> Any:
+        """Rows that count, as INDEX and what tells their group: missing dropped, clamped, snapped, capped.
+
+        Rows outside of the candidates from `first` to `last` may be left out, where the engine can do so early.
+        """
         nw, selection = self._nw, self._selection
-        frame = self._with_index(domain) if isinstance(domain, Grid) else self._with_category(domain)
+        frame = self._with_index(domain, first, last) if isinstance(domain, Grid) else self._with_category(domain)
         wanted = [nw.col(INDEX), *(nw.col(name) for name in selection.by)]
         if selection.unit is not None:
             wanted.append(nw.col(selection.unit).alias(UNIT))
-        frame = self.grouped(frame.select(*wanted))
+        frame = frame.select(*wanted)
+        if self.late:
+            return frame
+        frame = self.joined(frame, {GROUP: list(range(len(selection.keys)))})
         return self.capped(frame) if selection.unit is not None else frame
 
-    def grouped(self, frame: Any) -> Any:
-        """Keep the rows of the public keys and name them by position."""
+    @property
+    def by(self) -> tuple[str, ...]:
+        """The columns that form groups."""
+        return self._selection.by
+
+    @property
+    def late(self) -> bool:
+        """Whether rows can be counted by their own group columns first, and joined with the keys after that."""
+        return not self.eager and len(self._selection.keys) > 1 and self._selection.unit is None
+
+    def joined(self, frame: Any, more: dict[str, list[Any]], keys: list[int] | None = None) -> Any:
+        """Keep what belongs to the public keys (or to those at these positions), with more columns for each."""
         by = self._selection.by
         if not by:
             return frame
-        keys: dict[str, list[Any]] = {name: [row[i] for row in self._selection.keys] for i, name in enumerate(by)}
-        small = self.like(keys | {GROUP: list(range(len(self._selection.keys)))})
+        rows = self._selection.keys if keys is None else [self._selection.keys[g] for g in keys]
+        small = self.like({name: [row[i] for row in rows] for i, name in enumerate(by)} | more)
         frame, small = self.matched(frame, small, list(by))
         return frame.join(small, on=list(by), how="inner").drop(*by)
 
     def capped(self, frame: Any) -> Any:
-        """At most `contributions` rows of each person, by a salted order that depends on that person's rows alone."""
+        """At most `contributions` rows of each person, by a salted order that depends on that person's rows alone.
+
+        Rows that tie in the order are the same in all that counts, so every query sees the same choice.
+        """
         nw = self._nw
-        if self.frame.implementation.is_dask():
+        if frame.implementation.is_dask():
             raise UnsupportedData(
                 "unit is not supported for dask frames. Hint: pass the frame's .compute(), or the files by their path."
             )
-        factor, shift = salt(PRIME), salt(PRIME)
-        mixed = (nw.col(INDEX) % PRIME) * (factor or 1) + shift
-        if self._selection.by:
+        mixed = (nw.col(INDEX) % PRIME) * (1 + salt(PRIME - 1)) + salt(PRIME)
+        if self.by:
             mixed = mixed + nw.col(GROUP) * 7919
-        order = [ORDER, INDEX, *([GROUP] if self._selection.by else [])]
         frame = frame.filter(~nw.col(UNIT).is_null()).with_columns((mixed % PRIME).alias(ORDER))
+        order = [ORDER, INDEX, *([GROUP] if self.by else [])]
+        if self.eager:
+            keep = _first_of_each(
+                frame.get_column(UNIT), [frame.get_column(name).to_numpy() for name in order], self._selection.contributions
+            )
+            return frame.filter(keep.tolist()).drop(UNIT, ORDER)
         rank = nw.col(UNIT).cum_count().over(UNIT, order_by=order)
         return frame.with_columns(rank.alias(ORDER)).filter(nw.col(ORDER) <= self._selection.contributions).drop(UNIT, ORDER)
 
-    def _with_index(self, grid: Grid) -> Any:
+    def _with_index(self, grid: Grid, first: int, last: int | None) -> Any:
         """INDEX of every present row: the arithmetic of `Grid.snap`, written for every engine."""
         nw, name, dtype = self._nw, self._selection.column, self.dtype
         timed = grid.kind in ("date", "datetime")
@@ -259,7 +291,16 @@ class Table:
         frame, column = self.raw()
         if timed:
             frame, column = self._epoch(frame, str(name), grid.kind == "date")
+        elif self.late:  # rows capped for a person must be the same in every query
+            frame = self._between(frame, column, grid, first, grid.size - 1 if last is None else last)
         return frame.with_columns(self._index(column, grid).alias(INDEX))
+
+    def _between(self, frame: Any, column: Any, grid: Grid, first: int, last: int) -> Any:
+        """Rows that snap to candidates from first to last, by a comparison that needs no snapping."""
+        integer = self.integer and grid.whole
+        if first > 0:
+            frame = frame.filter(column >= grid.threshold(first, integer))
+        return frame.filter(column < grid.threshold(last + 1, integer)) if last < grid.size - 1 else frame
 
     def _index(self, column: Any, grid: Grid) -> Any:
         nw = self._nw
@@ -295,7 +336,12 @@ class Table:
         small = nw.from_native(native)
         for name in names:
             dtype = self.schema[name]
-            text = dtype == nw.Categorical or isinstance(dtype, nw.Enum)
+            # Arrow has texts of two sizes that do not join with each other.
+            text = (
+                dtype == nw.Categorical
+                or isinstance(dtype, nw.Enum)
+                or (dtype == nw.String and frame.implementation.is_pyarrow())
+            )
             small = small.with_columns(nw.col(name).cast(nw.String if text else dtype))
             if text:
                 frame = frame.with_columns(nw.col(name).cast(nw.String))
@@ -339,18 +385,16 @@ class Table:
             assert isinstance(domain, Grid)
             index = np.full(len(series), -1, dtype=np.int64)
             present = ~series.is_null().to_numpy()
-            index[present] = (
-                Column(self._records(), domain).indices() if present.all() else Column(self._records(drop=True), domain).indices()
-            )
+            index[present] = Column(self._records(series if present.all() else series.drop_nulls()), domain).indices()
         places = nw.new_series(INDEX, index, nw.Int64, backend=self.frame.implementation)
         return self.frame.with_columns(places).filter(nw.col(INDEX) >= 0)
 
-    def _records(self, drop: bool = False) -> Records:
+    def _records(self, series: Any = None) -> Records:
         """A column in memory as an array, without a copy where it is one; nulls that an array cannot hold are dropped."""
         nw, dtype = self._nw, self.dtype
-        series = self.frame.get_column(self._selection.column)
+        series = self.frame.get_column(self._selection.column) if series is None else series
         native = nw_native(series)
-        if isinstance(getattr(native, "dtype", None), np.dtype) and not drop:
+        if isinstance(getattr(native, "dtype", None), np.dtype):
             return Records(native.to_numpy(), self.integer)
         if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
@@ -358,7 +402,7 @@ class Table:
             series = series.cast(nw.Float64)
         elif not (dtype.is_numeric() or dtype.is_temporal() or dtype == nw.Boolean):
             raise UnsupportedData(f"a column of numbers or dates is needed, got {self._selection.column!r} of type {dtype}.")
-        if drop or series.null_count():
+        if series.null_count():
             series = series.drop_nulls()
         return Records(series.to_numpy(), self.integer)
 
@@ -441,6 +485,23 @@ def _literal(value: Any) -> str:
     return quote_text(str(value))
 
 
+def _first_of_each(unit: Any, order: list[Ints], most: int) -> Array:
+    """Which rows are among the first `most` of their person."""
+    people = unit.to_numpy()
+    if people.dtype.kind == "O":
+        codes: dict[Any, int] = {}
+        people = np.fromiter((codes.setdefault(person, len(codes)) for person in people), dtype=np.int64, count=len(people))
+    rows = np.lexsort((*reversed(order), people))
+    ordered = people[rows]
+    begins = (
+        np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(ordered) else np.empty(0, dtype=np.int64)
+    )
+    place = np.arange(len(ordered)) - np.repeat(begins, np.diff(np.append(begins, len(ordered))))
+    keep = np.zeros(len(ordered), dtype=bool)
+    keep[rows[place < most]] = True
+    return keep
+
+
 def _counted(index: Ints, group: Array | None, many: int, categories: Categories) -> Iterable[Counted]:
     """Counts of each category in each group."""
     code = index if group is None else group * categories.size + index
@@ -449,16 +510,13 @@ def _counted(index: Ints, group: Array | None, many: int, categories: Categories
         yield Counted(found, row[found])
 
 
-def _by_group(index: Ints, groups: Array | None, many: int, domain: Grid) -> Iterable[Column]:
+def _by_group(records: Records, groups: Array | None, many: int, grid: Grid) -> Iterable[Column]:
     """The rows of each group side by side, by a counting sort of the groups."""
-    indices = Grid(0, domain.size - 1, 1)
     if groups is None:
-        yield Column(Records(index, True), indices)
+        yield Column(records, grid)
         return
     order = np.argsort(groups.astype(np.uint16 if many <= 2**16 else np.int64), kind="stable")
-    ends = np.cumsum(np.bincount(groups, minlength=many)).tolist()
-    ordered = index[order]
-    begin = 0
-    for end in ends:
-        yield Column(Records(ordered[begin:end], True), indices)
+    ordered, begin = records.array[order], 0
+    for end in np.cumsum(np.bincount(groups, minlength=many)).tolist():
+        yield Column(Records(ordered[begin:end], records.integer), grid)
         begin = end
