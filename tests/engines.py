@@ -45,7 +45,8 @@ def duckdb_relation(columns):
 
 
 def spark_frame(columns):
-    return spark().createDataFrame(arrow(columns))
+    signed = {name: (pa.int16() if kind == pa.uint8() else kind, values) for name, (kind, values) in columns.items()}
+    return spark().createDataFrame(arrow(signed)).cache()
 
 
 def written(ending):
