@@ -123,3 +123,18 @@ def test_tiny_epsilon_does_not_take_in_everything():
     cut = Median().window(Column(read(np.arange(2.0**20)), grid), grid, 10**12)
     assert cut.tail is not None
     assert cut.tail.distance_of(0) == Quantile(Fraction(1, 2)).steps(np.arange(2.0**20), Grid(0.0, 2.0**20, 1.0)).distance_of(0)
+
+
+def test_looking_for_one_rank_does_not_change_what_was_found_for_another():
+    for seed in range(5):
+        records, grid = np.random.default_rng(seed).random(3000), Grid(0.0, 1.0)
+        same(Mean().steps(records, grid), Mean().window(Column(read(records), grid), grid, 50.0))
+
+
+def test_a_window_that_is_most_of_a_large_array():
+    """A small epsilon wants so many ranks that no bracket can narrow them down."""
+    records, grid = np.random.default_rng(1).random(100_000), Grid(0.0, 1.0)
+    for reach in (20_000, 49_000, 99_000):
+        (near,), _ = Column(read(records), grid).ask(Question(((Fraction(1, 2), reach),)))
+        assert near.counts.sum() >= min(2 * reach, 100_000)
+    same(Median().steps(records, grid), Median().window(Column(read(records), grid), grid, 60_000.0), few=5)

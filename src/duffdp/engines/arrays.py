@@ -246,6 +246,8 @@ class _Gather:
         low, high = wanted(q, reach, total)
         if (self._below > low and self._low > 0) or (self._below + inside < high and self._high < self._column.size - 1):
             return None
+        if self._pending and 2 * (high - low) > inside:  # most of it is wanted: another bracket would not narrow it
+            self._compress()
         if not self._pending:
             return trim(Ranks(self._index, self._count, self._below, total, self._low, self._high), low, high)
         values = Records(np.concatenate(self._parts), integer=False)
@@ -328,8 +330,7 @@ def _around_small(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
     low, high = max(min(low, total - 1), 0), min(high, total - 1)
     if total and (low > 0 or high < total - 1):
         index.partition((low, high))
-    middle = index[low : high + 1]
-    middle.sort()
+    middle = np.sort(index[low : high + 1])  # a copy: the next rank reorders the array
     distinct, count = _distinct(middle)
     below, first, last = 0, 0, size - 1
     if low > 0:
