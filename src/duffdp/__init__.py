@@ -1,6 +1,6 @@
 """Differentially private medians, quantiles, modes and means by dataset distance, drawn exactly."""
 
-from duffdp import mechanisms, statistics
+from duffdp import mechanisms, sensitivity, statistics
 from duffdp.domain import Categories, Grid
 from duffdp.errors import BoundsError, DuffError, UnsupportedData
 from duffdp.release import Release, mean, median, mode, quantile
@@ -21,5 +21,6 @@ __all__ = [
     "median",
     "mode",
     "quantile",
+    "sensitivity",
     "statistics",
 ]
