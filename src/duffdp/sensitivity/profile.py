@@ -13,9 +13,12 @@ import numpy.typing as npt
 from duffdp.domain import Grid, Ints
 from duffdp.engines.arrays import Column, read
 from duffdp.errors import DuffError, UnsupportedData
-from duffdp.sensitivity.hull import Hull
+from duffdp.sensitivity.hull import Envelope, Hull, Lines
 
 Floats = npt.NDArray[np.float64]
+
+ENOUGH = 256  # so many beta in all are worth a hull
+MANY = 2**13  # and so many levels are worth one at once
 
 
 class Sensitivity:
@@ -40,7 +43,7 @@ class Sensitivity:
 
     Runtime
     -------
-    One pass over the levels for their concave hull, then a bisection for every beta.
+    A pass over the levels for each of the first beta; once there are many, their concave hull and a bisection for every beta.
 
     References
     ----------
@@ -57,6 +60,7 @@ class Sensitivity:
     """
 
     def __init__(self, value: float, levels: Iterable[float], bounds: tuple[float, float] = (-math.inf, math.inf)) -> None:
+        self._asked = 0
         self.value, self.bounds = float(value), (float(bounds[0]), float(bounds[1]))
         self.levels: Floats = np.asarray(levels if isinstance(levels, np.ndarray) else list(levels), dtype=np.float64)
         rising = self.levels.ndim == 1 and len(self.levels) > 0 and self.levels[0] >= 0 and math.isfinite(self.levels[-1])
@@ -95,12 +99,23 @@ class Sensitivity:
             raise DuffError(f"beta must be a finite number of 0 or more, got {beta!r}. Pass for example beta=0.1.")
         if self.global_ == 0:
             return np.full(betas.shape, -math.inf)
-        return self.hull.log_smooth(betas)
+        self._asked += betas.size
+        return (self.hull if self._asked > ENOUGH else self.envelope).log_smooth(betas)
+
+    @property
+    def envelope(self) -> Envelope:
+        """What smooth sensitivity depends on, in the form that is cheapest for a few beta; some level must be above 0."""
+        return self.hull if len(self.levels) > MANY or "hull" in self.__dict__ else self._lines
 
     @cached_property
     def hull(self) -> Hull:
-        """The corners that decide about smooth sensitivity."""
-        return Hull(self.levels)
+        """The same, in the form that is cheapest for many beta."""
+        return Hull(self._lines)
+
+    @cached_property
+    def _lines(self) -> Lines:
+        positive = self.levels.nonzero()[0]
+        return Lines(positive.astype(np.float64), np.log(self.levels[positive]))
 
     def __repr__(self) -> str:
         return f"Sensitivity({len(self.levels)} levels, not private)"
