@@ -52,7 +52,7 @@ class CauchyNoise:
         # In the logarithm of z the integrand is smooth over any number of decades: Gauss-Legendre on short panels.
         ends = np.linspace(math.log(NEAR), math.log(r), 2 + int(math.log(r / NEAR)))
         z = np.exp(ends[:-1, None] + (NODES + 1) / 2 * (ends[1] - ends[0]))
-        return NEAR + float((z * self.tail(z) @ WEIGHTS).sum()) * (ends[1] - ends[0]) / 2
+        return NEAR + float((z * self.tail(z) @ WEIGHTS).sum()) * float(ends[1] - ends[0]) / 2
 
     def draw(self, rng: np.random.Generator, size: int) -> Floats:
         if self.gamma == 2:

@@ -28,14 +28,18 @@ class LaplaceLogNormalNoise:
         weight = np.exp(-y * y / 2) * (y[1] - y[0]) / math.sqrt(2 * math.pi)
         return np.exp(np.clip(self.sigma * y, -700, 700)), weight
 
+    def _over(self, z: Any) -> Floats:
+        """z over every factor; what overflows has no weight."""
+        with np.errstate(over="ignore"):
+            return np.asarray(z, dtype=np.float64)[..., None] / self._rule[0]
+
     def density(self, z: Floats) -> Floats:
         factor, weight = self._rule
-        density: Floats = np.exp(-np.abs(np.asarray(z))[..., None] / factor) @ (weight / factor) / 2
+        density: Floats = np.exp(-self._over(np.abs(z))) @ (weight / factor) / 2
         return density
 
     def tail(self, z: Floats) -> Floats:
-        factor, weight = self._rule
-        tail: Floats = np.exp(-np.asarray(z)[..., None] / factor) @ weight
+        tail: Floats = np.exp(-self._over(z)) @ self._rule[1]
         return tail
 
     def far(self, p: float) -> float:
@@ -49,7 +53,7 @@ class LaplaceLogNormalNoise:
         if math.isinf(r):
             return math.exp(self.sigma**2 / 2)
         factor, weight = self._rule
-        return float((-np.expm1(-r / factor) * factor) @ weight)
+        return float((-np.expm1(-self._over(r)) * factor) @ weight)
 
     def draw(self, rng: np.random.Generator, size: int) -> Floats:
         drawn: Floats = rng.laplace(size=size) * np.exp(self.sigma * rng.standard_normal(size))
