@@ -1,6 +1,6 @@
 """Differentially private medians, quantiles, modes and means by dataset distance, drawn exactly."""
 
-from duffdp import mechanisms, sensitivity, statistics
+from duffdp import guarantees, mechanisms, sensitivity, statistics
 from duffdp.domain import Categories, Grid
 from duffdp.errors import BoundsError, DuffError, UnsupportedData
 from duffdp.release import Release, mean, median, mode, quantile
@@ -16,6 +16,7 @@ __all__ = [
     "Release",
     "StepFunction",
     "UnsupportedData",
+    "guarantees",
     "mean",
     "mechanisms",
     "median",
