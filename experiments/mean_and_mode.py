@@ -78,8 +78,7 @@ def draw() -> None:
     table("mean_and_mode", [{"statistic": s, "epsilon": e, "mechanism": m, "mean_error": mean(s, e, m)} for s, e, m in ERRORS])
     figure, (left, right) = plt.subplots(1, 2, figsize=(9.5, 4.9), layout="constrained")
     for name in ("duff", "cauchy", "cauchy-tight", "smooth-laplace", "pareto", "laplace", "sum-and-count"):
-        keys = style(name) | ({"label": "smooth Pareto, δ = 0, β = ε/3"} if name == "pareto" else {})
-        left.plot(EPSILONS, [mean("mean", epsilon, name) for epsilon in EPSILONS], **keys)
+        left.plot(EPSILONS, [mean("mean", epsilon, name) for epsilon in EPSILONS], **style(name))
     left.set(title="mean of N(0, 1) on [−10, 10], n = 1000", xlabel="ε", ylabel="mean |T − M|", yscale="log")
     left.legend(fontsize=8, loc="upper center", bbox_to_anchor=(0.5, -0.14), ncols=2)
     for name, label in MODES.items():

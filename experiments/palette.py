@@ -26,7 +26,7 @@ LABEL = {
     "smooth-laplace": "SmoothSens, δ = 1/n",
     "log-normal": "LaplaceLN, δ = 1/n",
     "log-normal-public": "LaplaceLN, δ = 1/n, public t",
-    "pareto": "smooth Pareto, δ = 0, public β",
+    "pareto": "smooth Pareto, δ = 0",
     "sum-and-count": "noisy sum and count",
 }
 COLOUR = {
