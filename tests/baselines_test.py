@@ -300,6 +300,8 @@ def test_limits():
         (lambda: ProposeTestRelease(1, 0.1, eta=-1), "eta must be"),
         (lambda: ErrorExponential(1).law(Sensitivity(0, [1])), "finite bounds"),
         (lambda: Laplace(1).draw(SPREAD, rng="x"), "rng must be"),
+        (lambda: Laplace(1).draw(SPREAD, size=-1), "size must be"),
+        (lambda: ProposeTestRelease(1, 0.1, eta=1).draw(SPREAD, size=1.5), "size must be"),
         (lambda: Laplace(1).law(SPREAD).interval(1), "confidence must be"),
     ],
 )

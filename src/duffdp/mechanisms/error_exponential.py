@@ -10,7 +10,7 @@ import numpy as np
 from duffdp.errors import DuffError
 from duffdp.mechanisms.mechanism import read_epsilon
 from duffdp.mechanisms.noise import Floats, read_number
-from duffdp.sampling.floating import generator
+from duffdp.sampling.floating import generator, how_many
 from duffdp.sensitivity.profile import Sensitivity
 
 
@@ -138,7 +138,7 @@ class ErrorExponential:
 
     def draw(self, sensitivity: Sensitivity, size: int | None = None, rng: object = None) -> Any:
         """One output, or an array of `size` independent ones. Floating point: not for release."""
-        drawn = self.law(sensitivity).quantile(generator(rng).random(1 if size is None else size))
+        drawn = self.law(sensitivity).quantile(generator(rng).random(how_many(size)))
         return float(drawn[0]) if size is None else drawn
 
     def __repr__(self) -> str:

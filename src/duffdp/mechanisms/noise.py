@@ -5,6 +5,8 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from decimal import Decimal
+from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
@@ -12,7 +14,7 @@ import numpy.typing as npt
 
 from duffdp.errors import DuffError
 from duffdp.mechanisms.mechanism import read_epsilon
-from duffdp.sampling.floating import generator
+from duffdp.sampling.floating import generator, how_many
 from duffdp.sensitivity.profile import Sensitivity
 
 Floats = npt.NDArray[np.float64]
@@ -26,7 +28,7 @@ def read_number(name: str, value: Any, low: float, high: float, fix: float) -> f
     """A number strictly between two others."""
     if isinstance(value, np.generic):
         value = value.item()
-    if isinstance(value, bool) or not isinstance(value, int | float) or not low < value < high:
+    if isinstance(value, bool) or not isinstance(value, int | float | Decimal | Fraction) or not low < value < high:
         rule = f"a finite number above {low:g}" if math.isinf(high) else f"a number between {low:g} and {high:g}"
         raise DuffError(f"{name} must be {rule}, got {value!r}. Pass for example {name}={fix:g}.")
     return float(value)
@@ -145,7 +147,7 @@ class NoiseMechanism(ABC):
     def draw(self, sensitivity: Sensitivity, size: int | None = None, rng: object = None) -> Any:
         """One clipped output, or an array of `size` independent ones. Floating point: not for release."""
         law = self.law(sensitivity)
-        drawn = law.value + law.scale * law.noise.draw(generator(rng), 1 if size is None else size)
+        drawn = law.value + law.scale * law.noise.draw(generator(rng), how_many(size))
         clipped = np.clip(drawn, *sensitivity.bounds)
         return float(clipped[0]) if size is None else clipped
 

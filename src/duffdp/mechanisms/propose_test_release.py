@@ -10,7 +10,7 @@ import numpy as np
 from duffdp.mechanisms.laplace import LaplaceNoise
 from duffdp.mechanisms.mechanism import read_epsilon
 from duffdp.mechanisms.noise import NoiseLaw, read_number
-from duffdp.sampling.floating import generator
+from duffdp.sampling.floating import generator, how_many
 from duffdp.sensitivity.profile import Sensitivity
 
 
@@ -80,7 +80,7 @@ class ProposeTestRelease:
     def draw(self, sensitivity: Sensitivity, size: int | None = None, rng: object = None) -> Any:
         """One clipped output or None for no reply; with `size` a masked array. Floating point: not for release."""
         source = generator(rng)
-        many = 1 if size is None else size
+        many = how_many(size)
         silent = source.random(many) >= self.reply_probability(sensitivity)
         noisy = sensitivity.value + self.eta / self._noise * source.laplace(size=many)
         drawn = np.ma.masked_array(np.clip(noisy, *sensitivity.bounds), mask=silent)

@@ -51,6 +51,11 @@ class RankExponential(Exponential):
         super().__init__(epsilon)
         self.q = read_q(q)
 
+    @property
+    def guarantee(self) -> str:
+        """What the mechanism satisfies."""
+        return f"pure {self.epsilon:g}-differential privacy over add/remove neighbours; exact draws"
+
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The score of every candidate of the domain."""
         index, count = Column(read(values), domain).tally()

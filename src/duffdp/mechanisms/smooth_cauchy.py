@@ -76,7 +76,7 @@ class SmoothCauchy(NoiseMechanism):
         which for gamma = 2 is alpha + beta = epsilon.
     beta
         With `tight`: the smoothing, above 0 and below epsilon / max(1, gamma - 1). None: the best one for the data set,
-        which is private too because it changes the scale and not the shape of the noise.
+        up to the precision of the search; private too, because it changes the scale and not the shape of the noise.
 
     Privacy
     -------

@@ -23,7 +23,8 @@ class SmoothLaplace(NoiseMechanism):
         The privacy loss; delta between 0 and 1.
     beta
         The smoothing; alpha is then epsilon + beta - (exp(beta) - 1) log(1/delta), which must be above 0. None: the beta
-        with the least SS_beta / alpha for the data set, which is private too because it changes the scale alone.
+        with the least SS_beta / alpha for the data set, up to the precision of the search; private too, because it changes the
+        scale and not the shape of the noise.
 
     Privacy
     -------

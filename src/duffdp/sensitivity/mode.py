@@ -59,8 +59,8 @@ def mode(values: Any, domain: Grid | Categories) -> Sensitivity:
         levels[-1] = 1.0
         return Sensitivity(first, levels, (0.0, domain.size - 1.0))
     index, count = np.unique(sorted_indices(values, domain), return_counts=True)
-    first = float(index[count.argmax()]) if len(index) else 0.0
-    return on_grid(domain, first, _levels(index, count, domain.size))
+    commonest = int(index[count.argmax()]) if len(index) else 0
+    return on_grid(domain, commonest, _levels(index, count, domain.size))
 
 
 def _levels(index: Ints, count: Ints, size: int) -> np.ndarray[Any, np.dtype[np.float64]]:

@@ -132,5 +132,5 @@ def sorted_indices(values: Any, domain: Grid) -> Ints:
 def on_grid(domain: Grid, index: float, levels: Floats) -> Sensitivity:
     """A sensitivity in units of the grid as one in units of the values."""
     low, high = float(domain.value(0)), float(domain.value(domain.size - 1))
-    value = low + index * domain.spacing
-    return Sensitivity(min(max(value, low), high), levels * domain.spacing, (low, high))
+    value = float(domain.value(index)) if isinstance(index, int) else min(max(low + index * domain.spacing, low), high)
+    return Sensitivity(value, levels * domain.spacing, (low, high))
