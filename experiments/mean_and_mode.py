@@ -21,7 +21,7 @@ SHARES = 1 / np.arange(4, 24) / np.sum(1 / np.arange(4, 24))  # the first leads 
 MODES = {
     "duff": "Duff (exponential mechanism, ε/2)",
     "full-rate": "exponential mechanism, full ε",
-    "best": "permute-and-flip, full ε",
+    "flip": "permute-and-flip, full ε",
 }
 ERRORS: dict[tuple[str, float, str], list[float]] = {}
 
@@ -60,7 +60,7 @@ def run() -> Iterator[str]:
             picked = {
                 "duff": Exponential(epsilon).law(ballots[Fraction(1, 2)]),
                 "full-rate": Exponential(epsilon).law(ballots[Fraction(1)]),
-                "best": PermuteAndFlip(epsilon).law(ballots[Fraction(1)]),
+                "flip": PermuteAndFlip(epsilon).law(ballots[Fraction(1)]),
             }
             for name, law in picked.items():
                 wrong = 1 - sum(law.probability(int(winner)) for winner in winners)

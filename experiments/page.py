@@ -95,7 +95,7 @@ def timed() -> str:
 def write() -> None:
     """The page, from the results in memory."""
     untuned = timing.microseconds(LABEL["cauchy"])
-    ages = {name: [f"{utilities.mean('ages', epsilon, name):.2g}" for epsilon in ENDS] for name in ("duff", "rank", "best")}
+    ages = {name: [f"{utilities.mean('ages', epsilon, name):.2g}" for epsilon in ENDS] for name in ("duff", "rank", "rank-flip")}
     compared = ("duff", "sum-and-count", "pareto", "smooth-laplace", "laplace")
     mean = {name: f"{mean_and_mode.mean('mean', 1.0, name):.2g}" for name in compared}
     mode = {name: f"{mean_and_mode.mean('mode', 1.0, name):.1e}" for name in mean_and_mode.MODES}
@@ -130,7 +130,7 @@ def write() -> None:
         u1=times(utilities.mean("normal", 1.0, "error") / utilities.mean("normal", 1.0, "rank")),
         ages_duff=ages["duff"],
         ages_rank=ages["rank"],
-        ages_best=ages["best"],
+        ages_best=ages["rank-flip"],
         off_peak=utilities.off_peak(),
         age_sets=utilities.SETS,
         mean_duff=mean["duff"],
@@ -140,7 +140,7 @@ def write() -> None:
         mean_global=mean["laplace"],
         mode_duff=mode["duff"],
         mode_full=mode["full-rate"],
-        mode_best=mode["best"],
+        mode_best=mode["flip"],
         close_exact=f"{close['duff_exact']:.2g}",
         close_finite=f"{close['finite_domain']:.2g}",
         close_theorem=f"{close['theorem_1']:.2g}",

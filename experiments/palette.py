@@ -16,7 +16,8 @@ FOLDER = Path(__file__).resolve().parents[1] / "docs" / "paper"
 
 LABEL = {
     "duff": "Duff",
-    "best": "rank score, permute-and-flip",
+    "rank-flip": "rank score, permute-and-flip",
+    "flip": "permute-and-flip, full ε",
     "rank": "rank score (u₂)",
     "full-rate": "exponential mechanism, full ε",
     "error": "error as utility (u₁)",
@@ -31,7 +32,8 @@ LABEL = {
 }
 COLOUR = {
     "duff": "#0072B2",
-    "best": "#000000",
+    "rank-flip": "#000000",
+    "flip": "#000000",
     "rank": "#44AA99",
     "full-rate": "#AA4499",
     "error": "#999999",
@@ -46,7 +48,8 @@ COLOUR = {
 }
 MARKER = {
     "duff": "o",
-    "best": "*",
+    "rank-flip": "*",
+    "flip": "*",
     "rank": "P",
     "full-rate": "X",
     "error": "x",
@@ -92,7 +95,7 @@ def style(name: str) -> dict[str, Any]:
         keys["zorder"] = 5
     elif name in ("rank", "sum-and-count"):
         keys |= {"ls": "--", "markersize": 9, "markerfacecolor": "none"}
-    elif name == "best":
+    elif name in ("rank-flip", "flip"):
         keys["markersize"] = 7
     return keys
 

@@ -39,7 +39,7 @@ def run() -> Iterator[str]:
                     "duff": Exponential(epsilon).law(distance),
                 }
                 if data == "ages":  # on a fine grid it is the same as the exponential mechanism
-                    laws["best"] = PermuteAndFlip(epsilon).law(rank)
+                    laws["rank-flip"] = PermuteAndFlip(epsilon).law(rank)
                 for name, law in laws.items():
                     ERRORS.setdefault((data, epsilon, name), []).append(law.expected_error(spread.value))
             yield data
@@ -67,7 +67,7 @@ def draw() -> None:
     table("utilities", [{"data": d, "epsilon": e, "mechanism": m, "exact_mean_error": mean(d, e, m)} for d, e, m in ERRORS])
     figure, axes = plt.subplots(1, 2, figsize=(8.5, 3.7), layout="constrained")
     for axis, (data, (title, _, _)) in zip(axes, DATA.items(), strict=True):
-        for name in ("error", "duff", "rank", "best"):
+        for name in ("error", "duff", "rank", "rank-flip"):
             if (data, EPSILONS[0], name) in ERRORS:
                 axis.plot(EPSILONS, [mean(data, epsilon, name) for epsilon in EPSILONS], **style(name))
         axis.set(title=title, xlabel="ε", yscale="log")

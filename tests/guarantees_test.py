@@ -128,7 +128,7 @@ def test_exact_error_is_the_least():
         (lambda s, v: guarantees.cauchy_error_within(v, 1.0, 1), "eta must be"),
         (lambda s, v: guarantees.inverse_smoothing(v, 0), "ratio must be"),
         (lambda s, v: guarantees.inverse_smoothing(Sensitivity(0, [0]), 1), "0 everywhere"),
-        (lambda s, v: guarantees.growth_constant(Quantile(0.9, utility="rank").steps([1], GRID)), "rank score"),
+        (lambda s, v: guarantees.growth_constant(Quantile(0.9, utility="rank").steps([1], GRID)), "another score"),
         (lambda s, v: guarantees.exact_error_within(Laplace(1).law(Sensitivity(0, [1e300])), 0, 1e-99), "no bounds"),
         (
             lambda s, v: guarantees.finite_domain_error_within(Mode().steps([1], Categories([1, 2])), 0, 1.0, 0.1),

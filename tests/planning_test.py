@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
 import duffdp
 from duffdp import DuffError, Grid, epsilon_for, preview
-from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.mechanisms import Exponential
 from duffdp.planning import MECHANISMS
+from duffdp.release import _plan
 from duffdp.statistics import Median
 
 AGES = np.random.default_rng(2).integers(18, 80, 200)
@@ -23,7 +25,8 @@ def test_preview_is_the_law():
     truth = int(np.sort(AGES)[99])
     grid = Grid(0, 120, 1)
     duff = Exponential(0.5).law(Median().steps(AGES, grid))
-    best = PermuteAndFlip(0.5).law(Median(utility="rank").steps(AGES, grid))
+    mechanism, statistic, _ = _plan("median", Fraction(1, 2), "best", 0.5)
+    best = mechanism.law(statistic.steps(AGES, grid))
     for name, law in (("duff", duff), ("best", best)):
         assert found.expected_error(name) == law.expected_error(truth)
         assert found.tail(name, 3) == law.tail(truth, 3)

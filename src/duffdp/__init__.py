@@ -1,11 +1,18 @@
-"""Differentially private medians, quantiles, modes and means by dataset distance, drawn exactly."""
+"""Differentially private medians, quantiles, modes and means by dataset distance, drawn exactly.
 
-from duffdp import guarantees, mechanisms, sensitivity, statistics
-from duffdp.domain import Categories, Grid
-from duffdp.errors import BoundsError, DuffError, UnsupportedData
-from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
-from duffdp.release import Release, mean, median, mode, quantile
-from duffdp.steps import StepFunction
+Names are loaded when they are first used, so that importing the package costs next to nothing.
+"""
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from duffdp import guarantees, mechanisms, sensitivity, statistics
+    from duffdp.domain import Categories, Grid
+    from duffdp.errors import BoundsError, DuffError, UnsupportedData
+    from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
+    from duffdp.release import Release, mean, median, mode, quantile
+    from duffdp.steps import StepFunction
 
 __version__ = "0.1.0"
 
@@ -30,3 +37,25 @@ __all__ = [
     "sensitivity",
     "statistics",
 ]
+
+_HOME = {
+    "domain": ("Categories", "Grid"),
+    "errors": ("BoundsError", "DuffError", "UnsupportedData"),
+    "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
+    "release": ("Release", "mean", "median", "mode", "quantile"),
+    "steps": ("StepFunction",),
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in ("guarantees", "mechanisms", "sensitivity", "statistics"):
+        return import_module(f"duffdp.{name}")
+    for module, names in _HOME.items():
+        if name in names:
+            value = globals()[name] = getattr(import_module(f"duffdp.{module}"), name)
+            return value
+    raise AttributeError(f"module 'duffdp' has no attribute {name!r}")
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -66,6 +66,11 @@ def inverse_smoothing(sensitivity: Sensitivity, ratio: float) -> float:
     return float(load("scipy.special", "research").wrightomega(excess + math.log(distance)).real) / distance
 
 
+def _check_distance(steps: StepFunction) -> None:
+    if steps.unit != 1 or steps.distance.min() < 0:
+        raise DuffError('this needs a dataset distance, got another score. Use a statistic with utility="distance".')
+
+
 def growth_constant(steps: StepFunction) -> float:
     """The largest C with #{d <= t} >= C t for all real t from 1 to the largest distance.
 
@@ -97,8 +102,7 @@ def growth_constant(steps: StepFunction) -> float:
     >>> duffdp.guarantees.growth_constant(steps)
     5.5
     """
-    if steps.unit != 1:
-        raise DuffError('this needs a dataset distance, got a rank score. Use a statistic with utility="distance".')
+    _check_distance(steps)
     most = max(int(steps.distance.max()), 1)
     within = np.cumsum(np.bincount(steps.distance, weights=steps.count, minlength=most + 1))[1 : most + 1]
     # Between whole distances the count stands still while t grows to the next; at the last one t ends.
@@ -144,8 +148,7 @@ def error_probability(steps: StepFunction, sensitivity: Sensitivity, epsilon: An
     >>> round(duffdp.guarantees.error_probability(steps, spread, 4.0, 100), 4)
     0.0016
     """
-    if steps.unit != 1:
-        raise DuffError('this needs a dataset distance, got a rank score. Use a statistic with utility="distance".')
+    _check_distance(steps)
     c = float(Exponential(epsilon).coefficient(steps))
     reach = 1 / (2 * inverse_smoothing(sensitivity, read_number("t", t, 0, math.inf, 1) / (math.e - 1)))
     near = steps.within(reach)

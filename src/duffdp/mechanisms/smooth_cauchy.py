@@ -12,7 +12,6 @@ from duffdp.mechanisms.noise import SMALLEST, Floats, Noise, NoiseMechanism, rea
 from duffdp.optional import load
 from duffdp.sensitivity.profile import Sensitivity
 
-NODES, WEIGHTS = np.polynomial.legendre.leggauss(12)
 NEAR = 1e-9  # up to here the tail probability is 1
 
 
@@ -51,8 +50,9 @@ class CauchyNoise:
             return r
         # In the logarithm of z the integrand is smooth over any number of decades: Gauss-Legendre on short panels.
         ends = np.linspace(math.log(NEAR), math.log(r), 2 + int(math.log(r / NEAR)))
-        z = np.exp(ends[:-1, None] + (NODES + 1) / 2 * (ends[1] - ends[0]))
-        return NEAR + float((z * self.tail(z) @ WEIGHTS).sum()) * float(ends[1] - ends[0]) / 2
+        nodes, weights = np.polynomial.legendre.leggauss(12)
+        z = np.exp(ends[:-1, None] + (nodes + 1) / 2 * (ends[1] - ends[0]))
+        return NEAR + float((z * self.tail(z) @ weights).sum()) * float(ends[1] - ends[0]) / 2
 
     def draw(self, rng: np.random.Generator, size: int) -> Floats:
         if self.gamma == 2:
