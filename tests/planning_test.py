@@ -12,7 +12,7 @@ import pytest
 import duffdp
 from duffdp import DuffError, Grid, epsilon_for, preview
 from duffdp.mechanisms import Exponential
-from duffdp.planning import MECHANISMS
+from duffdp.planning.question import MECHANISMS
 from duffdp.release import _plan
 from duffdp.statistics import Median
 
@@ -109,6 +109,7 @@ def test_dates_and_categories():
         ({"q": 0.3}, "q goes with"),
         ({"statistic": "quantile"}, "q goes with"),
         ({"bounds": None}, "either bounds or"),
+        ({"bounds": None, "categories": [1, 2], "statistic": "mode", "mechanisms": ["laplace"]}, "adds noise to a number"),
         ({"bounds": 3}, "must be a pair"),
         ({"n": 5}, "n goes with"),
         ({"data": "gamma", "n": 5}, "data must be records or"),

@@ -24,10 +24,10 @@ from duffdp.mechanisms import (
 )
 
 MODULES = [
-    error_exponential, laplace, noise, planning, propose_test_release, rank_exponential, smooth_cauchy, smooth_laplace,
+    error_exponential, laplace, noise, propose_test_release, rank_exponential, smooth_cauchy, smooth_laplace,
     smooth_laplace_log_normal, smooth_pareto,
     *(importlib.import_module(f"{package.__name__}.{found.name}")
-      for package in (guarantees, sensitivity) for found in pkgutil.iter_modules(package.__path__)),
+      for package in (guarantees, planning, sensitivity) for found in pkgutil.iter_modules(package.__path__)),
 ]  # fmt: skip
 NAMES = {
     **{name: getattr(guarantees, name) for name in guarantees.__all__},
