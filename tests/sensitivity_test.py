@@ -105,6 +105,7 @@ def test_smooth_is_the_largest_discounted_level(n, statistic):
     k = np.arange(len(found.levels))
     expected = [(np.exp(-b * k) * found.levels).max() for b in beta]
     assert found.smooth(beta) == pytest.approx(expected, rel=1e-11)
+    assert np.exp(found.hull.log_smooth(beta)) == pytest.approx(expected, rel=1e-11)  # the form for many beta
     assert found.smooth(0) == pytest.approx(found.global_)
     assert found.local * (1 - 1e-12) <= found.smooth(1.0) <= found.global_ * (1 + 1e-12)
 
