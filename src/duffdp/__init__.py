@@ -7,9 +7,10 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duffdp import mechanisms, statistics
+    from duffdp import guarantees, mechanisms, sensitivity, statistics
     from duffdp.domain import Categories, Grid
     from duffdp.errors import BoundsError, DuffError, UnsupportedData
+    from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.release import Release, mean, median, mode, quantile
     from duffdp.steps import StepFunction
 
@@ -19,28 +20,35 @@ __all__ = [
     "BoundsError",
     "Categories",
     "DuffError",
+    "EpsilonPlan",
     "Grid",
+    "Preview",
     "Release",
     "StepFunction",
     "UnsupportedData",
+    "epsilon_for",
+    "guarantees",
     "mean",
     "mechanisms",
     "median",
     "mode",
+    "preview",
     "quantile",
+    "sensitivity",
     "statistics",
 ]
 
 _HOME = {
     "domain": ("Categories", "Grid"),
     "errors": ("BoundsError", "DuffError", "UnsupportedData"),
+    "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "release": ("Release", "mean", "median", "mode", "quantile"),
     "steps": ("StepFunction",),
 }
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("mechanisms", "statistics"):
+    if name in ("guarantees", "mechanisms", "sensitivity", "statistics"):
         return import_module(f"duffdp.{name}")
     for module, names in _HOME.items():
         if name in names:

@@ -70,11 +70,15 @@ class PermuteAndFlip(Mechanism):
         width = min(1.0, panels / mass) / panels
         y = (np.arange(panels)[:, None] + (nodes + 1) / 2).ravel() * width
         weight = np.tile(weights / 2, panels) * width
-        log_g = np.zeros(len(y))
-        inverse = np.empty((len(level), len(y)))
-        for row, (many, chance) in enumerate(zip(size, p, strict=True)):
+        # Beyond this p is so small that log(1 - p y) is -p y and 1 / (1 - p y) is 1, to the last digit.
+        near = int((p > 2.0**-60).sum())
+        log_g = -float(size[near:] @ p[near:]) * y
+        inverse = np.ones((near, len(y)))
+        for row, (many, chance) in enumerate(zip(size[:near], p, strict=False)):
             log_g += many * np.log1p(-chance * y)
-            inverse[row] = 1 / (1 - chance * y)
-        integral = inverse @ (weight * np.exp(log_g))
+            inverse[row] /= 1 - chance * y
+        g = weight * np.exp(log_g)
+        integral = np.full(len(level), g.sum())
+        integral[:near] = inverse @ g
         log_weight: Floats = (np.log(integral) - c * (level - level[0]))[run]
         return log_weight

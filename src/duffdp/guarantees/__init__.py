@@ -1,0 +1,18 @@
+"""The theorems as functions, named by what they bound, and the exact quantity beside them. Not private: they read the data."""
+
+from duffdp.guarantees.cauchy import cauchy_error_within
+from duffdp.guarantees.exact import exact_error_within
+from duffdp.guarantees.finite_domain import finite_domain_error_within
+from duffdp.guarantees.smooth import error_probability, error_within, growth_constant, inverse_smoothing
+from duffdp.guarantees.utility import utility_loss_probability
+
+__all__ = [
+    "cauchy_error_within",
+    "error_probability",
+    "error_within",
+    "exact_error_within",
+    "finite_domain_error_within",
+    "growth_constant",
+    "inverse_smoothing",
+    "utility_loss_probability",
+]

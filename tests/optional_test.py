@@ -1,0 +1,27 @@
+"""Heavy packages are imported when used, and their absence gets an error that says what to install."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+
+import pytest
+
+from duffdp import DuffError
+from duffdp.optional import load
+
+
+def test_importing_the_package_imports_nothing_heavy():
+    code = "import duffdp, sys; print(*{m.partition('.')[0] for m in sys.modules} & {'scipy', 'matplotlib', 'pandas', 'rich'})"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == ""
+
+
+def test_absence_is_explained(monkeypatch):
+    with pytest.raises(DuffError, match=r"pip install 'duffdp\[research\]'"):
+        load("no_such_package.special", "research")
+    monkeypatch.setitem(sys.modules, "scipy.special", None)
+    from duffdp import Grid, guarantees, sensitivity
+
+    with pytest.raises(DuffError, match="this needs scipy"):
+        guarantees.inverse_smoothing(sensitivity.median([1, 2, 4], Grid(0, 9, 1)), 30.0)
