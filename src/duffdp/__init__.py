@@ -1,9 +1,11 @@
 """Differentially private medians, quantiles, modes and means by dataset distance, drawn exactly."""
 
-from duffdp import mechanisms, statistics
+from duffdp import mechanisms, statistics, testing
 from duffdp.domain import Categories, Grid
 from duffdp.errors import BoundsError, DuffError, UnsupportedData
+from duffdp.graphs import stars, triangles
 from duffdp.release import Release, mean, median, mode, quantile
+from duffdp.statistics.ladder import ladder, reach
 from duffdp.steps import StepFunction
 
 __version__ = "0.1.0"
@@ -16,10 +18,15 @@ __all__ = [
     "Release",
     "StepFunction",
     "UnsupportedData",
+    "ladder",
     "mean",
     "mechanisms",
     "median",
     "mode",
     "quantile",
+    "reach",
+    "stars",
     "statistics",
+    "testing",
+    "triangles",
 ]

@@ -111,7 +111,8 @@ class Column:
     def _keys(self, part: Array) -> Keys:
         if part.dtype.kind == "M":
             moments: Ints = part.astype(self._unit).view(np.int64)
-            return moments[moments != _INT_MIN]
+            present: Ints = moments[moments != _INT_MIN]
+            return present
         if self.integer:
             if part.dtype == np.uint64:
                 part = np.minimum(part, np.uint64(_INT_MAX))

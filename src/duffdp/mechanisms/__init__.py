@@ -3,5 +3,6 @@
 from duffdp.mechanisms.exponential import Exponential
 from duffdp.mechanisms.law import Law
 from duffdp.mechanisms.permute_and_flip import PermuteAndFlip
+from duffdp.mechanisms.piecewise_laplace import PiecewiseLaplace
 
-__all__ = ["Exponential", "Law", "PermuteAndFlip"]
+__all__ = ["Exponential", "Law", "PermuteAndFlip", "PiecewiseLaplace"]
