@@ -7,6 +7,7 @@ from duffdp.graphs import stars, triangles
 from duffdp.release import Release, mean, median, mode, quantile
 from duffdp.statistics.ladder import ladder, reach
 from duffdp.steps import StepFunction
+from duffdp.summary import describe, quantiles
 
 __version__ = "0.1.0"
 
@@ -18,12 +19,14 @@ __all__ = [
     "Release",
     "StepFunction",
     "UnsupportedData",
+    "describe",
     "ladder",
     "mean",
     "mechanisms",
     "median",
     "mode",
     "quantile",
+    "quantiles",
     "reach",
     "stars",
     "statistics",

@@ -330,8 +330,7 @@ def _around_small(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
     high = min(high, total - 1)
     if total and (low > 0 or high < total - 1):
         index.partition((low, high))
-    middle = index[low : high + 1]
-    middle.sort()
+    middle = np.sort(index[low : high + 1])  # a copy: the next rank reorders the array
     distinct, count = _distinct(middle)
     below, first, last = 0, 0, size - 1
     if low > 0:
