@@ -130,7 +130,7 @@ def describe(data: Any, *, epsilon: float, bounds: Any = None, step: Any = None,
     --------
     >>> import duffdp
     >>> duffdp.describe(range(10000), epsilon=1.0, bounds=(0, 10000), step=100, rng=1).value
-    {'count': 10005, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
+    {'count': 9995, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
     """
     exact, source = read_epsilon(epsilon), entropy(rng)
     column, grid = _column(data, bounds, step)

@@ -249,6 +249,8 @@ class _Gather:
         low, high = _wanted(q, reach, total)
         if (self._below > low and self._low > 0) or (self._below + inside < high and self._high < self._column.size - 1):
             return None
+        if self._pending and 2 * (high - low) > inside:  # nearly all of it is wanted: another bracket would not narrow it
+            self._compress()
         if not self._pending:
             return _trim(Ranks(self._index, self._count, self._below, total, self._low, self._high), low, high)
         values = Records(np.concatenate(self._parts), integer=False)

@@ -67,7 +67,7 @@ class Joint:
     >>> import duffdp
     >>> column = Column(read(range(1000)), duffdp.Grid(0, 999, 1))
     >>> duffdp.mechanisms.Joint(5.0).release(column, (Fraction(1, 4), Fraction(3, 4)), entropy(1))
-    [251, 749]
+    [249, 749]
     """
 
     name = "joint-exponential"
