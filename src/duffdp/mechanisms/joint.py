@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 SPACING = 16  # sizes are multiples of 16 / epsilon: a finer grid of sizes does not make quantiles better
 TOLERANCE = 2.0**-10  # far above what rounding does to the weights of a proposal, far below what a rejection costs
-RARE = 32  # bits: candidates outside the windows are visited one time in 2**32
+RARE = 32  # bits: candidates outside the windows are visited one time in 2**32, or at most one in 2**16
 SCALE = 2**40  # weights of a proposal as whole numbers
 MOST_RANKS = 2**21  # a window never holds more ranks to a side
 
@@ -81,7 +81,7 @@ class Joint:
         return self.proposal(column, qs).release(source)
 
     def proposal(self, column: Column, qs: tuple[Fraction, ...]) -> Proposal:
-        """Windows wide enough that what they leave out is visited one time in 2**RARE."""
+        """Windows wide enough that what they leave out is seldom visited."""
         c, m = self.epsilon / 2, len(qs)
         nats = m * math.log(column.length + 2) - math.lgamma(m + 1) + RARE
         runs: Runs | None = None
@@ -91,10 +91,9 @@ class Joint:
                 runs = runs_around(column, qs, reach)
             outside = min(c * away / max(float(q), 1 - float(q)) for away, q in zip(runs.reach, qs, strict=True))
             proposal = Proposal(runs, qs, self._epsilon, column.size, min(nats, outside))
-            short = (RARE - proposal.bits) * math.log(2)
-            if short <= 0 or reach == MOST_RANKS:
+            if proposal.bits >= RARE // 2 or reach == MOST_RANKS:
                 return proposal
-            nats += short + 1
+            nats += (RARE - proposal.bits) * math.log(2)
 
 
 @dataclass(frozen=True, slots=True)

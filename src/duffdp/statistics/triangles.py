@@ -13,7 +13,7 @@ from duffdp.engines.edges import Graph, read_edges, read_nodes
 from duffdp.rungs import Rungs
 from duffdp.steps import StepFunction
 
-PATHS = 2**25  # paths of two edges multiplied out at once: some 400 MiB at most
+PATHS = 2**23  # paths of two edges multiplied out at once: some 400 MiB at most
 _ADJACENT = 2**40
 
 
