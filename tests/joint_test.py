@@ -14,7 +14,8 @@ import joint_oracle
 from cases import small_data
 from duffdp import DuffError, Grid
 from duffdp.engines.arrays import Column, read
-from duffdp.mechanisms.joint import Joint, Proposal, _range_log_sums
+from duffdp.mechanisms.joint import Joint, Proposal
+from duffdp.mechanisms.log_sums import range_log_sums
 from duffdp.sampling.certain import happens, two_sided_geometric
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics.quantiles import UNIT, part_count, part_ranks, read_qs, runs_around
@@ -155,7 +156,7 @@ def test_range_sums_do_not_cancel():
         logs = rng.normal(0, 200, 60)
         ends = np.sort(rng.integers(0, 61, (2, 40)), axis=1)
         low, high = np.minimum(*ends), np.maximum(*ends)
-        found = _range_log_sums(logs, low, high)
+        found = range_log_sums(logs, low, high)
         expected = [np.logaddexp.reduce(logs[a:b]) if b > a else -np.inf for a, b in zip(low, high, strict=True)]
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 

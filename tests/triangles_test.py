@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import itertools
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -183,3 +185,14 @@ def test_releases(mechanism):
     assert {"value", "epsilon", "unit"} <= set(release.to_dict())
     again = [duffdp.stars([(0, 1), (1, 2)], k=2, epsilon=1, nodes=5, mechanism=mechanism, rng=4).value for _ in range(2)]
     assert again[0] == again[1]
+
+
+def test_without_scipy(monkeypatch):
+    monkeypatch.setitem(sys.modules, "scipy.sparse", None)
+    with pytest.raises(DuffError, match=r"duffdp\[graph\]"):
+        duffdp.triangles([(0, 1)], epsilon=1, nodes=5)
+
+
+def test_importing_the_library_imports_no_scipy():
+    code = "import sys, duffdp; sys.exit('scipy' in sys.modules)"
+    assert subprocess.run([sys.executable, "-c", code], check=False).returncode == 0

@@ -112,7 +112,7 @@ class StepFunction:
 
 def nested(low: Ints, high: Ints, first: int = 0) -> tuple[Ints, Ints, Ints]:
     """Runs for intervals [low_k, high_k] of candidates, each within the next: distance `first + k` where k is the first
-    that holds a candidate. The first interval may be empty, with high one below low."""
+    that holds a candidate."""
     level = np.arange(first, first + len(low))
     start = np.concatenate([low[::-1], high[:-1] + 1])
     count = np.concatenate([low[-2::-1] - low[:0:-1], [high[0] - low[0] + 1], high[1:] - high[:-1]])

@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from duffdp.domain import Ints
-from duffdp.engines.arrays import Column
+from duffdp.mechanisms.blocks import Blocks
+from duffdp.mechanisms.log_sums import log_sum, range_log_sums
 from duffdp.mechanisms.mechanism import read_epsilon
 from duffdp.sampling.certain import happens
 from duffdp.sampling.entropy import Entropy
-from duffdp.statistics.quantiles import FINEST, UNIT, Runs, runs_around
+from duffdp.statistics.quantiles import FINEST, UNIT, RankSource, Runs, runs_around
 
 Floats = npt.NDArray[np.float64]
 
@@ -76,11 +76,11 @@ class Joint:
         self._epsilon = read_epsilon(epsilon)
         self.epsilon = float(self._epsilon)
 
-    def release(self, column: Column, qs: tuple[Fraction, ...], source: Entropy) -> list[int]:
+    def release(self, column: RankSource, qs: tuple[Fraction, ...], source: Entropy) -> list[int]:
         """The indices of one candidate for each of the sorted shares `qs`."""
         return self.proposal(column, qs).release(source)
 
-    def proposal(self, column: Column, qs: tuple[Fraction, ...]) -> Proposal:
+    def proposal(self, column: RankSource, qs: tuple[Fraction, ...]) -> Proposal:
         """Windows wide enough that what they leave out is seldom visited."""
         c, m = self.epsilon / 2, len(qs)
         nats = m * math.log(column.length + 2) - math.lgamma(m + 1) + RARE
@@ -124,15 +124,15 @@ class Proposal:
     def __init__(self, runs: Runs, qs: tuple[Fraction, ...], epsilon: Fraction, size: int, nats: float) -> None:
         self._runs, self._qs, self._epsilon, self._size = runs, qs, epsilon, size
         self._shares = [b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1)))]
-        self._blocks = _Blocks(runs, float(epsilon) / 2, 1 / len(qs))
+        self._blocks = Blocks(runs, float(epsilon) / 2, 1 / len(qs))
         self._layers = [self._layer(j) for j in range(len(qs))]
         middle = float(epsilon) / 2 * runs.total
         spacing = SPACING / 2  # c times 16 / epsilon
         self._first = max(0, math.ceil((middle - nats) / spacing))
         self._sizes = max(1, math.floor((middle + nats) / spacing) - self._first + 1)
-        weights = np.array([_log_sum(self._forward(self._first + i).last) for i in range(self._sizes)])
+        weights = np.array([log_sum(self._forward(self._first + i).last) for i in range(self._sizes)])
         self._size_weights = weights
-        top = _log_sum(weights) + TOLERANCE + len(qs) * self._blocks.spread
+        top = log_sum(weights) + TOLERANCE + len(qs) * self._blocks.spread
         self._log_top = Fraction(top)
         volume = len(qs) * math.log(size) - math.lgamma(len(qs) + 1) + math.log(self._sizes + 4)
         self.bits = min(math.floor((top + nats - volume) / math.log(2)) - 1, 60)
@@ -263,88 +263,13 @@ class Proposal:
         return size, ratio, [(cell, self._runs.rank_at(cell, part)) for cell, part in drawn]
 
 
-class _Blocks:
-    """Runs joined while their ranks, times c, stay within `most` of each other: the steps of a proposal."""
-
-    def __init__(self, runs: Runs, c: float, most: float) -> None:
-        self._runs = runs
-        begin = _block_begins(runs, c, most)
-        end = np.append(begin[1:], len(runs.rank))
-        self._begin, self._end = begin, end
-        self.rank: Ints = (runs.rank[begin] + runs.rank[end - 1]) // 2
-        width = runs.rank[end - 1] - runs.rank[begin]
-        self.spread = float((width + (width > 0)).max()) * c / UNIT  # one more for the rounding of the middle
-        self._whole = runs.start[end - 1] + runs.cells[end - 1] - runs.start[begin]
-        self._parts = np.where(end - begin == 1, runs.parts[begin], 1)
-        self.log_volume: Floats = np.log(self._whole) - np.log(self._parts)
-
-    def window(self, low: int, high: int) -> tuple[int, int]:
-        """The blocks that make up a range of runs."""
-        return int(np.searchsorted(self._begin, low)), int(np.searchsorted(self._begin, high))
-
-    def volume(self, block: int) -> Fraction:
-        """How many candidates a block holds; a part of a candidate counts as such."""
-        return Fraction(int(self._whole[block]), int(self._parts[block]))
-
-    def place(self, block: int, source: Entropy) -> tuple[int, int]:
-        """A uniform place in a block: its candidate and its rank."""
-        runs, first = self._runs, int(self._begin[block])
-        if self._parts[block] > 1:
-            return int(runs.start[first]), int(runs.rank[first])
-        cell, part = int(runs.start[first]) + source.below(int(self._whole[block])), source.below(1 << FINEST)
-        run = int(np.searchsorted(runs.start, cell, side="left"))
-        if run == len(runs.start) or runs.start[run] != cell:
-            run -= 1  # within a gap
-        return cell, int(runs.rank[run + (part * int(runs.parts[run]) >> FINEST)])
-
-
-def _block_begins(runs: Runs, c: float, most: float) -> Ints:
-    """Where blocks begin: at window edges, at parts of a candidate too wide to be joined, and where a stretch is full."""
-    many = len(runs.rank)
-    first = np.ones(many, dtype=bool)  # the first part of a candidate, or a gap
-    first[1:] = runs.start[1:] != runs.start[:-1]
-    group = np.cumsum(first) - 1
-    heads = np.flatnonzero(first)
-    tails = np.append(heads[1:], many) - 1
-    room = int(most * UNIT / c)
-    wide = (runs.rank[tails] - runs.rank[heads] > room)[group]
-    # Cells of a fixed grid of ranks are stretches: what begins and ends in one cell differs by less than `room`.
-    stretch = runs.rank // max(room, 1)
-    fits = (stretch[heads] == stretch[tails])[group]
-    edge = np.zeros(many + 1, dtype=bool)
-    edge[runs.low + runs.high] = True
-    begin = first & (edge[:-1] | ~fits | np.append(True, ~fits[:-1]) | np.append(True, stretch[1:] != stretch[:-1]))
-    begin |= wide
-    begin[1:] |= wide[:-1] & first[1:]
-    begin[1:] |= first[1:] & (runs.start[:-1] + runs.cells[:-1] != runs.start[1:])  # between windows that do not meet
-    return np.flatnonzero(begin)
-
-
 def _step(total: Floats, before: _Layer, layer: _Layer, gap: float) -> Floats:
     """log of the sum over earlier blocks of exp(total - |place - earlier place + gap|), for every block of a layer."""
     end = np.minimum(np.arange(layer.low, layer.high), before.high) - before.low
     split = np.minimum(np.searchsorted(before.place, layer.place + gap, side="right"), end)
     rising = np.logaddexp.accumulate(total + before.place)
     near = np.where(split > 0, rising[np.maximum(split, 1) - 1], -np.inf) - (layer.place + gap)
-    return np.logaddexp(near, _range_log_sums(total - before.place, split, end) + (layer.place + gap))
-
-
-def _range_log_sums(logs: Floats, low: Ints, high: Ints) -> Floats:
-    """log of the sum of exp(logs[low:high]) for ranges whose ends never go back; no differences, so nothing cancels."""
-    out = np.full(len(low), -np.inf)
-    i = 0
-    while i < len(low):
-        pivot, first = int(high[i]), int(low[i])
-        until = int(np.searchsorted(low, pivot, side="right"))
-        if pivot > first:
-            back = np.append(np.logaddexp.accumulate(logs[first:pivot][::-1])[::-1], -np.inf)
-            out[i:until] = back[low[i:until] - first]
-        most = int(high[until - 1])
-        if most > pivot:
-            ahead = np.concatenate([[-np.inf], np.logaddexp.accumulate(logs[pivot:most])])
-            out[i:until] = np.logaddexp(out[i:until], ahead[high[i:until] - pivot])
-        i = until
-    return out
+    return np.logaddexp(near, range_log_sums(total - before.place, split, end) + (layer.place + gap))
 
 
 def _pick(logs: Floats, source: Entropy) -> tuple[int, Fraction]:
@@ -353,8 +278,3 @@ def _pick(logs: Floats, source: Entropy) -> tuple[int, Fraction]:
     upto = np.cumsum(weights)
     pick = int(np.searchsorted(upto, source.below(int(upto[-1])), side="right"))
     return pick, Fraction(int(upto[-1]), int(weights[pick]))
-
-
-def _log_sum(logs: Floats) -> float:
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum()))

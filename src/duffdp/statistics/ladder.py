@@ -131,23 +131,28 @@ def _covered(places: Iterable[tuple[Fraction, Fraction]], grid: Grid, name: str)
     top = grid.size - 1
     lows: list[int] = []
     highs: list[int] = []
+    empty = 0  # levels that hold no candidate yet
     for low, high in islice(places, MOST_RUNGS):
         first, last = max(math.ceil(low), 0), min(math.floor(high), top)
-        if first > last + 1:  # no candidate yet, and the interval lies outside: begin at the nearer end
-            first, last = (0, -1) if last < 0 else (top + 1, top)
-        if lows and highs[-1] < lows[-1]:
-            lows[:] = [first] * len(lows)  # still empty: any place within the next interval will do
-            highs[:] = [first - 1] * len(highs)
-        elif lows and (first > lows[-1] or last < highs[-1]):
-            raise DuffError(f"{name} must give intervals of which each holds the one before. Check level {len(lows)}.")
+        if first > last:
+            if lows:
+                raise DuffError(_shrinking(name, empty + len(lows)))
+            empty += 1
+            continue
+        if lows and (first > lows[-1] or last < highs[-1]):
+            raise DuffError(_shrinking(name, empty + len(lows)))
         lows.append(first)
         highs.append(last)
         if first == 0 and last == top:
-            return StepFunction(grid, *nested(np.array(lows, dtype=np.int64), np.array(highs, dtype=np.int64)))
+            return StepFunction(grid, *nested(np.array(lows, dtype=np.int64), np.array(highs, dtype=np.int64), empty))
     raise DuffError(
         f"{name} must go on until every candidate of {grid!r} is reached, and within {MOST_RUNGS} levels. "
         "Pass a function of t, or end with the whole range of the bounds."
     )
+
+
+def _shrinking(name: str, level: int) -> str:
+    return f"{name} must give intervals of which each holds the one before. Check level {level}."
 
 
 def _naturals() -> Iterator[int]:

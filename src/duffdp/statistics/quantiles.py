@@ -6,18 +6,36 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
 from duffdp.domain import Ints
-from duffdp.engines.arrays import Column, Ranks
+from duffdp.engines.arrays import Ranks
 from duffdp.errors import DuffError
 from duffdp.statistics.quantile import read_q
 
 FINEST = 6  # a candidate with many records is split into at most 2**6 parts
 UNIT = 2 << FINEST  # ranks are whole numbers of 1/128 of a record
+
+
+class RankSource(Protocol):
+    """What several quantiles ask of an engine: `engines.arrays.Column` and whatever answers alike."""
+
+    @property
+    def size(self) -> int:
+        """Number of candidates."""
+
+    @property
+    def length(self) -> int:
+        """Number of records, or more."""
+
+    def around(self, *ranks: tuple[Fraction, int]) -> tuple[list[Ranks], int]:
+        """Values whose rank is within `reach` of `q * n`, for every `(q, reach)`."""
+
+    def rank_of(self, index: int) -> tuple[int, int]:
+        """How many records lie before a candidate and how many at it."""
 
 
 def read_qs(qs: Any) -> tuple[Fraction, ...]:
@@ -93,7 +111,7 @@ def part_ranks(records: Ints, part: Ints) -> Ints:
     return rank
 
 
-def runs_around(column: Column, qs: tuple[Fraction, ...], reach: int) -> Runs:
+def runs_around(column: RankSource, qs: tuple[Fraction, ...], reach: int) -> Runs:
     """The runs within `reach` ranks of every quantile, from one pass over the data."""
     found, _ = column.around(*((q, reach) for q in qs))
     size = column.size
