@@ -10,7 +10,7 @@ import pytest
 DOCS = Path(__file__).parent.parent / "docs"
 
 
-@pytest.mark.parametrize("page", ["several-quantiles.md", "graphs.md", "your-own-statistic.md"])
+@pytest.mark.parametrize("page", ["several-quantiles.md", "depth.md", "graphs.md", "your-own-statistic.md"])
 def test_examples(page):
     result = doctest.testfile(str(DOCS / page), module_relative=False)
     assert result.attempted > 2
@@ -19,8 +19,8 @@ def test_examples(page):
 
 @pytest.mark.parametrize(
     "module",
-    ["graphs", "summary", "testing", "statistics.ladder", "statistics.triangles", "statistics.stars", "mechanisms.joint",
-     "mechanisms.piecewise_laplace"],
+    ["graphs", "summary", "testing", "statistics.depth", "statistics.ladder", "statistics.triangles", "statistics.stars",
+     "mechanisms.joint", "mechanisms.piecewise_laplace"],
 )  # fmt: skip
 def test_docstrings(module):
     import importlib

@@ -22,7 +22,7 @@ Floats = npt.NDArray[np.float64]
 
 SPACING = 16  # sizes are multiples of 16 / epsilon: a finer grid of sizes does not make quantiles better
 TOLERANCE = 2.0**-10  # far above what rounding does to the weights of a proposal, far below what a rejection costs
-RARE = 32  # bits: candidates outside the windows are visited one time in 2**32, or at most one in 2**16
+RARE = 32  # bits: candidates outside the windows are visited one time in 2**32
 SCALE = 2**40  # weights of a proposal as whole numbers
 MOST_RANKS = 2**21  # a window never holds more ranks to a side
 
@@ -81,19 +81,23 @@ class Joint:
         return self.proposal(column, qs).release(source)
 
     def proposal(self, column: RankSource, qs: tuple[Fraction, ...]) -> Proposal:
-        """Windows wide enough that what they leave out is seldom visited."""
-        c, m = self.epsilon / 2, len(qs)
-        nats = m * math.log(column.length + 2) - math.lgamma(m + 1) + RARE
-        runs: Runs | None = None
-        while True:
-            reach = min(math.ceil(nats / c) + 1, MOST_RANKS)
-            if runs is None or min(runs.reach) < math.inf:
-                runs = runs_around(column, qs, reach)
-            outside = min(c * away / max(float(q), 1 - float(q)) for away, q in zip(runs.reach, qs, strict=True))
-            proposal = Proposal(runs, qs, self._epsilon, column.size, min(nats, outside))
-            if proposal.bits >= RARE // 2 or reach == MOST_RANKS:
-                return proposal
-            nats += (RARE - proposal.bits) * math.log(2)
+        """Windows and sizes wide enough that what they leave out is visited about one time in 2**RARE."""
+        m = len(qs)
+        nats = m * math.log(column.length + 2) - math.lgamma(m + 1) + RARE  # a guess that fits evenly spread records
+        runs = runs_around(column, qs, self._reach(nats))
+        short = RARE - Proposal(runs, qs, self._epsilon, column.size, 0.0).bits  # one size tells how wide it has to be
+        needed = max(short * math.log(2), 8.0)
+        needed += math.log(needed)  # for the number of sizes
+        if self._outside(runs, qs) < needed - RARE / 2 * math.log(2) and self._reach(needed) > self._reach(nats):
+            runs = runs_around(column, qs, self._reach(needed))
+        return Proposal(runs, qs, self._epsilon, column.size, min(needed, self._outside(runs, qs)))
+
+    def _outside(self, runs: Runs, qs: tuple[Fraction, ...]) -> float:
+        """c times the least score of places outside the windows, whatever the size."""
+        return min(self.epsilon / 2 * away / max(float(q), 1 - float(q)) for away, q in zip(runs.reach, qs, strict=True))
+
+    def _reach(self, nats: float) -> int:
+        return min(math.ceil(2 * nats / self.epsilon) + 1, MOST_RANKS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,5 +1,6 @@
 """How far every candidate is from being the statistic of the data."""
 
+from duffdp.statistics.depth import DepthQuantile
 from duffdp.statistics.ladder import Statistic
 from duffdp.statistics.mean import Mean
 from duffdp.statistics.mode import Mode
@@ -7,4 +8,4 @@ from duffdp.statistics.quantile import Median, Quantile
 from duffdp.statistics.stars import Stars
 from duffdp.statistics.triangles import Triangles
 
-__all__ = ["Mean", "Median", "Mode", "Quantile", "Stars", "Statistic", "Triangles"]
+__all__ = ["DepthQuantile", "Mean", "Median", "Mode", "Quantile", "Stars", "Statistic", "Triangles"]
