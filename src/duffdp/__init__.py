@@ -7,12 +7,15 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duffdp import guarantees, mechanisms, sensitivity, statistics
+    from duffdp import guarantees, mechanisms, sensitivity, statistics, testing
     from duffdp.domain import Categories, Grid
     from duffdp.errors import BoundsError, DuffError, UnsupportedData
+    from duffdp.graphs import stars, triangles
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.release import Release, mean, median, mode, quantile
+    from duffdp.statistics.ladder import ladder, reach
     from duffdp.steps import StepFunction
+    from duffdp.summary import describe, quantiles
 
 __version__ = "0.1.0"
 
@@ -26,29 +29,40 @@ __all__ = [
     "Release",
     "StepFunction",
     "UnsupportedData",
+    "describe",
     "epsilon_for",
     "guarantees",
+    "ladder",
     "mean",
     "mechanisms",
     "median",
     "mode",
     "preview",
     "quantile",
+    "quantiles",
+    "reach",
     "sensitivity",
+    "stars",
     "statistics",
+    "testing",
+    "triangles",
 ]
 
 _HOME = {
     "domain": ("Categories", "Grid"),
     "errors": ("BoundsError", "DuffError", "UnsupportedData"),
+    "graphs": ("stars", "triangles"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "release": ("Release", "mean", "median", "mode", "quantile"),
+    "statistics.ladder": ("ladder", "reach"),
     "steps": ("StepFunction",),
+    "summary": ("describe", "quantiles"),
 }
+_MODULES = ("guarantees", "mechanisms", "sensitivity", "statistics", "testing")
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("guarantees", "mechanisms", "sensitivity", "statistics"):
+    if name in _MODULES:
         return import_module(f"duffdp.{name}")
     for module, names in _HOME.items():
         if name in names:

@@ -232,6 +232,14 @@ class Grid:
             raise BoundsError(f"expected a finite value of the kind of the bounds ({self.kind}), got {value!r}.")
         return float((self._position(read) * self._den - self._num_lo) / self._num_step)
 
+    def index_units(self, length: Fraction) -> Fraction:
+        """A difference of two numbers as a difference of indices, exactly."""
+        return length * self._den / self._num_step
+
+    def index_place(self, number: Fraction) -> Fraction:
+        """Where a number lies between the candidates of a numeric grid, exactly."""
+        return (number * self._den - self._num_lo) / self._num_step
+
     def _position(self, read: tuple[str, Fraction]) -> Fraction:
         kind, position = read
         if self.kind == "date" and kind == "datetime":

@@ -72,6 +72,22 @@ class StepFunction:
     rate: Fraction = Fraction(1, 2)
     tail: Tail | None = None
 
+    def check(self) -> None:
+        """Raise an error unless the runs and the tail are together the whole domain, in order and without gaps."""
+        kinds = {getattr(a, "dtype", None) for a in (self.start, self.count, self.distance)}
+        if kinds != {np.dtype(np.int64)} or not len(self.start) == len(self.count) == len(self.distance):
+            raise DuffError(
+                "start, count and distance of a step function must be int64 arrays of one length. Use np.array(..., np.int64)."
+            )
+        first, last = (0, self.domain.size - 1) if self.tail is None else (self.tail.first, self.tail.last)
+        edge = self.start + self.count
+        whole = len(edge) > 0 and self.start[0] == first and edge[-1] == last + 1 and (self.start[1:] == edge[:-1]).all()
+        if not whole or (self.count <= 0).any():
+            raise DuffError(
+                f"the runs of a step function must cover {self.domain!r}: begin at {first}, end at {last}, none empty, no gaps. "
+                "Give every candidate a distance, a large one if it cannot be reached."
+            )
+
     def distance_at(self, value: Any) -> int:
         """Distance of one candidate, in steps of `unit`."""
         index = self.domain.find(value)
@@ -92,6 +108,15 @@ class StepFunction:
     def within(self, t: float) -> int:
         """Number of candidates at distance t or less, the paper's lambda(H_t)."""
         return int(self.count[self.distance <= t].sum())
+
+
+def nested(low: Ints, high: Ints, first: int = 0) -> tuple[Ints, Ints, Ints]:
+    """Runs for intervals [low_k, high_k] of candidates, each within the next: distance `first + k` where k is the first
+    that holds a candidate."""
+    level = np.arange(first, first + len(low))
+    start = np.concatenate([low[::-1], high[:-1] + 1])
+    count = np.concatenate([low[-2::-1] - low[:0:-1], [high[0] - low[0] + 1], high[1:] - high[:-1]])
+    return merged(start, count, np.concatenate([level[::-1], level[1:]]))
 
 
 def filled(start: Ints, count: Ints, distance: Ints) -> tuple[Ints, Ints, Ints]:

@@ -85,6 +85,11 @@ class Column:
         """Number of candidates."""
         return self.grid.size
 
+    @property
+    def length(self) -> int:
+        """Number of records, missing ones included."""
+        return len(self._array)
+
     def _chunks(self, length: int = CHUNK) -> Iterator[Keys]:
         """Present records as keys, float64 or int64, a cache-sized piece at a time."""
         for begin in range(0, len(self._array), length):

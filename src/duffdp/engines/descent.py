@@ -202,6 +202,12 @@ class LazyColumn:
     def __init__(self, table: LazyTable, group: int) -> None:
         self._table, self._group = table, group
 
+    length = 10**8  # not known before the first query
+
+    @property
+    def size(self) -> int:
+        return self._table.domain.size
+
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
         return self._table.ask(question)[self._group]
 

@@ -37,6 +37,14 @@ class Tally(Protocol):
 class Source(Tally, Protocol):
     """Records that can be asked for their ranks as well."""
 
+    @property
+    def size(self) -> int:
+        """Number of candidates."""
+
+    @property
+    def length(self) -> int:
+        """Number of records, or more: a guess that decides about speed alone."""
+
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
         """The wanted ranks and, if asked for, the sum of all indices."""
 

@@ -48,6 +48,7 @@ class Mechanism(ABC):
 
         With `rng=None` bits come from the operating system. A seed or a generator makes the draw reproducible and not private.
         """
+        steps.check()
         source = entropy(rng)
         if size is None:
             return self.release([steps], source)[0]
@@ -64,6 +65,7 @@ class Mechanism(ABC):
         """The explicit law over the candidates of a whole step function."""
         if steps.tail is not None:
             raise DuffError("law needs a whole step function, got a window. Use the steps() of the statistic.")
+        steps.check()
         return Law(steps, self._log_weight(steps, float(self.coefficient(steps))))
 
     @abstractmethod

@@ -12,7 +12,7 @@ import numpy as np
 from duffdp.domain import Grid, Ints
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question, Source
-from duffdp.steps import StepFunction, Tail, merged
+from duffdp.steps import StepFunction, Tail, nested
 
 MOST_LEVELS = 2**15  # a window never holds more levels; beyond them the tail is visited
 MOST_RECORDS = 2**62  # all of them
@@ -75,10 +75,6 @@ class Mean:
         high = np.fromiter(_reach(smallest, total, n, top, wanted), dtype=np.int64)
         low = top - np.fromiter(_reach(top - largest, n * top - total, n, top, wanted), dtype=np.int64)
         first, last = int(low[-1]), int(high[-1])
-        # Level k adds a run to the left and one to the right of level k - 1; the first level is one run.
-        start = np.concatenate([low[::-1], high[:-1] + 1])
-        count = np.concatenate([low[-2::-1] - low[:0:-1], [high[0] - low[0] + 1], high[1:] - high[:-1]])
-        level = np.arange(1, wanted + 1)
         left = domain.size - (last - first + 1)
         tail = None
         if left:
@@ -87,7 +83,7 @@ class Mean:
                 return self._steps(column, domain, None).distance_of(index)
 
             tail = Tail(first, last, left, wanted + 1, distance_of)
-        return StepFunction(domain, *merged(start, count, np.concatenate([level[::-1], level[1:]])), self.unit, self.rate, tail)
+        return StepFunction(domain, *nested(low, high, first=1), self.unit, self.rate, tail)
 
     def __repr__(self) -> str:
         return "Mean()"

@@ -1,0 +1,190 @@
+"""Step functions from local sensitivities (a ladder) or from the intervals that k changes can reach."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Iterator
+from decimal import Decimal
+from fractions import Fraction
+from itertools import accumulate, islice
+from numbers import Rational
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from duffdp.domain import Domain, Grid
+from duffdp.errors import BoundsError, DuffError
+from duffdp.steps import StepFunction, nested
+
+MOST_RUNGS = 2**22  # levels held in memory; a ladder that needs more wants a coarser statistic or larger sensitivities
+
+
+@runtime_checkable
+class Statistic(Protocol):
+    """What a statistic has to offer: the distance of every candidate of a public domain.
+
+    Privacy
+    -------
+    When one record joins or leaves, `max(change) - min(change)` of the distances, times `unit`, must be at most 1 / `rate`:
+    2 for the usual rate 1/2. `duffdp.testing.check_statistic` searches for a pair of data sets that break it.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definition 6; `docs/your-own-statistic.md`.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> isinstance(duffdp.statistics.Median(), duffdp.statistics.Statistic)
+    True
+    """
+
+    def steps(self, values: Any, domain: Any) -> StepFunction:
+        """The distance of every candidate of the domain."""
+
+
+def ladder(value: Any, sensitivities: Callable[[int], Any] | Iterable[Any], domain: Grid) -> StepFunction:
+    """The step function of a statistic with known local sensitivities.
+
+    A candidate x is at distance k if k is the fewest with `I(0) + ... + I(k-1) >= |x - value|`.
+
+    Parameters
+    ----------
+    value
+        The statistic of the data, an exact number (int, Fraction, Decimal) or a float. Clamped to the bounds.
+    sensitivities
+        `I(t)` for t = 0, 1, ...: as a function of t, or in order. I(t) is the local sensitivity at distance t, the most
+        that one more change can move the statistic after t changes, or an upper bound with `I(t)(S') <= I(t+1)(S)` for all
+        neighbours S and S'. It must be computed without rounding down.
+    domain
+        A grid of numbers: the public candidates.
+
+    Returns
+    -------
+    StepFunction
+
+    Privacy
+    -------
+    The distance moves by at most 1 when one record joins or leaves: with k rungs around `value`, k + 1 rungs of a neighbour
+    reach as far. It never exceeds the true dataset distance. The result is not private: draw from it with a mechanism.
+
+    Utility
+    -------
+    Errs by about 2 I(0) / epsilon, with tails that fall exponentially in the number of rungs.
+
+    Runtime
+    -------
+    One step of exact arithmetic a rung, until the domain is covered.
+
+    References
+    ----------
+    Zhang, Cormode, Procopiuc, Srivastava and Xiao, "Private release of graph statistics using ladder functions"
+    (SIGMOD 2015), section 4. `docs/your-own-statistic.md`.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> steps = duffdp.ladder(5, lambda t: 1 + t, duffdp.Grid(0, 10, 1))
+    >>> [steps.distance_at(x) for x in range(11)]
+    [3, 3, 2, 2, 1, 0, 1, 2, 2, 3, 3]
+    """
+    grid = _numeric(domain)
+    centre = min(max(grid.index_place(_exact(value, "value")), Fraction(0)), Fraction(grid.size - 1))
+    rungs = map(sensitivities, _naturals()) if callable(sensitivities) else iter(sensitivities)
+    lengths = accumulate((grid.index_units(_rung(r)) for r in rungs), initial=Fraction(0))
+    return _covered(((centre - length, centre + length) for length in lengths), grid, "sensitivities")
+
+
+def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
+    """The step function of a statistic of which one knows the values that k changes can reach.
+
+    A candidate is at distance k if k is the first with `low_k <= x <= high_k`.
+
+    Parameters
+    ----------
+    intervals
+        `(low_k, high_k)` for k = 0, 1, ..., until the domain is covered. Every interval holds the one before, and that of
+        k + 1 changes holds the interval of k changes of every neighbour, as exact reaches and hulls of them do.
+    domain
+        A grid of numbers: the public candidates.
+
+    Returns
+    -------
+    StepFunction
+
+    Privacy
+    -------
+    The distance moves by at most 1 when one record joins or leaves, by the second condition. The result is not private: draw
+    from it with a mechanism.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/your-own-statistic.md`.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> steps = duffdp.reach([(2, 2), (1, 3), (0, 4)], duffdp.Grid(0, 4, 1))
+    >>> [steps.distance_at(x) for x in range(5)]
+    [2, 1, 0, 1, 2]
+    """
+    grid = _numeric(domain)
+    exact = ((_exact(low, "intervals"), _exact(high, "intervals")) for low, high in intervals)
+    return _covered(((grid.index_place(low), grid.index_place(high)) for low, high in exact), grid, "intervals")
+
+
+def _covered(places: Iterable[tuple[Fraction, Fraction]], grid: Grid, name: str) -> StepFunction:
+    """Runs for nested intervals of fractional indices that end with one that covers the grid."""
+    top = grid.size - 1
+    lows: list[int] = []
+    highs: list[int] = []
+    empty = 0  # levels that hold no candidate yet
+    for low, high in islice(places, MOST_RUNGS):
+        first, last = max(math.ceil(low), 0), min(math.floor(high), top)
+        if first > last:
+            if lows:
+                raise DuffError(_shrinking(name, empty + len(lows)))
+            empty += 1
+            continue
+        if lows and (first > lows[-1] or last < highs[-1]):
+            raise DuffError(_shrinking(name, empty + len(lows)))
+        lows.append(first)
+        highs.append(last)
+        if first == 0 and last == top:
+            return StepFunction(grid, *nested(np.array(lows, dtype=np.int64), np.array(highs, dtype=np.int64), empty))
+    raise DuffError(
+        f"{name} must go on until every candidate of {grid!r} is reached, and within {MOST_RUNGS} levels. "
+        "Pass a function of t, or end with the whole range of the bounds."
+    )
+
+
+def _shrinking(name: str, level: int) -> str:
+    return f"{name} must give intervals of which each holds the one before. Check level {level}."
+
+
+def _naturals() -> Iterator[int]:
+    t = 0
+    while True:
+        yield t
+        t += 1
+
+
+def _numeric(domain: Domain) -> Grid:
+    if not isinstance(domain, Grid) or domain.kind in ("date", "datetime"):
+        raise BoundsError(f"expected a grid of numbers, got {domain!r}. Pass for example duffdp.Grid(0, 100, 1).")
+    return domain
+
+
+def _exact(number: Any, name: str) -> Fraction:
+    if isinstance(number, np.generic):
+        number = number.item()
+    if isinstance(number, bool) or not isinstance(number, int | float | Decimal | Rational) or not math.isfinite(number):
+        raise DuffError(f"{name} must be finite numbers, got {type(number).__name__}. Pass int, float, Fraction or Decimal.")
+    return Fraction(number)
+
+
+def _rung(number: Any) -> Fraction:
+    rung = _exact(number, "sensitivities")
+    if rung < 0:
+        raise DuffError("sensitivities must be 0 or more, got a negative number.")
+    return rung

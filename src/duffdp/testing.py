@@ -1,0 +1,168 @@
+"""A search for counterexamples: does a statistic keep the promise that its privacy rests on?"""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from duffdp.domain import Domain, Grid
+from duffdp.errors import DuffError
+from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.statistics.ladder import Statistic
+from duffdp.steps import StepFunction
+
+MOST_CANDIDATES = 2**12  # every candidate of every data set is looked at
+
+
+class Counterexample(AssertionError):
+    """Two neighbours on which a statistic breaks its promise: `data`, and `joined`, the record that joins.
+
+    Privacy
+    -------
+    Made from the small public data sets of a search, never from real records.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), definition 2.4.
+    """
+
+    def __init__(self, message: str, data: tuple[Any, ...], joined: Any) -> None:
+        super().__init__(message)
+        self.data, self.joined = data, joined
+
+
+def check_statistic(
+    statistic: Statistic,
+    domain: Domain | None = None,
+    *,
+    records: Iterable[Any] | None = None,
+    most: int = 5,
+    repeats: bool = True,
+    epsilon: float = 1.0,
+) -> int:
+    """Search all small data sets for neighbours that break the privacy of a statistic.
+
+    For every data set with fewer than `most` records and every record that may join it: the step functions must cover
+    the domain, the changes of the distances must lie within 1 / rate of each other, and the explicit laws of both mechanisms
+    must stay within epsilon. Data sets are visited by size, so the counterexample shown has the fewest records.
+
+    Parameters
+    ----------
+    statistic
+        Anything with `steps(values, domain)`. Values come as a list.
+    domain
+        The public candidates; a grid of 0, 1, 2, 3 if not given.
+    records
+        The records that data sets are made of; the candidates if not given.
+    most
+        The largest number of records.
+    repeats
+        Whether a record may occur more than once; edges of a graph may not.
+    epsilon
+        The privacy loss that the laws must keep.
+
+    Returns
+    -------
+    int
+        How many pairs of neighbours were compared.
+
+    Raises
+    ------
+    Counterexample
+        An AssertionError that shows the smallest pair found.
+
+    Privacy
+    -------
+    Looks at no real data. Finding nothing is evidence and not a proof: it is a proof for the data sets searched.
+
+    Runtime
+    -------
+    All multisets of up to `most` records: 126 data sets for the defaults, and a few milliseconds each.
+
+    References
+    ----------
+    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007), definition 2 and theorem 6.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> duffdp.testing.check_statistic(duffdp.statistics.Median(), most=3)
+    60
+    """
+    chosen = Grid(0, 3, 1) if domain is None else domain
+    if chosen.size > MOST_CANDIDATES:
+        raise DuffError(f"check_statistic looks at every candidate: at most {MOST_CANDIDATES}, got {chosen!r}.")
+    universe = [chosen.value(i) for i in range(chosen.size)] if records is None else list(records)
+    if not universe or most < 1:
+        raise DuffError(f"check_statistic needs records and most of 1 or more, got {len(universe)} records and most={most!r}.")
+    mechanisms: list[Mechanism] = [Exponential(epsilon), PermuteAndFlip(epsilon)]
+    combine = itertools.combinations_with_replacement if repeats else itertools.combinations
+    known: dict[tuple[int, ...], _Seen] = {}
+    pairs = 0
+    for size in range(most):
+        for here in combine(range(len(universe)), size):
+            for joined in range(len(universe)):
+                if repeats or joined not in here:
+                    there = tuple(sorted((*here, joined)))
+                    for key in (here, there):
+                        if key not in known:
+                            known[key] = _Seen(statistic, [universe[i] for i in key], chosen, mechanisms)
+                    _compare(known[here], known[there], universe[joined], mechanisms)
+                    pairs += 1
+    return pairs
+
+
+class _Seen:
+    """One data set: the distance of every candidate, and its log-probability under every mechanism."""
+
+    def __init__(self, statistic: Statistic, data: list[Any], domain: Domain, mechanisms: list[Mechanism]) -> None:
+        steps = statistic.steps(data, domain)
+        if not isinstance(steps, StepFunction):
+            raise DuffError(f"steps(values, domain) must return a StepFunction, got {type(steps).__name__}.")
+        if steps.domain != domain:
+            raise DuffError(f"steps(values, domain) must keep the domain, got {steps.domain!r} for {domain!r}.")
+        steps.check()
+        self.data, self.steps = tuple(data), steps
+        self.distance = np.repeat(steps.distance, steps.count)
+        self.laws = [self._law(mechanism) for mechanism in mechanisms]
+
+    def _law(self, mechanism: Mechanism) -> npt.NDArray[np.float64]:
+        law = mechanism.law(self.steps)
+        values = (self.steps.domain.value(i) for i in self.steps.start.tolist())
+        return np.repeat([law.log_probability(value) for value in values], self.steps.count)
+
+
+def _compare(here: _Seen, there: _Seen, joined: Any, mechanisms: list[Mechanism]) -> None:
+    about = f"data {list(here.data)!r}, and {joined!r} joins"
+    steps = here.steps
+    if (steps.unit, steps.rate) != (there.steps.unit, there.steps.rate):
+        raise Counterexample(f"unit and rate must not depend on the data: {about}.", here.data, joined)
+    change = (there.distance - here.distance) * float(steps.unit)
+    low, high = int(change.argmin()), int(change.argmax())
+    spread: Fraction = int(np.ptp(there.distance - here.distance)) * steps.unit
+    if spread * steps.rate > 1:
+        shown = ", ".join(
+            f"{steps.domain.value(i)!r} goes from {here.distance[i] * steps.unit} to {there.distance[i] * steps.unit}"
+            for i in (low, high)
+        )
+        raise Counterexample(
+            f"{about}: the distance of {shown}. Changes may differ by at most {1 / steps.rate}, these differ by {spread}.",
+            here.data,
+            joined,
+        )
+    for mechanism, before, after in zip(mechanisms, here.laws, there.laws, strict=True):
+        loss = np.abs(after - before)
+        worst = int(loss.argmax())
+        if loss[worst] > mechanism.epsilon * (1 + 1e-9):
+            raise Counterexample(
+                f"{about}: the probability of {steps.domain.value(worst)!r} under {mechanism!r} changes by a factor of "
+                f"exp({loss[worst]:.6g}), which is more than exp(epsilon).",
+                here.data,
+                joined,
+            )

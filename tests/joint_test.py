@@ -1,0 +1,255 @@
+"""Several quantiles at once: the law against all neighbours, draws against the law, windows, ties, bad input."""
+
+from __future__ import annotations
+
+import itertools
+import math
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+import duffdp
+import joint_oracle
+from cases import small_data
+from duffdp import DuffError, Grid
+from duffdp.engines.arrays import Column, read
+from duffdp.mechanisms.joint import Joint, Proposal
+from duffdp.mechanisms.log_sums import range_log_sums
+from duffdp.sampling.certain import happens, two_sided_geometric
+from duffdp.sampling.entropy import entropy
+from duffdp.statistics.quantiles import UNIT, part_count, part_ranks, read_qs, runs_around
+
+HALF, QUARTERS = (Fraction(1, 2),), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
+QS = [HALF, (Fraction(1, 10), Fraction(1, 5)), (Fraction(0), Fraction(1)), QUARTERS]
+
+
+def column(data, size):
+    return Column(read(list(data)), Grid(0, size - 1, 1))
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(3, 10), Fraction(1), Fraction(3), Fraction(12)])
+@pytest.mark.parametrize("qs", QS)
+def test_loss_over_all_neighbours(qs, epsilon):
+    """Up to five records on three values: ties of four and five are split into parts."""
+    laws = {data: joint_oracle.law(data, 3, qs, epsilon) for data in small_data(5, 3)}
+    for data, here in laws.items():
+        if len(data) < 5:
+            for x in range(3):
+                there = laws[tuple(sorted((*data, x)))]
+                loss = max(abs(math.log(here[t] / there[t])) for t in here)
+                assert loss <= float(epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("qs", [*QS, (Fraction(1, 10), Fraction(3, 10), Fraction(9, 10))])
+def test_sensitivity_with_a_free_and_with_the_true_size(qs):
+    """With any fixed size the score moves by at most 1, and by 1. With the size at n it moves by up to 2 (1 - smallest share),
+    up and, for shares that n records can fill, down: no smaller constant will do, and none below 1 for a free size."""
+    smallest = min(b - a for a, b in itertools.pairwise((Fraction(0), *qs, Fraction(1))))
+    free, true = [], []
+    for n in range(9):
+        # Every way to put n records, and one more, between the places.
+        for gaps in itertools.product(range(n + 1), repeat=len(qs)):
+            if sum(gaps) <= n:
+                full = [*gaps, n - sum(gaps)]
+                for i in range(len(full)):
+                    more = [g + (i == j) for j, g in enumerate(full)]
+                    scores = [
+                        joint_oracle.score(tuple(Fraction(r) for r in itertools.accumulate(g))[:-1], sum(g), qs, Fraction(s))
+                        for g, s in ((full, 5), (more, 5), (full, n), (more, n + 1))
+                    ]
+                    free.append(scores[1] - scores[0])
+                    true.append(scores[3] - scores[2])
+    assert max(map(abs, free)) == 1
+    assert max(map(abs, true)) <= 2 * (1 - smallest)
+    assert max(true) >= Fraction(9, 10) * 2 * (1 - smallest)
+    if qs in (HALF, QUARTERS):  # a gap can miss a whole record only if its share of n is a record
+        assert max(true) == -min(true) == 2 * (1 - smallest)
+
+
+def test_one_more_record_adds_a_rising_function_from_0_to_1():
+    """Whatever the number of records at a value, at the resolution of 64 parts."""
+    fine = np.arange(64)
+    last = np.zeros(64, dtype=np.int64)
+    for records in range(1, 400):
+        many = np.full(64, records)
+        here = part_ranks(many, fine * part_count(many) // 64)
+        added = here - last
+        assert added.min() >= 0
+        assert added.max() <= UNIT
+        assert (np.diff(added) >= 0).all()
+        if records < 40:
+            assert here[::7].tolist() == [joint_oracle.before(records, Fraction(int(i), 64)) * UNIT for i in fine[::7]]
+        last = here
+
+
+def chi_squared(drawn, expected):
+    """The statistic, with cells of less than 5 expected joined into one, and its limit at a false-alarm rate of 1e-9."""
+    rare = expected < 5
+    seen, wanted = np.append(drawn[~rare], drawn[rare].sum()), np.append(expected[~rare], expected[rare].sum())
+    freedom = len(seen) - 1
+    return ((seen - wanted) ** 2 / np.maximum(wanted, 1e-9)).sum(), freedom + 9 * math.sqrt(2 * freedom) + 20
+
+
+def compare(proposal, data, size, qs, epsilon, draws, seed=1):
+    source, law = entropy(seed), joint_oracle.law(tuple(sorted(data)), size, qs, epsilon)
+    keys = sorted(law)
+    place = {key: i for i, key in enumerate(keys)}
+    counts = np.bincount([place[tuple(proposal.release(source))] for _ in range(draws)], minlength=len(keys))
+    return chi_squared(counts, np.array([law[key] for key in keys]) * draws)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)])
+@pytest.mark.parametrize("data", [(), (1,), (0, 1, 1, 2, 3), (0, 1, 1, 1, 1, 1, 2, 3)])
+@pytest.mark.parametrize("qs", QS)
+def test_draws_follow_the_law(qs, data, epsilon):
+    found, limit = compare(Joint(epsilon).proposal(column(data, 4), qs), data, 4, qs, epsilon, 1500)
+    assert found < limit
+
+
+def test_the_test_of_draws_can_fail():
+    data, qs = (0, 1, 1, 2, 3, 3), QUARTERS
+    found, limit = compare(Joint(2.0).proposal(column(data, 4), qs), data, 4, qs, Fraction(3), 3000)
+    assert found > limit
+
+
+@pytest.mark.parametrize(("epsilon", "nats", "draws"), [(3, 6.0, 3000), (3, 4.0, 1500), (1, 2.5, 500)])
+def test_narrow_windows_leave_the_law_as_it_is(epsilon, nats, draws):
+    """Windows and sizes that leave out much of the law: the uniform proposal makes up for it."""
+    data, qs = (0, 0, 2, 3, 3, 3, 3, 5, 6), (Fraction(1, 4), Fraction(3, 4))
+    runs = runs_around(column(data, 7), qs, 1)
+    assert all(epsilon / 2 * away / (3 / 4) >= nats for away in runs.reach)
+    proposal = Proposal(runs, qs, Fraction(epsilon), 7, nats)
+    assert proposal.bits < 0
+    found, limit = compare(proposal, data, 7, qs, Fraction(epsilon), draws)
+    assert found < limit
+
+
+def test_joined_runs_leave_the_law_as_it_is():
+    """At a small epsilon neighbouring runs are proposed together."""
+    data, qs, epsilon = (0, 1, 2, 2, 2, 2, 4, 6, 6), (Fraction(1, 3), Fraction(2, 3)), Fraction(1, 5)
+    proposal = Joint(epsilon).proposal(column(data, 7), qs)
+    assert proposal._blocks.spread > 0
+    found, limit = compare(proposal, data, 7, qs, epsilon, 4000)
+    assert found < limit
+
+
+def test_windows_of_a_large_array_hold_the_runs_of_the_whole():
+    rng = np.random.default_rng(5)
+    data = np.round(rng.normal(50, 20, 40_000), 1)
+    near, whole = (runs_around(Column(read(data), Grid(0, 100, 0.05)), QUARTERS, reach) for reach in (300, 40_000))
+    place = {(s, r): i for i, (s, r) in enumerate(zip(whole.start.tolist(), whole.rank.tolist(), strict=True))}
+    assert (np.diff(near.rank) > 0).all()
+    for i, key in enumerate(zip(near.start.tolist(), near.rank.tolist(), strict=True)):
+        assert near.cells[i] == whole.cells[place[key]]
+        assert near.parts[i] == whole.parts[place[key]]
+    assert min(near.reach) >= 299
+    assert min(whole.reach) == math.inf
+    cell, part = int(whole.start[1000]), 63
+    ranks = whole.rank[whole.start == cell]
+    assert near.rank_at(cell, part) == ranks[-1]
+
+
+def test_range_sums_do_not_cancel():
+    rng = np.random.default_rng(2)
+    for _ in range(50):
+        logs = rng.normal(0, 200, 60)
+        ends = np.sort(rng.integers(0, 61, (2, 40)), axis=1)
+        low, high = np.minimum(*ends), np.maximum(*ends)
+        found = range_log_sums(logs, low, high)
+        expected = [np.logaddexp.reduce(logs[a:b]) if b > a else -np.inf for a, b in zip(low, high, strict=True)]
+        np.testing.assert_allclose(found, expected, rtol=1e-12)
+
+
+def test_a_coin_and_geometric_noise():
+    source, size = entropy(3), 4000
+    heads = sum(happens(Fraction(1, 3), Fraction(5, 4), source) for _ in range(size))
+    chance = 1.25 * math.exp(-1 / 3)
+    assert abs(heads - size * chance) < 6.2 * math.sqrt(size * chance * (1 - chance))
+    with pytest.raises(ArithmeticError):
+        happens(Fraction(0), Fraction(2), source)
+    noise = np.array([two_sided_geometric(Fraction(1, 2), source) for _ in range(size)])
+    expected = np.exp(-0.5 * np.abs(np.arange(-30, 31)))
+    found, limit = chi_squared(np.bincount(np.clip(noise, -30, 30) + 30, minlength=61), expected / expected.sum() * size)
+    assert found < limit
+
+
+def test_deciles_are_as_close_as_promised():
+    """Bounds of the published mechanism, with room: the mean error is about 30 % below them."""
+    rng, deciles = np.random.default_rng(11), [i / 10 for i in range(1, 10)]
+    cases = [
+        (lambda: rng.normal(size=1000), {"bounds": (-10.0, 10.0)}, 0.018),
+        (lambda: rng.random(1000), {"bounds": (0.0, 1.0)}, 0.0053),
+        (lambda: np.rint(rng.normal(40, 12, 1000)).clip(0, 120).astype(int), {"bounds": (0, 120)}, 0.27),
+    ]
+    for make, where, most in cases:
+        errors = []
+        for _ in range(20):
+            data = make()
+            truth = np.sort(data)[[100 * i - 1 for i in range(1, 10)]]
+            errors.append(np.abs(np.array(duffdp.quantiles(data, deciles, epsilon=1, rng=rng, **where).value) - truth).mean())
+        assert np.mean(errors) < most
+
+
+def test_ties_wider_than_a_gap_between_quantiles():
+    """Half of the records at one value of a fine grid: three of nine deciles lie in the tie, and are found there."""
+    data = np.concatenate([np.zeros(500), np.linspace(1, 100, 500)])
+    found = duffdp.quantiles(data, [0.1, 0.2, 0.3, 0.4, 0.8], epsilon=2.0, bounds=(0.0, 100.0), rng=3).value
+    assert found[:4] == [0.0, 0.0, 0.0, 0.0]
+    assert abs(found[4] - 60) < 5
+
+
+@pytest.mark.parametrize("mechanism", ["best", "duff"])
+def test_releases(mechanism):
+    data = np.arange(500)
+    release = duffdp.quantiles(data, [0.9, 0.1], epsilon=5.0, bounds=(0, 499), mechanism=mechanism)
+    assert release.value == sorted(release.value)
+    assert release.secure
+    assert "quantiles(0.1, 0.9)" in release.statistic
+    twice = [duffdp.quantiles(data, [0.9, 0.1], epsilon=1, bounds=(0, 499), mechanism=mechanism, rng=3).value for _ in range(2)]
+    assert twice[0] == twice[1]
+
+
+def test_empty_and_missing_data():
+    for data in ([], [None, float("nan")], [None] * 3 + [4.0]):
+        found = duffdp.quantiles(data, [0, 0.5, 1], epsilon=0.1, bounds=(0, 10), step=1).value
+        assert len(found) == 3
+        assert 0 <= found[0] <= found[1] <= found[2] <= 10
+        assert duffdp.describe(data, epsilon=0.1, bounds=(0, 10), step=1).value["count"] >= 0
+
+
+def test_dates():
+    import datetime as dt
+
+    days = [dt.date(2024, 1, 1) + dt.timedelta(days=i) for i in range(300)]
+    bounds = dt.date(2024, 1, 1), dt.date(2024, 12, 31)
+    first, last = duffdp.quantiles(days, [0.25, 0.75], epsilon=3.0, bounds=bounds, rng=1).value
+    assert dt.date(2024, 2, 20) < first < last < dt.date(2024, 9, 10)
+
+
+def test_describe():
+    release = duffdp.describe(np.arange(2000), epsilon=4.0, bounds=(0, 1999), rng=5)
+    assert list(release.value) == ["count", "1%", "25%", "50%", "75%", "99%"]
+    assert abs(release.value["count"] - 2000) < 60
+    assert abs(release.value["50%"] - 1000) < 60
+    assert (release.epsilon, release.secure) == (4.0, False)
+
+
+@pytest.mark.parametrize(
+    ("qs", "said"),
+    [([], "at least one"), ([0.5, 0.5], "twice"), ([0.5, 2], "from 0 to 1"), ([None], "from 0 to 1"), (0.5, "a list"),
+     ("0.5", "a list"), ([True], "from 0 to 1"), ([float("nan")], "from 0 to 1")],
+)  # fmt: skip
+def test_bad_qs(qs, said):
+    with pytest.raises(DuffError, match=said):
+        duffdp.quantiles([1, 2], qs, epsilon=1, bounds=(0, 9))
+
+
+def test_qs_are_sorted():
+    assert read_qs(np.array([0.9, 0.1])) == (Fraction(1, 10), Fraction(9, 10))
+
+
+@pytest.mark.parametrize("change", [{"epsilon": 0}, {"bounds": None}, {"mechanism": "x"}, {"rng": -1}])
+def test_bad_parameters_are_found_before_data_are_read(change):
+    with pytest.raises(DuffError):
+        duffdp.quantiles(object(), [0.5], **{"epsilon": 1.0, "bounds": (0, 9), **change})
