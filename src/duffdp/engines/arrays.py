@@ -312,6 +312,16 @@ def _begins(ordered: Ints) -> Ints:
     return first.nonzero()[0]
 
 
+def distinct(ordered: Ints, also: Ints) -> tuple[Ints, Ints, Ints]:
+    """Distinct values of sorted stretches that begin at 0 and at the places in `also`, their counts, and where they begin."""
+    first = np.empty(len(ordered), dtype=bool)
+    first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    first[also[also < len(ordered)]] = True
+    begin = first.nonzero()[0]
+    return ordered[begin], np.diff(begin, append=len(ordered)), begin
+
+
 def _distinct(ordered: Ints) -> tuple[Ints, Ints]:
     begin = _begins(ordered)
     if len(begin) == len(ordered):

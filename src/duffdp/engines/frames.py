@@ -15,6 +15,7 @@ from duffdp.domain import Array, Categories, Domain, Grid, Ints
 from duffdp.engines.arrays import Column, Records
 from duffdp.engines.descent import GROUP, INDEX, Counted, LazyTable, fetch
 from duffdp.engines.files import is_path, open_path, quote_name, quote_text
+from duffdp.engines.groups import side_by_side
 from duffdp.engines.source import Tally
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.sampling.entropy import salt
@@ -513,10 +514,6 @@ def _counted(index: Ints, group: Array | None, many: int, categories: Categories
 def _by_group(records: Records, groups: Array | None, many: int, grid: Grid) -> Iterable[Column]:
     """The rows of each group side by side, by a counting sort of the groups."""
     if groups is None:
-        yield Column(records, grid)
-        return
+        return [Column(records, grid)]
     order = np.argsort(groups.astype(np.uint16 if many <= 2**16 else np.int64), kind="stable")
-    ordered, begin = records.array[order], 0
-    for end in np.cumsum(np.bincount(groups, minlength=many)).tolist():
-        yield Column(Records(ordered[begin:end], records.integer), grid)
-        begin = end
+    return side_by_side(Records(records.array[order], records.integer), np.bincount(groups, minlength=many), grid)

@@ -1,0 +1,87 @@
+"""Many groups of one array: what all of them ask is answered in one go."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from duffdp.domain import Grid, Ints
+from duffdp.engines.arrays import Column, Records, distinct, wanted
+from duffdp.engines.source import Question, Ranks
+
+
+def side_by_side(records: Records, sizes: Ints, grid: Grid) -> list[Column]:
+    """A column for each group of an array that holds one group after the other; the array is reordered within groups."""
+    ends = np.cumsum(sizes).tolist()
+    begins = [0, *ends[:-1]]
+    array = records.array
+    pieces = [Column(Records(array[begin:end], records.integer), grid) for begin, end in zip(begins, ends, strict=True)]
+    complete = array.dtype == np.float64 and not (len(array) and np.isnan(array.max()))
+    if not (complete or (array.dtype == np.int64 and grid.whole)):
+        return pieces
+    together = _Together(array, begins, ends, grid, pieces)
+    return [_Member(piece, together, position) for position, piece in enumerate(pieces)]
+
+
+class _Member(Column):
+    """A group that lets all of them be answered when it is asked first."""
+
+    def __init__(self, column: Column, together: _Together, position: int) -> None:
+        self.__dict__.update(column.__dict__)
+        self._together, self._position = together, position
+
+    def ask(self, question: Question) -> tuple[list[Ranks], int]:
+        if len(question.ranks) != 1 or question.total:
+            return super().ask(question)
+        near = self._together.answer(*question.ranks[0])[self._position]
+        return ([near], 0) if near is not None else super().ask(question)
+
+
+class _Together:
+    """Groups of present float64 or int64 records: select the wanted ranks in each, then snap and count all at once."""
+
+    def __init__(self, array: Ints, begins: list[int], ends: list[int], grid: Grid, pieces: list[Column]) -> None:
+        self._array, self._begins, self._ends, self._grid = array, begins, ends, grid
+        self._found: dict[tuple[Fraction, int], list[Ranks | None]] = {}
+
+    def answer(self, q: Fraction, reach: int) -> list[Ranks | None]:
+        """The wanted ranks of every group; None where ties reach past what was selected and one has to look closer."""
+        if (q, reach) not in self._found:
+            self._found[q, reach] = self._answer(q, reach)
+        return self._found[q, reach]
+
+    def _answer(self, q: Fraction, reach: int) -> list[Ranks | None]:
+        spans, middles = [], []
+        for begin, end in zip(self._begins, self._ends, strict=True):
+            total = end - begin
+            low, high = wanted(q, reach, total)
+            low, high = max(min(low, total - 1), 0), min(high, total - 1)
+            group = self._array[begin:end]
+            if low > 0 or high < total - 1:
+                group.partition((low, high))
+            middle = group[low : high + 1]
+            middle.sort()
+            spans.append((low, high, total))
+            middles.append(middle)
+        lengths = np.array([len(middle) for middle in middles])
+        index = self._grid.snap(np.concatenate(middles))
+        values, counts, first = distinct(index, np.cumsum(lengths) - lengths)
+        cuts = np.searchsorted(first, np.concatenate([[0], np.cumsum(lengths)])).tolist()
+        top = self._grid.size - 1
+        found: list[Ranks | None] = []
+        for (low, high, total), begin, end in zip(spans, cuts[:-1], cuts[1:], strict=True):
+            below, least, most = low, 0, top
+            # A value at the edge of what was selected may go on outside: leave it to the tail.
+            if low > 0:
+                below, least, begin = low + int(counts[begin]), int(values[begin]) + 1, begin + 1
+            if high < total - 1:
+                end -= 1
+                most = int(values[end]) - 1
+            near = Ranks(values[begin:end], counts[begin:end], below, total, least, most)
+            centre = q.numerator * total // q.denominator
+            inside = (
+                begin <= end and (low == 0 or below < centre) and (high == total - 1 or below + int(near.counts.sum()) > centre)
+            )
+            found.append(near if inside else None)
+        return found
