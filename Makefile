@@ -22,8 +22,12 @@ lint: $(READY)
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+# Ratios against numpy, polars, DuckDB and Spark, each measured in one run.
 bench: $(READY)
 	$(BIN)/python -m benchmarks
+	$(BIN)/python -m benchmarks.engines
+	$(BIN)/python -m benchmarks.several_quantiles
+	$(BIN)/python -m benchmarks.graphs
 
 # All figures of the paper from scratch, and the page docs/paper.md with every claim beside what was measured.
 paper: $(READY)

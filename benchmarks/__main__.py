@@ -2,42 +2,22 @@
 
 from __future__ import annotations
 
-import statistics
+import os
 import subprocess
 import sys
-import time
 import tracemalloc
 from collections.abc import Callable
 
 import numpy as np
 
 import duffdp
-
-
-def ratio(ours: Callable[[], object], theirs: Callable[[], object], repeats: int = 15, number: int = 1) -> tuple[float, float]:
-    """Median time of one call of ours, and its ratio to theirs; the two take turns."""
-    ours(), theirs()
-    times: tuple[list[float], list[float]] = ([], [])
-    for _ in range(repeats):
-        for slot, call in zip(times, (ours, theirs), strict=True):
-            begin = time.perf_counter()
-            for _ in range(number):
-                call()
-            slot.append((time.perf_counter() - begin) / number)
-    mine, other = map(statistics.median, times)
-    return mine, mine / other
-
-
-def row(name: str, against: str, measured: tuple[float, float], limit: float) -> None:
-    seconds, share = measured
-    print(
-        f"{name:52}{against:>14}{seconds * 1e3:11.3f} ms{share:9.2f}x{limit:9.2f}x  {'' if share <= limit else 'over'}",
-        flush=True,
-    )
+from benchmarks.timing import heading, peak, ratio, row
 
 
 def start(code: str) -> Callable[[], object]:
-    return lambda: subprocess.run([sys.executable, "-c", code], check=True)
+    # Compiled modules are kept, as after an ordinary installation.
+    environment = {k: v for k, v in os.environ.items() if k != "PYTHONDONTWRITEBYTECODE"}
+    return lambda: subprocess.run([sys.executable, "-c", code], check=True, env=environment)
 
 
 def main() -> None:
@@ -45,7 +25,7 @@ def main() -> None:
     data = {n: rng.normal(size=n) for n in (10**3, 10**6, 10**7)}
     ages = np.clip(np.rint(data[10**7] * 12 + 40), 0, 120)
     whole = ages.astype(np.int64)
-    print(f"{'what':52}{'against':>14}{'time':>14}{'ratio':>10}{'limit':>10}")
+    heading()
 
     def median(x: np.ndarray, limit: float, name: str, number: int = 1, **more: object) -> None:
         call = {"epsilon": 1.0, "bounds": (-10, 10)} | more
@@ -72,11 +52,26 @@ def main() -> None:
     for name, values, bounds in (("doubles", x, (-10, 10)), ("tied doubles", ages, (0, 120))):
         tracemalloc.start()
         duffdp.median(values, epsilon=1.0, bounds=bounds)
-        peak = tracemalloc.get_traced_memory()[1] / 2**20
+        most = tracemalloc.get_traced_memory()[1] / 2**20
         tracemalloc.stop()
-        print(
-            f"{f'median, 1e+07 {name}: peak memory over the input':66}{peak:11.2f} MiB{'':8}16.00  {'' if peak <= 16 else 'over'}"
+        peak(f"median, 1e+07 {name}: peak memory over the input", most, 16)
+    baselines(data[10**3])
+
+
+def baselines(values: np.ndarray) -> None:
+    """Tuned baselines against an untuned one, from records to a value."""
+    from duffdp import sensitivity
+    from duffdp.mechanisms import SmoothCauchy, SmoothLaplace, SmoothLaplaceLogNormal
+
+    grid = duffdp.Grid(-10.0, 10.0)
+    untuned = SmoothCauchy(1.0)
+    for tuned in (SmoothLaplace(1.0, 0.001), SmoothLaplaceLogNormal(1.0, 0.001)):
+        measured = ratio(
+            lambda m=tuned: m.draw(sensitivity.median(values, grid), rng=1),  # type: ignore[misc]
+            lambda: untuned.draw(sensitivity.median(values, grid), rng=1),
+            number=50,
         )
+        row(f"{type(tuned).__name__}, tuned, n = 1e3", "SmoothCauchy untuned", measured, 3)
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ def test_preview_is_the_law():
     truth = int(np.sort(AGES)[99])
     grid = Grid(0, 120, 1)
     duff = Exponential(0.5).law(Median().steps(AGES, grid))
-    mechanism, statistic, _ = _plan("median", Fraction(1, 2), "best", 0.5, 1)
+    mechanism, statistic, *_ = _plan("median", Fraction(1, 2), "best", 0.5, 1)
     best = mechanism.law(statistic.steps(AGES, grid))
     for name, law in (("duff", duff), ("best", best)):
         assert found.expected_error(name) == law.expected_error(truth)

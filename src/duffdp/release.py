@@ -9,6 +9,8 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any
 
+import numpy as np
+
 from duffdp.domain import Categories, Domain, Grid
 from duffdp.engines.arrays import CategoryColumn, Column, read
 from duffdp.engines.frames import is_table, open_table, select
@@ -285,13 +287,13 @@ def _release(
     """Check all parameters, then read the data, then draw."""
     table = None
     selection = None
-    if where != _NOWHERE or is_table(data):
+    if where != _NOWHERE or (type(data) is not np.ndarray and is_table(data)):
         selection = select(*where)
     contributions = selection.contributions if selection else 1
     try:
-        chosen, statistic, label = _plan(name, q, mechanism, epsilon, contributions)
+        chosen, statistic, label, total = _plan(name, q, mechanism, epsilon, contributions)
     except TypeError:  # something unhashable among them: let the check say what is wrong
-        chosen, statistic, label = _plan.__wrapped__(name, q, mechanism, epsilon, contributions)
+        chosen, statistic, label, total = _plan.__wrapped__(name, q, mechanism, epsilon, contributions)
     randomness = entropy(rng)
     grid = None if categories is not None else _bounded(bounds, step, integer=False)
     if selection is None:
@@ -311,7 +313,7 @@ def _release(
     values = chosen.release([statistic.window(source, domain, far) for source in sources], randomness)  # type: ignore[arg-type]
     return Release(
         value=table.answer(name.partition("(")[0], values) if table is not None and selection and selection.by else values[0],
-        epsilon=float(read_epsilon(epsilon)),
+        epsilon=total,
         statistic=name,
         mechanism=label,
         domain=domain,
@@ -322,20 +324,23 @@ def _release(
 
 
 @lru_cache(maxsize=256, typed=True)
-def _plan(name: str, q: Any, mechanism: str, epsilon: Any, contributions: int) -> tuple[Mechanism, Quantile | Mean | Mode, str]:
+def _plan(
+    name: str, q: Any, mechanism: str, epsilon: Any, contributions: int
+) -> tuple[Mechanism, Quantile | Mean | Mode, str, float]:
     """The mechanism and statistic behind a name."""
     if mechanism not in ("best", "duff"):
         raise DuffError(f'mechanism must be "best" or "duff", got {mechanism!r}.')
     duff = mechanism == "duff"
     # A person with m rows moves a distance by up to m: the same as one row at epsilon / m.
-    share = read_epsilon(epsilon) / contributions
+    total = read_epsilon(epsilon)
+    share = total / contributions
     chosen = Exponential(share) if duff else PermuteAndFlip(share)
     if name == "mode":
-        return chosen, Mode(Fraction(1, 2) if duff else 1), f"{chosen.name}(distance)"
+        return chosen, Mode(Fraction(1, 2) if duff else 1), f"{chosen.name}(distance)", float(total)
     if name == "mean":
-        return chosen, Mean(), f"{chosen.name}(distance)"
+        return chosen, Mean(), f"{chosen.name}(distance)", float(total)
     utility = "distance" if duff else "signed"
-    return chosen, Quantile(q, utility), f"{chosen.name}({utility})"
+    return chosen, Quantile(q, utility), f"{chosen.name}({utility})", float(total)
 
 
 def _bounded(bounds: Any, step: Any, integer: bool) -> Grid:

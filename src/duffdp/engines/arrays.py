@@ -17,7 +17,7 @@ from duffdp.sampling.entropy import positions
 
 CHUNK = 2**16  # 512 KiB of doubles: stays in the second-level cache between the operations on it
 SORTED = 2**14  # up to here a sort is cheaper than a bracket
-PENDING = 2**18  # filtered values held before they are counted by value: 2 MiB
+PENDING = 2**19  # filtered values held before they are counted by value: 4 MiB
 DENSE = 2**12  # brackets with at most so many candidates are counted in a histogram
 _INT_MIN, _INT_MAX = np.iinfo(np.int64).min, np.iinfo(np.int64).max
 _NUMBERS = frozenset({float, int, bool, type(None)})
@@ -199,7 +199,7 @@ class _Gather:
         self._low, self._high, self._column = low, high, column
         self._least, self._most = column.edges(low, high)
         self._dense = np.zeros(high - low + 1, dtype=np.int64) if high - low < DENSE else None
-        self._parts: list[Keys] = []
+        self._parts: list[Ints] = []  # indices
         self._pending = self._below = 0
         self._index = self._count = np.empty(0, dtype=np.int64)
 
@@ -219,7 +219,7 @@ class _Gather:
                 self._below += fewer
         if self._dense is None:
             if many:
-                self._parts.append(part[inside])
+                self._parts.append(self._column.grid.snap(part[inside]))
                 self._pending += many
                 if self._pending > PENDING:
                     self._compress()
@@ -229,7 +229,8 @@ class _Gather:
             self._dense += np.bincount(self._column.grid.snap(part[inside]) - self._low, minlength=len(self._dense))
 
     def _compress(self) -> None:
-        index = self._column.grid.snap(np.concatenate(self._parts))
+        index = np.concatenate(self._parts)
+        self._parts = []
         index.sort()
         index, count = _distinct(index)
         if len(self._index):
@@ -255,9 +256,9 @@ class _Gather:
             self._compress()
         if not self._pending:
             return trim(Ranks(self._index, self._count, self._below, total, self._low, self._high), low, high)
-        values = Records(np.concatenate(self._parts), integer=False)
+        values = Records(np.concatenate(self._parts), integer=True)
         centre = Fraction(q.numerator * total // q.denominator - self._below, inside)
-        (near,), _ = Column(values, self._column.grid).ask(Question(((centre, reach),)))
+        (near,), _ = Column(values, Grid(0, self._column.size - 1, 1)).ask(Question(((centre, reach),)))
         return Ranks(
             near.values,
             near.counts,

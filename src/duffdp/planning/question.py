@@ -69,7 +69,7 @@ class Question:
     def prepared(self, mechanism: str) -> Any:
         """What does not depend on epsilon: the input of the mechanism."""
         if mechanism in RELEASED:
-            _, statistic, _ = _plan(self._statistic, self._q, mechanism, 1.0, 1)
+            _, statistic, *_ = _plan(self._statistic, self._q, mechanism, 1.0, 1)
             return statistic.steps(self._values, self._domain)  # type: ignore[arg-type]
         if mechanism == "rank-exponential":
             return RankExponential(1.0, self._q).steps(self._values, self._domain)  # type: ignore[arg-type]

@@ -29,6 +29,9 @@ SLACK = 2.0**-36
 BLOCK = 2**20  # runs raced at once when many draws are asked for
 
 
+_ZERO = np.zeros(1, dtype=np.intp)
+
+
 class Field:
     """Step functions or windows side by side, ready to be raced: one winner for each."""
 
@@ -43,7 +46,7 @@ class Field:
         ]
         self.start, self.count, self.distance = pieces[0] if len(pieces) == 1 else _side_by_side(pieces)
         self.runs = np.array([len(p[1]) for p in pieces], dtype=np.intp)
-        self.begin = np.cumsum(self.runs) - self.runs
+        self.begin = np.cumsum(self.runs) - self.runs if len(pieces) > 1 else _ZERO
 
     def race(self, c: Fraction, flip: bool, entropy: Entropy, *, bits: int = WORD) -> list[int]:
         """The index of one candidate for each step function, exactly from the exponential mechanism with coefficient `c`

@@ -1,0 +1,36 @@
+"""How ratios are measured: ours and theirs take turns in one run, medians of repeats."""
+
+from __future__ import annotations
+
+import statistics
+import time
+from collections.abc import Callable
+
+
+def ratio(ours: Callable[[], object], theirs: Callable[[], object], repeats: int = 15, number: int = 1) -> tuple[float, float]:
+    """Median time of one call of ours, and its ratio to theirs; the two take turns."""
+    ours(), theirs()
+    times: tuple[list[float], list[float]] = ([], [])
+    for _ in range(repeats):
+        for slot, call in zip(times, (ours, theirs), strict=True):
+            begin = time.perf_counter()
+            for _ in range(number):
+                call()
+            slot.append((time.perf_counter() - begin) / number)
+    mine, other = map(statistics.median, times)
+    return mine, mine / other
+
+
+def heading() -> None:
+    print(f"{'what':52}{'against':>24}{'time':>14}{'ratio':>10}{'limit':>10}")
+
+
+def row(name: str, against: str, measured: tuple[float, float], limit: float) -> None:
+    seconds, share = measured
+    over = "" if share <= limit else "over"
+    print(f"{name:52}{against:>24}{seconds * 1e3:11.3f} ms{share:9.2f}x{limit:9.2f}x  {over}", flush=True)
+
+
+def peak(name: str, mebibytes: float, limit: float) -> None:
+    over = "" if mebibytes <= limit else "over"
+    print(f"{name:76}{mebibytes:11.1f} MiB{'':8}{limit:9.0f}   {over}", flush=True)
