@@ -2,16 +2,24 @@
 PYTHON ?= python3
 VENV := .venv
 BIN := $(VENV)/bin
+PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
+DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 
 .PHONY: demo test lint bench paper clean
 
-$(READY): pyproject.toml
+$(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	touch $(READY)
 
-demo: $(READY)
+$(DEMO): pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[files]'
+	touch $(DEMO)
+
+$(READY): pyproject.toml | $(BIN)/python
+	$(PIP) --editable '.[dev]'
+	touch $(READY) $(DEMO)
+
+demo: $(DEMO)
 	$(BIN)/python demo/vertebral.py
 
 test: $(READY) lint
@@ -30,8 +38,8 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.graphs
 
 # All figures of the paper from scratch, and the page docs/paper.md with every claim beside what was measured.
-paper: $(READY)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[paper]'
+paper: | $(BIN)/python
+	$(PIP) --editable '.[paper]'
 	$(BIN)/python -m experiments
 
 clean:
