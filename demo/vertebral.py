@@ -37,7 +37,9 @@ def main() -> None:
             values = sorted(float(row[column]) for row in rows if row["class"] == key)
             truth = values[(len(values) + 1) // 2 - 1]
             print(f"{column:26}{name:>10}{best[key]:10.2f}{paper[key]:18.2f}{truth:21.2f}")
-    print("\nThe truth is shown because these data are public; a release holds the private values and public facts, nothing else.")
+    print(
+        "\nThe truth is shown because these data are public; a release holds the private values and public facts, nothing else."
+    )
 
 
 if __name__ == "__main__":

@@ -46,7 +46,7 @@ def narwhals() -> Any:
 
 def is_table(data: Any) -> bool:
     """Whether data are a path, or a frame or series of a library that narwhals knows."""
-    return is_path(data) or type(data).__module__.split(".")[0] in _LIBRARIES
+    return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in _LIBRARIES
 
 
 def select(column: Any, by: Any, keys: Any, unit: Any, contributions: Any) -> Selection:
@@ -164,6 +164,14 @@ class Table:
 
     def sources(self, domain: Domain) -> list[Tally]:
         """One source of counts for each key, in order; one in all without keys."""
+        try:
+            return self._sources(domain)
+        except Exception as error:  # the library's own words may quote data
+            if type(error).__module__.partition(".")[0].lstrip("_") not in _LIBRARIES:
+                raise
+            raise UnsupportedData(f"the query cannot be made ({type(error).__name__}). Is the connection closed?") from None
+
+    def _sources(self, domain: Domain) -> list[Tally]:
         plain = not self._selection.by and self._selection.unit is None
         if self.eager and plain and isinstance(domain, Grid):
             return [Column(self._records(), domain)]
