@@ -13,6 +13,7 @@ from cases import QS
 from duffdp import Grid
 from duffdp.engines import arrays
 from duffdp.engines.arrays import Column, read
+from duffdp.engines.groups import side_by_side
 from duffdp.engines.source import Question
 from duffdp.statistics import Mean, Median, Quantile
 
@@ -138,3 +139,19 @@ def test_a_window_that_is_most_of_a_large_array():
         (near,), _ = Column(read(records), grid).ask(Question(((Fraction(1, 2), reach),)))
         assert near.counts.sum() >= min(2 * reach, 100_000)
     same(Median().steps(records, grid), Median().window(Column(read(records), grid), grid, 60_000.0), few=5)
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    groups=st.lists(
+        st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.0, 1.0, 2.0, 2.25, 3.0, 9.0]), max_size=40), min_size=1, max_size=6
+    ),
+    q=st.sampled_from(QS),
+    far=st.integers(0, 12),
+)
+def test_groups_side_by_side(groups, q, far):
+    """Many groups answered in one go: with ties that reach past what was selected, and with empty groups."""
+    grid, sizes = Grid(0.0, 4.0, 0.5), np.array([len(group) for group in groups])
+    array = np.array([x for group in groups for x in group])
+    for column, group in zip(side_by_side(arrays.Records(array, False), sizes, grid), groups, strict=True):
+        same(Quantile(q).steps(group, grid), Quantile(q).window(column, grid, far))

@@ -207,13 +207,13 @@ class Table:
     def placed(self, grid: Grid, first: int, last: int) -> Any:
         """INDEX of the rows from one candidate to another; -1 for those before and the number of candidates for those after."""
         nw = self._nw
-        integer = self.integer and grid.whole
         rows, column = self.raw()
+        key, integer = self._key(column, grid)
         place = self._index(column, grid)
         if last < grid.size - 1:
-            place = nw.when(column >= grid.threshold(last + 1, integer)).then(nw.lit(grid.size)).otherwise(place)
+            place = nw.when(key >= grid.threshold(last + 1, integer)).then(nw.lit(grid.size)).otherwise(place)
         if first > 0:
-            place = nw.when(column < grid.threshold(first, integer)).then(nw.lit(-1)).otherwise(place)
+            place = nw.when(key < grid.threshold(first, integer)).then(nw.lit(-1)).otherwise(place)
         return rows.select(place.alias(INDEX))
 
     def raw(self) -> Any:
@@ -306,10 +306,15 @@ class Table:
 
     def _between(self, frame: Any, column: Any, grid: Grid, first: int, last: int) -> Any:
         """Rows that snap to candidates from first to last, by a comparison that needs no snapping."""
-        integer = self.integer and grid.whole
+        key, integer = self._key(column, grid)
         if first > 0:
-            frame = frame.filter(column >= grid.threshold(first, integer))
-        return frame.filter(column < grid.threshold(last + 1, integer)) if last < grid.size - 1 else frame
+            frame = frame.filter(key >= grid.threshold(first, integer))
+        return frame.filter(key < grid.threshold(last + 1, integer)) if last < grid.size - 1 else frame
+
+    def _key(self, column: Any, grid: Grid) -> tuple[Any, bool]:
+        """The column as what `Grid.threshold` compares with: whole numbers, or else doubles."""
+        integer = self.integer and grid.whole
+        return (column if integer or self.dtype == self._nw.Float64 else column.cast(self._nw.Float64)), integer
 
     def _index(self, column: Any, grid: Grid) -> Any:
         nw = self._nw

@@ -16,19 +16,19 @@ def side_by_side(records: Records, sizes: Ints, grid: Grid) -> list[Column]:
     ends = np.cumsum(sizes).tolist()
     begins = [0, *ends[:-1]]
     array = records.array
-    pieces = [Column(Records(array[begin:end], records.integer), grid) for begin, end in zip(begins, ends, strict=True)]
+    pieces = [Records(array[begin:end], records.integer) for begin, end in zip(begins, ends, strict=True)]
     complete = array.dtype == np.float64 and not (len(array) and np.isnan(array.max()))
     if not (complete or (array.dtype == np.int64 and grid.whole)):
-        return pieces
-    together = _Together(array, begins, ends, grid, pieces)
-    return [_Member(piece, together, position) for position, piece in enumerate(pieces)]
+        return [Column(piece, grid) for piece in pieces]
+    together = _Together(array, begins, ends, grid)
+    return [_Member(piece, grid, together, position) for position, piece in enumerate(pieces)]
 
 
 class _Member(Column):
     """A group that lets all of them be answered when it is asked first."""
 
-    def __init__(self, column: Column, together: _Together, position: int) -> None:
-        self.__dict__.update(column.__dict__)
+    def __init__(self, records: Records, grid: Grid, together: _Together, position: int) -> None:
+        super().__init__(records, grid)
         self._together, self._position = together, position
 
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
@@ -41,7 +41,7 @@ class _Member(Column):
 class _Together:
     """Groups of present float64 or int64 records: select the wanted ranks in each, then snap and count all at once."""
 
-    def __init__(self, array: Ints, begins: list[int], ends: list[int], grid: Grid, pieces: list[Column]) -> None:
+    def __init__(self, array: Ints, begins: list[int], ends: list[int], grid: Grid) -> None:
         self._array, self._begins, self._ends, self._grid = array, begins, ends, grid
         self._found: dict[tuple[Fraction, int], list[Ranks | None]] = {}
 
