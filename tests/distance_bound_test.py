@@ -49,7 +49,7 @@ def beyond(statistic, mechanism, epsilon, domain, data, k):
 def test_it_holds_for_all_small_data(statistic, mechanism):
     """All data sets with up to four records on four values, spread over domains of 2 to 4001 candidates."""
     if isinstance(statistic, Mode) and (statistic.rate == 1) != (mechanism is PermuteAndFlip):
-        pytest.skip("no verb pairs them")
+        return  # the verbs pair the full rate with permute-and-flip and the paper's with the exponential mechanism
     for domain in DOMAINS:
         places = sorted({round(x * (domain.size - 1) / 3) for x in range(4)})
         for epsilon in EPSILONS:

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duffdp import mechanisms, statistics
+    from duffdp import mechanisms, report, statistics
     from duffdp.domain import Categories, Grid
     from duffdp.errors import BoundsError, DuffError, UnsupportedData
     from duffdp.release import Release, mean, median, mode, quantile
@@ -28,6 +28,7 @@ __all__ = [
     "median",
     "mode",
     "quantile",
+    "report",
     "statistics",
 ]
 
@@ -40,7 +41,7 @@ _HOME = {
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("mechanisms", "statistics"):
+    if name in ("mechanisms", "report", "statistics"):
         return import_module(f"duffdp.{name}")
     for module, names in _HOME.items():
         if name in names:
