@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duffdp import guarantees, mechanisms, sensitivity, statistics, testing
+    from duffdp import guarantees, mechanisms, report, sensitivity, statistics, testing
     from duffdp.domain import Categories, Grid
     from duffdp.errors import BoundsError, DuffError, UnsupportedData
     from duffdp.graphs import stars, triangles
@@ -41,6 +41,7 @@ __all__ = [
     "quantile",
     "quantiles",
     "reach",
+    "report",
     "sensitivity",
     "stars",
     "statistics",
@@ -58,7 +59,7 @@ _HOME = {
     "steps": ("StepFunction",),
     "summary": ("describe", "quantiles"),
 }
-_MODULES = ("guarantees", "mechanisms", "sensitivity", "statistics", "testing")
+_MODULES = ("guarantees", "mechanisms", "report", "sensitivity", "statistics", "testing")
 
 
 def __getattr__(name: str) -> Any:

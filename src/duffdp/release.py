@@ -16,6 +16,7 @@ from duffdp.engines.arrays import CategoryColumn, Column, read
 from duffdp.engines.frames import is_table, open_table, select
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.mechanisms.distance_bound import distance_bound
 from duffdp.mechanisms.mechanism import Mechanism, read_epsilon
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Mean, Mode, Quantile
@@ -57,6 +58,52 @@ class Release:
 
     def __float__(self) -> float:
         return float(self.value)
+
+    def distance_bound(self, confidence: float = 0.95) -> int:
+        """How many records would have to join or leave, at most, until `value` is the exact answer.
+
+        Parameters
+        ----------
+        confidence
+            The probability with which this holds, over the draw of the mechanism, for every data set: between 0 and 1. With
+            groups it holds for each group by itself.
+
+        Returns
+        -------
+        int
+            A number of records. For a mean, the exact value of which need not be a candidate, it is the number beyond those that
+            the closest candidate needs.
+
+        Privacy
+        -------
+        Computed from epsilon, contributions and the domain, all public; the data play no part.
+
+        Utility
+        -------
+        For medians, quantiles and modes by the plain distance no smaller number holds for all data sets.
+
+        References
+        ----------
+        `docs/theory.md`, "How far an output can be"; Asi and Duchi (NeurIPS 2020).
+
+        Examples
+        --------
+        >>> import duffdp
+        >>> duffdp.median([31, 35, 40], epsilon=1.0, bounds=(0, 120), step=1).distance_bound(0.95)
+        14
+        """
+        statistic = self.statistic.partition("(")[0]
+        kind, _, utility = self.mechanism.partition("(")
+        known = statistic in ("median", "quantile", "mean", "mode") and utility in ("distance)", "signed)")
+        if not known or kind not in (Exponential.name, PermuteAndFlip.name):
+            raise DuffError(
+                f"there is no bound on the distance of a {statistic} by {self.mechanism}, only for the distance utilities."
+            )
+        flip = kind == PermuteAndFlip.name
+        rate = Fraction(1) if statistic == "mode" and flip else Fraction(1, 2)
+        bound = distance_bound(self.domain.size, rate * read_epsilon(self.epsilon) / self.contributions, flip, confidence)
+        # Without any record every candidate is one record away from being the quantile.
+        return max(bound, 1) if statistic in ("median", "quantile") else bound
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as a plain dictionary; the domain as its public parameters."""

@@ -1,0 +1,161 @@
+"""The tables of docs/engines.md, made by running every engine: what it answers, in how many queries, with how many rows back."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import narwhals as nw
+import numpy as np
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import duffdp
+from duffdp import Grid, UnsupportedData
+from duffdp.engines import descent, frames
+from duffdp.statistics import Mean, Median
+from engines import ENGINES
+
+PAGE = Path(__file__).parent.parent / "docs" / "engines.md"
+SURE = 500.0
+COLUMNS = {
+    "x": (pa.int64(), [3, 3, 5, 7, 3, 9, 9, 9, 2, 9, 9]),
+    "g": (pa.string(), ["a"] * 5 + ["b"] * 6),
+    "p": (pa.int64(), list(range(11))),
+}
+TRUTH = {"median": (7, 3, 9), "quantile": (9, 7, 9), "mean": (6, 4, 8), "mode": (9, 3, 9)}
+VERBS = {
+    "median": duffdp.median,
+    "quantile": lambda data, **given: duffdp.quantile(data, 0.9, **given),
+    "mean": duffdp.mean,
+    "mode": duffdp.mode,
+}
+KINDS = {
+    "": {},
+    ", groups": {"by": "g", "keys": ["a", "b"]},
+    ", people": {"unit": "p", "contributions": 1},
+    ", both": {"by": "g", "keys": ["a", "b"], "unit": "p", "contributions": 1},
+}
+
+
+def answer(frame, statistic, more):
+    """The released values, or None where the engine is not supported."""
+    try:
+        release = VERBS[statistic](frame, column="x", epsilon=SURE, bounds=(0, 10), step=1, **more)
+    except UnsupportedData:
+        return None
+    if "by" not in more:
+        return (release.value,)
+    rows = nw.from_native(release.value).lazy().collect().rows()
+    return tuple(value for _, value in sorted(rows))
+
+
+def table(header, rows):
+    lines = ["| " + " | ".join(header) + " |", "|" + " --- |" * len(header)]
+    return "\n".join([*lines, *("| " + " | ".join(row) + " |" for row in rows)])
+
+
+def test_what_each_engine_answers():
+    """Every cell of the table is a release that gave the truth at an epsilon at which it must."""
+    rows = []
+    for name, make in ENGINES.items():
+        frame, cells = make(COLUMNS), []
+        for kind, more in KINDS.items():
+            answered = []
+            for statistic, (whole, a, b) in TRUTH.items():
+                found = answer(frame, statistic, more)
+                answered.append(found is not None)
+                for value, truth in zip(found or (), (a, b) if "by" in more else (whole,), strict=found is not None):
+                    # A record that joins moves a mean of so few by up to 1.
+                    assert abs(value - truth) <= (statistic == "mean"), (name, statistic, kind)
+            assert len(set(answered)) == 1  # all statistics or none
+            cells.append("yes" if all(answered) else "no")
+        rows.append([name, *cells])
+    made = table(["engine", *(f"all statistics{kind}" for kind in KINDS)], rows)
+    print(made)
+    assert made in PAGE.read_text()
+
+
+@pytest.fixture
+def asked(monkeypatch):
+    """Counts the queries and the rows that come back."""
+    seen = {"queries": 0, "rows": 0}
+    fetch = descent.fetch
+
+    def counted(frame):
+        got = fetch(frame)
+        seen["queries"] += 1
+        seen["rows"] += max(len(column) for column in got.values())
+        return got
+
+    monkeypatch.setattr(descent, "fetch", counted)
+    monkeypatch.setattr(frames, "fetch", counted)
+    return seen
+
+
+def test_how_many_queries_and_rows(asked):
+    """A lazy table of 400,000 rows: the number of queries, and never more than a few thousand rows a group."""
+    n = 400_000
+    rng = np.random.default_rng(1)
+    data = pl.DataFrame({"x": rng.normal(0, 1, n), "i": rng.integers(0, 121, n), "g": rng.integers(0, 100, n)})
+    cases = {
+        "121 candidates": {"column": "i", "bounds": (0, 120), "step": 1},
+        "about 2**40 candidates": {"column": "x", "bounds": (-10.0, 10.0)},
+    }
+    rows = []
+    for name, given in cases.items():
+        for statistic in ("median", "mean", "mode"):
+            if statistic == "mode" and name != "121 candidates":
+                continue  # every distinct value would come back
+            for groups in (0, 100):
+                more = {"by": "g", "keys": list(range(groups))} if groups else {}
+                asked.update(queries=0, rows=0)
+                VERBS[statistic](data.lazy(), epsilon=1.0, **given, **more)
+                assert asked["queries"] <= 8
+                assert asked["rows"] <= 20_000 * max(groups, 1)
+                rows.append([statistic, name, str(groups or "none"), str(asked["queries"]), _rounded(asked["rows"])])
+    made = table(["statistic", "domain", "groups", "queries", "rows back, about"], rows)
+    print(made)
+    assert made in PAGE.read_text()
+
+
+class OnPaper(descent.LazyTable):
+    """A table of evenly spread records that exist in arithmetic only, to count the queries of one too large to have."""
+
+    def __init__(self, domain, records):
+        self.domain, self._groups, self._records, self.seen = domain, 1, records, []
+
+    def _count(self, shift, ranges):
+        pieces = []
+        for (part, _), (low, high, _) in (ranges or {(0, 0): (0, self.domain.size - 1, 0)}).items():
+            start = np.arange(low - low % 2**shift, high + 1, 2**shift)
+            edges = [max(int(i), low) * self._records // self.domain.size for i in start] + [
+                (high + 1) * self._records // self.domain.size
+            ]
+            count = np.diff(np.array(edges, dtype=np.int64))
+            start, count = start[count > 0], count[count > 0]
+            self.seen.append(len(start))
+            pieces.append((np.zeros_like(start), np.full_like(start, part), start, count))
+        return tuple(np.concatenate(column) for column in zip(*pieces, strict=True))
+
+
+def test_a_million_million_rows_on_paper():
+    """The descent itself, over counts that are computed: its answers are right, and so is the number of its queries."""
+    grid, records = Grid(0.0, 1000.0), 10**12
+    said = []
+    for statistic in (Median(), Mean()):
+        table = OnPaper(grid, records)
+        question = statistic.question(far=(40 + np.log(grid.size)) * 2)
+        for (near,), (q, _) in zip(table._descend(question.ranks), question.ranks, strict=True):
+            middle = round(q * (grid.size - 1))
+            assert near.first <= middle <= near.last
+            assert near.below == near.first * records // grid.size
+        sums = int(question.total)
+        said.append(f"{len(table.seen) + sums} queries that send back {sum(table.seen) + sums:,} rows in all")
+    print(said)
+    for words in said:
+        assert words in PAGE.read_text()
+
+
+def _rounded(number):
+    return f"{float(f'{number:.1g}'):,.0f}"

@@ -1,0 +1,237 @@
+"""The page about releases: what is on it, that nothing else is, and that a browser can read it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import html.parser
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import pandas as pd
+import polars as pl
+import pytest
+
+import duffdp
+from duffdp import Categories, DuffError, Grid, Release
+from engines import ENGINES
+from frames_test import COLUMNS
+
+GIVEN = {"epsilon": 1.0, "bounds": (0, 120), "step": 1}
+VOID = {"meta", "br", "hr", "img", "input", "link"}
+
+
+class Reader(html.parser.HTMLParser):
+    """Every tag is closed in order; keeps the text and the addresses of other files."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.text, self.addresses = [], [], []
+
+    def handle_starttag(self, tag, attributes):
+        self.addresses += [value for name, value in attributes if name in ("src", "href", "action", "data")]
+        if tag not in VOID:
+            self.open.append(tag)
+
+    def handle_startendtag(self, tag, attributes):
+        pass
+
+    def handle_endtag(self, tag):
+        assert self.open.pop() == tag
+
+    def handle_data(self, data):
+        self.text.append(data)
+
+
+def read(path):
+    reader = Reader()
+    reader.feed(path.read_text(encoding="utf-8"))
+    reader.close()
+    assert reader.open == []
+    return " ".join(" ".join(reader.text).split()), reader
+
+
+@pytest.fixture(params=["page.html", "page.md"])
+def page(request, tmp_path):
+    """Writes a page and returns its text."""
+
+    def write(releases, *args, **named):
+        path = duffdp.report.write(releases, tmp_path / request.param, *args, **named)
+        return read(path)[0] if request.param.endswith("html") else " ".join(path.read_text(encoding="utf-8").split())
+
+    return write
+
+
+def test_what_is_on_it(page):
+    release = duffdp.median(range(100), **GIVEN)
+    text = page({"Age": release})
+    for words in (
+        "Age: median",
+        "epsilon = 1.",
+        "a factor of at most 2.72",
+        "at most 73.1 % sure",
+        "With 95 % probability at most 14 rows would have to join or leave to make this the exact answer",
+        "from 0 to 120 in steps of 1, 121 in all",
+        "permute-and-flip",
+        "One row of the table",
+        "No ledger was kept",
+    ):
+        assert words in text
+    assert str(release.value) in text
+    assert "Not private".lower() not in text.lower()
+
+
+def test_people_groups_and_modes(page):
+    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0], "g": ["a<b", "c|d", "a<b"], "p": [1, 1, 2]})
+    groups = ["a<b", "c|d"]
+    mean = duffdp.mean(frame, column="x", epsilon=0.5, bounds=(0, 9), step=0.5, by="g", keys=groups, unit="p", contributions=2)
+    mode = duffdp.mode(frame, column="g", epsilon=0.25, categories=groups, unit="p", contributions=1)
+    text = page([mean, mode], title="Two & <three>")
+    assert "same value of “p” together. At most 2 rows of each" in text
+    assert "beyond those that the closest possible answer needs" in text
+    assert re.search(r"at most \d+ (person|people) would have to join or leave", text)
+    assert "This holds for each group by itself" in text
+    assert "the 2 possible answers: a" in text
+    assert "cost epsilon = 0.75 for whoever" in text
+
+
+def test_it_escapes(tmp_path):
+    bad = "<script>alert(1)</script>"
+    release = duffdp.mode([bad], epsilon=500, categories=[bad, "b"])
+    path = duffdp.report.write({bad: release}, tmp_path / "page.html", title=bad)
+    assert "<script" not in path.read_text()
+    assert "<script" not in duffdp.report.write({bad: release}, tmp_path / "page.md", title=bad).read_text()
+
+
+def test_it_works_offline_in_light_and_dark_and_on_paper(tmp_path):
+    path = duffdp.report.write(duffdp.median([1], **GIVEN), tmp_path / "page.html")
+    source = path.read_text()
+    _, reader = read(path)
+    assert reader.addresses == []
+    for word in ("http", "@import", "url("):
+        assert word not in source
+    for media in ("prefers-color-scheme: dark", "@media print"):
+        assert media in source
+
+
+@pytest.mark.parametrize("engine", [name for name in ENGINES if name not in ("spark", "dask", "ibis")])
+def test_every_frame(engine, page):
+    release = duffdp.median(ENGINES[engine](COLUMNS), column="i", epsilon=500, bounds=(-5, 20), by="g", keys=["w", "u", "none"])
+    text = page(release)
+    for key in ("w", "u", "none"):
+        assert re.search(rf"\b{key}\b", text)
+
+
+def test_dates_and_fine_grids(page):
+    moments = [dt.datetime(2020, 1, 1, 12), dt.datetime(2020, 1, 2)]
+    moment = duffdp.median(moments, epsilon=500, bounds=(dt.datetime(2020, 1, 1), dt.datetime(2021, 1, 1)), step=60)
+    assert str(moment.value) in page(moment)
+    day = duffdp.median([dt.date(2020, 5, 5)] * 9, epsilon=500, bounds=(dt.date(2020, 1, 1), dt.date(2021, 1, 1)))
+    assert "2020-05-05" in page(day)
+    fine = duffdp.median([1234.5] * 99, epsilon=500, bounds=(0.0, 10_000.0))
+    assert "1,234.50" in page(fine)
+
+
+def test_the_plot():
+    def dots(release):
+        from duffdp.report.plot import plot
+        from duffdp.report.values import values
+
+        return [float(x) for x in re.findall(r'cx="([\d.]+)"', plot(values(release), release.domain))]
+
+    def made(value, domain):
+        return Release(value=value, epsilon=1.0, statistic="median", mechanism="m", domain=domain, secure=True)
+
+    low, middle, high = (dots(made(v, Grid(0, 100, 1)))[0] for v in (0, 50, 100))
+    assert 0 < low < middle < high < 720
+    assert middle == pytest.approx((low + high) / 2, abs=0.1)
+    frame = pd.DataFrame({"g": list("abc"), "median": [10, 11, 12]})
+    assert dots(made(frame, Grid(0, 1000, 1)))[2] - dots(made(frame, Grid(0, 1000, 1)))[0] > 200  # close values are spread
+    assert len(dots(made(frame.assign(median=5), Grid(0, 1000, 1)))) == 3
+    many = pd.DataFrame({"g": range(100), "median": range(100)})
+    assert dots(made(many, Grid(0, 100, 1))) == []
+    assert dots(made("b", Categories(["a", "b", "c"]))) == [pytest.approx(357, abs=3)]
+    assert dots(made(1e-9, Grid(0.0, 1e-8)))
+
+
+class Ledger:
+    epsilon = 5.0
+
+    def remaining(self):
+        return 3.5
+
+
+def test_budget(page):
+    text = page([duffdp.median([1], **GIVEN), duffdp.median([1], **GIVEN | {"epsilon": 0.5})], Ledger())
+    numbers = re.findall(r"(granted in all|left before these releases|spent on them|left now)[ |]+([\d.]+)", text)
+    assert numbers == [
+        ("granted in all", "5"),
+        ("left before these releases", "5"),
+        ("spent on them", "1.5"),
+        ("left now", "3.5"),
+    ]
+    with pytest.raises(DuffError, match="a ledger has epsilon and remaining"):
+        page(duffdp.median([1], **GIVEN), object())
+
+
+def test_a_seeded_release_is_called_what_it_is(page):
+    assert "not private" in page([duffdp.median([1], **GIVEN), duffdp.median([1], rng=1, **GIVEN)]).lower()
+
+
+def test_a_large_epsilon_is_called_what_it_is(page):
+    assert "no protection worth the name" in page(duffdp.median([1], **GIVEN | {"epsilon": 500}))
+
+
+def test_another_mechanism_has_no_bound(page):
+    release = Release(
+        value=3, epsilon=1.0, delta=1e-6, statistic="median", mechanism="laplace", domain=Grid(0, 9, 1), secure=True
+    )
+    text = page(release)
+    assert "no bound is known" in text
+    assert "Delta is 1e-06" in text
+
+
+def test_nothing_private_is_on_it(tmp_path):
+    """Two data sets that gave the same value give the same page, byte by byte."""
+    pages = []
+    for data in ([7] * 50, [7] * 51 + [0]):
+        release = duffdp.median(data, **GIVEN | {"epsilon": 500})
+        assert release.value == 7
+        pages.append(duffdp.report.write(release, tmp_path / "page.html").read_bytes())
+    assert pages[0] == pages[1]
+
+
+@pytest.mark.parametrize("wrong", [None, 5, "x", [], {}, [1], {"a": 2}])
+def test_bad_releases(wrong, tmp_path):
+    with pytest.raises(DuffError, match="releases must be"):
+        duffdp.report.write(wrong, tmp_path / "page.html")
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_bad_paths(tmp_path):
+    release = duffdp.median([1], **GIVEN)
+    for name in ("page.pdf", "page", "page.html.gz"):
+        with pytest.raises(DuffError, match=r"ends in \.html or \.md"):
+            duffdp.report.write(release, tmp_path / name)
+    with pytest.raises(DuffError, match="cannot be written"):
+        duffdp.report.write(release, tmp_path / "missing" / "page.html")
+
+
+def test_without_jinja2():
+    code = """
+import sys
+sys.modules["jinja2"] = None
+import duffdp
+try:
+    duffdp.report.write(duffdp.median([1], epsilon=1, bounds=(0, 9)), "page.html")
+except duffdp.DuffError as error:
+    print(error)
+"""
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    assert "pip install 'duffdp[report]'" in said
+
+
+def test_templates_are_shipped():
+    folder = Path(duffdp.report.__file__).parent
+    assert {path.name for path in folder.glob("*.jinja")} == {"page.html.jinja", "page.md.jinja"}
