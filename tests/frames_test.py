@@ -532,3 +532,20 @@ def test_retail_invoices_several_rows_a_customer():
     assert 150 < release.value < 450
     (source,) = Table(path, select("amount", None, None, "customer_id", 2)).sources(Grid(0.0, 10_000.0, 0.01))
     assert source.tally()[1].sum() == np.minimum(one, 2).sum()
+
+
+def test_several_quantiles_and_a_summary_everywhere(engine, frames):
+    """One epsilon for all of them, with groups and people, on every engine."""
+    given = {"column": "i", "epsilon": SURE, "bounds": (-5, 20)}
+    release = duffdp.quantiles(frames(engine), [0.75, 0.25], **given)
+    ordered = sorted(COLUMNS["i"][1])
+    assert all(abs(a - ordered[k]) <= 1 for a, k in zip(release.value, (74, 224), strict=True))
+    grouped = duffdp.quantiles(frames(engine), [0.25, 0.5], by="g", keys=["u", "none"], **given).value
+    assert nw.from_native(grouped).collect_schema().names() == ["g", "0.25", "0.5"]
+    assert sorted(row[0] for row in rows_back(grouped)) == ["none", "u"]
+    summary = duffdp.describe(frames(engine), by="g", keys=["u", "v"], **given).value
+    counts = {row[0]: row[1] for row in rows_back(summary)}
+    assert counts == {key: len(rows_of(g=key)) for key in "uv"}
+    if engine not in WITHOUT_UNITS:
+        assert duffdp.quantiles(frames(engine), [0.5, 0.9], unit="p", contributions=2, **given).contributions == 2
+    assert len(duffdp.quantiles(frames(engine), [0.5, 0.9], mechanism="duff", **given).value) == 2

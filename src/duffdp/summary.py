@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
-import numpy as np
-
-from duffdp.domain import Domain, Grid
+from duffdp.domain import Grid
 from duffdp.engines.arrays import Column, read
+from duffdp.engines.frames import Table, is_table, open_table, select
 from duffdp.errors import DuffError
-from duffdp.mechanisms import Joint
+from duffdp.mechanisms import Exponential, Joint
 from duffdp.mechanisms.mechanism import read_epsilon
-from duffdp.release import Release, _bounded, quantile
+from duffdp.release import NEGLIGIBLE, Release, _bounded
 from duffdp.sampling.certain import two_sided_geometric
-from duffdp.sampling.entropy import entropy
+from duffdp.sampling.entropy import Entropy, entropy
+from duffdp.statistics import Quantile
 from duffdp.statistics.quantiles import read_qs
 
 SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
@@ -22,14 +23,15 @@ COUNT_SHARE = Fraction(1, 8)  # of epsilon: the count then errs by about 8 / eps
 
 
 def quantiles(
-    data: Any, qs: Any, *, epsilon: float, bounds: Any = None, step: Any = None, mechanism: str = "best", rng: object = None
-) -> Release:
+    data: Any, qs: Any, *, epsilon: float, bounds: Any = None, step: Any = None, column: str | None = None, by: Any = None,
+    keys: Any = None, unit: str | None = None, contributions: int = 1, mechanism: str = "best", rng: object = None,
+) -> Release:  # fmt: skip
     """Several private quantiles for one epsilon, in order.
 
     Parameters
     ----------
     data
-        A one-dimensional array, series or list. Missing records are dropped, others clamped to the bounds.
+        An array, a series, a list, a frame or a path, as for `median`.
     qs
         Different numbers from 0 (about the minimum) to 1 (about the maximum), in any order; values come sorted.
     epsilon
@@ -38,6 +40,8 @@ def quantiles(
         `(lower, upper)`, public: from knowledge of the subject, never from the data.
     step
         Distance between possible outputs. None: 1 for integer types, a day for dates, else about 2**40 candidates.
+    column, by, keys, unit, contributions
+        As for `median`.
     mechanism
         "best": all at once by the joint exponential mechanism. "duff": one release each of the paper's mechanism with
         epsilon / len(qs), sorted.
@@ -47,11 +51,11 @@ def quantiles(
     Returns
     -------
     Release
-        `value` is a list, one value for each of the sorted qs.
+        `value` is a list, one value for each of the sorted qs; with `by` a frame, keys and a column for each q.
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record. Bounds, step, qs and the type of the column are public.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`. Bounds, step, qs and the type of the column are public.
 
     Utility
     -------
@@ -75,41 +79,62 @@ def quantiles(
     if mechanism not in ("best", "duff"):
         raise DuffError(f'mechanism must be "best" or "duff", got {mechanism!r}.')
     exact, source = read_epsilon(epsilon), entropy(rng)
-    grid: Domain
-    if mechanism == "duff":
-        shared = None if rng is None else np.random.default_rng(rng)  # type: ignore[arg-type]
-        part = exact / len(shares)
-        each = [quantile(data, q, epsilon=part, bounds=bounds, step=step, mechanism="duff", rng=shared) for q in shares]  # type: ignore[arg-type]
-        value, label, grid = sorted(release.value for release in each), f"{each[0].mechanism} x {len(each)}", each[0].domain
+    opened = _open(data, bounds, step, (column, by, keys, unit, contributions))
+    share = exact / opened.contributions
+    if mechanism == "best":
+        joint = Joint(share)
+        drawn = [joint.release(held, shares, source) for held in opened.sources]
+        label = Joint.name
     else:
-        column, grid = _column(data, bounds, step)
-        value, label = [grid.value(i) for i in Joint(exact).release(column, shares, source)], Joint.name
+        drawn, label = _each(opened, shares, Exponential(share / len(shares)), source)
+    values = [[opened.grid.value(i) for i in indices] for indices in drawn]
+    value: Any = values[0]
+    if opened.table is not None and by is not None:
+        value = opened.table.answers({f"{float(q):g}": [row[j] for row in values] for j, q in enumerate(shares)})
     return Release(
         value=value,
         epsilon=float(exact),
         statistic=f"quantiles({', '.join(f'{float(q):g}' for q in shares)})",
         mechanism=label,
-        domain=grid,
+        domain=opened.grid,
+        unit=unit or "row",
+        contributions=opened.contributions,
         secure=source.secure,
     )
 
 
-def describe(data: Any, *, epsilon: float, bounds: Any = None, step: Any = None, rng: object = None) -> Release:
+def _each(opened: _Opened, shares: tuple[Fraction, ...], chosen: Exponential, source: Entropy) -> tuple[list[list[int]], str]:
+    """One release of the paper's mechanism for each quantile, sorted."""
+    grid = opened.grid
+    drawn: list[list[int]] = [[] for _ in opened.sources]
+    for q in shares:
+        statistic = Quantile(q)
+        far = (NEGLIGIBLE + math.log(grid.size)) / (float(statistic.rate) * chosen.epsilon)
+        steps = [statistic.window(held, grid, far) for held in opened.sources]
+        for row, value in zip(drawn, chosen.release(steps, source), strict=True):
+            row.append(grid.index(value))
+    return [sorted(row) for row in drawn], f"{chosen.name}(distance) x {len(shares)}"
+
+
+def describe(
+    data: Any, *, epsilon: float, bounds: Any = None, step: Any = None, column: str | None = None, by: Any = None, keys: Any = None,
+    unit: str | None = None, contributions: int = 1, rng: object = None,
+) -> Release:  # fmt: skip
     """A private summary for one epsilon: the number of records, the quartiles, and quantiles near both ends.
 
     Parameters
     ----------
-    data, epsilon, bounds, step, rng
+    data, epsilon, bounds, step, column, by, keys, unit, contributions, rng
         As for `quantiles`.
 
     Returns
     -------
     Release
-        `value` is a dictionary with "count", "1%", "25%", "50%", "75%" and "99%".
+        `value` is a dictionary with "count", "1%", "25%", "50%", "75%" and "99%"; with `by` a frame with these columns.
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record. An eighth of epsilon goes to the count (two-sided
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`. An eighth of epsilon goes to the count (two-sided
     geometric noise, clamped at 0), the rest to the quantiles together. The minimum and maximum are single records and can not be
     had privately with any precision: 1 % and 99 % stand for them.
 
@@ -133,25 +158,46 @@ def describe(data: Any, *, epsilon: float, bounds: Any = None, step: Any = None,
     {'count': 9995, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
     """
     exact, source = read_epsilon(epsilon), entropy(rng)
-    column, grid = _column(data, bounds, step)
+    opened = _open(data, bounds, step, (column, by, keys, unit, contributions))
     shares = tuple(Fraction(q) for q in SUMMARY.values())
-    proposal = Joint(exact * (1 - COUNT_SHARE)).proposal(column, shares)
-    count = max(0, proposal.total + two_sided_geometric(exact * COUNT_SHARE, source))
-    values = [grid.value(i) for i in proposal.release(source)]
+    joint = Joint(exact * (1 - COUNT_SHARE) / opened.contributions)
+    rows = []
+    for held in opened.sources:
+        proposal = joint.proposal(held, shares)
+        count = max(0, proposal.total + two_sided_geometric(exact * COUNT_SHARE / opened.contributions, source))
+        rows.append({"count": count, **dict(zip(SUMMARY, map(opened.grid.value, proposal.release(source)), strict=True))})
+    grouped = opened.table is not None and by is not None
     return Release(
-        value={"count": count, **dict(zip(SUMMARY, values, strict=True))},
+        value=opened.table.answers({name: [row[name] for row in rows] for name in rows[0]})
+        if grouped and opened.table
+        else rows[0],
         epsilon=float(exact),
         statistic="describe",
         mechanism=f"two-sided-geometric + {Joint.name}",
-        domain=grid,
+        domain=opened.grid,
+        unit=unit or "row",
+        contributions=opened.contributions,
         secure=source.secure,
     )
 
 
-def _column(data: Any, bounds: Any, step: Any) -> tuple[Column, Grid]:
-    """Check the bounds before the data are read."""
+class _Opened(NamedTuple):
+    """Where the records are, on which grid, and how many rows a person has at most."""
+
+    sources: list[Any]
+    grid: Grid
+    contributions: int
+    table: Table | None
+
+
+def _open(data: Any, bounds: Any, step: Any, where: tuple[Any, ...]) -> _Opened:
+    """Check the parameters before the data are read."""
+    selection = select(*where) if where != (None, None, None, None, 1) or is_table(data) else None
     grid = _bounded(bounds, step, integer=False)
-    records = read(data)
-    if step is None and records.integer:
-        grid = _bounded(bounds, step, integer=True)
-    return Column(records, grid), grid
+    if selection is None:
+        records = read(data)
+        grid = _bounded(bounds, step, integer=step is None and records.integer)
+        return _Opened([Column(records, grid)], grid, 1, None)
+    table = open_table(data, selection)
+    grid = _bounded(bounds, step, integer=step is None and table.integer)
+    return _Opened(list(table.sources(grid)), grid, selection.contributions, table)

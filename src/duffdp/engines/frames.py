@@ -448,8 +448,12 @@ class Table:
 
     def answer(self, name: str, values: list[Any]) -> Any:
         """Keys and released values as a frame of the caller's own library; a polars LazyFrame is answered with a DataFrame."""
+        return self.answers({name: values})
+
+    def answers(self, columns: dict[str, list[Any]]) -> Any:
+        """As `answer`, with several columns of values."""
         keys = {column: [row[i] for row in self._selection.keys] for i, column in enumerate(self._selection.by)}
-        frame = self.like(keys | {name if name not in keys else f"{name}_value": values})
+        frame = self.like(keys | {name if name not in keys else f"{name}_value": values for name, values in columns.items()})
         return frame.collect() if self.frame.implementation.is_polars() and not self.eager else frame
 
     def _check_keys(self) -> None:
