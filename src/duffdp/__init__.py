@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duffdp import mechanisms, statistics
     from duffdp.domain import Categories, Grid
-    from duffdp.errors import BoundsError, DuffError, UnsupportedData
+    from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
+    from duffdp.ledger import Ledger
     from duffdp.release import Release, mean, median, mode, quantile
     from duffdp.steps import StepFunction
 
@@ -17,9 +18,12 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BoundsError",
+    "BudgetExceeded",
     "Categories",
     "DuffError",
     "Grid",
+    "Ledger",
+    "LedgerError",
     "Release",
     "StepFunction",
     "UnsupportedData",
@@ -33,7 +37,8 @@ __all__ = [
 
 _HOME = {
     "domain": ("Categories", "Grid"),
-    "errors": ("BoundsError", "DuffError", "UnsupportedData"),
+    "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
+    "ledger": ("Ledger",),
     "release": ("Release", "mean", "median", "mode", "quantile"),
     "steps": ("StepFunction",),
 }
