@@ -27,7 +27,7 @@ ALLOWED = {
     "ledger": {"errors", "mechanisms"},
     "release": {"errors", "domain", "engines", "ledger", "mechanisms", "plain", "sampling", "statistics"},
     "audit": {"errors", "domain", "mechanisms", "statistics"},
-    "cli": {"audit", "engines", "errors", "ledger", "plain", "planning", "report"},
+    "cli": {"audit", "engines", "errors", "ledger", "mechanisms", "plain", "planning", "release", "report", "statistics"},
 }
 ENTROPY = {"secrets", "random"}
 

@@ -41,4 +41,5 @@ def main(path: str, turns: int, seed: int) -> None:
     print(json.dumps({"seen": seen, "broken": broken}))
 
 
-main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]), int(sys.argv[3]))

@@ -211,10 +211,7 @@ class Ledger:
 
         With `head`, the last hash of an earlier check, also that nothing before it was replaced and nothing was cut off.
         """
-        with self._journal.reading() as view:
-            if not view.sound():
-                raise LedgerError(f"the ledger {str(self.path)!r} is damaged: SQLite finds broken pages. Restore a copy.")
-            return _replayed(view.all(), str(self.path), head)
+        return verify(self.path, head)
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r}, epsilon={self.epsilon:g}, delta={self.delta:g}, dataset={self.dataset!r})"
@@ -223,6 +220,14 @@ class Ledger:
 def purse(ledger: Any) -> Purse:
     """What the `ledger` argument of a release stands for."""
     return ledger if hasattr(ledger, "charge") else Ledger(ledger)
+
+
+def verify(path: Path, head: str | None = None) -> Verified:
+    """Check a whole file, all its budgets."""
+    with Journal(path).reading() as view:
+        if not view.sound():
+            raise LedgerError(f"the ledger {str(path)!r} is damaged: SQLite finds broken pages. Restore a copy.")
+        return _replayed(view.all(), str(path), head)
 
 
 def _replayed(entries: list[Entry], path: str, head: str | None) -> Verified:
