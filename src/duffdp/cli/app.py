@@ -25,7 +25,7 @@ Errors are one line; with --debug, anywhere on the line, the traceback follows."
 
 app = typer.Typer(
     name="duffdp", help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"]},
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
 )  # fmt: skip
 
 

@@ -15,7 +15,10 @@ the engines that read tables; the ledger ('duffdp ledger verify' does that)."""
 
 
 def audit() -> None:
-    """Check the installed library on this machine: exact privacy on small domains, and real draws against their law."""
+    """Check the installed library on this machine.
+
+    Exact privacy on small domains, and real draws against their law; says in words what was checked and what was not.
+    """
     from fractions import Fraction
 
     from duffdp.audit import draw_deviation, largest_loss

@@ -10,7 +10,7 @@ import typer
 
 from duffdp.cli.options import Dataset, Format
 
-app = typer.Typer(help="Budgets: make one, show what was spent, check that nothing was changed.", no_args_is_help=True)
+app = typer.Typer(help="Make, show and verify budgets.", no_args_is_help=True)
 Book = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file.")]
 
 

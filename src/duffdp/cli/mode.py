@@ -21,5 +21,5 @@ def mode(
     mechanism: o.Chosen = o.Mechanism.best, ledger: o.Book = None, dataset: o.Dataset = None, call_id: o.CallId = None,
     form: o.Shown = o.Format.table, out: o.Out = None, report: o.Report = None,
 ) -> None:  # fmt: skip
-    """The most common value of a column, privately, overall or for each group."""
+    """A private most common value of a column, overall or for each group."""
     release_statistic("mode", locals(), categories=categories)

@@ -20,7 +20,10 @@ def release(
     plan: File, check: Check = False, ledger: o.Book = None, dataset: o.Dataset = None, call_id: o.CallId = None,
     form: o.Shown = o.Format.table, out: o.Out = None, report: o.Report = None,
 ) -> None:  # fmt: skip
-    """Many releases at once over one source, under one epsilon that is split by weights; charged all or none."""
+    """Many releases over one source, as a plan says.
+
+    One epsilon is split by weights; everything is checked first, and the budget is charged for all releases or for none.
+    """
     from duffdp.cli.plan import read_plan
     from duffdp.cli.shown import check_format, check_writable, show
     from duffdp.cli.single import opened_ledger, reporter, write_report
