@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench paper clean
+.PHONY: demo test lint bench commands paper clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,9 @@ bench: $(READY)
 paper: | $(BIN)/python
 	$(PIP) --editable '.[paper]'
 	$(BIN)/python -m experiments
+
+commands: $(READY)
+	$(BIN)/python docs/commands.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

@@ -23,7 +23,9 @@ ALLOWED = {
     "engines": {"errors", "domain", "sampling"},
     "statistics": {"errors", "domain", "steps", "rungs", "engines"},
     "mechanisms": {"errors", "domain", "steps", "sampling", "engines", "rungs", "statistics", "sensitivity", "optional"},
-    "release": {"errors", "domain", "engines", "mechanisms", "sampling", "statistics"},
+    "plain": set(),
+    "ledger": {"errors", "mechanisms"},
+    "release": {"errors", "domain", "engines", "ledger", "mechanisms", "plain", "sampling", "statistics"},
     "rungs": {"errors", "domain", "steps"},
     "summary": {"errors", "domain", "engines", "mechanisms", "release", "sampling", "statistics"},
     "graphs": {"errors", "domain", "mechanisms", "release", "sampling", "statistics"},
@@ -33,6 +35,8 @@ ALLOWED = {
     "sensitivity": {"errors", "domain", "engines", "statistics"},
     "guarantees": {"errors", "domain", "steps", "mechanisms", "sensitivity", "optional"},
     "planning": {"errors", "domain", "engines", "guarantees", "mechanisms", "release", "sensitivity", "statistics"},
+    "audit": {"errors", "domain", "mechanisms", "statistics"},
+    "cli": {"audit", "engines", "errors", "ledger", "mechanisms", "plain", "planning", "release", "report", "statistics"},
     "report": {"errors", "domain", "engines", "release"},
 }
 ENTROPY = {"secrets", "random"}

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duffdp import guarantees, mechanisms, report, sensitivity, statistics, testing
     from duffdp.domain import Categories, Grid
-    from duffdp.errors import BoundsError, DuffError, UnsupportedData
+    from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.graphs import stars, triangles
+    from duffdp.ledger import Ledger
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.release import Release, mean, median, mode, quantile
     from duffdp.statistics.ladder import ladder, reach
@@ -21,10 +22,13 @@ __version__ = "0.1.0"
 
 __all__ = [
     "BoundsError",
+    "BudgetExceeded",
     "Categories",
     "DuffError",
     "EpsilonPlan",
     "Grid",
+    "Ledger",
+    "LedgerError",
     "Preview",
     "Release",
     "StepFunction",
@@ -51,8 +55,9 @@ __all__ = [
 
 _HOME = {
     "domain": ("Categories", "Grid"),
-    "errors": ("BoundsError", "DuffError", "UnsupportedData"),
+    "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
     "graphs": ("stars", "triangles"),
+    "ledger": ("Ledger",),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "release": ("Release", "mean", "median", "mode", "quantile"),
     "statistics.ladder": ("ladder", "reach"),

@@ -40,3 +40,29 @@ class UnsupportedData(DuffError):
     ----------
     NumPy reference, "Data types".
     """
+
+
+class BudgetExceeded(DuffError):
+    """A release that does not fit into what is left of a budget.
+
+    Privacy
+    -------
+    Raised before the draw; the text tells about the budget and the request, both public.
+
+    References
+    ----------
+    Rogers, Roth, Ullman and Vadhan, "Privacy odometers and filters" (NeurIPS 2016): a budget that stops releases.
+    """
+
+
+class LedgerError(DuffError):
+    """A ledger that is missing, damaged, locked or cannot be written: nothing is released.
+
+    Privacy
+    -------
+    Raised before the draw, or after it in place of the release; the text tells about the file alone.
+
+    References
+    ----------
+    SQLite documentation, "Atomic commit in SQLite".
+    """

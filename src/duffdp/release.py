@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import json
 import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid
-from duffdp.engines.arrays import CategoryColumn, Column, read
-from duffdp.engines.frames import is_table, open_table, select
+from duffdp.engines.arrays import CategoryColumn, Column, Records, read
+from duffdp.engines.frames import Selection, Table, is_table, open_table, rows, select
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.mechanisms.distance_bound import distance_bound
 from duffdp.mechanisms.mechanism import Mechanism, read_epsilon
+from duffdp.plain import plain
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Mean, Mode, Quantile
+
+if TYPE_CHECKING:
+    from duffdp.ledger.charge import Charge
 
 # Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates to the tail.
 NEGLIGIBLE = 40.0
@@ -106,28 +111,34 @@ class Release:
         return max(bound, 1) if statistic in ("median", "quantile") else bound
 
     def to_dict(self) -> dict[str, Any]:
-        """All fields as a plain dictionary; the domain as its public parameters."""
-        domain: dict[str, Any] = (
-            {"categories": list(self.domain)}
-            if isinstance(self.domain, Categories)
-            else {"bounds": (self.domain.lower, self.domain.upper), "step": self.domain.step}
-        )
-        return {
-            "value": self.value,
+        """All fields as types that JSON has; the domain as its public parameters, a frame as a list of its rows."""
+        fields = {
+            "value": rows(self.value) if is_table(self.value) and not isinstance(self.value, str) else self.value,
             "epsilon": self.epsilon,
             "delta": self.delta,
             "statistic": self.statistic,
             "mechanism": self.mechanism,
-            **domain,
+            **_domain(self.domain),
             "unit": self.unit,
             "contributions": self.contributions,
             "secure": self.secure,
         }
+        return {name: plain(value) for name, value in fields.items()}
+
+    def to_json(self) -> str:
+        """All fields as JSON text."""
+        return json.dumps(self.to_dict())
+
+
+def _domain(domain: Domain) -> dict[str, Any]:
+    if isinstance(domain, Categories):
+        return {"categories": list(domain)}
+    return {"bounds": (domain.lower, domain.upper), "step": domain.step}
 
 
 def median(
     data: Any, *, epsilon: float, bounds: Any = None, step: Any = None, column: str | None = None, by: Any = None, keys: Any = None,
-    unit: str | None = None, contributions: int = 1, mechanism: str = "best", rng: object = None,
+    unit: str | None = None, contributions: int = 1, mechanism: str = "best", ledger: Any = None, rng: object = None,
 ) -> Release:  # fmt: skip
     """A private median of numbers, dates or times.
 
@@ -151,6 +162,8 @@ def median(
         The column that names the person, and how many rows of a person count at most. Without it a row is a person.
     mechanism
         "best": signed distance with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what does not fit, and seeds.
     rng
         None: exact draws from the operating system. A seed or a numpy generator: for experiments, not private.
 
@@ -182,12 +195,13 @@ def median(
     40
     """
     where = (column, by, keys, unit, contributions)
-    return _release("median", Fraction(1, 2), data, epsilon, bounds, step, mechanism, rng, where)
+    return _release("median", Fraction(1, 2), data, epsilon, bounds, step, mechanism, ledger, rng, where)
 
 
 def quantile(
     data: Any, q: float, *, epsilon: float, bounds: Any = None, step: Any = None, column: str | None = None, by: Any = None,
-    keys: Any = None, unit: str | None = None, contributions: int = 1, mechanism: str = "best", rng: object = None,
+    keys: Any = None, unit: str | None = None, contributions: int = 1, mechanism: str = "best", ledger: Any = None,
+    rng: object = None,
 ) -> Release:  # fmt: skip
     """A private quantile of numbers, dates or times: the value with rank max(1, ceil(q n)).
 
@@ -195,7 +209,7 @@ def quantile(
     ----------
     q
         From 0 (the minimum) to 1 (the maximum).
-    data, epsilon, bounds, step, column, by, keys, unit, contributions, mechanism, rng
+    data, epsilon, bounds, step, column, by, keys, unit, contributions, mechanism, ledger, rng
         As for `median`.
 
     Returns
@@ -225,18 +239,18 @@ def quantile(
     900
     """
     where = (column, by, keys, unit, contributions)
-    return _release(f"quantile({q})", q, data, epsilon, bounds, step, mechanism, rng, where)
+    return _release(f"quantile({q})", q, data, epsilon, bounds, step, mechanism, ledger, rng, where)
 
 
 def mean(
     data: Any, *, epsilon: float, bounds: Any = None, step: Any = None, column: str | None = None, by: Any = None, keys: Any = None,
-    unit: str | None = None, contributions: int = 1, mechanism: str = "best", rng: object = None,
+    unit: str | None = None, contributions: int = 1, mechanism: str = "best", ledger: Any = None, rng: object = None,
 ) -> Release:  # fmt: skip
     """A private mean of the clamped records.
 
     Parameters
     ----------
-    data, epsilon, bounds, step, column, by, keys, unit, contributions, rng
+    data, epsilon, bounds, step, column, by, keys, unit, contributions, ledger, rng
         As for `median`.
     mechanism
         "best": the distance with permute-and-flip. "duff": with the exponential mechanism.
@@ -268,13 +282,13 @@ def mean(
     30
     """
     where = (column, by, keys, unit, contributions)
-    return _release("mean", None, data, epsilon, bounds, step, mechanism, rng, where)
+    return _release("mean", None, data, epsilon, bounds, step, mechanism, ledger, rng, where)
 
 
 def mode(
     data: Any, *, epsilon: float, categories: Iterable[Any] | None = None, bounds: Any = None, step: Any = None,
     column: str | None = None, by: Any = None, keys: Any = None, unit: str | None = None, contributions: int = 1,
-    mechanism: str = "best", rng: object = None,
+    mechanism: str = "best", ledger: Any = None, rng: object = None,
 ) -> Release:  # fmt: skip
     """A private most common value.
 
@@ -284,7 +298,7 @@ def mode(
         The public list of possible values; records with another value are dropped. Or else:
     bounds, step
         A public grid, as for `median`.
-    data, epsilon, column, by, keys, unit, contributions, rng
+    data, epsilon, column, by, keys, unit, contributions, ledger, rng
         As for `median`.
     mechanism
         "best": permute-and-flip with the full epsilon. "duff": the paper's exponential mechanism with epsilon/2.
@@ -321,17 +335,17 @@ def mode(
         raise BoundsError(f'mode needs either categories or bounds, got {given}. Pass for example categories=["yes", "no"].')
     chosen = None if categories is None else categories if isinstance(categories, Categories) else Categories(categories)
     where = (column, by, keys, unit, contributions)
-    return _release("mode", None, data, epsilon, bounds, step, mechanism, rng, where, chosen)
+    return _release("mode", None, data, epsilon, bounds, step, mechanism, ledger, rng, where, chosen)
 
 
 _NOWHERE = (None, None, None, None, 1)
 
 
 def _release(
-    name: str, q: Any, data: Any, epsilon: Any, bounds: Any, step: Any, mechanism: str, rng: object,
+    name: str, q: Any, data: Any, epsilon: Any, bounds: Any, step: Any, mechanism: str, ledger: Any, rng: object,
     where: tuple[Any, Any, Any, Any, Any], categories: Categories | None = None,
 ) -> Release:  # fmt: skip
-    """Check all parameters, then read the data, then draw."""
+    """Check all parameters, then charge, then read the data, then draw."""
     table = None
     selection = None
     if where != _NOWHERE or (type(data) is not np.ndarray and is_table(data)):
@@ -352,12 +366,19 @@ def _release(
     if grid is not None and step is None and integer:
         grid = _bounded(bounds, step, integer=True)
     domain: Domain = categories if grid is None else grid  # type: ignore[assignment]
-    if table is not None:
-        sources = table.sources(domain)
+    held = records if table is None else table
+    charge = None
+    if ledger is not None:
+        _sources(held.without_rows(), domain)  # what the types forbid is not charged
+        charge = _charged(ledger, name, label, epsilon, domain, selection or Selection(), randomness.secure)
+    if charge is not None and charge.drawn is not None:
+        values = [domain.value(index) for index in charge.drawn]
     else:
-        sources = [CategoryColumn(records, domain) if isinstance(domain, Categories) else Column(records, domain)]
-    far = (NEGLIGIBLE + math.log(domain.size)) / (float(statistic.rate) * chosen.epsilon)
-    values = chosen.release([statistic.window(source, domain, far) for source in sources], randomness)  # type: ignore[arg-type]
+        sources = _sources(held, domain)
+        far = (NEGLIGIBLE + math.log(domain.size)) / (float(statistic.rate) * chosen.epsilon)
+        values = chosen.release([statistic.window(source, domain, far) for source in sources], randomness)  # type: ignore[arg-type]
+        if charge is not None:
+            charge.keep([domain.find(value) for value in values])
     return Release(
         value=table.answer(name.partition("(")[0], values) if table is not None and selection and selection.by else values[0],
         epsilon=total,
@@ -368,6 +389,25 @@ def _release(
         contributions=contributions,
         secure=randomness.secure,
     )
+
+
+def _sources(held: Records | Table, domain: Domain) -> list[Any]:
+    """Where the counts come from, one source for each group."""
+    if isinstance(held, Table):
+        return list(held.sources(domain))
+    return [CategoryColumn(held, domain) if isinstance(domain, Categories) else Column(held, domain)]
+
+
+def _charged(
+    ledger: Any, name: str, label: str, epsilon: Any, domain: Domain, selection: Selection, secure: bool
+) -> Charge:  # fmt: skip
+    """Pay for a release; what is written down is public."""
+    from duffdp.ledger.charge import Request
+    from duffdp.ledger.ledger import purse
+
+    parameters = plain({**selection._asdict(), **_domain(domain)})
+    asked = Request(epsilon=read_epsilon(epsilon), statistic=name, mechanism=label, parameters=parameters, secure=secure)
+    return purse(ledger).charge(asked)
 
 
 @lru_cache(maxsize=256, typed=True)

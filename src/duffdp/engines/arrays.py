@@ -29,6 +29,10 @@ class Records(NamedTuple):
     array: Array
     integer: bool
 
+    def without_rows(self) -> Records:
+        """The same type with nothing in it."""
+        return Records(self.array[:0], self.integer)
+
 
 def read(data: Any) -> Records:
     """Take any one-dimensional container as an array, without copying what is one already."""

@@ -33,15 +33,15 @@ def is_path(data: Any) -> bool:
     return isinstance(data, str | os.PathLike)
 
 
-def open_path(data: str | os.PathLike[str], columns: list[str]) -> DuckDBPyRelation:
-    """A DuckDB relation over what a path names; nothing is read yet but the types of the columns."""
+def open_path(data: str | os.PathLike[str], columns: list[str], connection: DuckDBPyConnection | None = None) -> DuckDBPyRelation:
+    """A DuckDB relation over what a path names, in a connection of its own if none is given; only the types are read yet."""
     try:
         import duckdb
     except ImportError:
         raise DuffError("files are read by DuckDB, which is not installed. Run: pip install 'duffdp[files]'.") from None
     name = os.fspath(data)
     path, _, table = name.partition(SEPARATOR)
-    connection = duckdb.connect()
+    connection = connection or duckdb.connect()
     connection.execute(f"SET temp_directory = {quote_text(tempfile.gettempdir())}")  # where it may spill; not the working folder
     try:
         relation = _table(connection, Path(path), table, columns) if table else _file(connection, path)

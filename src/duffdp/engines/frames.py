@@ -162,6 +162,10 @@ class Table:
         self.eager = isinstance(frame, nw.DataFrame)
         self._check_keys()
 
+    def without_rows(self) -> Table:
+        """The same columns with nothing in them; a lazy table reads no row until it is asked."""
+        return Table(nw_native(self.frame.head(0)), self._selection) if self.eager else self
+
     def sources(self, domain: Domain) -> list[Tally]:
         """One source of counts for each key, in order; one in all without keys."""
         try:
@@ -476,6 +480,12 @@ def fits(nw: Any, dtype: Any, value: Any) -> bool:
     if dtype == nw.Date:
         return isinstance(value, dt.date) and not isinstance(value, dt.datetime)
     return isinstance(value, str) if dtype != nw.Object else True
+
+
+def rows(frame: Any) -> list[dict[str, Any]]:
+    """The rows of a small frame of any library."""
+    collected = narwhals().from_native(frame).lazy().collect()
+    return list(collected.iter_rows(named=True))
 
 
 def nw_native(frame: Any) -> Any:

@@ -1,0 +1,102 @@
+"""All commands under one name, and how they end: an exit code and at most one line of error."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from typing import Annotated, Any
+
+import typer
+
+from duffdp import __version__
+from duffdp.cli import audit, epsilon_for, ledger, mean, median, mode, paper, preview, quantile, release
+from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
+
+OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
+STOPPED_TEXT = "stopped; what was charged stays charged"
+# Click lives inside of newer versions of typer and beside older ones: its own error is the second parent of this one.
+ClickError: Any = typer.BadParameter.__mro__[2]
+
+HELP = """Differentially private medians, quantiles, means and modes of a table.
+
+Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot be used, 4 data not readable, 130 stopped.
+Errors are one line; with --debug, anywhere on the line, the traceback follows."""
+
+app = typer.Typer(
+    name="duffdp", help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+)  # fmt: skip
+
+
+def _version(wanted: bool) -> None:
+    if wanted:
+        print(f"duffdp {__version__}")
+        raise typer.Exit
+
+
+@app.callback()
+def _root(
+    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+) -> None: ...
+
+
+app.command("median")(median.median)
+app.command("quantile")(quantile.quantile)
+app.command("mean")(mean.mean)
+app.command("mode")(mode.mode)
+app.command("release")(release.release)
+app.add_typer(ledger.app, name="ledger")
+app.command("preview")(preview.preview)
+app.command("epsilon-for")(epsilon_for.epsilon_for)
+app.command("audit")(audit.audit)
+app.command("paper", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(paper.paper)
+
+
+def run(arguments: list[str]) -> int:
+    """Run one command and return its exit code."""
+    stopped = False
+
+    def stop(*_: object) -> None:
+        nonlocal stopped
+        stopped = True
+        raise KeyboardInterrupt
+
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, stop)
+    try:
+        code = app([part for part in arguments if part != "--debug"], prog_name="duffdp", standalone_mode=False)
+        sys.stdout.flush()
+        if not stopped:
+            return code if isinstance(code, int) else OK
+        text = STOPPED_TEXT
+    except BrokenPipeError:  # whoever read the output has gone
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+        return OK
+    except BaseException as error:
+        code, text = _told(error)
+        if "--debug" in arguments:
+            import traceback
+
+            traceback.print_exc()
+    if stopped:  # a query that is interrupted may end with an error of its engine
+        code, text = STOPPED, STOPPED_TEXT
+    print(f"duffdp: {' '.join(text.split())}", file=sys.stderr)
+    return int(code)
+
+
+def _told(error: BaseException) -> tuple[int, str]:
+    """The exit code and the line for an error."""
+    if isinstance(error, KeyboardInterrupt | typer.Abort):
+        return STOPPED, STOPPED_TEXT
+    if isinstance(error, ClickError):
+        context = getattr(error, "ctx", None)
+        return USAGE, f"{error.format_message()} Try '{context.command_path if context else 'duffdp'} --help'."
+    if isinstance(error, BudgetExceeded | LedgerError):
+        return REFUSED, str(error)
+    if isinstance(error, UnsupportedData):
+        return UNREADABLE, str(error)
+    if isinstance(error, DuffError):
+        return USAGE, str(error)
+    # Its own words might quote data.
+    return FAILED, f"something unexpected went wrong ({type(error).__name__}). Run again with --debug and report it."

@@ -1,0 +1,24 @@
+"""`duffdp epsilon-for`."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from duffdp.cli.preview import Bounds, Categories, Column, Delta, Number, Quantile, Shape, Statistic, Step
+
+
+def epsilon_for(
+    data: Shape, within: Annotated[float, typer.Option("--within", help="How far from the truth an answer may be.")],
+    probability: Annotated[float, typer.Option("--probability", "-p", help="How often it has to be within.")] = 0.95,
+    column: Column = None, n: Number = None, statistic: Statistic = "median", q: Quantile = None, bounds: Bounds = None,
+    step: Step = None, categories: Categories = None,
+    mechanism: Annotated[str, typer.Option("--mechanism", help="best, duff or a baseline.")] = "best", delta: Delta = None,
+) -> None:  # fmt: skip
+    """The smallest epsilon that is accurate enough. NOT PRIVATE for a file: use public or synthetic records."""
+    from duffdp.cli.planning import planner, question
+
+    plan = planner()
+    asked = question(data, column, n, statistic, q, bounds, step, categories)
+    print(plan.epsilon_for(within=within, probability=probability, mechanism=mechanism, delta=delta, **asked))

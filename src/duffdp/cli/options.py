@@ -1,0 +1,63 @@
+"""The options that commands share."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+
+class Format(StrEnum):
+    """How a result is written."""
+
+    table = "table"
+    json = "json"
+    csv = "csv"
+    parquet = "parquet"
+
+
+class Mechanism(StrEnum):
+    """Which mechanism draws."""
+
+    best = "best"
+    duff = "duff"
+
+
+Data = Annotated[
+    str,
+    typer.Argument(
+        metavar="DATA", help="A CSV, TSV, JSON lines or Parquet file, a folder of Parquet, 'file.duckdb::table', or - for a pipe."
+    ),
+]
+Column = Annotated[str, typer.Option("--column", "-c", help="The column to summarise.")]
+Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="The whole privacy loss of this command.")]
+Bounds = Annotated[
+    tuple[str, str],
+    typer.Option("--bounds", metavar="LOWER UPPER", help="Public bounds: two numbers or ISO dates, never from the data."),
+]
+NoBounds = Annotated[
+    tuple[str, str] | None, typer.Option("--bounds", metavar="LOWER UPPER", help="Public bounds, in place of categories.")
+]
+Step = Annotated[
+    str | None, typer.Option("--step", help="Distance between possible answers (days for dates, seconds for times).")
+]
+By = Annotated[list[str] | None, typer.Option("--by", help="A column that forms groups; may be repeated.")]
+Keys = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--keys",
+        metavar="A,B,...",
+        help="The public groups, once for each --by; or @FILE with one on a line. Every key is answered.",
+    ),
+]
+Unit = Annotated[str | None, typer.Option("--unit", help="The column that names the person; without it a row is a person.")]
+Contributions = Annotated[int, typer.Option("--contributions", help="How many rows of a person count at most.")]
+Chosen = Annotated[Mechanism, typer.Option("--mechanism", help="best: the most accurate one. duff: the paper's.")]
+Book = Annotated[Path | None, typer.Option("--ledger", help="The budget to charge; see 'duffdp ledger init'.")]
+Dataset = Annotated[str | None, typer.Option("--dataset", help="Which budget of the ledger, if it has several.")]
+CallId = Annotated[str | None, typer.Option("--call-id", help="Makes a retry safe: a stored release is returned for nothing.")]
+Shown = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
+Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of the terminal.")]
+Report = Annotated[Path | None, typer.Option("--report", help="Also write a page about the release: page.html or page.md.")]

@@ -1,0 +1,70 @@
+"""`duffdp preview`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+Shape = Annotated[
+    str, typer.Argument(metavar="DATA", help="normal, uniform or beta (with --n), or a file of PUBLIC records (with --column).")
+]
+Column = Annotated[str | None, typer.Option("--column", "-c", help="The column of a file.")]
+Number = Annotated[int | None, typer.Option("--n", help="How many records of a named shape.")]
+Statistic = Annotated[str, typer.Option("--statistic", help="median, quantile, mean or mode.")]
+Quantile = Annotated[float | None, typer.Option("-q", help="Which quantile.")]
+Bounds = Annotated[tuple[str, str] | None, typer.Option("--bounds", metavar="LOWER UPPER", help="The public bounds.")]
+Step = Annotated[str | None, typer.Option("--step", help="Distance between possible answers.")]
+Categories = Annotated[str | None, typer.Option("--categories", metavar="A,B,...", help="The public values of a mode.")]
+Delta = Annotated[float | None, typer.Option("--delta", help="For mechanisms that need one.")]
+
+
+def preview(
+    data: Shape, epsilon: Annotated[list[float], typer.Option("--epsilon", "-e", help="One or several.")], column: Column = None,
+    n: Number = None, statistic: Statistic = "median", q: Quantile = None, bounds: Bounds = None, step: Step = None,
+    categories: Categories = None, mechanism: Annotated[list[str] | None, typer.Option("--mechanism", help="May be repeated.")] = None,
+    delta: Delta = None, picture: Annotated[Path | None, typer.Option("--picture", help="Also draw it: .png, .svg or .pdf.")] = None,
+) -> None:  # fmt: skip
+    """How far each mechanism would err. NOT PRIVATE for a file: use public or synthetic records."""
+    from duffdp.cli.planning import planner, question
+    from duffdp.cli.shown import check_writable, table
+
+    check_writable(picture)
+    plan = planner()
+    asked = question(data, column, n, statistic, q, bounds, step, categories)
+    names = tuple(mechanism or ("best", "duff"))
+    found = [plan.preview(epsilon=each, mechanisms=names, delta=delta, **asked) for each in sorted(epsilon)]
+    rows = [
+        {"mechanism": name, "epsilon": seen.epsilon, "mean error": f"{seen.expected_error(name):.4g}",
+         "half within": f"{seen.error_within(name, 0.5):.4g}", "95 % within": f"{seen.error_within(name, 0.95):.4g}"}
+        for name in names
+        for seen in found
+    ]  # fmt: skip
+    table(rows, [str(found[0]).splitlines()[-1]])
+    if picture is not None:
+        _draw(found, names, statistic, picture)
+
+
+def _draw(found: list[Any], names: tuple[str, ...], statistic: str, picture: Path) -> None:
+    """Mean error against epsilon, a line for each mechanism."""
+    from duffdp.errors import DuffError
+
+    try:
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise DuffError("pictures need matplotlib, which is not installed. Run: pip install 'duffdp[cli]'.") from None
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.add_subplot()
+    for name, mark in zip(names, "osD^vPX<>*" * len(names), strict=False):
+        axes.plot([seen.epsilon for seen in found], [seen.expected_error(name) for seen in found], marker=mark, label=name)
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlabel("epsilon")
+    axes.set_ylabel(f"mean error of the {statistic}")
+    axes.grid(alpha=0.3, which="both")
+    axes.legend(frameon=False)
+    try:
+        figure.savefig(picture, dpi=150)
+    except ValueError:
+        raise DuffError(f"cannot draw {str(picture)!r}: the kind of picture is not known. Use .png, .svg or .pdf.") from None

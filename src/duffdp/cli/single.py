@@ -1,0 +1,76 @@
+"""What the commands for one statistic do with their options. Imports wait until a command runs: `--help` needs none of them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from duffdp.cli.options import Format
+from duffdp.errors import DuffError
+
+
+def opened_ledger(path: Path | None, dataset: str | None, call_id: str | None) -> Any:
+    """The ledger that the options name, if any."""
+    if path is None:
+        if dataset is not None or call_id is not None:
+            raise DuffError("--dataset and --call-id need a ledger. Pass for example --ledger budget.db.")
+        return None
+    from duffdp.ledger import Ledger
+
+    ledger = Ledger(path, dataset=dataset)
+    return ledger if call_id is None else ledger.call(call_id)
+
+
+def write_report(releases: list[Any], page: Path, ledger: Any) -> None:
+    """The page about releases."""
+    reporter().write(releases if len(releases) > 1 else releases[0], page, ledger=ledger)
+
+
+def reporter() -> Any:
+    """What writes reports, if this installation has it."""
+    from importlib import import_module
+
+    try:
+        return import_module("duffdp.report")
+    except ImportError:
+        raise DuffError(
+            "this installation of duffdp cannot write reports. Leave --report out, or install a newer version."
+        ) from None
+
+
+def release_statistic(
+    statistic: str, given: dict[str, Any], qs: list[Any] | None = None, categories: str | None = None
+) -> None:  # fmt: skip
+    """Make the releases of one command; `given` are the options as the command got them."""
+    from duffdp.cli.shown import check_format, check_writable, show
+    from duffdp.cli.source import opened
+    from duffdp.cli.task import Task, carry_out
+    from duffdp.cli.values import listed, value
+    from duffdp.mechanisms.mechanism import read_epsilon
+
+    form, out, report = given["form"], given["out"], given["report"]
+    if out is not None and form is Format.table and out.suffix[1:] in Format.__members__:
+        form = Format[out.suffix[1:]]  # the name of the file says which kind is wanted
+    check_format(form, out)
+    check_writable(report)
+    if report is not None:
+        reporter()
+    options = {name: given[name] for name in ("unit", "contributions")} | {"mechanism": str(given["mechanism"])}
+    if given["bounds"] is not None:
+        options["bounds"] = tuple(value(text) for text in given["bounds"])
+    if given["step"] is not None:
+        options["step"] = value(given["step"])
+    share = read_epsilon(given["epsilon"]) / len(qs or [None])
+    tasks = [
+        Task(
+            statistic, share, given["column"], q, list(given["by"] or []), [listed(text) for text in given["keys"] or []],
+            None if categories is None else listed(categories), options,
+        )
+        for q in qs or [None]
+    ]  # fmt: skip
+    ledger = opened_ledger(given["ledger"], given["dataset"], given["call_id"])
+    with opened(given["data"], tasks[0].columns) as source:
+        releases = carry_out(tasks, source, ledger)
+        show(releases, [""] * len(releases), form, out)
+        if report is not None:
+            write_report(releases, report, ledger)

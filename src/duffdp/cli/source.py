@@ -1,0 +1,73 @@
+"""Where a command's data come from: a path or a pipe, opened for its types first and for its rows after the charge."""
+
+from __future__ import annotations
+
+import io
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from duffdp.engines.files import open_path, quote_name
+from duffdp.errors import DuffError, UnsupportedData
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyRelation
+
+PARSED = (".csv", ".tsv", ".gz", ".json", ".jsonl", ".ndjson")  # kinds of files whose rows are parsed anew in every query
+
+
+class Source:
+    """A table in a file. `shape` has its columns; where text would have to be parsed to know them, without rows."""
+
+    def __init__(self, path: str, columns: list[str]) -> None:
+        try:
+            import duckdb
+        except ImportError:
+            raise DuffError("files are read by DuckDB, which is not installed. Run: pip install 'duffdp[cli]'.") from None
+        self._connection = duckdb.connect()
+        self._relation: DuckDBPyRelation = open_path(path, columns, self._connection)
+        self.types = {name: str(kind) for name, kind in zip(self._relation.columns, self._relation.types, strict=True)}
+        self._parsed = path.lower().endswith(PARSED)
+        self.shape = self._made("shape", list(self.types)) if self._parsed else self._relation
+
+    def _made(self, name: str, columns: list[str]) -> DuckDBPyRelation:
+        """An empty table with columns of the known types: asking the file for them again takes as long as the first time."""
+        typed = ", ".join(f"{quote_name(column)} {self.types[column]}" for column in columns)
+        self._connection.execute(f"CREATE TABLE {name} ({typed})")
+        return self._connection.table(name)
+
+    def rows(self, columns: list[str]) -> Any:
+        """The table for many queries: text is parsed once, and only the needed columns are held."""
+        if not self._parsed:
+            return self._relation
+        import duckdb
+
+        held = self._made("held", columns)
+        try:
+            self._relation.project(", ".join(map(quote_name, columns))).insert_into("held")
+        except duckdb.Error:  # its words may quote a line of the data
+            raise UnsupportedData(
+                "the rows cannot be read: some do not fit the types of the first ones. Check the file."
+            ) from None
+        return held
+
+
+@contextmanager
+def opened(path: str, columns: list[str]) -> Iterator[Source]:
+    """What DATA names; a pipe is kept in a file of its own, readable by its owner alone, until the command ends."""
+    if path != "-":
+        yield Source(path, columns)
+        return
+    if sys.stdin.isatty():
+        raise UnsupportedData("data are to come from a pipe, but there is none. Use: cat people.csv | duffdp median - ...")
+    with tempfile.TemporaryDirectory(prefix="duffdp-") as folder:
+        start = io.BufferedReader.peek(sys.stdin.buffer, 4)[:4]  # type: ignore[arg-type]
+        ending = ".parquet" if start == b"PAR1" else ".jsonl" if start[:1] == b"{" else ".csv"
+        file = Path(folder) / f"piped{ending}"
+        with file.open("wb") as copy:
+            shutil.copyfileobj(sys.stdin.buffer, copy, 2**20)
+        yield Source(str(file), columns)

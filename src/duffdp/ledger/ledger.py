@@ -1,0 +1,316 @@
+"""A privacy budget that survives crashes and is shared by processes."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+import math
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from duffdp.errors import BudgetExceeded, DuffError, LedgerError
+from duffdp.ledger.charge import Charge, Purse, Request
+from duffdp.ledger.composition import tight_epsilon
+from duffdp.ledger.journal import START, Entry, Journal, Transaction, seal
+from duffdp.mechanisms.mechanism import read_epsilon
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a check of a whole ledger found to be in order."""
+
+    entries: int
+    charges: int
+    releases: int
+    datasets: tuple[str, ...]
+    head: str
+
+
+class Ledger:
+    """A privacy budget in a file: charged before each draw, refused when it is used up.
+
+    Parameters
+    ----------
+    path
+        The file, made if it does not exist and `epsilon` is given. One file can hold the budgets of several data sets.
+    epsilon, delta
+        The total budget. For a budget that exists they may be left out, and must agree with it if they are given.
+    dataset
+        The name of the data set that is charged. May be left out where the ledger has one budget; "data" in a new file.
+    allow_seeded
+        Whether releases with a seed are accepted, for experiments. They are not private.
+
+    Privacy
+    -------
+    All releases charged to one budget are together (epsilon, delta)-differentially private, for any choice of later releases
+    by earlier ones. A charge is on the disk before the draw: a crash may waste budget and gives none away. What was charged is
+    found again: each entry holds a hash of all before it. Whoever can write to the file can also forge all of it; keep the
+    last hash elsewhere (`verify(head=...)`) if that matters. Values are stored for calls with a call id alone; they are private releases.
+
+    Runtime
+    -------
+    One durable SQLite transaction a charge, whatever the number of charges.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), theorem 3.14; Rogers, Roth, Ullman and Vadhan,
+    "Privacy odometers and filters" (NeurIPS 2016): sums hold for adaptive choices too.
+
+    Examples
+    --------
+    >>> import duffdp, tempfile, os
+    >>> folder = tempfile.TemporaryDirectory()
+    >>> ledger = duffdp.Ledger(os.path.join(folder.name, "budget.db"), epsilon=1.0)
+    >>> release = duffdp.median([31, 35, 38], epsilon=0.4, bounds=(0, 120), step=1, ledger=ledger)
+    >>> ledger.spent, ledger.remaining
+    (0.4, 0.6)
+    >>> duffdp.mean([31, 35, 38], epsilon=0.7, bounds=(0, 120), step=1, ledger=ledger)  # doctest: +ELLIPSIS
+    Traceback (most recent call last):
+    ...
+    duffdp.errors.BudgetExceeded: requested epsilon 0.7, remaining 0.6 of 1 for the data set 'data': 0.1 too much. ...
+    >>> folder.cleanup()
+    """
+
+    def __init__(
+        self, path: str | os.PathLike[str], epsilon: Any = None, delta: Any = 0.0, *, dataset: str | None = None,
+        allow_seeded: bool = False,
+    ) -> None:  # fmt: skip
+        if not isinstance(path, str | os.PathLike):
+            raise DuffError(f'a ledger is the path of a file, got {path!r}. Pass for example Ledger("budget.db", epsilon=1.0).')
+        if dataset is not None and (not isinstance(dataset, str) or not dataset):
+            raise DuffError(f'dataset must be a name, got {dataset!r}. Pass for example dataset="people".')
+        self.path = Path(path)
+        self._journal = Journal(self.path)
+        self._call: str | None = None
+        self.allow_seeded = bool(allow_seeded)
+        wanted = None if epsilon is None else (read_epsilon(epsilon), _read_delta(delta))
+        if wanted is None:
+            with self._journal.reading() as view:
+                self.dataset = _chosen(view.datasets(), dataset, self.path)
+                known = _budget(view, self.dataset, self.path)
+        else:
+            with self._journal.transaction(create=True) as view:
+                names = view.datasets()
+                self.dataset = dataset or (names[0] if len(names) == 1 else "data")
+                if self.dataset not in names:
+                    body = {"epsilon": str(wanted[0]), "delta": str(wanted[1]), "time": _now()}
+                    view.add(self.dataset, "budget", None, body)
+                known = _budget(view, self.dataset, self.path)
+            if known != wanted:
+                raise LedgerError(
+                    f"the data set {self.dataset!r} has a budget of epsilon {_number(known[0])} and delta {_number(known[1])}, got "
+                    f"epsilon {_number(wanted[0])} and delta {_number(wanted[1])}. A budget cannot be changed; leave epsilon out."
+                )
+        self._epsilon, self._delta = known
+
+    @property
+    def epsilon(self) -> float:
+        """The whole budget."""
+        return float(self._epsilon)
+
+    @property
+    def delta(self) -> float:
+        """The whole delta."""
+        return float(self._delta)
+
+    @property
+    def spent(self) -> float:
+        """The sum of all charges so far."""
+        with self._journal.reading() as view:
+            return float(_spent(view, self.dataset)[0])
+
+    @property
+    def remaining(self) -> float:
+        """What is left of epsilon."""
+        with self._journal.reading() as view:
+            return float(self._epsilon - _spent(view, self.dataset)[0])
+
+    def call(self, call_id: str) -> Ledger:
+        """The same budget for one call that may have to be repeated.
+
+        If a release with this call id is stored it is returned and costs nothing; all parameters must be the same. A call that was charged
+        and died before its release was stored stays charged, and its retry pays again.
+        """
+        if not isinstance(call_id, str) or not call_id:
+            raise DuffError(f'a call id must be a text, got {call_id!r}. Pass for example ledger.call("2026-01 median age").')
+        bound = object.__new__(Ledger)
+        bound.__dict__.update(self.__dict__, _call=call_id)
+        return bound
+
+    def charge(self, request: Request) -> Charge:
+        """Pay for one release, durably."""
+        return self.charge_all([request])[0]
+
+    def charge_all(self, requests: Sequence[Request]) -> list[Charge]:
+        """Pay for several releases, all or none."""
+        if not self.allow_seeded and not all(request.secure for request in requests):
+            raise DuffError(
+                "a release with a seed is not private and not charged. Leave rng out, or use Ledger(..., allow_seeded=True) to experiment."
+            )
+        calls = [self._call if self._call is None or len(requests) == 1 else f"{self._call}/{i}" for i in range(len(requests))]
+        with self._journal.transaction() as view:
+            _budget(view, self.dataset, self.path)  # its seal is checked again
+            epsilon, delta = _spent(view, self.dataset)
+            stored = [_stored(view, self.dataset, call, request) for call, request in zip(calls, requests, strict=True)]
+            due = [request for request, drawn in zip(requests, stored, strict=True) if drawn is None]
+            self._check_fits(due, epsilon, delta)
+            charges = []
+            for request, call, drawn in zip(requests, calls, stored, strict=True):
+                charge = Charge(request, drawn)
+                if drawn is None:
+                    epsilon, delta = epsilon + request.epsilon, delta + request.delta
+                    spent = {"epsilon": str(epsilon), "delta": str(delta)}
+                    entry = view.add(self.dataset, "charge", call, request.body() | {"time": _now(), "spent": spent})
+                    charge.store = self._keeper(entry)
+                charges.append(charge)
+        return charges
+
+    def _check_fits(self, due: list[Request], epsilon: Fraction, delta: Fraction) -> None:
+        for name, budget, spent, asked in (
+            ("epsilon", self._epsilon, epsilon, sum((r.epsilon for r in due), Fraction(0))),
+            ("delta", self._delta, delta, sum((r.delta for r in due), Fraction(0))),
+        ):
+            left = budget - spent
+            if asked > left:
+                raise BudgetExceeded(
+                    f"requested {name} {_number(asked)}, remaining {_number(left)} of {_number(budget)} for the data set "
+                    f"{self.dataset!r}: {_number(asked - left)} too much. Nothing was charged or released; ask for less."
+                )
+
+    def _keeper(self, charge: Entry) -> Any:
+        """Stores what was drawn for a charge with a call id; without one nobody could ask for it."""
+        if charge.call is None:
+            return None
+
+        def store(drawn: list[Any]) -> None:
+            with self._journal.transaction() as view:
+                view.add(self.dataset, "release", charge.call, {"charge": charge.number, "drawn": drawn, "time": _now()})
+
+        return store
+
+    def charges(self) -> list[dict[str, Any]]:
+        """All charges in order: number, time, call id, cost, statistic, mechanism and parameters."""
+        with self._journal.reading() as view:
+            return [{"number": e.number, "call": e.call, **e.body} for e in view.of_kind(self.dataset, "charge")]
+
+    def total(self, delta: float) -> float:
+        """The epsilon of all charges together at a given delta: at most the sum, and far less for many small ones.
+
+        By dp-accounting, for the releases made so far. The budget itself is kept by plain sums.
+        """
+        with self._journal.reading() as view:
+            bodies = [entry.body for entry in view.of_kind(self.dataset, "charge")]
+        return tight_epsilon(((b["mechanism"], Fraction(b["epsilon"]), Fraction(b["delta"])) for b in bodies), delta)
+
+    def verify(self, head: str | None = None) -> Verified:
+        """Replay the whole file: every hash, every sum, no budget overdrawn, no release without its own charge.
+
+        With `head`, the last hash of an earlier check, also that nothing before it was replaced and nothing was cut off.
+        """
+        return verify(self.path, head)
+
+    def __repr__(self) -> str:
+        return f"Ledger({str(self.path)!r}, epsilon={self.epsilon:g}, delta={self.delta:g}, dataset={self.dataset!r})"
+
+
+def purse(ledger: Any) -> Purse:
+    """What the `ledger` argument of a release stands for."""
+    return ledger if hasattr(ledger, "charge") else Ledger(ledger)
+
+
+def verify(path: Path, head: str | None = None) -> Verified:
+    """Check a whole file, all its budgets."""
+    with Journal(path).reading() as view:
+        if not view.sound():
+            raise LedgerError(f"the ledger {str(path)!r} is damaged: SQLite finds broken pages. Restore a copy.")
+        return _replayed(view.all(), str(path), head)
+
+
+def _replayed(entries: list[Entry], path: str, head: str | None) -> Verified:
+    before, seen = START, [START]
+    budgets: dict[str, tuple[Fraction, Fraction]] = {}
+    spent: dict[str, tuple[Fraction, Fraction]] = {}
+    unused: dict[int, tuple[str, str | None]] = {}
+    counts = {"budget": 0, "charge": 0, "release": 0}
+
+    def wrong(entry: Entry, what: str) -> LedgerError:
+        return LedgerError(f"the ledger {path!r} is not in order: {what} at entry {entry.number}. Restore a copy.")
+
+    for position, entry in enumerate(entries, 1):
+        if entry.number != position:
+            raise wrong(entry, "an entry is missing")
+        if seal(before, entry) != entry.hash:
+            raise wrong(entry, "the hash does not match")
+        before, body = entry.hash, entry.body
+        seen.append(before)
+        if (entry.kind == "budget") == (entry.dataset in budgets) or entry.kind not in counts:
+            raise wrong(entry, "a budget is missing or given twice")
+        counts[entry.kind] += 1
+        if entry.kind == "budget":
+            budgets[entry.dataset] = Fraction(body["epsilon"]), Fraction(body["delta"])
+            spent[entry.dataset] = Fraction(0), Fraction(0)
+        elif entry.kind == "charge":
+            epsilon, delta = spent[entry.dataset]
+            epsilon, delta = epsilon + Fraction(body["epsilon"]), delta + Fraction(body["delta"])
+            if {"epsilon": str(epsilon), "delta": str(delta)} != body["spent"]:
+                raise wrong(entry, "the sum of the charges does not match")
+            if epsilon > budgets[entry.dataset][0] or delta > budgets[entry.dataset][1]:
+                raise wrong(entry, "the budget is overdrawn")
+            spent[entry.dataset] = epsilon, delta
+            unused[entry.number] = entry.dataset, entry.call
+        elif unused.pop(body["charge"], None) != (entry.dataset, entry.call):
+            raise wrong(entry, "a release has no charge of its own")
+    if head is not None and head not in seen:
+        raise LedgerError(f"the ledger {path!r} does not lead to the given head: entries were cut off or replaced.")
+    return Verified(len(entries), counts["charge"], counts["release"], tuple(budgets), before)
+
+
+def _budget(view: Transaction, dataset: str, path: Path) -> tuple[Fraction, Fraction]:
+    entry = view.last(dataset, "budget")
+    if entry is None:
+        raise LedgerError(f"the ledger {str(path)!r} has no budget for {dataset!r}. Make one with: duffdp ledger init.")
+    return Fraction(entry.body["epsilon"]), Fraction(entry.body["delta"])
+
+
+def _spent(view: Transaction, dataset: str) -> tuple[Fraction, Fraction]:
+    entry = view.last(dataset, "charge")
+    spent = entry.body["spent"] if entry else {"epsilon": 0, "delta": 0}
+    return Fraction(spent["epsilon"]), Fraction(spent["delta"])
+
+
+def _stored(view: Transaction, dataset: str, call: str | None, request: Request) -> list[Any] | None:
+    """The release of an earlier call with the same id; None if there is none or its charge was never used."""
+    if call is None:
+        return None
+    entries = view.of_call(dataset, call)
+    body = json.loads(json.dumps(request.body()))
+    if any({name: entry.body[name] for name in body} != body for entry in entries if entry.kind == "charge"):
+        raise DuffError(f"the call id {call!r} was used for a release with other parameters. Use an id once for each release.")
+    return next((list(entry.body["drawn"]) for entry in entries if entry.kind == "release"), None)
+
+
+def _chosen(names: list[str], dataset: str | None, path: Path) -> str:
+    known = ", ".join(map(repr, names)) or "none"
+    if dataset is not None and dataset not in names:
+        raise LedgerError(f"the ledger {str(path)!r} has no budget for {dataset!r}. Hint: it has {known}.")
+    if dataset is None and len(names) != 1:
+        raise LedgerError(f"name the data set that is charged in the ledger {str(path)!r}. Hint: it has {known}.")
+    return dataset or names[0]
+
+
+def _read_delta(delta: Any) -> Fraction:
+    if isinstance(delta, bool) or not isinstance(delta, int | float | Fraction) or not 0 <= delta < 1 or math.isnan(delta):
+        raise DuffError(f"delta must be a number from 0 to below 1, got {delta!r}. Pass for example delta=0.")
+    return Fraction(repr(delta)) if isinstance(delta, float) else Fraction(delta)
+
+
+def _number(amount: Fraction) -> str:
+    return f"{float(amount):.12g}"
+
+
+def _now() -> str:
+    return dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
