@@ -6,14 +6,17 @@ import math
 from typing import Any
 
 from duffdp.domain import Grid
+from duffdp.engines.frames import Selection
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, PiecewiseLaplace
-from duffdp.release import NEGLIGIBLE, Release
+from duffdp.release import NEGLIGIBLE, Release, charged
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Stars, Triangles
 
 
-def triangles(edges: Any, *, epsilon: float, nodes: int, mechanism: str = "best", rng: object = None) -> Release:
+def triangles(
+    edges: Any, *, epsilon: float, nodes: int, mechanism: str = "best", ledger: Any = None, rng: object = None
+) -> Release:
     """A private number of triangles of a graph.
 
     Parameters
@@ -28,6 +31,8 @@ def triangles(edges: Any, *, epsilon: float, nodes: int, mechanism: str = "best"
     mechanism
         "best": piecewise Laplace noise. "duff": the ladder with the exponential mechanism, the lower bound of the paper's
         distance.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw.
     rng
         None: exact draws from the operating system. A seed or a numpy generator: for experiments, not private.
 
@@ -60,10 +65,12 @@ def triangles(edges: Any, *, epsilon: float, nodes: int, mechanism: str = "best"
     >>> duffdp.triangles(friends, epsilon=1.0, nodes=40, rng=1).value
     1887
     """
-    return _released(Triangles(nodes), edges, epsilon, mechanism, rng)
+    return _released(Triangles(nodes), edges, epsilon, mechanism, ledger, rng)
 
 
-def stars(edges: Any, *, k: int, epsilon: float, nodes: int, mechanism: str = "best", rng: object = None) -> Release:
+def stars(
+    edges: Any, *, k: int, epsilon: float, nodes: int, mechanism: str = "best", ledger: Any = None, rng: object = None
+) -> Release:
     """A private number of k-stars of a graph: a node with k of its neighbours.
 
     Parameters
@@ -99,21 +106,28 @@ def stars(edges: Any, *, k: int, epsilon: float, nodes: int, mechanism: str = "b
     >>> duffdp.stars([(0, i) for i in range(1, 30)], k=2, epsilon=1.0, nodes=30, rng=1).value
     300
     """
-    return _released(Stars(nodes, k), edges, epsilon, mechanism, rng)
+    return _released(Stars(nodes, k), edges, epsilon, mechanism, ledger, rng)
 
 
-def _released(statistic: Triangles | Stars, edges: Any, epsilon: Any, mechanism: str, rng: object) -> Release:
-    """Check all parameters, then read the edges, then draw."""
+def _released(statistic: Triangles | Stars, edges: Any, epsilon: Any, mechanism: str, ledger: Any, rng: object) -> Release:
+    """Check all parameters, then charge, then read the edges, then draw."""
     if mechanism not in ("best", "duff"):
         raise DuffError(f'mechanism must be "best" or "duff", got {mechanism!r}.')
     chosen = PiecewiseLaplace(epsilon) if mechanism == "best" else Exponential(epsilon)
     source, domain = entropy(rng), Grid(0, statistic.most, 1)
-    rungs = statistic.rungs(edges)
-    if isinstance(chosen, PiecewiseLaplace):
-        value, label = chosen.release(rungs, statistic.most, source), chosen.name
+    label = chosen.name if isinstance(chosen, PiecewiseLaplace) else f"{chosen.name}(ladder)"
+    charge = None if ledger is None else charged(ledger, statistic.name, label, epsilon, domain, Selection(), source.secure)
+    if charge is not None and charge.drawn is not None:
+        (value,) = charge.drawn
     else:
-        far = math.ceil(2 * (NEGLIGIBLE + math.log(domain.size)) / chosen.epsilon)
-        value, label = chosen.release([rungs.window(domain, far)], source)[0], f"{chosen.name}(ladder)"
+        rungs = statistic.rungs(edges)
+        if isinstance(chosen, PiecewiseLaplace):
+            value = chosen.release(rungs, statistic.most, source)
+        else:
+            far = math.ceil(2 * (NEGLIGIBLE + math.log(domain.size)) / chosen.epsilon)
+            (value,) = chosen.release([rungs.window(domain, far)], source)
+        if charge is not None:
+            charge.keep([value])
     return Release(
         value=value,
         epsilon=chosen.epsilon,

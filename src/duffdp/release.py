@@ -369,12 +369,12 @@ def _release(
     held = records if table is None else table
     charge = None
     if ledger is not None:
-        _sources(held.without_rows(), domain)  # what the types forbid is not charged
-        charge = _charged(ledger, name, label, epsilon, domain, selection or Selection(), randomness.secure)
+        sources_of(held.without_rows(), domain)  # what the types forbid is not charged
+        charge = charged(ledger, name, label, epsilon, domain, selection or Selection(), randomness.secure)
     if charge is not None and charge.drawn is not None:
         values = [domain.value(index) for index in charge.drawn]
     else:
-        sources = _sources(held, domain)
+        sources = sources_of(held, domain)
         far = (NEGLIGIBLE + math.log(domain.size)) / (float(statistic.rate) * chosen.epsilon)
         values = chosen.release([statistic.window(source, domain, far) for source in sources], randomness)  # type: ignore[arg-type]
         if charge is not None:
@@ -391,14 +391,14 @@ def _release(
     )
 
 
-def _sources(held: Records | Table, domain: Domain) -> list[Any]:
+def sources_of(held: Records | Table, domain: Domain) -> list[Any]:
     """Where the counts come from, one source for each group."""
     if isinstance(held, Table):
         return list(held.sources(domain))
     return [CategoryColumn(held, domain) if isinstance(domain, Categories) else Column(held, domain)]
 
 
-def _charged(
+def charged(
     ledger: Any, name: str, label: str, epsilon: Any, domain: Domain, selection: Selection, secure: bool
 ) -> Charge:  # fmt: skip
     """Pay for a release; what is written down is public."""

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 from duffdp.domain import Grid
-from duffdp.engines.arrays import Column, read
-from duffdp.engines.frames import Table, is_table, open_table, select
+from duffdp.engines.arrays import Records, read
+from duffdp.engines.frames import Selection, Table, is_table, open_table, select
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, Joint
 from duffdp.mechanisms.mechanism import read_epsilon
-from duffdp.release import NEGLIGIBLE, Release, _bounded
+from duffdp.release import NEGLIGIBLE, Release, _bounded, charged, sources_of
 from duffdp.sampling.certain import two_sided_geometric
 from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.statistics import Quantile
@@ -24,7 +25,8 @@ COUNT_SHARE = Fraction(1, 8)  # of epsilon: the count then errs by about 8 / eps
 
 def quantiles(
     data: Any, qs: Any, *, epsilon: float, bounds: Any = None, step: Any = None, column: str | None = None, by: Any = None,
-    keys: Any = None, unit: str | None = None, contributions: int = 1, mechanism: str = "best", rng: object = None,
+    keys: Any = None, unit: str | None = None, contributions: int = 1, mechanism: str = "best", ledger: Any = None,
+    rng: object = None,
 ) -> Release:  # fmt: skip
     """Several private quantiles for one epsilon, in order.
 
@@ -45,6 +47,8 @@ def quantiles(
     mechanism
         "best": all at once by the joint exponential mechanism. "duff": one release each of the paper's mechanism with
         epsilon / len(qs), sorted.
+    ledger
+        As for `median`.
     rng
         None: exact draws from the operating system. A seed or a numpy generator: for experiments, not private.
 
@@ -81,12 +85,16 @@ def quantiles(
     exact, source = read_epsilon(epsilon), entropy(rng)
     opened = _open(data, bounds, step, (column, by, keys, unit, contributions))
     share = exact / opened.contributions
-    if mechanism == "best":
-        joint = Joint(share)
-        drawn = [joint.release(held, shares, source) for held in opened.sources]
-        label = Joint.name
-    else:
-        drawn, label = _each(opened, shares, Exponential(share / len(shares)), source)
+    joint, each = Joint(share), Exponential(share / len(shares))
+    name = f"quantiles({', '.join(f'{float(q):g}' for q in shares)})"
+    label = Joint.name if mechanism == "best" else f"{each.name}(distance) x {len(shares)}"
+
+    def draw(sources: list[Any]) -> list[list[int]]:
+        if mechanism == "best":
+            return [joint.release(held, shares, source) for held in sources]
+        return _each(sources, opened.grid, shares, each, source)
+
+    drawn = opened.drawn(ledger, name, label, exact, source.secure, draw)
     values = [[opened.grid.value(i) for i in indices] for indices in drawn]
     value: Any = values[0]
     if opened.table is not None and by is not None:
@@ -94,7 +102,7 @@ def quantiles(
     return Release(
         value=value,
         epsilon=float(exact),
-        statistic=f"quantiles({', '.join(f'{float(q):g}' for q in shares)})",
+        statistic=name,
         mechanism=label,
         domain=opened.grid,
         unit=unit or "row",
@@ -103,28 +111,27 @@ def quantiles(
     )
 
 
-def _each(opened: _Opened, shares: tuple[Fraction, ...], chosen: Exponential, source: Entropy) -> tuple[list[list[int]], str]:
+def _each(sources: list[Any], grid: Grid, shares: tuple[Fraction, ...], chosen: Exponential, source: Entropy) -> list[list[int]]:
     """One release of the paper's mechanism for each quantile, sorted."""
-    grid = opened.grid
-    drawn: list[list[int]] = [[] for _ in opened.sources]
+    drawn: list[list[int]] = [[] for _ in sources]
     for q in shares:
         statistic = Quantile(q)
         far = (NEGLIGIBLE + math.log(grid.size)) / (float(statistic.rate) * chosen.epsilon)
-        steps = [statistic.window(held, grid, far) for held in opened.sources]
-        for row, value in zip(drawn, chosen.release(steps, source), strict=True):
+        values = chosen.release([statistic.window(held, grid, far) for held in sources], source)
+        for row, value in zip(drawn, values, strict=True):
             row.append(grid.index(value))
-    return [sorted(row) for row in drawn], f"{chosen.name}(distance) x {len(shares)}"
+    return [sorted(row) for row in drawn]
 
 
 def describe(
     data: Any, *, epsilon: float, bounds: Any = None, step: Any = None, column: str | None = None, by: Any = None, keys: Any = None,
-    unit: str | None = None, contributions: int = 1, rng: object = None,
+    unit: str | None = None, contributions: int = 1, ledger: Any = None, rng: object = None,
 ) -> Release:  # fmt: skip
     """A private summary for one epsilon: the number of records, the quartiles, and quantiles near both ends.
 
     Parameters
     ----------
-    data, epsilon, bounds, step, column, by, keys, unit, contributions, rng
+    data, epsilon, bounds, step, column, by, keys, unit, contributions, ledger, rng
         As for `quantiles`.
 
     Returns
@@ -161,11 +168,15 @@ def describe(
     opened = _open(data, bounds, step, (column, by, keys, unit, contributions))
     shares = tuple(Fraction(q) for q in SUMMARY.values())
     joint = Joint(exact * (1 - COUNT_SHARE) / opened.contributions)
-    rows = []
-    for held in opened.sources:
-        proposal = joint.proposal(held, shares)
-        count = max(0, proposal.total + two_sided_geometric(exact * COUNT_SHARE / opened.contributions, source))
-        rows.append({"count": count, **dict(zip(SUMMARY, map(opened.grid.value, proposal.release(source)), strict=True))})
+    noise = exact * COUNT_SHARE / opened.contributions
+    label = f"two-sided-geometric + {Joint.name}"
+
+    def draw(sources: list[Any]) -> list[list[int]]:
+        proposals = [joint.proposal(held, shares) for held in sources]
+        return [[max(0, p.total + two_sided_geometric(noise, source)), *p.release(source)] for p in proposals]
+
+    drawn = opened.drawn(ledger, "describe", label, exact, source.secure, draw)
+    rows = [{"count": count, **dict(zip(SUMMARY, map(opened.grid.value, indices), strict=True))} for count, *indices in drawn]
     grouped = opened.table is not None and by is not None
     return Release(
         value=opened.table.answers({name: [row[name] for row in rows] for name in rows[0]})
@@ -173,7 +184,7 @@ def describe(
         else rows[0],
         epsilon=float(exact),
         statistic="describe",
-        mechanism=f"two-sided-geometric + {Joint.name}",
+        mechanism=label,
         domain=opened.grid,
         unit=unit or "row",
         contributions=opened.contributions,
@@ -182,22 +193,39 @@ def describe(
 
 
 class _Opened(NamedTuple):
-    """Where the records are, on which grid, and how many rows a person has at most."""
+    """Records that are not read yet, their grid, and how they are chosen."""
 
-    sources: list[Any]
+    held: Records | Table
     grid: Grid
-    contributions: int
-    table: Table | None
+    selection: Selection
+
+    @property
+    def table(self) -> Table | None:
+        return self.held if isinstance(self.held, Table) else None
+
+    @property
+    def contributions(self) -> int:
+        return self.selection.contributions
+
+    def drawn(
+        self, ledger: Any, name: str, label: str, epsilon: Fraction, secure: bool, draw: Callable[[list[Any]], list[list[int]]]
+    ) -> list[list[int]]:
+        """Charge, then read the records and draw; or what was drawn before under the same call id."""
+        charge = None
+        if ledger is not None:
+            sources_of(self.held.without_rows(), self.grid)  # what the types forbid is not charged
+            charge = charged(ledger, name, label, epsilon, self.grid, self.selection, secure)
+        if charge is not None and charge.drawn is not None:
+            return [list(row) for row in charge.drawn]
+        found = draw(sources_of(self.held, self.grid))
+        if charge is not None:
+            charge.keep(found)
+        return found
 
 
 def _open(data: Any, bounds: Any, step: Any, where: tuple[Any, ...]) -> _Opened:
-    """Check the parameters before the data are read."""
+    """Check the parameters; of the data, look at the types."""
     selection = select(*where) if where != (None, None, None, None, 1) or is_table(data) else None
-    grid = _bounded(bounds, step, integer=False)
-    if selection is None:
-        records = read(data)
-        grid = _bounded(bounds, step, integer=step is None and records.integer)
-        return _Opened([Column(records, grid)], grid, 1, None)
-    table = open_table(data, selection)
-    grid = _bounded(bounds, step, integer=step is None and table.integer)
-    return _Opened(list(table.sources(grid)), grid, selection.contributions, table)
+    _bounded(bounds, step, integer=False)
+    held = read(data) if selection is None else open_table(data, selection)
+    return _Opened(held, _bounded(bounds, step, integer=step is None and held.integer), selection or Selection())

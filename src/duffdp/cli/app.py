@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from duffdp import __version__
-from duffdp.cli import audit, epsilon_for, ledger, mean, median, mode, paper, preview, quantile, release
+from duffdp.cli import audit, epsilon_for, ledger, mean, median, mode, paper, preview, quantile, release, triangles
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
 
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
@@ -45,6 +45,7 @@ app.command("median")(median.median)
 app.command("quantile")(quantile.quantile)
 app.command("mean")(mean.mean)
 app.command("mode")(mode.mode)
+app.command("triangles")(triangles.triangles)
 app.command("release")(release.release)
 app.add_typer(ledger.app, name="ledger")
 app.command("preview")(preview.preview)

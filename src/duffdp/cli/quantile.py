@@ -10,7 +10,7 @@ from duffdp.cli import options as o
 from duffdp.cli.single import release_statistic
 
 Qs = Annotated[
-    list[float], typer.Option("-q", help="Which quantile, from 0 to 1; may be repeated, epsilon is then split evenly.")
+    list[float], typer.Option("-q", help="Which quantile, from 0 to 1; may be repeated: one epsilon for all, drawn together.")
 ]
 
 
@@ -21,4 +21,4 @@ def quantile(
     report: o.Report = None,
 ) -> None:  # fmt: skip
     """Private quantiles of a column, overall or for each group."""
-    release_statistic("quantile", locals(), qs=q)
+    release_statistic("quantile" if len(q) == 1 else "quantiles", locals(), q=q[0] if len(q) == 1 else q)

@@ -38,12 +38,16 @@ def rows_of(name: str, release: Release) -> Rows:
     from duffdp.engines.frames import rows
 
     label = {"release": name} if name else {}
+    shares = release.statistic[len("quantiles(") : -1].split(", ") if release.statistic.startswith("quantiles(") else []
+    names = [f"quantile({share})" for share in shares] or [release.statistic]
     if not hasattr(release.value, "columns"):
-        return [label | {"statistic": release.statistic, "value": release.value}]
+        values = release.value if shares else [release.value]
+        return [label | {"statistic": name, "value": value} for name, value in zip(names, values, strict=True)]
     found = []
     for row in rows(release.value):
-        *keys, (_, value) = row.items()  # the value column comes last
-        found.append(label | dict(keys) | {"statistic": release.statistic, "value": value})
+        cells = list(row.items())  # the value columns come last
+        keys, values = dict(cells[: -len(names)]), [value for _, value in cells[-len(names) :]]
+        found += [label | keys | {"statistic": name, "value": value} for name, value in zip(names, values, strict=True)]
     return found
 
 

@@ -39,7 +39,7 @@ def reporter() -> Any:
 
 
 def release_statistic(
-    statistic: str, given: dict[str, Any], qs: list[Any] | None = None, categories: str | None = None
+    statistic: str, given: dict[str, Any], q: Any = None, categories: str | None = None
 ) -> None:  # fmt: skip
     """Make the releases of one command; `given` are the options as the command got them."""
     from duffdp.cli.shown import check_format, check_writable, show
@@ -60,17 +60,13 @@ def release_statistic(
         options["bounds"] = tuple(value(text) for text in given["bounds"])
     if given["step"] is not None:
         options["step"] = value(given["step"])
-    share = read_epsilon(given["epsilon"]) / len(qs or [None])
-    tasks = [
-        Task(
-            statistic, share, given["column"], q, list(given["by"] or []), [listed(text) for text in given["keys"] or []],
-            None if categories is None else listed(categories), options,
-        )
-        for q in qs or [None]
-    ]  # fmt: skip
+    task = Task(
+        statistic, read_epsilon(given["epsilon"]), given["column"], q, list(given["by"] or []),
+        [listed(text) for text in given["keys"] or []], None if categories is None else listed(categories), options,
+    )  # fmt: skip
     ledger = opened_ledger(given["ledger"], given["dataset"], given["call_id"])
-    with opened(given["data"], tasks[0].columns) as source:
-        releases = carry_out(tasks, source, ledger)
+    with opened(given["data"], task.columns) as source:
+        releases = carry_out([task], source, ledger)
         show(releases, [""] * len(releases), form, out)
         if report is not None:
             write_report(releases, report, ledger)

@@ -47,7 +47,7 @@ class Task:
             options["keys"] = self._keys(source) if self.keys else None
         if self.categories is not None:
             options["categories"] = typed(self.column, source.types.get(self.column, ""), self.categories)
-        arguments = (data, self.q) if self.statistic == "quantile" else (data,)
+        arguments = (data, self.q) if self.q is not None else (data,)
         verb = getattr(duffdp, self.statistic)
         release: Release = verb(*arguments, epsilon=self.epsilon, column=self.column, ledger=ledger, **options)
         return release

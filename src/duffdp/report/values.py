@@ -22,9 +22,12 @@ class Values(NamedTuple):
 def values(release: Release) -> Values:
     """Rows in the order of the release; one without keys if there are no groups."""
     domain = release.domain
-    if not is_grouped(release):
-        rows: list[tuple[Any, ...]] = [(release.value,)]
-        columns = [statistic(release).lower()]
+    shares = release.statistic[len("quantiles(") : -1].split(", ") if release.statistic.startswith("quantiles(") else []
+    rows: list[tuple[Any, ...]]
+    if shares and isinstance(release.value, list):
+        rows, columns = list(zip(shares, release.value, strict=True)), ["quantile", "value"]
+    elif not is_grouped(release):
+        rows, columns = [(release.value,)], [statistic(release).lower()]
     else:
         try:
             frame = narwhals().from_native(release.value).lazy().collect()
@@ -33,6 +36,10 @@ def values(release: Release) -> Values:
                 f"the value of a release must be a candidate of its domain or a frame, got {type(release.value).__name__}."
             ) from None
         rows, columns = [tuple(row) for row in frame.rows()], list(frame.columns)
+        if shares:  # a row for each group and quantile
+            keys = len(columns) - len(shares)
+            rows = [(*row[:keys], share, value) for row in rows for share, value in zip(shares, row[keys:], strict=True)]
+            columns = [*columns[:keys], "quantile", "value"]
     places = [domain.index(row[-1]) for row in rows]
     return Values(
         columns, [[str(key) for key in row[:-1]] for row in rows], [written(domain.value(i), domain) for i in places], places

@@ -38,6 +38,8 @@ def written(value: Any, domain: Domain) -> str:
 
 def statistic(release: Release) -> str:
     name, _, share = release.statistic.partition("(")
+    if name == "quantiles":
+        return f"Quantiles {share.rstrip(')')}"
     return f"Quantile {share.rstrip(')')}" if share else name.capitalize()
 
 
