@@ -23,7 +23,8 @@ from hypothesis import strategies as st
 import duffdp
 from duffdp import Categories, DuffError, Grid, UnsupportedData
 from duffdp.engines import descent
-from duffdp.engines.frames import Table, select
+from duffdp.engines.frames import Table
+from duffdp.engines.selection import select
 from duffdp.statistics import Mean, Median, Mode, Quantile
 from engines import ENGINES, WITHOUT_UNITS, arrow
 from window_test import same

@@ -6,7 +6,7 @@ import math
 from typing import Any
 
 from duffdp.domain import Grid
-from duffdp.engines.frames import Selection
+from duffdp.engines.selection import Selection
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, PiecewiseLaplace
 from duffdp.release import NEGLIGIBLE, Release, charged

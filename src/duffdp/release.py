@@ -14,7 +14,8 @@ import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid
 from duffdp.engines.arrays import CategoryColumn, Column, Records, read
-from duffdp.engines.frames import Selection, Table, is_table, open_table, rows, select
+from duffdp.engines.frames import Table, open_table, rows
+from duffdp.engines.selection import Selection, is_table, select
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.mechanisms.distance_bound import distance_bound

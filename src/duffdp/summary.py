@@ -9,7 +9,8 @@ from typing import Any, NamedTuple
 
 from duffdp.domain import Grid
 from duffdp.engines.arrays import Records, read
-from duffdp.engines.frames import Selection, Table, is_table, open_table, select
+from duffdp.engines.frames import Table, open_table
+from duffdp.engines.selection import Selection, is_table, select
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, Joint
 from duffdp.mechanisms.mechanism import read_epsilon

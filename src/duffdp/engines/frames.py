@@ -4,116 +4,23 @@ from __future__ import annotations
 
 import datetime as dt
 import difflib
-import itertools
-from collections.abc import Iterable
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Array, Categories, Domain, Grid, Ints
+from duffdp.domain import Categories, Domain, Grid, Ints
 from duffdp.engines.arrays import Column, Records
-from duffdp.engines.descent import GROUP, INDEX, Counted, LazyTable, fetch
+from duffdp.engines.descent import GROUP, INDEX, LazyTable, fetch
 from duffdp.engines.files import is_path, open_path, quote_name, quote_text
-from duffdp.engines.groups import side_by_side
+from duffdp.engines.groups import by_group, counted, first_of_each
+from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
 from duffdp.engines.source import Tally
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.sampling.entropy import salt
 
 UNIT, ORDER = "__unit", "__order"
 PRIME = 2**31 - 1
-_LIBRARIES = {"pandas", "polars", "pyarrow", "duckdb", "pyspark", "dask", "ibis", "modin", "cudf", "sqlframe", "narwhals"}
-
-
-class Selection(NamedTuple):
-    """Which column, in which groups, and who is a person."""
-
-    column: str | None = None
-    by: tuple[str, ...] = ()
-    keys: tuple[tuple[Any, ...], ...] = ()
-    unit: str | None = None
-    contributions: int = 1
-
-
-def narwhals() -> Any:
-    """narwhals, or what to install."""
-    try:
-        import narwhals as module
-    except ImportError:
-        raise DuffError("frames are read through narwhals, which is not installed. Run: pip install 'duffdp[frames]'.") from None
-    return module
-
-
-def is_table(data: Any) -> bool:
-    """Whether data are a path, or a frame or series of a library that narwhals knows."""
-    return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in _LIBRARIES
-
-
-def select(column: Any, by: Any, keys: Any, unit: Any, contributions: Any) -> Selection:
-    """Check how rows are chosen and grouped, without looking at them."""
-    if column is not None and not isinstance(column, str):
-        raise DuffError(f'column must be the name of a column, got {column!r}. Pass for example column="age".')
-    if unit is not None and not isinstance(unit, str):
-        raise DuffError(
-            f'unit must be the name of the column that names the person, got {unit!r}. Pass for example unit="person_id".'
-        )
-    whole = isinstance(contributions, int | np.integer) and not isinstance(contributions, bool)
-    if not whole or contributions < 1:
-        raise DuffError(
-            f"contributions must be a whole number of 1 or more, got {contributions!r}. Pass for example contributions=1."
-        )
-    if unit is None and contributions != 1:
-        raise DuffError(
-            f'contributions={contributions} needs unit, the column that names the person. Pass for example unit="person_id".'
-        )
-    if by is None:
-        if keys is not None:
-            raise DuffError('keys are given without by. Pass the columns of the groups as well, for example by="region".')
-        return Selection(column, unit=unit, contributions=int(contributions))
-    names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
-    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
-        raise DuffError(
-            f'by must be the name of a column or a list of different names, got {by!r}. Pass for example by="region".'
-        )
-    if keys is None:
-        raise DuffError(
-            'by needs keys, the public list of groups: it must not come from the data. Pass for example keys=["north", "south"].'
-        )
-    return Selection(column, names, _keys(names, keys), unit, int(contributions))
-
-
-def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
-    """Public keys as tuples, in the given order."""
-    if isinstance(keys, Categories):
-        keys = [keys]
-    if isinstance(keys, list | tuple) and keys and all(isinstance(key, Categories) for key in keys):
-        if len(keys) != len(by):
-            raise DuffError(f"keys must have one Categories for each of the {len(by)} columns of by, got {len(keys)}.")
-        rows: list[tuple[Any, ...]] = list(itertools.product(*keys))
-    elif is_table(keys) and not is_path(keys):
-        nw = narwhals()
-        frame = nw.from_native(keys).lazy().collect()
-        absent = [name for name in by if name not in frame.columns]
-        if absent:
-            raise DuffError(f"keys must hold the columns of by, {', '.join(absent)} is missing.")
-        rows = [tuple(row) for row in frame.select(*by).rows()]
-    elif isinstance(keys, Iterable) and not isinstance(keys, str | bytes | dict):
-        rows = [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
-    else:
-        raise DuffError(
-            f'keys must be a list of groups, a frame or Categories, got {type(keys).__name__}. Pass for example keys=["a", "b"].'
-        )
-    rows = [tuple(part.item() if isinstance(part, np.generic) else part for part in row) for row in rows]
-    if not rows:
-        raise DuffError('keys must not be empty. Pass for example keys=["north", "south"].')
-    for row in rows:
-        if len(row) != len(by):
-            raise DuffError(f"each key must have one value for each of the {len(by)} columns of by, got {row!r}.")
-        if any(part is None or part != part for part in row):
-            raise DuffError(f"keys must not hold missing values, got {row!r}.")
-    if len(set(rows)) < len(rows):
-        raise DuffError("keys must differ from each other.")
-    return tuple(rows)
 
 
 def open_table(data: Any, selection: Selection) -> Table:
@@ -171,7 +78,7 @@ class Table:
         try:
             return self._sources(domain)
         except Exception as error:  # the library's own words may quote data
-            if type(error).__module__.partition(".")[0].lstrip("_") not in _LIBRARIES:
+            if type(error).__module__.partition(".")[0].lstrip("_") not in LIBRARIES:
                 raise
             raise UnsupportedData(f"the query cannot be made ({type(error).__name__}). Is the connection closed?") from None
 
@@ -193,9 +100,9 @@ class Table:
             records = Records(rows.get_column(INDEX).to_numpy(), True)
         group = rows.get_column(GROUP).to_numpy() if groups > 1 else None
         if isinstance(domain, Categories):
-            return list(_counted(records.array, group, groups, domain))
+            return list(counted(records.array, group, groups, domain))
         grid = domain if INDEX not in rows.columns else Grid(0, domain.size - 1, 1)  # where records are indices already
-        return list(_by_group(records, group, groups, grid))
+        return list(by_group(records, group, groups, grid))
 
     def sample(self, grid: Grid) -> Ints | None:
         """Indices of a few blocks of rows, where the engine samples without reading everything: DuckDB, numbers, no groups."""
@@ -281,7 +188,7 @@ class Table:
         frame = frame.filter(~nw.col(UNIT).is_null()).with_columns((mixed % PRIME).alias(ORDER))
         order = [ORDER, INDEX, *([GROUP] if self.by else [])]
         if self.eager:
-            keep = _first_of_each(
+            keep = first_of_each(
                 frame.get_column(UNIT), [frame.get_column(name).to_numpy() for name in order], self._selection.contributions
             )
             return frame.filter(keep.tolist()).drop(UNIT, ORDER)
@@ -511,36 +418,3 @@ def _literal(value: Any) -> str:
     if isinstance(value, dt.date):
         return f"DATE '{value.isoformat()}'"
     return quote_text(str(value))
-
-
-def _first_of_each(unit: Any, order: list[Ints], most: int) -> Array:
-    """Which rows are among the first `most` of their person."""
-    people = unit.to_numpy()
-    if people.dtype.kind == "O":
-        codes: dict[Any, int] = {}
-        people = np.fromiter((codes.setdefault(person, len(codes)) for person in people), dtype=np.int64, count=len(people))
-    rows = np.lexsort((*reversed(order), people))
-    ordered = people[rows]
-    begins = (
-        np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(ordered) else np.empty(0, dtype=np.int64)
-    )
-    place = np.arange(len(ordered)) - np.repeat(begins, np.diff(np.append(begins, len(ordered))))
-    keep = np.zeros(len(ordered), dtype=bool)
-    keep[rows[place < most]] = True
-    return keep
-
-
-def _counted(index: Ints, group: Array | None, many: int, categories: Categories) -> Iterable[Counted]:
-    """Counts of each category in each group."""
-    code = index if group is None else group * categories.size + index
-    for row in np.bincount(code, minlength=many * categories.size).reshape(many, -1):
-        found = row.nonzero()[0]
-        yield Counted(found, row[found])
-
-
-def _by_group(records: Records, groups: Array | None, many: int, grid: Grid) -> Iterable[Column]:
-    """The rows of each group side by side, by a counting sort of the groups."""
-    if groups is None:
-        return [Column(records, grid)]
-    order = np.argsort(groups.astype(np.uint16 if many <= 2**16 else np.int64), kind="stable")
-    return side_by_side(Records(records.array[order], records.integer), np.bincount(groups, minlength=many), grid)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Grid, Ints
+from duffdp.domain import Array, Categories, Grid, Ints
 from duffdp.engines.arrays import Column, Records, distinct, wanted
+from duffdp.engines.descent import Counted
 from duffdp.engines.source import Question, Ranks
 
 
@@ -85,3 +88,36 @@ class _Together:
             )
             found.append(near if inside else None)
         return found
+
+
+def by_group(records: Records, groups: Array | None, many: int, grid: Grid) -> Iterable[Column]:
+    """The rows of each group side by side, by a counting sort of the groups."""
+    if groups is None:
+        return [Column(records, grid)]
+    order = np.argsort(groups.astype(np.uint16 if many <= 2**16 else np.int64), kind="stable")
+    return side_by_side(Records(records.array[order], records.integer), np.bincount(groups, minlength=many), grid)
+
+
+def counted(index: Ints, group: Array | None, many: int, categories: Categories) -> Iterable[Counted]:
+    """Counts of each category in each group."""
+    code = index if group is None else group * categories.size + index
+    for row in np.bincount(code, minlength=many * categories.size).reshape(many, -1):
+        found = row.nonzero()[0]
+        yield Counted(found, row[found])
+
+
+def first_of_each(unit: Any, order: list[Ints], most: int) -> Array:
+    """Which rows are among the first `most` of their person."""
+    people = unit.to_numpy()
+    if people.dtype.kind == "O":
+        codes: dict[Any, int] = {}
+        people = np.fromiter((codes.setdefault(person, len(codes)) for person in people), dtype=np.int64, count=len(people))
+    rows = np.lexsort((*reversed(order), people))
+    ordered = people[rows]
+    begins = (
+        np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(ordered) else np.empty(0, dtype=np.int64)
+    )
+    place = np.arange(len(ordered)) - np.repeat(begins, np.diff(np.append(begins, len(ordered))))
+    keep = np.zeros(len(ordered), dtype=bool)
+    keep[rows[place < most]] = True
+    return keep

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from duffdp.engines.frames import narwhals
+from duffdp.engines.selection import narwhals
 from duffdp.errors import DuffError
 from duffdp.release import Release
 from duffdp.report.words import is_grouped, statistic, written

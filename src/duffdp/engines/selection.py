@@ -1,0 +1,106 @@
+"""How rows are chosen: which column, which groups, who is a person. Checked before a row is read."""
+
+from __future__ import annotations
+
+import itertools
+from collections.abc import Iterable
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from duffdp.domain import Categories
+from duffdp.engines.files import is_path
+from duffdp.errors import DuffError
+
+LIBRARIES = {"pandas", "polars", "pyarrow", "duckdb", "pyspark", "dask", "ibis", "modin", "cudf", "sqlframe", "narwhals"}
+
+
+class Selection(NamedTuple):
+    """Which column, in which groups, and who is a person."""
+
+    column: str | None = None
+    by: tuple[str, ...] = ()
+    keys: tuple[tuple[Any, ...], ...] = ()
+    unit: str | None = None
+    contributions: int = 1
+
+
+def narwhals() -> Any:
+    """narwhals, or what to install."""
+    try:
+        import narwhals as module
+    except ImportError:
+        raise DuffError("frames are read through narwhals, which is not installed. Run: pip install 'duffdp[frames]'.") from None
+    return module
+
+
+def is_table(data: Any) -> bool:
+    """Whether data are a path, or a frame or series of a library that narwhals knows."""
+    return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in LIBRARIES
+
+
+def select(column: Any, by: Any, keys: Any, unit: Any, contributions: Any) -> Selection:
+    """Check how rows are chosen and grouped, without looking at them."""
+    if column is not None and not isinstance(column, str):
+        raise DuffError(f'column must be the name of a column, got {column!r}. Pass for example column="age".')
+    if unit is not None and not isinstance(unit, str):
+        raise DuffError(
+            f'unit must be the name of the column that names the person, got {unit!r}. Pass for example unit="person_id".'
+        )
+    whole = isinstance(contributions, int | np.integer) and not isinstance(contributions, bool)
+    if not whole or contributions < 1:
+        raise DuffError(
+            f"contributions must be a whole number of 1 or more, got {contributions!r}. Pass for example contributions=1."
+        )
+    if unit is None and contributions != 1:
+        raise DuffError(
+            f'contributions={contributions} needs unit, the column that names the person. Pass for example unit="person_id".'
+        )
+    if by is None:
+        if keys is not None:
+            raise DuffError('keys are given without by. Pass the columns of the groups as well, for example by="region".')
+        return Selection(column, unit=unit, contributions=int(contributions))
+    names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
+    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+        raise DuffError(
+            f'by must be the name of a column or a list of different names, got {by!r}. Pass for example by="region".'
+        )
+    if keys is None:
+        raise DuffError(
+            'by needs keys, the public list of groups: it must not come from the data. Pass for example keys=["north", "south"].'
+        )
+    return Selection(column, names, _keys(names, keys), unit, int(contributions))
+
+
+def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
+    """Public keys as tuples, in the given order."""
+    if isinstance(keys, Categories):
+        keys = [keys]
+    if isinstance(keys, list | tuple) and keys and all(isinstance(key, Categories) for key in keys):
+        if len(keys) != len(by):
+            raise DuffError(f"keys must have one Categories for each of the {len(by)} columns of by, got {len(keys)}.")
+        rows: list[tuple[Any, ...]] = list(itertools.product(*keys))
+    elif is_table(keys) and not is_path(keys):
+        nw = narwhals()
+        frame = nw.from_native(keys).lazy().collect()
+        absent = [name for name in by if name not in frame.columns]
+        if absent:
+            raise DuffError(f"keys must hold the columns of by, {', '.join(absent)} is missing.")
+        rows = [tuple(row) for row in frame.select(*by).rows()]
+    elif isinstance(keys, Iterable) and not isinstance(keys, str | bytes | dict):
+        rows = [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
+    else:
+        raise DuffError(
+            f'keys must be a list of groups, a frame or Categories, got {type(keys).__name__}. Pass for example keys=["a", "b"].'
+        )
+    rows = [tuple(part.item() if isinstance(part, np.generic) else part for part in row) for row in rows]
+    if not rows:
+        raise DuffError('keys must not be empty. Pass for example keys=["north", "south"].')
+    for row in rows:
+        if len(row) != len(by):
+            raise DuffError(f"each key must have one value for each of the {len(by)} columns of by, got {row!r}.")
+        if any(part is None or part != part for part in row):
+            raise DuffError(f"keys must not hold missing values, got {row!r}.")
+    if len(set(rows)) < len(rows):
+        raise DuffError("keys must differ from each other.")
+    return tuple(rows)
