@@ -8,12 +8,13 @@ from contextlib import suppress
 from threading import Thread
 
 READS_DATA = {"median", "quantile", "mean", "mode", "release"}
+LOADER = Thread(target=lambda: _load(), daemon=True)
 
 
 def main() -> None:
     """Run the command line."""
     if READS_DATA & set(sys.argv[1:2]):
-        Thread(target=_load, daemon=True).start()
+        LOADER.start()
     try:
         from duffdp.cli.app import run
 

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from duffdp import __version__
-from duffdp.cli import audit, epsilon_for, ledger, mean, median, mode, paper, preview, quantile, release, triangles
+from duffdp.cli import LOADER, audit, epsilon_for, ledger, mean, median, mode, paper, preview, quantile, release, triangles
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
 
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
@@ -61,6 +61,9 @@ def run(arguments: list[str]) -> int:
     def stop(*_: object) -> None:
         nonlocal stopped
         stopped = True
+        if LOADER.is_alive():  # an exception in the middle of an import could leave its lock behind, and both threads waiting
+            os.write(2, f"duffdp: {STOPPED_TEXT}\n".encode())
+            os._exit(STOPPED)
         raise KeyboardInterrupt
 
     if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
