@@ -14,7 +14,7 @@ from duffdp.engines.arrays import CategoryColumn, Column, read
 from duffdp.engines.frames import is_table, open_table, select
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
-from duffdp.mechanisms.distance_bound import distance_bound
+from duffdp.mechanisms.distance_bound import distance_bound, mean_distance_bound
 from duffdp.mechanisms.mechanism import Mechanism, read_epsilon
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Mean, Mode, Quantile
@@ -99,9 +99,12 @@ class Release:
             )
         flip = kind == PermuteAndFlip.name
         rate = Fraction(1) if statistic == "mode" and flip else Fraction(1, 2)
-        bound = distance_bound(self.domain.size, rate * read_epsilon(self.epsilon) / self.contributions, flip, confidence)
+        c = rate * read_epsilon(self.epsilon) / self.contributions
+        bound = distance_bound(self.domain.size, c, flip, confidence)
+        if statistic == "mean":
+            return min(bound, mean_distance_bound(c, confidence))
         # Without any record every candidate is one record away from being the quantile.
-        return max(bound, 1) if statistic in ("median", "quantile") else bound
+        return bound if statistic == "mode" else max(bound, 1)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as a plain dictionary; the domain as its public parameters."""
