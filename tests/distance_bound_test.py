@@ -19,7 +19,7 @@ from duffdp.statistics import Mean, Median, Mode, Quantile
 CONFIDENCES = [0.5, 0.8, 0.95, 0.999]
 EPSILONS = [0.1, 1.0, 8.0]
 BOUNDED = [s for s in STATISTICS if getattr(s, "utility", "distance") != "rank"]
-DOMAINS = [Grid(0, 1, 1), Grid(0, 3, 1), Grid(0, 4000, 1)]
+DOMAINS = [Grid(0, 1, 1), Grid(0, 3, 1), Grid(0, 4000, 1), Grid(0, 2**40, 1)]
 
 
 def release_of(statistic, mechanism, epsilon, domain, contributions=1):
@@ -47,7 +47,7 @@ def beyond(statistic, mechanism, epsilon, domain, data, k):
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("statistic", BOUNDED, ids=repr)
 def test_it_holds_for_all_small_data(statistic, mechanism):
-    """All data sets with up to four records on four values, spread over domains of 2 to 4001 candidates."""
+    """All data sets with up to four records on four values, spread over domains of 2 to 2**40 candidates."""
     if isinstance(statistic, Mode) and (statistic.rate == 1) != (mechanism is PermuteAndFlip):
         return  # the verbs pair the full rate with permute-and-flip and the paper's with the exponential mechanism
     for domain in DOMAINS:
@@ -87,6 +87,40 @@ def test_the_signed_distance_is_within_log_2(mechanism, epsilon):
     n = less + 1
     data = [4999] * (n // 2) + [5000] * (n - n // 2)
     assert beyond(Median("signed"), mechanism, epsilon, domain, data, less) > 0.05
+
+
+def test_the_levels_of_a_mean_widen_slowly():
+    """Within i changes more than the closest candidate needs there are at most 8 i + 13 times as many candidates."""
+    rng = np.random.default_rng(1)
+    shapes = [
+        [0] * z + [top] * m for z, m in ((1, 1), (1, 30), (40, 1), (25, 25), (200, 3), (500, 500)) for top in (1, 7, 300, 10**6)
+    ]
+    random = [rng.integers(0, top + 1, n).tolist() for top in (3, 50, 10**6) for n in (1, 7, 60, 400) for _ in range(3)]
+    for data in (*shapes, *random, *map(list, small_data(5))):
+        for size in (4, 60, 10**6 + 1):
+            steps = Mean().steps(data, Grid(0, size - 1, 1))
+            best = int(steps.distance.min())
+            for i in range(int(steps.distance.max()) - best + 1):
+                assert steps.within(best + i) <= (8 * i + 13) * steps.within(best)
+
+
+@pytest.mark.parametrize("statistic", BOUNDED, ids=repr)
+def test_permute_and_flip_is_never_further(statistic):
+    """At the same coefficient no distance is exceeded more often than under the exponential mechanism."""
+    for domain in DOMAINS[1:]:
+        for data in small_data(3):
+            chosen = [round(x * (domain.size - 1) / 3) for x in data]
+            (distance, em), (_, pf) = (
+                excess(statistic, mechanism, 1.0, domain, chosen) for mechanism in (Exponential, PermuteAndFlip)
+            )
+            for k in np.unique(distance):
+                assert pf[distance > k].sum() <= em[distance > k].sum() + 1e-12
+
+
+def test_a_fine_grid_does_not_widen_the_bound_of_a_mean():
+    coarse, fine = (release_of(Mean(), PermuteAndFlip, 1.0, Grid(0.0, 1.0, step)).distance_bound() for step in (1e-9, 1e-15))
+    assert coarse == fine == 15
+    assert release_of(Mean(), PermuteAndFlip, 1.0, Grid(0, 1, 1)).distance_bound() < 15
 
 
 def test_the_test_can_fail():

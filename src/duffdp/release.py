@@ -18,7 +18,7 @@ from duffdp.engines.frames import Table, open_table, rows
 from duffdp.engines.selection import Selection, is_table, select
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
-from duffdp.mechanisms.distance_bound import distance_bound
+from duffdp.mechanisms.distance_bound import distance_bound, mean_distance_bound
 from duffdp.mechanisms.mechanism import Mechanism, read_epsilon
 from duffdp.plain import plain
 from duffdp.sampling.entropy import entropy
@@ -107,9 +107,12 @@ class Release:
             )
         flip = kind == PermuteAndFlip.name
         rate = Fraction(1) if statistic == "mode" and flip else Fraction(1, 2)
-        bound = distance_bound(self.domain.size, rate * read_epsilon(self.epsilon) / self.contributions, flip, confidence)
+        c = rate * read_epsilon(self.epsilon) / self.contributions
+        bound = distance_bound(self.domain.size, c, flip, confidence)
+        if statistic == "mean":
+            return min(bound, mean_distance_bound(c, confidence))
         # Without any record every candidate is one record away from being the quantile.
-        return max(bound, 1) if statistic in ("median", "quantile") else bound
+        return bound if statistic == "mode" else max(bound, 1)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has; the domain as its public parameters, a frame as a list of its rows."""

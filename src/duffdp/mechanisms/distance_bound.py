@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
@@ -53,16 +54,55 @@ def distance_bound(candidates: int, coefficient: Fraction, flip: bool, confidenc
     >>> distance_bound(121, Fraction(1, 2), flip=True, confidence=0.95)
     14
     """
+    return _least(lambda k, c: _beyond(candidates, (-c * (k + 1)).exp(), flip), coefficient, confidence)
+
+
+def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
+    """The same for a mean, on any grid and under both mechanisms; the distance is counted from that of the closest candidate.
+
+    Parameters
+    ----------
+    coefficient, confidence
+        As for `distance_bound`.
+
+    Privacy
+    -------
+    Computed from public parameters alone.
+
+    Utility
+    -------
+    Does not depend on the number of candidates, so that it is the smaller one on fine grids.
+
+    References
+    ----------
+    `docs/theory.md`, "How far a mean can be".
+
+    Examples
+    --------
+    >>> mean_distance_bound(Fraction(1, 2), confidence=0.95)
+    15
+    """
+
+    def beyond(k: int, c: Decimal) -> Decimal:
+        ratio = (-c).exp()
+        odds = (-c * (k + 1)).exp() * (8 * (k + 1) + 12 + 8 * ratio / (1 - ratio))
+        return odds / (1 + odds)
+
+    return _least(beyond, coefficient, confidence)
+
+
+def _least(beyond: Callable[[int, Decimal], Decimal], coefficient: Fraction, confidence: Any) -> int:
+    """The least k at which a probability that falls with k is down to 1 - confidence."""
     with localcontext() as context:
         context.prec = DIGITS
         rest = 1 - read_confidence(confidence)
         c = Decimal(coefficient.numerator) / Decimal(coefficient.denominator)
         low, high = -1, 1  # the rest is exceeded at `low` and kept at `high`
-        while _beyond(candidates, (-c * (high + 1)).exp(), flip) > rest:
+        while beyond(high, c) > rest:
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if _beyond(candidates, (-c * (middle + 1)).exp(), flip) <= rest else (middle, high)
+            low, high = (low, middle) if beyond(middle, c) <= rest else (middle, high)
         return high
 
 
