@@ -81,7 +81,7 @@ class LazyTable:
                 whole = np.searchsorted(group, np.arange(groups + 1))
                 total = [int(count[a:b].sum()) for a, b in pairwise(whole)]
             following: dict[tuple[int, int], tuple[int, int, int]] = {}
-            inside = 0
+            inside = asked = 0
             for g in range(groups):
                 for p, (q, reach) in enumerate(ranks):
                     if (p, g) in found:
@@ -97,11 +97,13 @@ class LazyTable:
                         last = near.last if near.last == high else min(near.last + 2**shift - 1, high)
                         following[p, g] = (near.first, last, near.below)
                         inside += int(near.counts.sum())
+                        asked += 2 * reach + 1
             ranges = following
             if ranges:
                 widest = max(high - low + 1 for low, high, _ in ranges.values())
                 finer = max(0, widest.bit_length() - int(math.log2(max(16, min(BUCKETS, ROWS // len(ranges))))))
-                shift = 0 if inside <= max(EXACT, 64 * groups) else min(finer, shift - 1)
+                # Another round of buckets pays if it leaves out much more than what is wanted anyway.
+                shift = 0 if inside <= max(EXACT, 64 * groups, 4 * asked) else min(finer, shift - 1)
         return [[found[p, g] for g in range(groups)] for p in range(len(ranks))]
 
     def _count(self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None) -> tuple[Ints, Ints, Ints, Ints]:
