@@ -76,7 +76,7 @@ def test_epsilon_is_for_the_whole_command(call, tmp_path):
     )
     assert code == 0
     assert [release["epsilon"] for release in json.loads(out)] == [0.3] * 3
-    assert Ledger(tmp_path / "b.db").spent == 0.9
+    assert Ledger(tmp_path / "b.db").spent() == 0.9
 
 
 def test_groups_take_the_types_of_their_columns(call):
@@ -183,7 +183,7 @@ def test_no_error_quotes_the_data(call, tmp_path):
     code, out, err = call("median", file, *AGES, "-e", "0.5", "--ledger", tmp_path / "b.db")
     assert (code, out) == (4, "")
     assert "secret" not in err
-    assert Ledger(tmp_path / "b.db").spent == 0.5  # an error that tells about a row is paid for
+    assert Ledger(tmp_path / "b.db").spent() == 0.5  # an error that tells about a row is paid for
 
 
 def test_the_budget_refuses(call, tmp_path):
@@ -214,7 +214,7 @@ def test_a_retry_is_free(call, tmp_path):
              "--ledger", book, "--call-id", "may")  # fmt: skip
     first, second = call(*given), call(*given)
     assert first == second
-    assert Ledger(book).spent == 0.01
+    assert Ledger(book).spent() == 0.01
     assert call(*given[:-1], "june")[1] != first[1]
 
 
@@ -222,7 +222,7 @@ def test_a_refused_output_costs_nothing(call, tmp_path):
     Ledger(tmp_path / "b.db", epsilon=1)
     for wrong in (("--out", tmp_path), ("--out", "/none/x.csv"), ("--report", "/none/x.html")):
         assert call("median", ADULT, *AGES, "-e", "1", "--ledger", tmp_path / "b.db", *wrong)[0] == 2
-    assert Ledger(tmp_path / "b.db").spent == 0
+    assert Ledger(tmp_path / "b.db").spent() == 0
 
 
 PLAN = """
@@ -272,25 +272,25 @@ def test_a_plan(call, plan):
     assert code == 0
     assert re.search(r"age +median +exponential\(distance\) +0.5 +2  sex, value", out)
     assert "the plan fits" in out
-    assert book.spent == 0
+    assert book.spent() == 0
     code, out, _ = call("release", plan, "-f", "csv")
     assert code == 0
     assert [row["release"] for row in rows(out)] == ["age"] * 2 + ["quantile(0.9) of age by sex, education_num"] * 2 + [
         "mode of workclass"
     ]
-    assert book.spent == 1
+    assert book.spent() == 1
     assert [charge["epsilon"] for charge in book.charges()] == ["1/2", "1/4", "1/4"]
     code, out, err = call("release", plan)
     assert (code, out) == (3, "")
     assert "requested epsilon 1, remaining 0.5" in err
     assert "does NOT fit" in call("release", plan, "--check")[1]
-    assert book.spent == 1
+    assert book.spent() == 1
 
 
 def test_a_plan_with_a_call_id(call, plan):
     first, second = (call("release", plan, "-f", "json", "--call-id", "x") for _ in range(2))
     assert first == second
-    assert Ledger(plan.parent / "budget.db").spent == 1
+    assert Ledger(plan.parent / "budget.db").spent() == 1
     file = plan.parent / "all.parquet"
     assert call("release", plan, "-f", "parquet", "--call-id", "x", "--out", file)[0] == 0
     assert duckdb.sql(f"SELECT count(*) FROM '{file}'").fetchall() == [(5,)]
@@ -314,7 +314,7 @@ def test_a_wrong_plan_costs_nothing(call, plan, old, new, code, told):
     found, out, err = call("release", plan, "-f", "csv")
     assert (found, out) == (code, "")
     assert told in err
-    assert Ledger(plan.parent / "budget.db").spent == 0
+    assert Ledger(plan.parent / "budget.db").spent() == 0
 
 
 def test_ctrl_c_ends_cleanly(tmp_path):
@@ -330,7 +330,7 @@ def test_ctrl_c_ends_cleanly(tmp_path):
     assert (waiting.returncode, out) == (130, "")
     assert err == "duffdp: stopped; what was charged stays charged\n"
     assert [path.name for path in tmp_path.iterdir()] == ["b.db"]
-    assert Ledger(tmp_path / "b.db").spent == 0
+    assert Ledger(tmp_path / "b.db").spent() == 0
 
 
 @pytest.mark.slow
@@ -349,7 +349,7 @@ def test_ctrl_c_in_the_middle(tmp_path):
         running.send_signal(signal.SIGINT)
         out, err = running.communicate(timeout=60)
         assert running.returncode in (0, 130)
-        assert (out == "") == (running.returncode == 130)
+        assert out or running.returncode == 130
         assert err in ("", "duffdp: stopped; what was charged stays charged\n")
         released += running.returncode == 0
         assert book.verify().charges >= released
@@ -402,9 +402,10 @@ def test_planning(call, tmp_path):
 
 
 def test_reports(call, tmp_path):
-    code, _, err = call("median", ADULT, *AGES, "-e", "1", "--report", tmp_path / "page.html")
+    Ledger(tmp_path / "b.db", epsilon=3)
+    code, _, err = call("median", ADULT, *AGES, "-e", "1", "--report", tmp_path / "page.html", "--ledger", tmp_path / "b.db")
     if not (Path(duffdp.__file__).parent / "report").exists():
-        assert code == 2
+        assert (code, Ledger(tmp_path / "b.db").spent()) == (2, 0)
         assert "cannot write reports" in err
         return
     assert code == 0

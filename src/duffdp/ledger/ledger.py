@@ -66,7 +66,7 @@ class Ledger:
     >>> folder = tempfile.TemporaryDirectory()
     >>> ledger = duffdp.Ledger(os.path.join(folder.name, "budget.db"), epsilon=1.0)
     >>> release = duffdp.median([31, 35, 38], epsilon=0.4, bounds=(0, 120), step=1, ledger=ledger)
-    >>> ledger.spent, ledger.remaining
+    >>> ledger.spent(), ledger.remaining()
     (0.4, 0.6)
     >>> duffdp.mean([31, 35, 38], epsilon=0.7, bounds=(0, 120), step=1, ledger=ledger)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -117,13 +117,11 @@ class Ledger:
         """The whole delta."""
         return float(self._delta)
 
-    @property
     def spent(self) -> float:
         """The sum of all charges so far."""
         with self._journal.reading() as view:
             return float(_spent(view, self.dataset)[0])
 
-    @property
     def remaining(self) -> float:
         """What is left of epsilon."""
         with self._journal.reading() as view:
