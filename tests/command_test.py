@@ -317,15 +317,19 @@ def test_a_wrong_plan_costs_nothing(call, plan, old, new, code, told):
     assert Ledger(plan.parent / "budget.db").spent() == 0
 
 
-def test_ctrl_c_ends_cleanly(tmp_path):
-    """Interrupted while it waits for a pipe: one line, code 130, no charge, nothing left behind."""
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_cleanly(tmp_path, sent):
+    """Interrupted while it waits for a pipe that has sent rows: one line, code 130, no charge, nothing left behind."""
     Ledger(tmp_path / "b.db", epsilon=1)
     waiting = subprocess.Popen(
         [*COMMAND, "median", "-", *AGES, "-e", "1", "--ledger", str(tmp_path / "b.db")], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
         stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(tmp_path)},
     )  # fmt: skip
-    time.sleep(1.0)
-    waiting.send_signal(signal.SIGINT)
+    waiting.stdin.write("age\n" + "33\n" * 200_000)
+    waiting.stdin.flush()
+    while not list(tmp_path.glob("duffdp-*/piped.csv")):
+        time.sleep(0.05)
+    waiting.send_signal(sent)
     out, err = waiting.communicate(timeout=60)
     assert (waiting.returncode, out) == (130, "")
     assert err == "duffdp: stopped; what was charged stays charged\n"
@@ -399,6 +403,14 @@ def test_planning(call, tmp_path):
     assert call("epsilon-for", *given, "--within", "0.1")[1].startswith("epsilon ")
     code, out, _ = call("preview", ADULT, *AGES, "-e", "1")
     assert (code, "NOT PRIVATE" in out) == (0, True)
+
+
+def test_paper(tmp_path):
+    """Runs what lies there, hands on arguments and the exit code."""
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "__main__.py").write_text("import sys; print(sys.argv[1:]); sys.exit(5)")
+    ran = duff("paper", "--quick", "median", cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (5, "['--quick', 'median']\n")
 
 
 def test_reports(call, tmp_path):

@@ -296,6 +296,9 @@ def test_a_forger_with_fitting_hashes_still_has_to_keep_the_books(filled):
         "budget is missing": [charge, release],
         "given twice": [budget, budget],
         "missing or given": [budget, charge._replace(kind="gift")],
+        "cannot be read": [budget, charge._replace(body={"epsilon": "1/0", "delta": "0"})],
+        "KeyError": [budget, charge._replace(body={})],
+        "overdrawn at": [budget, charge._replace(body=charge.body | {"epsilon": "-1", "spent": {"epsilon": "-1", "delta": "0"}})],
     }
     for found, wrong in forged.items():
         with pytest.raises(LedgerError, match=found):

@@ -62,8 +62,11 @@ def run(arguments: list[str]) -> int:
         stopped = True
         raise KeyboardInterrupt
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, stop)
+    # A terminated command ends like an interrupted one: rows from a pipe must not stay behind in a file.
+    normal = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    replaced = {number: usual for number, usual in normal.items() if signal.getsignal(number) is usual}
+    for number in replaced:
+        signal.signal(number, stop)
     try:
         code = app([part for part in arguments if part != "--debug"], prog_name="duffdp", standalone_mode=False)
         sys.stdout.flush()
@@ -79,6 +82,9 @@ def run(arguments: list[str]) -> int:
             import traceback
 
             traceback.print_exc()
+    finally:
+        for number, usual in replaced.items():
+            signal.signal(number, usual)
     if stopped:  # a query that is interrupted may end with an error of its engine
         code, text = STOPPED, STOPPED_TEXT
     print(f"duffdp: {' '.join(text.split())}", file=sys.stderr)
