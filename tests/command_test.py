@@ -78,7 +78,7 @@ def test_epsilon_is_for_the_whole_command(call, tmp_path):
     release = json.loads(out)
     assert (release["epsilon"], len(release["value"])) == (0.9, 3)
     assert release["statistic"] == "quantiles(0.1, 0.5, 0.9)"
-    assert Ledger(tmp_path / "b.db").spent == 0.9
+    assert Ledger(tmp_path / "b.db").spent() == 0.9
 
 
 def test_groups_take_the_types_of_their_columns(call):
@@ -185,7 +185,7 @@ def test_no_error_quotes_the_data(call, tmp_path):
     code, out, err = call("median", file, *AGES, "-e", "0.5", "--ledger", tmp_path / "b.db")
     assert (code, out) == (4, "")
     assert "secret" not in err
-    assert Ledger(tmp_path / "b.db").spent == 0.5  # an error that tells about a row is paid for
+    assert Ledger(tmp_path / "b.db").spent() == 0.5  # an error that tells about a row is paid for
 
 
 def test_the_budget_refuses(call, tmp_path):
@@ -216,7 +216,7 @@ def test_a_retry_is_free(call, tmp_path):
              "--ledger", book, "--call-id", "may")  # fmt: skip
     first, second = call(*given), call(*given)
     assert first == second
-    assert Ledger(book).spent == 0.01
+    assert Ledger(book).spent() == 0.01
     assert call(*given[:-1], "june")[1] != first[1]
 
 
@@ -224,7 +224,7 @@ def test_a_refused_output_costs_nothing(call, tmp_path):
     Ledger(tmp_path / "b.db", epsilon=1)
     for wrong in (("--out", tmp_path), ("--out", "/none/x.csv"), ("--report", "/none/x.html")):
         assert call("median", ADULT, *AGES, "-e", "1", "--ledger", tmp_path / "b.db", *wrong)[0] == 2
-    assert Ledger(tmp_path / "b.db").spent == 0
+    assert Ledger(tmp_path / "b.db").spent() == 0
 
 
 PLAN = """
@@ -274,25 +274,25 @@ def test_a_plan(call, plan):
     assert code == 0
     assert re.search(r"age +median +exponential\(distance\) +0.5 +2  sex, value", out)
     assert "the plan fits" in out
-    assert book.spent == 0
+    assert book.spent() == 0
     code, out, _ = call("release", plan, "-f", "csv")
     assert code == 0
     assert [row["release"] for row in rows(out)] == ["age"] * 2 + ["quantile(0.9) of age by sex, education_num"] * 2 + [
         "mode of workclass"
     ]
-    assert book.spent == 1
+    assert book.spent() == 1
     assert [charge["epsilon"] for charge in book.charges()] == ["1/2", "1/4", "1/4"]
     code, out, err = call("release", plan)
     assert (code, out) == (3, "")
     assert "requested epsilon 1, remaining 0.5" in err
     assert "does NOT fit" in call("release", plan, "--check")[1]
-    assert book.spent == 1
+    assert book.spent() == 1
 
 
 def test_a_plan_with_a_call_id(call, plan):
     first, second = (call("release", plan, "-f", "json", "--call-id", "x") for _ in range(2))
     assert first == second
-    assert Ledger(plan.parent / "budget.db").spent == 1
+    assert Ledger(plan.parent / "budget.db").spent() == 1
     file = plan.parent / "all.parquet"
     assert call("release", plan, "-f", "parquet", "--call-id", "x", "--out", file)[0] == 0
     assert duckdb.sql(f"SELECT count(*) FROM '{file}'").fetchall() == [(5,)]
@@ -316,23 +316,27 @@ def test_a_wrong_plan_costs_nothing(call, plan, old, new, code, told):
     found, out, err = call("release", plan, "-f", "csv")
     assert (found, out) == (code, "")
     assert told in err
-    assert Ledger(plan.parent / "budget.db").spent == 0
+    assert Ledger(plan.parent / "budget.db").spent() == 0
 
 
-def test_ctrl_c_ends_cleanly(tmp_path):
-    """Interrupted while it waits for a pipe: one line, code 130, no charge, nothing left behind."""
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_cleanly(tmp_path, sent):
+    """Interrupted while it waits for a pipe that has sent rows: one line, code 130, no charge, nothing left behind."""
     Ledger(tmp_path / "b.db", epsilon=1)
     waiting = subprocess.Popen(
         [*COMMAND, "median", "-", *AGES, "-e", "1", "--ledger", str(tmp_path / "b.db")], stdin=subprocess.PIPE, stderr=subprocess.PIPE,
         stdout=subprocess.PIPE, text=True, env=os.environ | {"TMPDIR": str(tmp_path)},
     )  # fmt: skip
-    time.sleep(1.0)
-    waiting.send_signal(signal.SIGINT)
+    waiting.stdin.write("age\n" + "33\n" * 200_000)
+    waiting.stdin.flush()
+    while not list(tmp_path.glob("duffdp-*/piped.csv")):
+        time.sleep(0.05)
+    waiting.send_signal(sent)
     out, err = waiting.communicate(timeout=60)
     assert (waiting.returncode, out) == (130, "")
     assert err == "duffdp: stopped; what was charged stays charged\n"
     assert [path.name for path in tmp_path.iterdir()] == ["b.db"]
-    assert Ledger(tmp_path / "b.db").spent == 0
+    assert Ledger(tmp_path / "b.db").spent() == 0
 
 
 @pytest.mark.slow
@@ -403,10 +407,19 @@ def test_planning(call, tmp_path):
     assert (code, "NOT PRIVATE" in out) == (0, True)
 
 
+def test_paper(tmp_path):
+    """Runs what lies there, hands on arguments and the exit code."""
+    (tmp_path / "experiments").mkdir()
+    (tmp_path / "experiments" / "__main__.py").write_text("import sys; print(sys.argv[1:]); sys.exit(5)")
+    ran = duff("paper", "--quick", "median", cwd=tmp_path)
+    assert (ran.returncode, ran.stdout) == (5, "['--quick', 'median']\n")
+
+
 def test_reports(call, tmp_path):
-    code, _, err = call("median", ADULT, *AGES, "-e", "1", "--report", tmp_path / "page.html")
+    Ledger(tmp_path / "b.db", epsilon=3)
+    code, _, err = call("median", ADULT, *AGES, "-e", "1", "--report", tmp_path / "page.html", "--ledger", tmp_path / "b.db")
     if not (Path(duffdp.__file__).parent / "report").exists():
-        assert code == 2
+        assert (code, Ledger(tmp_path / "b.db").spent()) == (2, 0)
         assert "cannot write reports" in err
         return
     assert code == 0
@@ -471,5 +484,5 @@ def test_triangles(call, tmp_path):
     release = json.loads(out)
     assert (code, release["unit"]) == (0, "edge")
     assert abs(release["value"] - 48_260) < 20
-    assert Ledger(tmp_path / "b.db").spent == 100
+    assert Ledger(tmp_path / "b.db").spent() == 100
     assert call("triangles", tmp_path / "missing.csv", "-e", "1", "--nodes", "10")[0] in (2, 4)

@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from duffdp import __version__
-from duffdp.cli import LOADER, audit, epsilon_for, ledger, mean, median, mode, paper, preview, quantile, release, triangles
+from duffdp.cli import audit, epsilon_for, ledger, mean, median, mode, paper, preview, quantile, release, triangles
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
 
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
@@ -61,13 +61,13 @@ def run(arguments: list[str]) -> int:
     def stop(*_: object) -> None:
         nonlocal stopped
         stopped = True
-        if LOADER.is_alive():  # an exception in the middle of an import could leave its lock behind, and both threads waiting
-            os.write(2, f"duffdp: {STOPPED_TEXT}\n".encode())
-            os._exit(STOPPED)
         raise KeyboardInterrupt
 
-    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
-        signal.signal(signal.SIGINT, stop)
+    # A terminated command ends like an interrupted one: rows from a pipe must not stay behind in a file.
+    normal = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
+    replaced = {number: usual for number, usual in normal.items() if signal.getsignal(number) is usual}
+    for number in replaced:
+        signal.signal(number, stop)
     try:
         code = app([part for part in arguments if part != "--debug"], prog_name="duffdp", standalone_mode=False)
         sys.stdout.flush()
@@ -83,6 +83,9 @@ def run(arguments: list[str]) -> int:
             import traceback
 
             traceback.print_exc()
+    finally:
+        for number, usual in replaced.items():
+            signal.signal(number, usual)
     if stopped:  # a query that is interrupted may end with an error of its engine
         code, text = STOPPED, STOPPED_TEXT
     print(f"duffdp: {' '.join(text.split())}", file=sys.stderr)

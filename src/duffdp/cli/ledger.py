@@ -23,7 +23,7 @@ def init(
     from duffdp.ledger import Ledger
 
     made = Ledger(path, epsilon=epsilon, delta=delta, dataset=dataset)
-    print(f"{path}: epsilon {made.epsilon:g}, delta {made.delta:g} for {made.dataset!r}, {made.remaining:g} left")
+    print(f"{path}: epsilon {made.epsilon:g}, delta {made.delta:g} for {made.dataset!r}, {made.remaining():g} left")
 
 
 @app.command()
@@ -40,8 +40,8 @@ def show(
         raise DuffError(f"a ledger is shown as table or json, got {form}.")
     ledger = Ledger(path, dataset=dataset)
     charges = ledger.charges()
-    known = {"dataset": ledger.dataset, "epsilon": ledger.epsilon, "delta": ledger.delta, "spent": ledger.spent,
-             "remaining": ledger.remaining}  # fmt: skip
+    known = {"dataset": ledger.dataset, "epsilon": ledger.epsilon, "delta": ledger.delta, "spent": ledger.spent(),
+             "remaining": ledger.remaining()}  # fmt: skip
     if delta is not None:
         known["total"] = {"delta": delta, "epsilon": ledger.total(delta)}
     if form is Format.json:
@@ -56,7 +56,7 @@ def show(
          "mechanism": c["mechanism"], "epsilon": float(Fraction(c["epsilon"])), "call id": c["call"] or ""}
         for c in charges
     ]  # fmt: skip
-    captions = [f"{ledger.dataset}: spent {ledger.spent:.12g} of {ledger.epsilon:g}, {ledger.remaining:.12g} left"]
+    captions = [f"{ledger.dataset}: spent {ledger.spent():.12g} of {ledger.epsilon:g}, {ledger.remaining():.12g} left"]
     if delta is not None:
         captions.append(f"all charges together: epsilon {known['total']['epsilon']:.6g} at delta {delta:g}")  # type: ignore[index]
     table(rows, captions)

@@ -56,13 +56,18 @@ def _draw(found: list[Any], names: tuple[str, ...], statistic: str, picture: Pat
         raise DuffError("pictures need matplotlib, which is not installed. Run: pip install 'duffdp[cli]'.") from None
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.add_subplot()
-    for name, mark in zip(names, "osD^vPX<>*" * len(names), strict=False):
-        axes.plot([seen.epsilon for seen in found], [seen.expected_error(name) for seen in found], marker=mark, label=name)
+    epsilons = [seen.epsilon for seen in found]
+    for i, name in enumerate(names):  # hollow marks and dashes: where lines coincide all of them are seen
+        errors = [seen.expected_error(name) for seen in found]
+        axes.plot(epsilons, errors, marker="osD^vPX<>*"[i % 10], linestyle=["-", "--", "-.", ":"][i % 4], fillstyle="none",
+                  markersize=6 + 2 * (i % 2), label=name)  # fmt: skip
     axes.set_xscale("log")
     axes.set_yscale("log")
+    axes.set_xticks(epsilons, [f"{each:g}" for each in epsilons])
+    axes.minorticks_off()
     axes.set_xlabel("epsilon")
     axes.set_ylabel(f"mean error of the {statistic}")
-    axes.grid(alpha=0.3, which="both")
+    axes.grid(alpha=0.3)
     axes.legend(frameon=False)
     try:
         figure.savefig(picture, dpi=150)

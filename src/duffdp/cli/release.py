@@ -62,7 +62,7 @@ def _say(planned: Any, requests: list[Any], book: Any) -> None:
         )  # fmt: skip
     captions = [f"epsilon {float(planned.epsilon):g} in all; nothing was charged, only names and types of columns were read"]
     if book is not None:
-        left = book.remaining
+        left = book.remaining()
         fits = "fits" if planned.epsilon <= left else "does NOT fit"
         captions.append(f"budget of {book.dataset!r}: {left:.12g} of {book.epsilon:g} left, the plan {fits}")
     table(rows, captions)

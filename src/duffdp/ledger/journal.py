@@ -76,7 +76,7 @@ class Journal:
             uri = f"{self.path.absolute().as_uri()}?mode={mode}"
             connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
             yield connection
-        except (sqlite3.Error, OverflowError) as error:
+        except sqlite3.Error as error:
             raise LedgerError(_told(self.path, error)) from None
         finally:
             if connection is not None:

@@ -47,7 +47,7 @@ class Ledger:
     Privacy
     -------
     All releases charged to one budget are together (epsilon, delta)-differentially private, for any choice of later releases
-    by earlier ones. A charge is on the disk before the draw: a crash may waste budget and gives none away. What was charged is
+    by earlier ones; for the weakest unit among them, a row if any was for rows. A charge is on the disk before the draw: a crash may waste budget and gives none away. What was charged is
     found again: each entry holds a hash of all before it. Whoever can write to the file can also forge all of it; keep the
     last hash elsewhere (`verify(head=...)`) if that matters. Values are stored for calls with a call id alone; they are private releases.
 
@@ -66,7 +66,7 @@ class Ledger:
     >>> folder = tempfile.TemporaryDirectory()
     >>> ledger = duffdp.Ledger(os.path.join(folder.name, "budget.db"), epsilon=1.0)
     >>> release = duffdp.median([31, 35, 38], epsilon=0.4, bounds=(0, 120), step=1, ledger=ledger)
-    >>> ledger.spent, ledger.remaining
+    >>> ledger.spent(), ledger.remaining()
     (0.4, 0.6)
     >>> duffdp.mean([31, 35, 38], epsilon=0.7, bounds=(0, 120), step=1, ledger=ledger)  # doctest: +ELLIPSIS
     Traceback (most recent call last):
@@ -117,13 +117,11 @@ class Ledger:
         """The whole delta."""
         return float(self._delta)
 
-    @property
     def spent(self) -> float:
         """The sum of all charges so far."""
         with self._journal.reading() as view:
             return float(_spent(view, self.dataset)[0])
 
-    @property
     def remaining(self) -> float:
         """What is left of epsilon."""
         with self._journal.reading() as view:
@@ -250,20 +248,24 @@ def _replayed(entries: list[Entry], path: str, head: str | None) -> Verified:
         if (entry.kind == "budget") == (entry.dataset in budgets) or entry.kind not in counts:
             raise wrong(entry, "a budget is missing or given twice")
         counts[entry.kind] += 1
-        if entry.kind == "budget":
-            budgets[entry.dataset] = Fraction(body["epsilon"]), Fraction(body["delta"])
-            spent[entry.dataset] = Fraction(0), Fraction(0)
-        elif entry.kind == "charge":
-            epsilon, delta = spent[entry.dataset]
-            epsilon, delta = epsilon + Fraction(body["epsilon"]), delta + Fraction(body["delta"])
+        try:
+            if entry.kind == "release":
+                if unused.pop(body["charge"], None) != (entry.dataset, entry.call):
+                    raise wrong(entry, "a release has no charge of its own")
+                continue
+            amount = Fraction(body["epsilon"]), Fraction(body["delta"])
+            if entry.kind == "budget":
+                budgets[entry.dataset], spent[entry.dataset] = amount, (Fraction(0), Fraction(0))
+                continue
+            epsilon, delta = (one + other for one, other in zip(spent[entry.dataset], amount, strict=True))
             if {"epsilon": str(epsilon), "delta": str(delta)} != body["spent"]:
                 raise wrong(entry, "the sum of the charges does not match")
-            if epsilon > budgets[entry.dataset][0] or delta > budgets[entry.dataset][1]:
-                raise wrong(entry, "the budget is overdrawn")
-            spent[entry.dataset] = epsilon, delta
-            unused[entry.number] = entry.dataset, entry.call
-        elif unused.pop(body["charge"], None) != (entry.dataset, entry.call):
-            raise wrong(entry, "a release has no charge of its own")
+        except (KeyError, TypeError, ArithmeticError) as error:
+            raise wrong(entry, f"{type(error).__name__}, an amount cannot be read") from None
+        if min(amount) < 0 or epsilon > budgets[entry.dataset][0] or delta > budgets[entry.dataset][1]:
+            raise wrong(entry, "the budget is overdrawn")
+        spent[entry.dataset] = epsilon, delta
+        unused[entry.number] = entry.dataset, entry.call
     if head is not None and head not in seen:
         raise LedgerError(f"the ledger {path!r} does not lead to the given head: entries were cut off or replaced.")
     return Verified(len(entries), counts["charge"], counts["release"], tuple(budgets), before)
