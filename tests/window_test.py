@@ -155,3 +155,14 @@ def test_groups_side_by_side(groups, q, far):
     array = np.array([x for group in groups for x in group])
     for column, group in zip(side_by_side(arrays.Records(array, False), sizes, grid), groups, strict=True):
         same(Quantile(q).steps(group, grid), Quantile(q).window(column, grid, far))
+
+
+def test_the_mean_of_many_records_on_a_coarse_grid():
+    """The closest candidate is many changes away; the window reaches it, so that the tail is not visited."""
+    ages, grid = np.random.default_rng(1).integers(0, 90, 30_000), Grid(0, 120, 1)
+    cut = Mean().window(Column(read(ages), grid), grid, 0.2)
+    same(Mean().steps(ages, grid), cut, few=3)
+    closest = int(cut.distance.min())
+    assert closest > 50
+    assert cut.tail is not None
+    assert cut.tail.floor > closest + 1

@@ -11,10 +11,11 @@ import numpy as np
 
 from duffdp.domain import Grid, Ints
 from duffdp.engines.arrays import Column, read
-from duffdp.engines.source import Question, Source
+from duffdp.engines.source import Question, Ranks, Source
 from duffdp.steps import StepFunction, Tail, nested
 
-MOST_LEVELS = 2**15  # a window never holds more levels; beyond them the tail is visited
+MOST_LEVELS = 2**15  # a window holds no more levels beyond the closest candidate; the rest is left to the tail
+CLOSEST = 2**20  # how many changes away the closest candidate is looked for
 MOST_RECORDS = 2**62  # all of them
 
 
@@ -53,7 +54,7 @@ class Mean:
 
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate of the domain."""
-        return self._steps(Column(read(values), domain), domain, None)
+        return self._whole(Column(read(values), domain), domain)
 
     def question(self, far: float) -> Question:
         """What a window up to the distance `far` needs to know: the sum, and the records at both ends."""
@@ -63,11 +64,21 @@ class Mean:
         return Question(((Fraction(0), levels), (Fraction(1), levels)), total=True)
 
     def window(self, column: Source, domain: Grid, far: float) -> StepFunction:
-        """The candidates up to the distance `far`, and the rest as a tail."""
-        return self._steps(column, domain, min(math.ceil(far) + 1, MOST_LEVELS))
+        """The candidates up to the distance `far` beyond that of the closest, and the rest as a tail."""
+        question = self.question(far)
+        answer, levels = column.ask(question), question.ranks[0][1]
+        # With more records than candidates no level may hold a candidate before about n / (N - 1) changes.
+        closest = answer[0][0].total // (domain.size - 1)
+        if closest > 1:
+            levels = 2 ** min(levels + closest, CLOSEST).bit_length()  # rounded: groups ask the same question
+            answer = column.ask(self._question(levels))
+        return self._steps(column, domain, answer, levels)
 
-    def _steps(self, column: Source, domain: Grid, levels: int | None) -> StepFunction:
-        (least, most), total = column.ask(self._question(MOST_RECORDS if levels is None else levels))
+    def _whole(self, column: Source, domain: Grid) -> StepFunction:
+        return self._steps(column, domain, column.ask(self._question(MOST_RECORDS)), None)
+
+    def _steps(self, column: Source, domain: Grid, answer: tuple[list[Ranks], int], levels: int | None) -> StepFunction:
+        (least, most), total = answer
         n, top = least.total, domain.size - 1
         wanted = n + 1 if levels is None else min(levels, n + 1)
         smallest = _first(least.values, least.counts, wanted)
@@ -80,7 +91,7 @@ class Mean:
         if left:
 
             def distance_of(index: int) -> int:
-                return self._steps(column, domain, None).distance_of(index)
+                return self._whole(column, domain).distance_of(index)
 
             tail = Tail(first, last, left, wanted + 1, distance_of)
         return StepFunction(domain, *nested(low, high, first=1), self.unit, self.rate, tail)
