@@ -183,7 +183,7 @@ class LazyTable:
             return None
         size, share, top = len(sample), float(q), grid.size - 1
         sample.sort()
-        half = 8 * math.sqrt(size * share * (1 - share) + 4) + reach * 1e-6 * size + 1  # blocks are not independent: wide
+        half = 6 * math.sqrt(size * share * (1 - share) + 4) + reach * 1e-6 * size + 1  # blocks are not independent: wide
         low, high = math.floor(share * size - half), math.ceil(share * size + half)
         first, last = (int(sample[low]) if low >= 0 else 0), (int(sample[high]) if high < size else top)
         got = fetch(self._table.placed(grid, first, last).group_by(INDEX).agg(self._nw.len().alias(COUNT)))

@@ -110,7 +110,7 @@ class Table:
         if not plain or not self.frame.implementation.is_duckdb():
             return None
         some = nw_native(self.frame).query(
-            "__rows", f"SELECT {quote_name(str(self._selection.column))} AS x FROM __rows USING SAMPLE 0.1% (system)"
+            "__rows", f"SELECT {quote_name(str(self._selection.column))} AS x FROM __rows USING SAMPLE 1% (system)"
         )
         values = np.ma.filled(fetch(self._nw.from_native(some))["x"].astype(np.float64), np.nan)
         return grid.snap(values[~np.isnan(values)])
