@@ -12,7 +12,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(DEMO): pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[files]'
+	$(PIP) --editable '.[cli,report]'
 	touch $(DEMO)
 
 $(READY): pyproject.toml | $(BIN)/python
