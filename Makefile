@@ -36,6 +36,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.engines
 	$(BIN)/python -m benchmarks.several_quantiles
 	$(BIN)/python -m benchmarks.graphs
+	$(BIN)/python -m benchmarks.command
 
 # All figures of the paper from scratch, and the page docs/paper.md with every claim beside what was measured.
 paper: | $(BIN)/python
