@@ -35,6 +35,7 @@ class LazyTable:
         self.domain = domain
         self._answers: dict[Question, list[tuple[list[Ranks], int]]] = {}
         self._tallies: list[tuple[Ints, Ints]] | None = None
+        self._totals: list[int] | None = None
 
     def sources(self) -> list[Tally]:
         return [LazyColumn(self, group) for group in range(self._groups)]
@@ -42,7 +43,9 @@ class LazyTable:
     def ask(self, question: Question) -> list[tuple[list[Ranks], int]]:
         """The answer for every group."""
         if question not in self._answers:
-            sums = self._sums() if question.total else [0] * self._groups
+            if question.total and self._totals is None:
+                self._totals = self._sums()
+            sums = self._totals if question.total and self._totals is not None else [0] * self._groups
             near = self._sampled(*question.ranks[0]) if len(question.ranks) == 1 else None
             ranks = [near] if near is not None else self._descend(question.ranks)
             self._answers[question] = [([part[g] for part in ranks], sums[g]) for g in range(self._groups)]
