@@ -141,20 +141,22 @@ def test_a_window_that_is_most_of_a_large_array():
     same(Median().steps(records, grid), Median().window(Column(read(records), grid), grid, 60_000.0), few=5)
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=200, deadline=None)
 @given(
     groups=st.lists(
         st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.0, 1.0, 2.0, 2.25, 3.0, 9.0]), max_size=40), min_size=1, max_size=6
     ),
     q=st.sampled_from(QS),
     far=st.integers(0, 12),
+    utility=st.sampled_from(["distance", "signed", "rank"]),
 )
-def test_groups_side_by_side(groups, q, far):
-    """Many groups answered in one go: with ties that reach past what was selected, and with empty groups."""
+def test_groups_side_by_side(groups, q, far, utility):
+    """Many groups answered in one go: with ties that reach past what was selected, and with empty groups. The signed distance needs
+    the quantile inside of the window: outside of it no floor above its depth would hold."""
     grid, sizes = Grid(0.0, 4.0, 0.5), np.array([len(group) for group in groups])
     array = np.array([x for group in groups for x in group])
     for column, group in zip(side_by_side(arrays.Records(array, False), sizes, grid), groups, strict=True):
-        same(Quantile(q).steps(group, grid), Quantile(q).window(column, grid, far))
+        same(Quantile(q, utility).steps(group, grid), Quantile(q, utility).window(column, grid, far))
 
 
 def test_the_mean_of_many_records_on_a_coarse_grid():
@@ -166,3 +168,15 @@ def test_the_mean_of_many_records_on_a_coarse_grid():
     assert closest > 50
     assert cut.tail is not None
     assert cut.tail.floor > closest + 1
+
+
+@pytest.mark.parametrize("utility", ["distance", "signed", "rank"])
+def test_a_group_whose_quantile_lies_at_the_edge_of_what_was_selected(utility):
+    """Two heavy values that meet near the median: whichever is cut off by the selection, the quantile stays inside of the window."""
+    grid, median = Grid(0.0, 4.0, 0.5), Median(utility)
+    for first in range(10, 31):
+        group = [1.0] * first + [2.0] * (40 - first)
+        (column,) = side_by_side(arrays.Records(np.array(group), False), np.array([40]), grid)
+        cut = median.window(column, grid, 0)
+        same(median.steps(group, grid), cut)
+        assert cut.tail is None or cut.tail.first <= grid.index(sorted(group)[19]) <= cut.tail.last
