@@ -28,7 +28,7 @@ ALLOWED = {
     "release": {"errors", "domain", "engines", "ledger", "mechanisms", "plain", "sampling", "statistics"},
     "rungs": {"errors", "domain", "steps"},
     "summary": {"errors", "domain", "engines", "mechanisms", "release", "sampling", "statistics"},
-    "graphs": {"errors", "domain", "engines", "mechanisms", "release", "sampling", "statistics"},
+    "graphs": {"errors", "domain", "engines", "mechanisms", "release", "sampling", "statistics", "steps"},
     "testing": {"errors", "domain", "mechanisms", "statistics", "steps"},
     # For research and planning, beside the way that data go:
     "optional": {"errors"},

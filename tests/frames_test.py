@@ -26,6 +26,7 @@ from duffdp.engines import descent
 from duffdp.engines.frames import Table
 from duffdp.engines.selection import select
 from duffdp.statistics import Mean, Median, Mode, Quantile
+from duffdp.steps import merged
 from engines import ENGINES, WITHOUT_UNITS, arrow
 from window_test import same
 
@@ -78,10 +79,8 @@ NOT_CARRIED = {("dask", c) for c in "dbczs"} | {("ibis", "z")}  # objects in das
 
 def steps_of(data, statistic, column, domain, by=None, keys=None, unit=None, contributions=1, far=10**6):
     sources = Table(data, select(column, by, keys, unit, contributions)).sources(domain)
-    return [
-        (s.start.tolist(), s.count.tolist(), s.distance.tolist())
-        for s in (statistic.window(source, domain, far) for source in sources)
-    ]
+    windows = [statistic.window(source, domain, far) for source in sources]
+    return [tuple(runs.tolist() for runs in merged(s.start, s.count, s.distance)) for s in windows]
 
 
 def oracle(statistic, column, domain, rows=None, data=None):

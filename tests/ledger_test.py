@@ -93,14 +93,14 @@ def test_the_charge_comes_before_the_rows_and_the_draw(path, monkeypatch):
     ledger = Ledger(path, epsilon=1)
     spent = []
     from duffdp.engines import arrays, descent
-    from duffdp.sampling.race import Field
+    from duffdp.mechanisms import mechanism
 
-    for owner, name in ((arrays.Column, "ask"), (descent.LazyTable, "ask"), (Field, "race")):
+    for owner, name in ((arrays.Column, "ask"), (descent.LazyTable, "ask"), (mechanism, "race")):
         original = getattr(owner, name)
 
-        def watch(self, *args, original=original, name=name, **kw):
+        def watch(*args, original=original, name=name, **kw):
             spent.append((name, ledger.spent()))
-            return original(self, *args, **kw)
+            return original(*args, **kw)
 
         monkeypatch.setattr(owner, name, watch)
     file = path.parent / "x.csv"

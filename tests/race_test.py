@@ -18,7 +18,7 @@ from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.sampling import race as racing
 from duffdp.sampling.entropy import SYSTEM, SeededEntropy, entropy
 from duffdp.statistics import Mean, Median, Mode
-from duffdp.steps import StepFunction, Tail
+from duffdp.steps import Batch, StepFunction, Tail
 
 FALSE_ALARM = 1e-9  # one in a thousand million runs of a correct sampler
 DATA = [0, 0, 1, 1, 1, 2, 3, 3, 3, 3]
@@ -65,7 +65,7 @@ def test_draws_follow_the_law(mechanism, statistic, epsilon):
 def test_refinement_is_exact(mechanism, bits):
     """Starting with hardly any bits nearly every race has to be refined, and the law is the same."""
     steps, chosen = Median().steps([3, 3, 4, 4, 4, 5, 5], Grid(0, 8, 1)), mechanism(1.0)
-    drawn = racing.race(steps, 2_000, chosen.coefficient(steps), chosen._flip, SYSTEM, bits=bits)
+    drawn = racing.races(steps, 2_000, chosen.coefficient(steps), chosen._flip, SYSTEM, bits=bits)
     check(drawn, mechanism, 1.0, steps, range(9))
 
 
@@ -77,7 +77,7 @@ def test_every_window_gives_the_same_law(mechanism, first, last, lower):
     steps = Median().steps([3, 3, 4, 4, 4, 5, 5], grid := Grid(0, 8, 1))
     chosen = mechanism(1.0)
     cut = window(steps, first, last, lower)
-    drawn = [grid.value(i) for i in racing.race(cut, 2_000, chosen.coefficient(cut), chosen._flip, SYSTEM)]
+    drawn = [grid.value(i) for i in racing.races(cut, 2_000, chosen.coefficient(cut), chosen._flip, SYSTEM)]
     check(drawn, mechanism, 1.0, steps, range(9))
 
 
@@ -85,7 +85,7 @@ def test_every_window_gives_the_same_law(mechanism, first, last, lower):
 def test_windows_and_few_bits_together(mechanism):
     steps, chosen = Median().steps([3, 3, 4, 4, 4, 5, 5], Grid(0, 8, 1)), mechanism(1.0)
     cut = window(steps, 3, 5)
-    drawn = racing.race(cut, 2_000, chosen.coefficient(cut), chosen._flip, SYSTEM, bits=2)
+    drawn = racing.races(cut, 2_000, chosen.coefficient(cut), chosen._flip, SYSTEM, bits=2)
     check(drawn, mechanism, 1.0, steps, range(9))
 
 
@@ -94,7 +94,7 @@ def test_side_by_side(mechanism):
     """Many step functions in one race: each gets a draw from its own law."""
     chosen = mechanism(1.0)
     kinds = [Median().steps(DATA, SMALL), window(Median().steps([3, 3, 3], SMALL), 2, 3), Median().steps([], SMALL)]
-    drawn = np.array(racing.Field(kinds * 20_000).race(chosen.coefficient(kinds[0]), chosen._flip, SYSTEM)).reshape(-1, 3)
+    drawn = np.array(racing.race(Batch.of(kinds * 20_000), chosen.coefficient(kinds[0]), chosen._flip, SYSTEM)).reshape(-1, 3)
     for i, data in enumerate([DATA, [3, 3, 3], []]):
         assert p_value(drawn[:, i], chosen.law(Median().steps(data, SMALL)), range(4)) > FALSE_ALARM
 
@@ -154,7 +154,7 @@ def test_levels_beyond_the_reach_of_doubles_can_win():
         def below(self, bound):
             return 0
 
-    assert racing.Field([steps]).race(Fraction(1, 2), False, Rigged()) == [1]
+    assert racing.race(Batch.of([steps]), Fraction(1, 2), False, Rigged()) == [1]
 
 
 def test_a_seed_reproduces_and_the_system_does_not():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -12,6 +13,7 @@ from hypothesis import strategies as st
 from cases import QS
 from duffdp import Grid
 from duffdp.engines import arrays
+from duffdp.engines import groups as groups_of
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.groups import side_by_side
 from duffdp.engines.source import Question
@@ -149,14 +151,19 @@ def test_a_window_that_is_most_of_a_large_array():
     q=st.sampled_from(QS),
     far=st.integers(0, 12),
     utility=st.sampled_from(["distance", "signed", "rank"]),
+    limit=st.sampled_from([10, 2**14]),
 )
-def test_groups_side_by_side(groups, q, far, utility):
+def test_groups_side_by_side(groups, q, far, utility, limit):
     """Many groups answered in one go: with ties that reach past what was selected, and with empty groups. The signed distance needs
     the quantile inside of the window: outside of it no floor above its depth would hold."""
     grid, sizes = Grid(0.0, 4.0, 0.5), np.array([len(group) for group in groups])
-    array = np.array([x for group in groups for x in group])
-    for column, group in zip(side_by_side(arrays.Records(array, False), sizes, grid), groups, strict=True):
-        same(Quantile(q, utility).steps(group, grid), Quantile(q, utility).window(column, grid, far))
+    array, begins = np.array([x for group in groups for x in group]), np.cumsum(sizes) - sizes
+    with mock.patch.object(groups_of, "SORTED", limit), mock.patch.object(groups_of, "BLOCK", 4):
+        columns = side_by_side(arrays.Records(array, False), begins, sizes, grid)
+        batch = Quantile(q, utility).windows(columns, grid, far)
+    assert len(batch) == len(groups)
+    for i, group in enumerate(groups):
+        same(Quantile(q, utility).steps(group, grid), batch[i])
 
 
 def test_the_mean_of_many_records_on_a_coarse_grid():
@@ -176,7 +183,7 @@ def test_a_group_whose_quantile_lies_at_the_edge_of_what_was_selected(utility):
     grid, median = Grid(0.0, 4.0, 0.5), Median(utility)
     for first in range(10, 31):
         group = [1.0] * first + [2.0] * (40 - first)
-        (column,) = side_by_side(arrays.Records(np.array(group), False), np.array([40]), grid)
+        (column,) = side_by_side(arrays.Records(np.array(group), False), np.array([0]), np.array([40]), grid)
         cut = median.window(column, grid, 0)
         same(median.steps(group, grid), cut)
         assert cut.tail is None or cut.tail.first <= grid.index(sorted(group)[19]) <= cut.tail.last

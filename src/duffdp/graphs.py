@@ -12,6 +12,7 @@ from duffdp.mechanisms import Exponential, PiecewiseLaplace
 from duffdp.release import NEGLIGIBLE, Release, charged
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Stars, Triangles
+from duffdp.steps import Batch
 
 
 def triangles(
@@ -125,7 +126,7 @@ def _released(statistic: Triangles | Stars, edges: Any, epsilon: Any, mechanism:
             value = chosen.release(rungs, statistic.most, source)
         else:
             far = math.ceil(2 * (NEGLIGIBLE + math.log(domain.size)) / chosen.epsilon)
-            (value,) = chosen.release([rungs.window(domain, far)], source)
+            (value,) = chosen.release(Batch.of([rungs.window(domain, far)]), source)
         if charge is not None:
             charge.keep([value])
     return Release(

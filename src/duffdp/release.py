@@ -15,20 +15,21 @@ import numpy as np
 from duffdp.domain import Categories, Domain, Grid
 from duffdp.engines.arrays import CategoryColumn, Column, Records, read
 from duffdp.engines.frames import Table, open_table, rows
+from duffdp.engines.groups import BLOCK
 from duffdp.engines.selection import Selection, is_table, select
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.mechanisms.distance_bound import distance_bound, mean_distance_bound
 from duffdp.mechanisms.mechanism import Mechanism, read_epsilon
 from duffdp.plain import plain
-from duffdp.sampling.entropy import entropy
+from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.statistics import Mean, Mode, Quantile
 
 if TYPE_CHECKING:
     from duffdp.ledger.charge import Charge
 
 # Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates to the tail.
-NEGLIGIBLE = 40.0
+NEGLIGIBLE = 20.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -376,13 +377,12 @@ def _release(
         sources_of(held.without_rows(), domain)  # what the types forbid is not charged
         charge = charged(ledger, name, label, epsilon, domain, selection or Selection(), randomness.secure)
     if charge is not None and charge.drawn is not None:
-        values = [domain.value(index) for index in charge.drawn]
+        found = charge.drawn
     else:
-        sources = sources_of(held, domain)
-        far = (NEGLIGIBLE + math.log(domain.size)) / (float(statistic.rate) * chosen.epsilon)
-        values = chosen.release([statistic.window(source, domain, far) for source in sources], randomness)  # type: ignore[arg-type]
+        found = drawn(chosen, statistic, sources_of(held, domain), domain, randomness)
         if charge is not None:
-            charge.keep([domain.find(value) for value in values])
+            charge.keep(found)
+    values = [domain.value(index) for index in found]
     return Release(
         value=table.answer(name.partition("(")[0], values) if table is not None and selection and selection.by else values[0],
         epsilon=total,
@@ -400,6 +400,18 @@ def sources_of(held: Records | Table, domain: Domain) -> list[Any]:
     if isinstance(held, Table):
         return list(held.sources(domain))
     return [CategoryColumn(held, domain) if isinstance(domain, Categories) else Column(held, domain)]
+
+
+def drawn(
+    chosen: Mechanism, statistic: Quantile | Mean | Mode, sources: list[Any], domain: Domain, source: Entropy
+) -> list[int]:  # fmt: skip
+    """The index of one candidate for each source, many in one race."""
+    far = (NEGLIGIBLE + math.log(domain.size)) / (float(statistic.rate) * chosen.epsilon)
+    found: list[int] = []
+    for begin in range(0, len(sources), BLOCK):
+        batch = statistic.windows(sources[begin : begin + BLOCK], domain, far)  # type: ignore[arg-type]
+        found += chosen.release(batch, source)
+    return found
 
 
 def charged(

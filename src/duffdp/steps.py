@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
@@ -108,6 +108,64 @@ class StepFunction:
     def within(self, t: float) -> int:
         """Number of candidates at distance t or less, the paper's lambda(H_t)."""
         return int(self.count[self.distance <= t].sum())
+
+
+_ZERO = np.zeros(1, dtype=np.intp)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Batch:
+    """Step functions or windows of one statistic side by side, their runs in one array: ready to be raced in one go.
+
+    The tail of a window comes before its runs, as one run at the least distance that it can have, with the start -1.
+    """
+
+    domain: Domain
+    start: Ints
+    count: Ints
+    distance: Ints
+    begin: Ints
+    tail_of: Callable[[int], Tail | None]
+    unit: Fraction
+    rate: Fraction
+
+    @classmethod
+    def of(cls, steps: Sequence[StepFunction]) -> Batch:
+        """Any step functions that share a domain, a unit and a rate."""
+        pieces = [
+            (s.start, s.count, s.distance)
+            if s.tail is None
+            else (_after(-1, s.start), _after(s.tail.count, s.count), _after(s.tail.floor, s.distance))
+            for s in steps
+        ]
+        begin = _ZERO
+        start, count, distance = pieces[0]
+        if len(pieces) > 1:
+            runs = np.array([len(count) for _, count, _ in pieces])
+            begin = np.cumsum(runs) - runs
+            start, count, distance = (np.concatenate(column) for column in zip(*pieces, strict=True))
+        return cls(steps[0].domain, start, count, distance, begin, lambda i: steps[i].tail, steps[0].unit, steps[0].rate)
+
+    def __len__(self) -> int:
+        return len(self.begin)
+
+    def __getitem__(self, i: int) -> StepFunction:
+        place = self.place(i)
+        start, count, distance = self.start[place], self.count[place], self.distance[place]
+        return StepFunction(self.domain, start, count, distance, self.unit, self.rate, self.tail_of(i))
+
+    def place(self, i: int) -> slice:
+        """Where the runs of one step function lie, without its tail."""
+        begin = int(self.begin[i])
+        end = int(self.begin[i + 1]) if i + 1 < len(self.begin) else len(self.start)
+        return slice(begin + int(self.start[begin] < 0), end)
+
+
+def _after(first: int, runs: Ints) -> Ints:
+    longer = np.empty(len(runs) + 1, dtype=np.int64)
+    longer[0] = first
+    longer[1:] = runs
+    return longer
 
 
 def nested(low: Ints, high: Ints, first: int = 0) -> tuple[Ints, Ints, Ints]:

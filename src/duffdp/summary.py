@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -14,7 +13,7 @@ from duffdp.engines.selection import Selection, is_table, select
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, Joint
 from duffdp.mechanisms.mechanism import read_epsilon
-from duffdp.release import NEGLIGIBLE, Release, _bounded, charged, sources_of
+from duffdp.release import Release, _bounded, charged, drawn, sources_of
 from duffdp.sampling.certain import two_sided_geometric
 from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.statistics import Quantile
@@ -95,8 +94,8 @@ def quantiles(
             return [joint.release(held, shares, source) for held in sources]
         return _each(sources, opened.grid, shares, each, source)
 
-    drawn = opened.drawn(ledger, name, label, exact, source.secure, draw)
-    values = [[opened.grid.value(i) for i in indices] for indices in drawn]
+    rows = opened.drawn(ledger, name, label, exact, source.secure, draw)
+    values = [[opened.grid.value(i) for i in indices] for indices in rows]
     value: Any = values[0]
     if opened.table is not None and by is not None:
         value = opened.table.answers({f"{float(q):g}": [row[j] for row in values] for j, q in enumerate(shares)})
@@ -114,14 +113,8 @@ def quantiles(
 
 def _each(sources: list[Any], grid: Grid, shares: tuple[Fraction, ...], chosen: Exponential, source: Entropy) -> list[list[int]]:
     """One release of the paper's mechanism for each quantile, sorted."""
-    drawn: list[list[int]] = [[] for _ in sources]
-    for q in shares:
-        statistic = Quantile(q)
-        far = (NEGLIGIBLE + math.log(grid.size)) / (float(statistic.rate) * chosen.epsilon)
-        values = chosen.release([statistic.window(held, grid, far) for held in sources], source)
-        for row, value in zip(drawn, values, strict=True):
-            row.append(grid.index(value))
-    return [sorted(row) for row in drawn]
+    found = [drawn(chosen, Quantile(q), sources, grid, source) for q in shares]
+    return [sorted(row) for row in zip(*found, strict=True)]
 
 
 def describe(
@@ -176,8 +169,8 @@ def describe(
         proposals = [joint.proposal(held, shares) for held in sources]
         return [[max(0, p.total + two_sided_geometric(noise, source)), *p.release(source)] for p in proposals]
 
-    drawn = opened.drawn(ledger, "describe", label, exact, source.secure, draw)
-    rows = [{"count": count, **dict(zip(SUMMARY, map(opened.grid.value, indices), strict=True))} for count, *indices in drawn]
+    found = opened.drawn(ledger, "describe", label, exact, source.secure, draw)
+    rows = [{"count": count, **dict(zip(SUMMARY, map(opened.grid.value, indices), strict=True))} for count, *indices in found]
     grouped = opened.table is not None and by is not None
     return Release(
         value=opened.table.answers({name: [row[name] for row in rows] for name in rows[0]})

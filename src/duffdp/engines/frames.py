@@ -11,9 +11,9 @@ import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid, Ints
 from duffdp.engines.arrays import Column, Records
-from duffdp.engines.descent import GROUP, INDEX, LazyTable, fetch
+from duffdp.engines.descent import COUNT, GROUP, INDEX, LazyTable, fetch
 from duffdp.engines.files import is_path, open_path, quote_name, quote_text
-from duffdp.engines.groups import by_group, counted, first_of_each
+from duffdp.engines.groups import by_group, counted, first_of_each, side_by_side
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
 from duffdp.engines.source import Tally
 from duffdp.errors import DuffError, UnsupportedData
@@ -90,19 +90,32 @@ class Table:
         if not self.eager:
             return list(LazyTable(domain, groups, self).sources())
         if isinstance(domain, Grid) and self._selection.unit is None and self.dtype != self._nw.Object:
-            # Records stay as they are until their group is looked at.
-            rows = self.joined(self.frame.select(str(self._selection.column), *self.by), {GROUP: list(range(groups))})
-            column = rows.get_column(self._selection.column)
-            rows = rows.filter(~column.is_null()) if column.null_count() else rows
-            records = Records(self._records(rows.get_column(self._selection.column)).array, self.integer)
-        else:
-            rows = self.indexed(domain)
-            records = Records(rows.get_column(INDEX).to_numpy(), True)
+            return list(self._side_by_side(domain, groups))
+        rows = self.indexed(domain)
+        index = rows.get_column(INDEX).to_numpy()
         group = rows.get_column(GROUP).to_numpy() if groups > 1 else None
         if isinstance(domain, Categories):
-            return list(counted(records.array, group, groups, domain))
-        grid = domain if INDEX not in rows.columns else Grid(0, domain.size - 1, 1)  # where records are indices already
-        return list(by_group(records, group, groups, grid))
+            return list(counted(index, group, groups, domain))
+        return list(by_group(Records(index, True), group, groups, Grid(0, domain.size - 1, 1)))
+
+    def _side_by_side(self, grid: Grid, groups: int) -> list[Column]:
+        """Groups of a frame in memory. Records stay as they are until their group is looked at."""
+        name, by = str(self._selection.column), list(self.by)
+        rows = self.frame.select(name, *by)
+        if rows.get_column(name).null_count():
+            rows = rows.filter(~self._nw.col(name).is_null())
+        if rows.implementation.is_polars():  # it brings the rows of a group together on all cores
+            lists = nw_native(rows).group_by(by).agg(name)
+            records = self._records(self._nw.from_native(lists[name].explode(empty_as_null=False), series_only=True))
+            size = lists[name].list.len().cast(int)
+            found = self._nw.from_native(lists.select(by).with_columns(size.alias(COUNT), (size.cum_sum() - size).alias(INDEX)))
+            found = self.joined(found, {GROUP: list(range(groups))})
+            at = found.get_column(GROUP).to_numpy()
+            begins, sizes = np.zeros((2, groups), dtype=np.int64)
+            begins[at], sizes[at] = found.get_column(INDEX).to_numpy(), found.get_column(COUNT).to_numpy()
+            return side_by_side(records, begins, sizes, grid)
+        rows = self.joined(rows, {GROUP: list(range(groups))})
+        return by_group(self._records(rows.get_column(name)), rows.get_column(GROUP).to_numpy(), groups, grid)
 
     def sample(self, grid: Grid) -> Ints | None:
         """Indices of a few blocks of rows, where the engine samples without reading everything: DuckDB, numbers, no groups."""

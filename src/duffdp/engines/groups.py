@@ -9,22 +9,23 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Array, Categories, Grid, Ints
-from duffdp.engines.arrays import Column, Records, distinct, wanted
+from duffdp.engines.arrays import SORTED, Column, Records, distinct, wanted
 from duffdp.engines.descent import Counted
 from duffdp.engines.source import Question, Ranks
 
+BLOCK = 256  # groups that are answered at once: their arrays fit into a processor's cache
 
-def side_by_side(records: Records, sizes: Ints, grid: Grid) -> list[Column]:
-    """A column for each group of an array that holds one group after the other; the array is reordered within groups."""
-    ends = np.cumsum(sizes).tolist()
-    begins = [0, *ends[:-1]]
+
+def side_by_side(records: Records, begins: Ints, sizes: Ints, grid: Grid) -> list[Column]:
+    """A column for each group of an array that holds each of them in one piece."""
     array = records.array
-    pieces = [Records(array[begin:end], records.integer) for begin, end in zip(begins, ends, strict=True)]
+    spans = list(zip(begins.tolist(), (begins + sizes).tolist(), strict=True))
+    pieces = [Records(array[begin:end], records.integer) for begin, end in spans]
     complete = array.dtype == np.float64 and not (len(array) and np.isnan(array.max()))
     if not (complete or (array.dtype == np.int64 and grid.whole)):
         return [Column(piece, grid) for piece in pieces]
-    together = _Together(array, begins, ends, grid)
-    return [_Member(piece, grid, together, position) for position, piece in enumerate(pieces)]
+    blocks = [_Together([piece.array for piece in pieces[at : at + BLOCK]], grid) for at in range(0, len(pieces), BLOCK)]
+    return [_Member(piece, grid, blocks[i // BLOCK], i % BLOCK) for i, piece in enumerate(pieces)]
 
 
 class _Member(Column):
@@ -44,29 +45,27 @@ class _Member(Column):
 class _Together:
     """Groups of present float64 or int64 records: select the wanted ranks in each, then snap and count all at once."""
 
-    def __init__(self, array: Ints, begins: list[int], ends: list[int], grid: Grid) -> None:
-        self._array, self._begins, self._ends, self._grid = array, begins, ends, grid
+    def __init__(self, groups: list[Array], grid: Grid) -> None:
+        self._groups, self._grid = groups, grid
         self._found: dict[tuple[Fraction, int], list[Ranks | None]] = {}
 
     def answer(self, q: Fraction, reach: int) -> list[Ranks | None]:
         """The wanted ranks of every group; None where ties reach past what was selected and one has to look closer."""
-        if (q, reach) not in self._found:
-            self._found[q, reach] = self._answer(q, reach)
-        return self._found[q, reach]
+        found = self._found.get((q, reach))
+        if found is None:
+            found = self._found[q, reach] = self._answer(q, reach)
+        return found
 
     def _answer(self, q: Fraction, reach: int) -> list[Ranks | None]:
         spans, middles = [], []
-        for begin, end in zip(self._begins, self._ends, strict=True):
-            total = end - begin
+        for group in self._groups:
+            total = len(group)
             low, high = wanted(q, reach, total)
             low, high = max(min(low, total - 1), 0), min(high, total - 1)
-            group = self._array[begin:end]
-            if low > 0 or high < total - 1:
-                group.partition((low, high))
-            middle = group[low : high + 1]
-            middle.sort()
             spans.append((low, high, total))
-            middles.append(middle)
+            if total > SORTED:
+                group, low, high = np.partition(group, (low, high))[low : high + 1], 0, high - low
+            middles.append(np.sort(group)[low : high + 1])
         lengths = np.array([len(middle) for middle in middles])
         index = self._grid.snap(np.concatenate(middles))
         values, counts, first = distinct(index, np.cumsum(lengths) - lengths)
@@ -90,12 +89,13 @@ class _Together:
         return found
 
 
-def by_group(records: Records, groups: Array | None, many: int, grid: Grid) -> Iterable[Column]:
+def by_group(records: Records, groups: Array | None, many: int, grid: Grid) -> list[Column]:
     """The rows of each group side by side, by a counting sort of the groups."""
     if groups is None:
         return [Column(records, grid)]
     order = np.argsort(groups.astype(np.uint16 if many <= 2**16 else np.int64), kind="stable")
-    return side_by_side(Records(records.array[order], records.integer), np.bincount(groups, minlength=many), grid)
+    sizes = np.bincount(groups, minlength=many)
+    return side_by_side(Records(records.array[order], records.integer), np.cumsum(sizes) - sizes, sizes, grid)
 
 
 def counted(index: Ints, group: Array | None, many: int, categories: Categories) -> Iterable[Counted]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
@@ -15,8 +14,8 @@ from duffdp.domain import Floats
 from duffdp.errors import DuffError
 from duffdp.mechanisms.law import Law
 from duffdp.sampling.entropy import Entropy, entropy
-from duffdp.sampling.race import Field, race
-from duffdp.steps import StepFunction
+from duffdp.sampling.race import race, races
+from duffdp.steps import Batch, StepFunction
 
 
 def read_epsilon(epsilon: Any) -> Fraction:
@@ -39,7 +38,7 @@ class Mechanism(ABC):
         self._epsilon = read_epsilon(epsilon)
         self.epsilon = float(self._epsilon)
 
-    def coefficient(self, steps: StepFunction) -> Fraction:
+    def coefficient(self, steps: StepFunction | Batch) -> Fraction:
         """What one step of distance takes off the logarithm of a weight: rate * epsilon * unit."""
         return steps.rate * steps.unit * self._epsilon
 
@@ -51,15 +50,14 @@ class Mechanism(ABC):
         steps.check()
         source = entropy(rng)
         if size is None:
-            return self.release([steps], source)[0]
+            return steps.domain.value(self.release(Batch.of([steps]), source)[0])
         if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 0:
             raise DuffError(f"size must be None or a whole number of 0 or more, got {size!r}.")
-        return steps.domain.values(race(steps, size, self.coefficient(steps), self._flip, source))
+        return steps.domain.values(races(steps, size, self.coefficient(steps), self._flip, source))
 
-    def release(self, steps: Sequence[StepFunction], source: Entropy) -> list[Any]:
-        """One candidate from each of several step functions or windows of one statistic, in one race."""
-        drawn = Field(steps).race(self.coefficient(steps[0]), self._flip, source)
-        return [steps[0].domain.value(index) for index in drawn]
+    def release(self, batch: Batch, source: Entropy) -> list[int]:
+        """The index of one candidate from each of several step functions or windows of one statistic, in one race."""
+        return race(batch, self.coefficient(batch), self._flip, source)
 
     def law(self, steps: StepFunction) -> Law:
         """The explicit law over the candidates of a whole step function."""

@@ -11,7 +11,6 @@ intervals can still win get more bits and more digits until one is left. Bits no
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -20,7 +19,7 @@ import numpy as np
 
 from duffdp.domain import Floats, Ints
 from duffdp.sampling.entropy import Entropy, Words
-from duffdp.steps import StepFunction, Tail
+from duffdp.steps import Batch, StepFunction, Tail
 
 WORD = 64
 # Bounds the rounding of the first pass in doubles (a few units of 2**-52 a step) with room to spare: the price of a
@@ -29,88 +28,55 @@ SLACK = 2.0**-36
 BLOCK = 2**20  # runs raced at once when many draws are asked for
 
 
-_ZERO = np.zeros(1, dtype=np.intp)
+def race(batch: Batch, c: Fraction, flip: bool, entropy: Entropy, *, bits: int = WORD) -> list[int]:
+    """The index of one candidate for each step function, exactly from the exponential mechanism with coefficient `c`
+    or, with `flip`, from permute-and-flip."""
+    known = entropy.words(len(batch.count))
+    if bits < WORD:
+        known = known >> np.uint64(WORD - bits)
+    low, high = _keys(known, bits, batch.count, batch.distance, float(c), flip)
+    if len(batch) == 1:
+        can_win = (low <= high.min()).nonzero()[0]
+        winner, left = can_win[:1], [len(can_win)]
+    else:
+        runs = np.diff(batch.begin, append=len(batch.count))
+        can_win = low <= np.repeat(np.minimum.reduceat(high, batch.begin), runs)
+        many = np.add.reduceat(can_win, batch.begin, dtype=np.intp)
+        winner, left = can_win.nonzero()[0][np.cumsum(many) - many], many.tolist()
+    return [
+        begin + entropy.below(count) if alone == 1 and begin >= 0 else _settle(batch, i, known, bits, low, high, c, flip, entropy)
+        for i, (begin, count, alone) in enumerate(
+            zip(batch.start[winner].tolist(), batch.count[winner].tolist(), left, strict=True)
+        )
+    ]
 
 
-class Field:
-    """Step functions or windows side by side, ready to be raced: one winner for each."""
-
-    def __init__(self, steps: Sequence[StepFunction]) -> None:
-        self.steps = steps
-        # A tail runs along as one run at the least distance that it can have.
-        pieces = [
-            (s.start, s.count, s.distance)
-            if s.tail is None
-            else (_with(s.start, -1), _with(s.count, s.tail.count), _with(s.distance, s.tail.floor))
-            for s in steps
-        ]
-        self.start, self.count, self.distance = pieces[0] if len(pieces) == 1 else _side_by_side(pieces)
-        self.runs = np.array([len(p[1]) for p in pieces], dtype=np.intp)
-        self.begin = np.cumsum(self.runs) - self.runs if len(pieces) > 1 else _ZERO
-
-    def race(self, c: Fraction, flip: bool, entropy: Entropy, *, bits: int = WORD) -> list[int]:
-        """The index of one candidate for each step function, exactly from the exponential mechanism with coefficient `c`
-        or, with `flip`, from permute-and-flip."""
-        known = entropy.words(len(self.count))
-        if bits < WORD:
-            known = known >> np.uint64(WORD - bits)
-        low, high = _keys(known, bits, self.count, self.distance, float(c), flip)
-        if len(self.steps) == 1:
-            can_win = (low <= high.min()).nonzero()[0]
-            winner, left = can_win[:1], [len(can_win)]
-        else:
-            can_win = low <= np.repeat(np.minimum.reduceat(high, self.begin), self.runs)
-            many = np.add.reduceat(can_win, self.begin, dtype=np.intp)
-            winner, left = can_win.nonzero()[0][np.cumsum(many) - many], many.tolist()
-        return [
-            begin + entropy.below(count)
-            if alone == 1 and begin >= 0
-            else self._settle(i, known, bits, high, low, c, flip, entropy)
-            for i, (begin, count, alone) in enumerate(
-                zip(self.start[winner].tolist(), self.count[winner].tolist(), left, strict=True)
-            )
-        ]
-
-    def _settle(
-        self, which: int, known: Words, bits: int, high: Floats, low: Floats, c: Fraction, flip: bool, entropy: Entropy
-    ) -> int:
-        """The winner of one step function whose first pass left several that can win, or the tail."""
-        step, begin = self.steps[which], int(self.begin[which])
-        end = begin + len(step.distance)
-        best: _Contender | None = None
-        least = high[begin:end].min(initial=np.inf)
-        for run in (begin + (low[begin:end] <= least).nonzero()[0]).tolist():
-            uniform = _Uniform(int(known[run]), bits)
-            rival = _Contender(int(self.distance[run]), [(uniform, int(self.count[run]))], run=run)
-            best = rival if best is None or rival.beats(best, c, flip, entropy) else best
-        candidate = None
-        if step.tail is not None:
-            best, candidate = _visit_tail(step.tail, best, _Uniform(int(known[end]), bits), c, flip, entropy)
-        if candidate is not None:
-            return candidate
-        assert best is not None
-        return int(self.start[best.run]) + entropy.below(int(self.count[best.run]))
-
-
-def _side_by_side(pieces: list[tuple[Ints, Ints, Ints]]) -> tuple[Ints, Ints, Ints]:
-    start, count, distance = (np.concatenate(column) for column in zip(*pieces, strict=True))
-    return start, count, distance
-
-
-def _with(runs: Ints, last: int) -> Ints:
-    longer = np.empty(len(runs) + 1, dtype=np.int64)
-    longer[:-1] = runs
-    longer[-1] = last
-    return longer
-
-
-def race(step: StepFunction, size: int, c: Fraction, flip: bool, entropy: Entropy, *, bits: int = WORD) -> list[int]:
+def races(step: StepFunction, size: int, c: Fraction, flip: bool, entropy: Entropy, *, bits: int = WORD) -> list[int]:
     """`size` independent draws from one step function."""
     most = max(1, BLOCK // (len(step.distance) + 1))
     drawn: list[int] = []
     while len(drawn) < size:
-        drawn += Field([step] * min(most, size - len(drawn))).race(c, flip, entropy, bits=bits)
+        drawn += race(Batch.of([step] * min(most, size - len(drawn))), c, flip, entropy, bits=bits)
     return drawn
+
+
+def _settle(
+    batch: Batch, which: int, known: Words, bits: int, low: Floats, high: Floats, c: Fraction, flip: bool, entropy: Entropy
+) -> int:
+    """The winner of one step function whose first pass left several that can win, or the tail."""
+    place, tail = batch.place(which), batch.tail_of(which)
+    best: _Contender | None = None
+    least = high[place].min(initial=np.inf)
+    for run in (place.start + (low[place] <= least).nonzero()[0]).tolist():
+        uniform = _Uniform(int(known[run]), bits)
+        rival = _Contender(int(batch.distance[run]), [(uniform, int(batch.count[run]))], run=run)
+        best = rival if best is None or rival.beats(best, c, flip, entropy) else best
+    if tail is not None:
+        best, candidate = _visit_tail(tail, best, _Uniform(int(known[place.start - 1]), bits), c, flip, entropy)
+        if candidate is not None:
+            return candidate
+    assert best is not None
+    return int(batch.start[best.run]) + entropy.below(int(batch.count[best.run]))
 
 
 def _keys(known: Words, bits: int, count: Ints, distance: Ints, c: float, flip: bool) -> tuple[Floats, Floats]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -12,7 +12,7 @@ import numpy as np
 from duffdp.domain import Grid, Ints
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question, Ranks, Source
-from duffdp.steps import StepFunction, Tail, nested
+from duffdp.steps import Batch, StepFunction, Tail, nested
 
 MOST_LEVELS = 2**15  # a window holds no more levels beyond the closest candidate; the rest is left to the tail
 CLOSEST = 2**20  # how many changes away the closest candidate is looked for
@@ -73,6 +73,10 @@ class Mean:
             levels = 2 ** min(levels + closest, CLOSEST).bit_length()  # rounded: groups ask the same question
             answer = column.ask(self._question(levels))
         return self._steps(column, domain, answer, levels)
+
+    def windows(self, columns: Sequence[Source], domain: Grid, far: float) -> Batch:
+        """The windows of several columns side by side."""
+        return Batch.of([self.window(column, domain, far) for column in columns])
 
     def _whole(self, column: Source, domain: Grid) -> StepFunction:
         return self._steps(column, domain, column.ask(self._question(MOST_RECORDS)), None)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -10,7 +11,7 @@ import numpy as np
 from duffdp.domain import Categories, Domain
 from duffdp.engines.arrays import CategoryColumn, Column, read
 from duffdp.engines.source import Question, Tally
-from duffdp.steps import StepFunction, merged
+from duffdp.steps import Batch, StepFunction, merged
 
 
 class Mode:
@@ -72,6 +73,10 @@ class Mode:
         size[-1] = domain.size - start[-1]
         held[1::2] = count
         return StepFunction(domain, *merged(start, size, held.max() - held), self.unit, self.rate)
+
+    def windows(self, columns: Sequence[Tally], domain: Domain, far: float) -> Batch:
+        """The windows of several columns side by side."""
+        return Batch.of([self.window(column, domain, far) for column in columns])
 
     def __repr__(self) -> str:
         return f"Mode(rate={self.rate})"

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from decimal import Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,7 +14,7 @@ from duffdp.domain import Grid, Ints
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question, Ranks, Source
 from duffdp.errors import DuffError
-from duffdp.steps import StepFunction, Tail, filled, merged
+from duffdp.steps import Batch, StepFunction, Tail, merged
 
 MOST_RANKS = 2**18  # a window never holds more ranks to a side; beyond it the tail is visited
 LARGEST_DENOMINATOR = 10**6  # keeps m * n in int64 up to 9 * 10**12 records
@@ -81,7 +82,8 @@ class Quantile:
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate of the domain."""
         index, count = Column(read(values), domain).tally()
-        return self._steps(Ranks(index, count, 0, int(count.sum()), 0, domain.size - 1), domain, None)
+        whole = self._batch([Ranks(index, count, 0, int(count.sum()), 0, domain.size - 1)], [], domain)[0]
+        return StepFunction(domain, *merged(whole.start, whole.count, whole.distance), self.unit, self.rate)
 
     def question(self, far: float) -> Question:
         """What a window up to the distance `far` needs to know."""
@@ -90,55 +92,64 @@ class Quantile:
 
     def window(self, column: Source, domain: Grid, far: float) -> StepFunction:
         """The candidates up to about the distance `far`, and the rest as a tail."""
-        ((ranks,), _) = column.ask(self.question(far))
-        left = domain.size - (ranks.last - ranks.first + 1)
-        if not left:
-            return self._steps(ranks, domain, None)
+        return self.windows([column], domain, far)[0]
 
-        def distance_of(index: int) -> int:
-            below, equal = column.rank_of(index)
-            value, count = np.array([[index], [equal]])[:, : int(equal > 0)]
-            alone = Ranks(value, count, below, ranks.total, index, index)
-            return int(self._steps(alone, domain, None).distance[0])
+    def windows(self, columns: Sequence[Source], domain: Grid, far: float) -> Batch:
+        """The windows of several columns side by side."""
+        question = self.question(far)
+        return self._batch([column.ask(question)[0][0] for column in columns], columns, domain)
 
-        return self._steps(ranks, domain, Tail(ranks.first, ranks.last, left, self._floor(ranks, domain), distance_of))
+    def _batch(self, ranks: list[Ranks], columns: Sequence[Source], domain: Grid) -> Batch:
+        """Runs from `first` to `last` of each: every distinct value and the gap after it; in front the tail and the first gap."""
+        begin, end, total, last, left, value, equal, upto = (_one if len(ranks) == 1 else _many)(ranks, domain.size)
+        floor = [
+            self._floor(near, domain, most) if out else 0
+            for near, most, out in zip(ranks, upto[end].tolist(), left.tolist(), strict=True)
+        ]
+        runs = np.empty((3, len(value), 2), dtype=np.int64)
+        start, count, distance = runs
+        start[:, 0] = value
+        value += 1
+        start[:, 1] = value
+        count[:, 0] = 1
+        np.subtract(start[1:, 0], value[:-1], out=count[:-1, 1])
+        count[end, 1] = last + 1 - value[end]
+        distance[:, 0], distance[:, 1] = self._distances(upto, equal, total)
+        start[begin, 0], count[begin, 0], distance[begin, 0] = -1, left, floor
+        flat = runs.reshape(3, -1)
+        full = flat[1] > 0
+        if len(ranks) > 1:
+            kept = np.add.reduceat(full, 2 * begin, dtype=np.intp)
+            begin = np.cumsum(kept) - kept
 
-    def _steps(self, ranks: Ranks, domain: Grid, tail: Tail | None) -> StepFunction:
-        """Runs from `ranks.first` to `ranks.last`: every distinct value, and the gaps before, between and after."""
-        start, count, distance = np.empty((3, 2 * len(ranks.values) + 1), dtype=np.int64)
-        start[0] = ranks.first
-        start[1::2] = ranks.values
-        np.add(ranks.values, 1, out=start[2::2])
-        np.subtract(start[1:], start[:-1], out=count[:-1])
-        count[-1] = ranks.last + 1 - start[-1]
-        below = np.empty(
-            len(ranks.values) + 1, dtype=np.int64
-        )  # records below each gap; below a value as below the gap before it
-        below[0] = ranks.below
-        below[1:] = ranks.counts
-        distance[::2], distance[1::2] = self._distances(np.cumsum(below, out=below), ranks.counts, ranks.total)
-        runs = (merged if tail is None else filled)(start, count, distance)
-        return StepFunction(domain, *runs, self.unit, self.rate, tail)
+        def tail_of(i: int) -> Tail | None:
+            def distance_of(index: int) -> int:
+                below, equal = columns[i].rank_of(index)
+                value, gap = self._distances(np.array([below + equal]), np.array([equal]), ranks[i].total)
+                return int((value if equal else gap)[0])
 
-    def _distances(self, below: Ints, equal: Ints, total: int) -> tuple[Ints, Ints]:
-        """Distances in the gaps with so many records below, and at the values between them (docs/theory.md, "Quantiles")."""
+            return Tail(ranks[i].first, ranks[i].last, int(left[i]), floor[i], distance_of) if left[i] else None
+
+        start, count, distance = (row[full] for row in flat)
+        return Batch(domain, start, count, distance, begin, tail_of, self.unit, self.rate)
+
+    def _distances(self, upto: Ints, equal: Ints, total: Ints | int) -> tuple[Ints, Ints]:
+        """Distances at values with so many records up to and at them, and in the gaps after (docs/theory.md, "Quantiles")."""
         p, m, largest = self._p, self._m, self._largest
-        over = m * below - p * total  # m times the ranks by which a gap lies above the quantile
+        over = m * upto - p * total  # m times the ranks by which a gap lies above the quantile
         if self.utility == "rank":
-            return np.abs(over), np.abs(over[:-1] + p * equal)
+            return np.abs(over - (m - p) * equal), np.abs(over)
         if p == 0:
-            return below + 1, below[:-1]
+            return upto - equal, upto + 1
         if p == m:
-            return 1 - over, -over[1:]
+            return -over, 1 - over
         gap = np.maximum((over - p) // largest + 2, 1 - (over + (m - p)) // largest)
-        over //= largest
-        value = np.maximum(over[:-1] + 1, -over[1:])
-        return gap, value if self.utility == "signed" else np.maximum(value, 0)
+        value = np.maximum((over - m * equal) // largest + 1, -(over // largest))
+        return value if self.utility == "signed" else np.maximum(value, 0), gap
 
-    def _floor(self, ranks: Ranks, domain: Grid) -> int:
+    def _floor(self, ranks: Ranks, domain: Grid, upto: int) -> int:
         """The least distance outside a window: that of a record just outside, without the 1 for joining."""
         p, m = self._p, self._m
-        upto = ranks.below + int(ranks.counts.sum())
         over, under = m * upto - p * ranks.total, p * ranks.total - m * ranks.below
         if self.utility == "rank":
             above, below = max(over, 0), max(under, 0)
@@ -154,6 +165,49 @@ class Quantile:
 
     def __repr__(self) -> str:
         return f"Quantile({self.q}, utility={self.utility!r})"
+
+
+class _Flat(NamedTuple):
+    """The distinct values of several columns one after the other, each with an entry in front for what lies before them."""
+
+    begin: Ints  # where the entries of each column begin,
+    end: Ints  # and the last of them
+    total: Ints | int
+    last: Ints | int
+    left: Ints  # candidates outside of each window
+    value: Ints
+    equal: Ints
+    upto: Ints  # records at the value or below
+
+
+_FIRST = np.zeros(1, dtype=np.int64)
+
+
+def _one(ranks: list[Ranks], size: int) -> _Flat:
+    """One column: the same as `_many`, with plain numbers."""
+    ((values, counts, below, total, first, last),) = ranks
+    value, equal = np.empty((2, len(values) + 1), dtype=np.int64)
+    value[0], equal[0] = first - 1, below
+    value[1:], equal[1:] = values, counts
+    upto = equal.cumsum()
+    equal[0] = 0
+    left = np.array([size - (last - first + 1)])
+    return _Flat(_FIRST, np.array([len(values)]), total, last, left, value, equal, upto)
+
+
+def _many(ranks: list[Ranks], size: int) -> _Flat:
+    below, total, first, last = np.array([near[2:] for near in ranks]).T
+    length = np.array([len(near.values) for near in ranks])
+    end = np.cumsum(length + 1) - 1
+    begin = end - length
+    value = np.concatenate([part for near in ranks for part in (_FIRST, near.values)])
+    equal = np.concatenate([part for near in ranks for part in (_FIRST, near.counts)])
+    value[begin] = first - 1
+    upto = equal.copy()
+    upto[begin] = below
+    upto[begin[1:]] -= (np.add.reduceat(equal, begin) + below)[:-1]  # so that the sum starts anew with each column
+    left = size - (last - first + 1)
+    return _Flat(begin, end, np.repeat(total, length + 1), last, left, value, equal, upto.cumsum())
 
 
 class Median(Quantile):
