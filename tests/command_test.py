@@ -178,9 +178,9 @@ def test_debug_shows_the_traceback():
 
 
 def test_no_error_quotes_the_data(call, tmp_path):
-    """A row that does not fit the types of the first 100,000."""
+    """A line that does not fit the layout of the first 100,000."""
     file = tmp_path / "x.csv"
-    file.write_text("age\n" + "33\n" * 100_000 + "a secret\n")
+    file.write_text("age,sex\n" + "33,f\n" * 100_000 + "33,f,a secret\n")
     Ledger(tmp_path / "b.db", epsilon=1)
     code, out, err = call("median", file, *AGES, "-e", "0.5", "--ledger", tmp_path / "b.db")
     assert (code, out) == (4, "")

@@ -549,3 +549,31 @@ def test_several_quantiles_and_a_summary_everywhere(engine, frames):
     if engine not in WITHOUT_UNITS:
         assert duffdp.quantiles(frames(engine), [0.5, 0.9], unit="p", contributions=2, **given).contributions == 2
     assert len(duffdp.quantiles(frames(engine), [0.5, 0.9], mechanism="duff", **given).value) == 2
+
+
+@pytest.mark.parametrize("odd", ["a secret", "n/a", '"4, 5"', "1e999", "--", ""])
+def test_a_record_of_text_that_does_not_fit_is_missing(tmp_path, odd):
+    """After the rows in which the types are found; the usual signs for a missing value before, too."""
+    rows = [f"{i % 9},2021-03-{1 + i % 9:02},{i % 2}" for i in range(30_000)]
+    for early in ("?", "NA"):
+        (tmp_path / "t.csv").write_text("\n".join(["x,d,g", f"{early},{early},1", *rows, f"{odd},{odd},0"]) + "\n")
+        table = Table(tmp_path / "t.csv", select("x", None, None, None, 1))
+        assert table.integer
+        (source,) = table.sources(Grid(0, 8, 1))
+        whole = [3334, 3334, 3334, 3333, 3333, 3333, 3333, 3333, 3333]
+        assert list(source.tally()[1]) == whole
+        days = Grid(dt.date(2021, 3, 1), dt.date(2021, 3, 9))
+        (source,) = Table(tmp_path / "t.csv", select("d", None, None, None, 1)).sources(days)
+        assert list(source.tally()[1]) == whole
+
+
+def test_a_sign_for_missing_is_a_category_like_any_other(tmp_path):
+    (tmp_path / "t.csv").write_text("country\n" + "NA\nDE\nNA\n" * 20)
+    assert duffdp.mode(tmp_path / "t.csv", column="country", epsilon=SURE, categories=["DE", "NA"]).value == "NA"
+
+
+def test_files_with_dates_of_another_layout(tmp_path):
+    (tmp_path / "t.csv").write_text("d;t\n" + "31/12/2020;31/12/2020 10:30:00\n" * 50 + "n/a;n/a\n")
+    given = {"epsilon": SURE, "bounds": (dt.date(2020, 1, 1), dt.date(2021, 1, 1))}
+    assert duffdp.median(tmp_path / "t.csv", column="d", **given).value == dt.date(2020, 12, 31)
+    assert duffdp.median(tmp_path / "t.csv", column="t", **given).value == dt.date(2020, 12, 31)

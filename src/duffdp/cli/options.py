@@ -43,7 +43,7 @@ NoBounds = Annotated[
 Step = Annotated[
     str | None, typer.Option("--step", help="Distance between possible answers (days for dates, seconds for times).")
 ]
-By = Annotated[list[str] | None, typer.Option("--by", help="A column that forms groups; may be repeated.")]
+By = Annotated[list[str] | None, typer.Option("--by", metavar="COLUMN", help="A column that forms groups; may be repeated.")]
 Keys = Annotated[
     list[str] | None,
     typer.Option(

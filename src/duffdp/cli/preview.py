@@ -21,9 +21,9 @@ Delta = Annotated[float | None, typer.Option("--delta", help="For mechanisms tha
 
 
 def preview(
-    data: Shape, epsilon: Annotated[list[float], typer.Option("--epsilon", "-e", help="One or several.")], column: Column = None,
+    data: Shape, epsilon: Annotated[list[float], typer.Option("--epsilon", "-e", metavar="FLOAT", help="May be repeated.")], column: Column = None,
     n: Number = None, statistic: Statistic = "median", q: Quantile = None, bounds: Bounds = None, step: Step = None,
-    categories: Categories = None, mechanism: Annotated[list[str] | None, typer.Option("--mechanism", help="May be repeated.")] = None,
+    categories: Categories = None, mechanism: Annotated[list[str] | None, typer.Option("--mechanism", metavar="NAME", help="May be repeated.")] = None,
     delta: Delta = None, picture: Annotated[Path | None, typer.Option("--picture", help="Also draw it: .png, .svg or .pdf.")] = None,
 ) -> None:  # fmt: skip
     """How far each mechanism would err. NOT PRIVATE for a file: use public or synthetic records."""

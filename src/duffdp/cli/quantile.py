@@ -10,7 +10,10 @@ from duffdp.cli import options as o
 from duffdp.cli.single import release_statistic
 
 Qs = Annotated[
-    list[float], typer.Option("-q", help="Which quantile, from 0 to 1; may be repeated: one epsilon for all, drawn together.")
+    list[float],
+    typer.Option(
+        "-q", metavar="SHARE", help="Which quantile, from 0 to 1; may be repeated: one epsilon for all, drawn together."
+    ),
 ]
 
 

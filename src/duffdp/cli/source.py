@@ -21,7 +21,7 @@ PARSED = (".csv", ".tsv", ".gz", ".json", ".jsonl", ".ndjson")  # kinds of files
 
 
 class Source:
-    """A table in a file. `shape` has its columns; where text would have to be parsed to know them, without rows."""
+    """A table in a file; no row is read before `rows` is asked for."""
 
     def __init__(self, path: str, columns: list[str]) -> None:
         try:
@@ -29,31 +29,23 @@ class Source:
         except ImportError:
             raise DuffError("files are read by DuckDB, which is not installed. Run: pip install 'duffdp[cli]'.") from None
         self._connection = duckdb.connect()
-        self._relation: DuckDBPyRelation = open_path(path, columns, self._connection)
-        self.types = {name: str(kind) for name, kind in zip(self._relation.columns, self._relation.types, strict=True)}
+        self.shape: DuckDBPyRelation = open_path(path, columns, self._connection)
+        self.types = {name: str(kind) for name, kind in zip(self.shape.columns, self.shape.types, strict=True)}
         self._parsed = path.lower().endswith(PARSED)
-        self.shape = self._made("shape", list(self.types)) if self._parsed else self._relation
-
-    def _made(self, name: str, columns: list[str]) -> DuckDBPyRelation:
-        """An empty table with columns of the known types: asking the file for them again takes as long as the first time."""
-        typed = ", ".join(f"{quote_name(column)} {self.types[column]}" for column in columns)
-        self._connection.execute(f"CREATE TABLE {name} ({typed})")
-        return self._connection.table(name)
 
     def rows(self, columns: list[str]) -> Any:
         """The table for many queries: text is parsed once, and only the needed columns are held."""
         if not self._parsed:
-            return self._relation
+            return self.shape
         import duckdb
 
-        held = self._made("held", columns)
         try:
-            self._relation.project(", ".join(map(quote_name, columns))).insert_into("held")
+            self.shape.project(", ".join(map(quote_name, columns))).create("held")
         except duckdb.Error:  # its words may quote a line of the data
             raise UnsupportedData(
-                "the rows cannot be read: some do not fit the types of the first ones. Check the file."
+                "the rows cannot be read: some do not fit the layout or the types of the first ones. Check the file."
             ) from None
-        return held
+        return self._connection.table("held")
 
 
 @contextmanager

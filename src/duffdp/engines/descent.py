@@ -181,8 +181,10 @@ class LazyTable:
     def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
         """DuckDB without groups: a sample of blocks brackets the rank, one pass counts what is below and what is inside."""
         grid = self.domain
-        sample = self._table.sample(grid) if isinstance(grid, Grid) else None
-        if not isinstance(grid, Grid) or sample is None or len(sample) < 2**10:
+        if not isinstance(grid, Grid) or grid.size <= BUCKETS:  # few candidates are counted in one pass without it
+            return None
+        sample = self._table.sample(grid)
+        if sample is None or len(sample) < 2**10:
             return None
         size, share, top = len(sample), float(q), grid.size - 1
         sample.sort()

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 SEPARATOR = "::"  # "people.duckdb::table"
 BATCH = 50_000
+# How files of text write that a number or a date is missing.
+MISSING = ["", "NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "Null", "null", "None", "none", "#N/A", "<NA>", "?", "-", "."]
 _READERS = {
     ".csv": "read_csv",
     ".tsv": "read_csv",
@@ -72,7 +74,33 @@ def _file(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
         if any(lower.endswith(ending) for ending in _DATABASES):
             raise UnsupportedData(f"{path!r} is a database: name the table as well, as in '{path}{SEPARATOR}table'.")
         raise UnsupportedData(f"the kind of {path!r} is not known by its name. duffdp reads {_KINDS}.")
+    if reader == "read_csv" and not pattern:
+        return _csv(connection, path)
     return connection.sql(f"SELECT * FROM {reader}({quote_text(path)})")
+
+
+def _csv(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
+    """One file of text: its layout and types are found once, in the first rows. A record that does not fit its type is missing."""
+    asked = "Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
+    missing = f"[{', '.join(map(quote_text, MISSING))}]"
+    found: Any = connection.execute(f"SELECT {asked} FROM sniff_csv({quote_text(path)}, nullstr = {missing})").fetchone()
+    *marks, skip, header, dates, times, columns = found
+    delimiter, quote, escape, comment = (None if mark == "(empty)" else mark for mark in marks)
+    quote = quote or '"'  # where the first rows need none, later ones may
+    layout = {"delim": delimiter or ",", "quote": quote, "escape": escape or quote, "comment": comment or ""}
+    options = ", ".join(f"{name} = {quote_text(text)}" for name, text in layout.items())
+    names = ", ".join(f"{quote_text(column['name'])}: 'VARCHAR'" for column in columns)
+    typed = ", ".join(_read_as(quote_name(column["name"]), column["type"], dates, times) for column in columns)
+    return connection.sql(
+        f"SELECT {typed} FROM read_csv({quote_text(path)}, auto_detect = false, {options}, skip = {skip}, header = {header}, "
+        f"columns = {{{names}}})"
+    )
+
+
+def _read_as(name: str, kind: str, dates: str | None, times: str | None) -> str:
+    """A text as what its column holds, or missing."""
+    layout = {"DATE": dates, "TIMESTAMP": times}.get(kind)
+    return f"TRY_CAST({f'try_strptime({name}, {quote_text(layout)})' if layout else name} AS {kind}) AS {name}"
 
 
 def _matches(pattern: str) -> bool:
