@@ -10,7 +10,6 @@ import sys
 def main() -> None:
     """Run the command line."""
     gc.set_threshold(100_000)  # importing makes many objects and no garbage
-    sys.modules.setdefault("pandas", None)  # type: ignore[arg-type]  # DuckDB would load it, if it is there, to no use
     try:
         from duffdp.cli.app import run
 

@@ -63,3 +63,14 @@ def opened(path: str, columns: list[str]) -> Iterator[Source]:
         with file.open("wb") as copy:
             shutil.copyfileobj(sys.stdin.buffer, copy, 2**20)
         yield Source(str(file), columns)
+
+
+@contextmanager
+def without_pandas() -> Iterator[None]:
+    """Keep DuckDB from loading pandas, if it is there, for every constant in a query: it takes longer than the query."""
+    absent = sys.modules.setdefault("pandas", None) is None  # type: ignore[arg-type]
+    try:
+        yield
+    finally:
+        if absent:
+            del sys.modules["pandas"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from duffdp.cli.source import Source
+from duffdp.cli.source import Source, without_pandas
 from duffdp.cli.values import typed
 from duffdp.errors import DuffError
 from duffdp.ledger.charge import Charge, Paid, Rehearsal, Rehearsed, Request
@@ -71,6 +71,7 @@ def rehearse(tasks: Iterable[Task], source: Source) -> list[Request]:
     return requests
 
 
+@without_pandas()
 def carry_out(
     tasks: list[Task], source: Source, ledger: Ledger | None, done: Callable[[], None] = lambda: None
 ) -> list[Release]:  # fmt: skip
