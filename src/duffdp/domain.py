@@ -257,6 +257,11 @@ class Grid:
         return self._flo, self._fhi, self._scale or self._fstep, bool(self._scale)
 
     @property
+    def rounds(self) -> bool:
+        """Whether `snap_float` is rounded, so that it may end above the last candidate."""
+        return self.size > _ROUNDED
+
+    @property
     def ticks(self) -> tuple[int, int, int]:
         """Lower end, upper end and step as whole numbers (days, microseconds) if `whole`."""
         return self._ilo, self._ihi, self._istep
@@ -275,7 +280,7 @@ class Grid:
                 offset += rest >= self._istep - rest
             return offset
         index = self.snap_float(keys).astype(np.int64)
-        return np.minimum(index, self.size - 1) if self.size > _ROUNDED else index
+        return np.minimum(index, self.size - 1) if self.rounds else index
 
     def snap_float(self, keys: Keys) -> Floats:
         """As `snap` for float64 keys, with the indices still in float64 (exact up to 2**50 candidates)."""

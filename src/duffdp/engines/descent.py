@@ -111,27 +111,31 @@ class LazyTable:
 
     def _count(self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None) -> tuple[Ints, Ints, Ints, Ints]:
         """Group, part, bucket and number of records, ordered; one query, or one for each part without groups."""
-        nw = self._nw
-        bucket = (nw.col(INDEX) if shift == 0 else nw.col(INDEX) - nw.col(INDEX) % 2**shift).alias(INDEX)
-        number = nw.len().alias(COUNT)
+        nw, number = self._nw, self._nw.len().alias(COUNT)
         if self._groups == 1:
             pieces = []
             for (part, _), (low, high, _) in (ranges or {(0, 0): (0, self.domain.size - 1, 0)}).items():
-                rows = self._rows.filter((nw.col(INDEX) >= low) & (nw.col(INDEX) <= high)) if ranges else self._rows
-                got = fetch(rows.select(bucket).group_by(INDEX).agg(number))
+                rows = self._rows.filter((nw.col(INDEX) >= low) & (nw.col(INDEX) <= high)) if ranges else None
+                got = fetch(self._bucketed(rows, shift).group_by(INDEX).agg(number))
                 index, count = whole(got[INDEX]), whole(got[COUNT])
                 pieces.append((np.zeros_like(index), np.full_like(index, part), index, count))
             group, part_of, index, count = (np.concatenate(column) for column in zip(*pieces, strict=True))
         else:
             if ranges is None:
-                got = self._by_group(self._rows.with_columns(bucket), [INDEX], [number])
+                got = self._by_group(self._bucketed(None, shift), [INDEX], [number])
                 part_of = np.zeros(len(got[COUNT]), dtype=np.int64)
             else:
-                got = fetch(self._within(ranges).with_columns(bucket).group_by(GROUP, PART, INDEX).agg(number))
+                got = fetch(self._bucketed(self._within(ranges), shift).group_by(GROUP, PART, INDEX).agg(number))
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
         return group[order], part_of[order], index[order], count[order]
+
+    def _bucketed(self, rows: Any, shift: int) -> Any:
+        """INDEX rounded down to multiples of 2**shift, in some rows or (None) in all."""
+        if rows is None and shift and not self._table.has_people:
+            return self._table.indexed(self.domain, shift=shift)
+        return (self._rows if rows is None else rows).with_columns(rounded_down(self._nw.col(INDEX), shift).alias(INDEX))
 
     def _by_group(self, rows: Any, also: list[str], aggregates: list[Any]) -> dict[str, Any]:
         """Aggregates for every group; where rows still have their own group columns, the keys are joined to the result."""
@@ -246,6 +250,11 @@ def fetch(frame: Any) -> dict[str, Any]:
         raise UnsupportedData(
             f"the query failed in the engine that holds the data ({type(error).__name__}). Is it readable and its connection open?"
         ) from None
+
+
+def rounded_down(index: Any, shift: int) -> Any:
+    """A column of whole numbers of 0 and more, in multiples of 2**shift."""
+    return index - index % 2**shift if shift else index
 
 
 def whole(values: Any) -> Ints:

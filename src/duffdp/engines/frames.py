@@ -11,7 +11,7 @@ import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid, Ints
 from duffdp.engines.arrays import Column, Records
-from duffdp.engines.descent import COUNT, GROUP, INDEX, LazyTable, fetch
+from duffdp.engines.descent import COUNT, GROUP, INDEX, LazyTable, fetch, rounded_down
 from duffdp.engines.files import is_path, open_path, quote_name, quote_text
 from duffdp.engines.groups import by_group, counted, first_of_each, side_by_side
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
@@ -149,13 +149,14 @@ class Table:
             keep = keep & ~column.is_nan()
         return self.frame.filter(keep), column
 
-    def indexed(self, domain: Domain, first: int = 0, last: int | None = None) -> Any:
+    def indexed(self, domain: Domain, first: int = 0, last: int | None = None, shift: int = 0) -> Any:
         """Rows that count, as INDEX and what tells their group: missing dropped, clamped, snapped, capped.
 
-        Rows outside of the candidates from `first` to `last` may be left out, where the engine can do so early.
+        Rows outside of the candidates from `first` to `last` may be left out, where the engine can do so early. With a `shift`,
+        which is not for people, INDEX is rounded down to multiples of 2**shift.
         """
         nw, selection = self._nw, self._selection
-        frame = self._with_index(domain, first, last) if isinstance(domain, Grid) else self._with_category(domain)
+        frame = self._with_index(domain, first, last, shift) if isinstance(domain, Grid) else self._with_category(domain)
         wanted = [nw.col(INDEX), *(nw.col(name) for name in selection.by)]
         if selection.unit is not None:
             wanted.append(nw.col(selection.unit).alias(UNIT))
@@ -169,6 +170,11 @@ class Table:
     def by(self) -> tuple[str, ...]:
         """The columns that form groups."""
         return self._selection.by
+
+    @property
+    def has_people(self) -> bool:
+        """Whether rows are capped for each person."""
+        return self._selection.unit is not None
 
     @property
     def late(self) -> bool:
@@ -208,7 +214,7 @@ class Table:
         rank = nw.col(UNIT).cum_count().over(UNIT, order_by=order)
         return frame.with_columns(rank.alias(ORDER)).filter(nw.col(ORDER) <= self._selection.contributions).drop(UNIT, ORDER)
 
-    def _with_index(self, grid: Grid, first: int, last: int | None) -> Any:
+    def _with_index(self, grid: Grid, first: int, last: int | None, shift: int) -> Any:
         """INDEX of every present row: the arithmetic of `Grid.snap`, written for every engine."""
         nw, name, dtype = self._nw, self._selection.column, self.dtype
         timed = grid.kind in ("date", "datetime")
@@ -226,7 +232,7 @@ class Table:
             frame, column = self._epoch(frame, str(name), grid.kind == "date")
         elif self.late:  # rows capped for a person must be the same in every query
             frame = self._between(frame, column, grid, first, grid.size - 1 if last is None else last)
-        return frame.with_columns(self._index(column, grid).alias(INDEX))
+        return frame.with_columns(self._index(column, grid, shift).alias(INDEX))
 
     def _between(self, frame: Any, column: Any, grid: Grid, first: int, last: int) -> Any:
         """Rows that snap to candidates from first to last, by a comparison that needs no snapping."""
@@ -240,20 +246,24 @@ class Table:
         integer = self.integer and grid.whole
         return (column if integer or self.dtype == self._nw.Float64 else column.cast(self._nw.Float64)), integer
 
-    def _index(self, column: Any, grid: Grid) -> Any:
+    def _index(self, column: Any, grid: Grid, shift: int = 0) -> Any:
         nw = self._nw
         timed = grid.kind in ("date", "datetime")
         if grid.whole and (timed or (self.integer and self.dtype != nw.UInt64 and grid.ticks[2] == 1)):
             low, high, step = grid.ticks
-            offset = column.cast(nw.Int64).clip(low, high) - low
-            if step == 1:
-                return offset
-            twice = offset * 2 + step
-            return ((twice - twice % (2 * step)) / (2 * step) + 0.5).floor().cast(nw.Int64)
+            index = column.cast(nw.Int64).clip(low, high) - low
+            if step > 1:
+                twice = index * 2 + step
+                index = ((twice - twice % (2 * step)) / (2 * step) + 0.5).floor().cast(nw.Int64)
+            return rounded_down(index, shift)
         least, most, factor, multiply = grid.scaling
         offset = column.cast(nw.Float64).clip(least, most) - least
         place = ((offset * factor if multiply else offset / factor) + 0.5).floor()
-        return place.clip(0.0, float(grid.size - 1)).cast(nw.Int64)
+        if grid.rounds:
+            return rounded_down(place.clip(0.0, float(grid.size - 1)).cast(nw.Int64), shift)
+        if shift:  # exact, and quicker than whole numbers
+            place = (place * 2.0**-shift).floor() * 2.0**shift
+        return place.cast(nw.Int64)
 
     def _with_category(self, categories: Categories) -> Any:
         """INDEX by a join with the public list."""
