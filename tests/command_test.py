@@ -14,6 +14,7 @@ import time
 from pathlib import Path
 
 import duckdb
+import polars as pl
 import pytest
 
 import duffdp
@@ -175,6 +176,15 @@ def test_debug_shows_the_traceback():
     assert plain.returncode == debugged.returncode == 4
     assert plain.stderr.count("\n") == 1
     assert "Traceback" in debugged.stderr
+
+
+@pytest.mark.parametrize("groups", [(), ("--by", "sex", "--keys", "Female,Male")])
+def test_a_process_of_its_own_writes_parquet(tmp_path, groups):
+    """Without what the tests have loaded already."""
+    file = tmp_path / "out.parquet"
+    done = duff("median", ADULT, *AGES, "-e", "1", *groups, "--out", file)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(pl.read_parquet(file)) == max(len(groups) // 2, 1)
 
 
 def test_no_error_quotes_the_data(call, tmp_path):

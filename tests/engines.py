@@ -49,10 +49,15 @@ def spark_frame(columns):
     return spark().createDataFrame(arrow(signed)).cache()
 
 
+@functools.cache
+def files():
+    """Where tables are written to, until the tests end."""
+    return tempfile.TemporaryDirectory(prefix="duffdp-test-")
+
+
 def written(ending):
     def make(columns):
-        folder = Path(tempfile.mkdtemp(prefix="duffdp-test-"))
-        path = folder / f"table{ending}"
+        path = Path(tempfile.mkdtemp(dir=files().name)) / f"table{ending}"
         table = arrow(columns)  # noqa: F841 (read by DuckDB)
         duckdb.sql(
             f"COPY (SELECT * FROM \"table\") TO '{path}'"
