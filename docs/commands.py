@@ -10,7 +10,7 @@ from pathlib import Path
 PAGE = Path(__file__).with_name("commands.md")
 BEGIN, END = "<!-- help: written by commands.py -->", "<!-- end of help -->"
 COMMANDS = [
-    "", "median", "quantile", "mean", "mode", "triangles", "release", "ledger init", "ledger show", "ledger verify", "preview", "epsilon-for", "audit",
+    "", "median", "quantile", "mean", "mode", "describe", "triangles", "release", "ledger init", "ledger show", "ledger verify", "preview", "epsilon-for", "audit",
     "paper",
 ]  # fmt: skip
 

@@ -299,6 +299,30 @@ def test_a_plan(call, plan):
     assert book.spent() == 1
 
 
+def test_a_plan_with_several_numbers(call, plan):
+    several = 'statistic = "quantile"\nq = [0.75, 0.25]\ncolumn = "age"\nbounds = [0, 120]\n'
+    summary = 'statistic = "describe"\ncolumn = "age"\nbounds = [0, 120]\nby = "sex"\nkeys = ["Female", "Male"]\n'
+    plan.write_text(f'source = "people.csv"\nepsilon = {SURE}\nmechanism = "duff"\n[[release]]\n{several}[[release]]\n{summary}')
+    out = call("release", plan, "--check")[1]
+    assert re.search(r"exponential\(distance\) x 2 +\S+ +2  value", out)
+    assert re.search(r"two-sided-geometric \+ joint-exponential +\S+ +12  sex, value", out)
+    code, out, _ = call("release", plan, "-f", "csv")
+    found = rows(out)
+    assert code == 0
+    assert [(row["statistic"], row["value"]) for row in found[:2]] == [("quantile(0.25)", "28"), ("quantile(0.75)", "48")]
+    assert [row["statistic"] for row in found[2:]] == ["count", "1%", "25%", "50%", "75%", "99%"] * 2
+    assert {row["release"] for row in found} == {"quantile(0.75, 0.25) of age", "describe of age by sex"}
+
+
+def test_describe(call, tmp_path):
+    page, file = tmp_path / "page.html", tmp_path / "out.parquet"
+    given = ("describe", ADULT, *AGES, "-e", SURE)
+    assert rows(call(*given, "-f", "csv")[1])[3] == {"statistic": "50%", "value": "37"}
+    assert call(*given, "--by", "sex", "--keys", "Female,Male", "--out", file, "--report", page)[0] == 0
+    assert duckdb.sql(f"SELECT value FROM '{file}' WHERE sex = 'Male' AND statistic = 'count'").fetchall() == [(21790,)]
+    assert "<td>count</td>" in page.read_text()
+
+
 def test_a_plan_with_a_call_id(call, plan):
     first, second = (call("release", plan, "-f", "json", "--call-id", "x") for _ in range(2))
     assert first == second

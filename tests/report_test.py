@@ -96,6 +96,21 @@ def test_people_groups_and_modes(page):
     assert "cost epsilon = 0.75 for whoever" in text
 
 
+def test_several_numbers(page):
+    ages = {"x": list(range(100)), "g": ["a", "b"] * 50}
+    given = {"column": "x", "epsilon": 1.0, "bounds": (0, 120), "step": 1}
+    text = page([duffdp.quantiles(range(100), [0.25, 0.5], **GIVEN), duffdp.describe(range(100), **GIVEN)])
+    assert "Quantiles 0.25, 0.5" in text
+    assert "Summary" in text
+    assert "two-sided geometric noise on the count" in text
+    assert "each group" not in text
+    grouped = duffdp.describe(pl.DataFrame(ages), **given, by="g", keys=["a", "b"])
+    text = page(grouped)
+    assert "the list of groups" in text
+    for keys, part, value in grouped.rows():
+        assert re.search(rf"{keys['g']}\W+(\w+\W+)?{part}\W+(\w+\W+)?{value}\b", text)
+
+
 def test_it_escapes(tmp_path):
     bad = "<script>alert(1)</script>"
     release = duffdp.mode([bad], epsilon=500, categories=[bad, "b"])

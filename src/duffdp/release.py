@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 # Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates to the tail.
 NEGLIGIBLE = 20.0
+# The quantiles of `describe`.
+SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -65,6 +67,11 @@ class Release:
 
     def __float__(self) -> float:
         return float(self.value)
+
+    @property
+    def grouped(self) -> bool:
+        """Whether `value` is a frame with a row for each group."""
+        return not isinstance(self.value, str) and is_table(self.value)
 
     def distance_bound(self, confidence: float = 0.95) -> int:
         """How many records would have to join or leave, at most, until `value` is the exact answer.
@@ -115,10 +122,34 @@ class Release:
         # Without any record every candidate is one record away from being the quantile.
         return bound if statistic == "mode" else max(bound, 1)
 
+    def rows(self) -> list[tuple[dict[str, Any], str, Any]]:
+        """Every released number: the keys of its group, what it is (a statistic, or a line of `describe`), and its value.
+
+        Examples
+        --------
+        >>> import duffdp
+        >>> release = duffdp.quantiles(range(1000), [0.25, 0.75], epsilon=1.0, bounds=(0, 1000), step=100, rng=1)
+        >>> release.rows()
+        [({}, 'quantile(0.25)', 200), ({}, 'quantile(0.75)', 700)]
+        """
+        name, _, shares = self.statistic.partition("(")
+        parts = [f"quantile({share})" for share in shares.rstrip(")").split(", ")] if name == "quantiles" else [self.statistic]
+        if name == "describe":
+            parts = ["count", *SUMMARY]
+        if not self.grouped:
+            values = self.value.values() if isinstance(self.value, dict) else self.value if name == "quantiles" else [self.value]
+            return [({}, part, value) for part, value in zip(parts, values, strict=True)]
+        found = []
+        for row in rows(self.value):
+            cells = list(row.items())  # keys come first
+            keys = dict(cells[: -len(parts)])
+            found += [(keys, part, value) for part, (_, value) in zip(parts, cells[-len(parts) :], strict=True)]
+        return found
+
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has; the domain as its public parameters, a frame as a list of its rows."""
         fields = {
-            "value": rows(self.value) if is_table(self.value) and not isinstance(self.value, str) else self.value,
+            "value": rows(self.value) if self.grouped else self.value,
             "epsilon": self.epsilon,
             "delta": self.delta,
             "statistic": self.statistic,

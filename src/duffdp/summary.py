@@ -13,13 +13,12 @@ from duffdp.engines.selection import Selection, is_table, select
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, Joint
 from duffdp.mechanisms.mechanism import read_epsilon
-from duffdp.release import Release, _bounded, charged, drawn, sources_of
+from duffdp.release import SUMMARY, Release, _bounded, charged, drawn, sources_of
 from duffdp.sampling.certain import two_sided_geometric
 from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.statistics import Quantile
 from duffdp.statistics.quantiles import read_qs
 
-SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
 COUNT_SHARE = Fraction(1, 8)  # of epsilon: the count then errs by about 8 / epsilon, more than enough for most readers
 
 

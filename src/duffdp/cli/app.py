@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from duffdp import __version__
-from duffdp.cli import audit, epsilon_for, ledger, mean, median, mode, paper, preview, quantile, release, triangles
+from duffdp.cli import audit, describe, epsilon_for, ledger, mean, median, mode, paper, preview, quantile, release, triangles
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
 
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
@@ -18,7 +18,7 @@ STOPPED_TEXT = "stopped; what was charged stays charged"
 # Click lives inside of newer versions of typer and beside older ones: its own error is the second parent of this one.
 ClickError: Any = typer.BadParameter.__mro__[2]
 
-HELP = """Differentially private medians, quantiles, means and modes of a table.
+HELP = """Differentially private medians, quantiles, means, modes and counts of a table.
 
 Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot be used, 4 data not readable, 130 stopped.
 Errors are one line; with --debug, anywhere on the line, the traceback follows."""
@@ -45,6 +45,7 @@ app.command("median")(median.median)
 app.command("quantile")(quantile.quantile)
 app.command("mean")(mean.mean)
 app.command("mode")(mode.mode)
+app.command("describe")(describe.describe)
 app.command("triangles")(triangles.triangles)
 app.command("release")(release.release)
 app.add_typer(ledger.app, name="ledger")

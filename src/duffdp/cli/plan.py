@@ -12,7 +12,7 @@ from typing import Any
 from duffdp.cli.task import Task
 from duffdp.errors import DuffError
 
-STATISTICS = ("median", "quantile", "mean", "mode")
+STATISTICS = ("median", "quantile", "mean", "mode", "describe")
 SHARED = ("unit", "contributions", "mechanism")
 TOP = ("source", "epsilon", "ledger", "dataset", "call_id", *SHARED, "release")
 EACH = ("name", "statistic", "column", "q", "bounds", "step", "categories", "by", "keys", "weight", *SHARED)
@@ -92,9 +92,13 @@ def _task(entry: dict[str, Any], number: int, epsilon: Fraction) -> Task:
     if len(keys) != len(by) or not all(isinstance(part, list) for part in keys):
         raise DuffError(f"{where}: keys must be one list for each of the {len(by)} columns of by.")
     options = {name: entry[name] for name in ("bounds", "step", *SHARED) if name in entry}
-    q = f"({entry['q']})" if "q" in entry else ""
-    name = entry.get("name", f"{statistic}{q} of {column}" + (f" by {', '.join(map(str, by))}" if by else ""))
-    return Task(statistic, epsilon, column, entry.get("q"), by, keys, entry.get("categories"), options, str(name))
+    if statistic == "describe":  # has one mechanism
+        options.pop("mechanism", None)
+    q = entry.get("q")
+    share = "" if q is None else f"({', '.join(map(str, q)) if isinstance(q, list) else q})"
+    name = entry.get("name", f"{statistic}{share} of {column}" + (f" by {', '.join(map(str, by))}" if by else ""))
+    verb = "quantiles" if isinstance(q, list) else statistic
+    return Task(verb, epsilon, column, q, by, keys, entry.get("categories"), options, str(name))
 
 
 def _weight(entry: dict[str, Any]) -> Fraction:

@@ -58,7 +58,7 @@ def _say(planned: Any, requests: list[Any], book: Any) -> None:
         groups = prod(len(keys) for keys in task.keys)
         rows.append(
             {"release": task.name, "statistic": request.statistic, "mechanism": request.mechanism, "epsilon": float(request.epsilon),
-             "rows": groups, "columns": ", ".join([*task.by, "value"])}
+             "rows": groups * task.numbers, "columns": ", ".join([*task.by, "value"])}
         )  # fmt: skip
     captions = [f"epsilon {float(planned.epsilon):g} in all; nothing was charged, only names and types of columns were read"]
     if book is not None:

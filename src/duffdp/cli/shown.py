@@ -35,20 +35,8 @@ def check_format(form: Format, out: Path | None) -> None:
 
 def rows_of(name: str, release: Release) -> Rows:
     """A release as rows: key columns, the statistic and its value."""
-    from duffdp.engines.frames import rows
-
     label = {"release": name} if name else {}
-    shares = release.statistic[len("quantiles(") : -1].split(", ") if release.statistic.startswith("quantiles(") else []
-    names = [f"quantile({share})" for share in shares] or [release.statistic]
-    if not hasattr(release.value, "columns"):
-        values = release.value if shares else [release.value]
-        return [label | {"statistic": name, "value": value} for name, value in zip(names, values, strict=True)]
-    found = []
-    for row in rows(release.value):
-        cells = list(row.items())  # the value columns come last
-        keys, values = dict(cells[: -len(names)]), [value for _, value in cells[-len(names) :]]
-        found += [label | keys | {"statistic": name, "value": value} for name, value in zip(names, values, strict=True)]
-    return found
+    return [label | keys | {"statistic": part, "value": value} for keys, part, value in release.rows()]
 
 
 def show(releases: Sequence[Release], names: Sequence[str], form: Format, out: Path | None) -> None:

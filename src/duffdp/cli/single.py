@@ -55,7 +55,9 @@ def release_statistic(
     check_writable(report)
     if report is not None:
         reporter()
-    options = {name: given[name] for name in ("unit", "contributions")} | {"mechanism": str(given["mechanism"])}
+    options = {name: given[name] for name in ("unit", "contributions")}
+    if "mechanism" in given:
+        options["mechanism"] = str(given["mechanism"])
     if given["bounds"] is not None:
         options["bounds"] = tuple(value(text) for text in given["bounds"])
     if given["step"] is not None:

@@ -37,6 +37,15 @@ class Task:
         unit = self.options.get("unit")
         return [self.column, *self.by, *([unit] if unit else [])]
 
+    @property
+    def numbers(self) -> int:
+        """How many numbers it releases for a group."""
+        from duffdp.release import SUMMARY
+
+        if self.statistic == "describe":
+            return 1 + len(SUMMARY)
+        return len(self.q) if self.statistic == "quantiles" else 1
+
     def release(self, source: Source, data: Any, ledger: Any) -> Release:
         """Call the verb."""
         import duffdp

@@ -16,7 +16,13 @@ _UTILITIES = {
     "distance": "how many records would have to join or leave to make it true",
     "signed": "how many records would have to join or leave to make it true, or untrue if it is true already",
 }
-_MECHANISMS = {"exponential": "the exponential mechanism", "permute-and-flip": "permute-and-flip"}
+_JOINT = "the joint exponential mechanism, by how far the numbers of records between the answers are from what they should be"
+_MECHANISMS = {
+    "exponential": "the exponential mechanism",
+    "permute-and-flip": "permute-and-flip",
+    "joint-exponential": _JOINT,
+    "two-sided-geometric + joint-exponential": f"two-sided geometric noise on the count, and {_JOINT}",
+}
 
 
 def number(value: float) -> str:
@@ -40,6 +46,8 @@ def statistic(release: Release) -> str:
     name, _, share = release.statistic.partition("(")
     if name == "quantiles":
         return f"Quantiles {share.rstrip(')')}"
+    if name == "describe":
+        return "Summary"
     return f"Quantile {share.rstrip(')')}" if share else name.capitalize()
 
 
@@ -80,7 +88,7 @@ def assumed_public(release: Release) -> list[str]:
             f"the possible answers: from {written(domain.lower, domain)} to {written(domain.upper, domain)} "
             f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest of them"
         )
-    grouped = ["the list of groups; a group without rows has an answer too"] if is_grouped(release) else []
+    grouped = ["the list of groups; a group without rows has an answer too"] if release.grouped else []
     return [first, *grouped, "the name and type of the columns, the statistic, the mechanism and epsilon"]
 
 
@@ -90,7 +98,7 @@ def mechanism(release: Release) -> str:
     how = (
         f"{_MECHANISMS.get(kind, kind)}; an answer is the less likely, the larger its distance: {said}"
         if said
-        else release.mechanism
+        else _MECHANISMS.get(release.mechanism, release.mechanism)
     )
     return f"{how}. Draws are exact, no delta." if release.delta == 0 else f"{how}. Delta is {number(release.delta)}."
 
@@ -103,13 +111,8 @@ def accuracy(release: Release) -> str:
         return "For this mechanism no bound is known that does without the data."
     row, rows = ("person", "people") if release.contributions == 1 and release.unit != "row" else ("row", "rows")
     beyond = " beyond those that the closest possible answer needs" if release.statistic == "mean" else ""
-    each = " This holds for each group by itself." if is_grouped(release) else ""
+    each = " This holds for each group by itself." if release.grouped else ""
     return (
         f"With 95 % probability at most {likely:,} {row if likely == 1 else rows}{beyond} would have to join or leave to make this "
         f"the exact answer; with 99 % at most {sure:,}.{each} This follows from what is public; the data play no part in it."
     )
-
-
-def is_grouped(release: Release) -> bool:
-    """Whether the value is a frame with one row for each group."""
-    return release.domain.record_index(release.value) < 0
