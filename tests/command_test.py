@@ -287,7 +287,7 @@ def test_a_plan(call, plan):
     assert book.spent() == 0
     code, out, _ = call("release", plan, "-f", "csv")
     assert code == 0
-    assert [row["release"] for row in rows(out)] == ["age"] * 2 + ["quantile(0.9) of age by sex, education_num"] * 2 + [
+    assert [row["release"] for row in rows(out)] == ["age"] * 2 + ["quantile 0.9 of age by sex, education_num"] * 2 + [
         "mode of workclass"
     ]
     assert book.spent() == 1
@@ -311,7 +311,14 @@ def test_a_plan_with_several_numbers(call, plan):
     assert code == 0
     assert [(row["statistic"], row["value"]) for row in found[:2]] == [("quantile(0.25)", "28"), ("quantile(0.75)", "48")]
     assert [row["statistic"] for row in found[2:]] == ["count", "1%", "25%", "50%", "75%", "99%"] * 2
-    assert {row["release"] for row in found} == {"quantile(0.75, 0.25) of age", "describe of age by sex"}
+    assert {row["release"] for row in found} == {"quantiles 0.25, 0.75 of age", "summary of age by sex"}
+
+
+def test_a_page_of_an_unknown_kind_costs_nothing(call, tmp_path):
+    book = Ledger(tmp_path / "b.db", epsilon=1)
+    code, out, err = call("median", ADULT, *AGES, "-e", "1", "--ledger", tmp_path / "b.db", "--report", tmp_path / "page.pdf")
+    assert (code, out, book.spent()) == (2, "", 0)
+    assert ".html or .md" in err
 
 
 def test_describe(call, tmp_path):
@@ -321,6 +328,7 @@ def test_describe(call, tmp_path):
     assert call(*given, "--by", "sex", "--keys", "Female,Male", "--out", file, "--report", page)[0] == 0
     assert duckdb.sql(f"SELECT value FROM '{file}' WHERE sex = 'Male' AND statistic = 'count'").fetchall() == [(21790,)]
     assert "<td>count</td>" in page.read_text()
+    assert "Summary of age by sex" in page.read_text()
 
 
 def test_a_plan_with_a_call_id(call, plan):
@@ -508,7 +516,7 @@ def test_several_quantiles_by_group_and_a_report(call, tmp_path):
         (sex, f"quantile({q})") for sex in ("Male", "Female") for q in ("0.25", "0.5")
     ]
     assert [int(row["value"]) for row in found] == pytest.approx([29, 38, 25, 35], abs=1)
-    assert "Quantiles 0.25, 0.5" in page.read_text()
+    assert "## Quantiles 0.25, 0.5 of age by sex\n" in page.read_text()
 
 
 def test_triangles(call, tmp_path):

@@ -135,6 +135,10 @@ def test_people(engine, frames, m, by):
     rows = [i for i in range(300) if COLUMNS["p"][1][i] is not None and (by is None or COLUMNS["g"][1][i] is not None)]
     owned = np.unique([COLUMNS["p"][1][i] for i in rows], return_counts=True)[1]
     assert sum(counts) == np.minimum(owned, m).sum()
+    texts = Table(frames(engine), select("s", by, keys, "p", m)).sources(Categories(["a", "b", "c", "z"]))
+    known = [i for i in rows if COLUMNS["s"][1][i] in ("a", "b", "c", "z")]
+    owned = np.unique([COLUMNS["p"][1][i] for i in known], return_counts=True)[1]
+    assert sum(source.tally()[1].sum() for source in texts) == np.minimum(owned, m).sum()
 
 
 def test_the_choice_of_a_persons_rows_is_the_same_in_every_query(engine, frames):

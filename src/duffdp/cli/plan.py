@@ -60,7 +60,7 @@ def read_plan(path: Path) -> Plan:
         _task(shared | entry, i, epsilon * weight / sum(weights))
         for i, (entry, weight) in enumerate(zip(entries, weights, strict=True), 1)
     ]
-    names = [task.name for task in tasks]
+    names = [task.title for task in tasks]
     if len(set(names)) < len(names):
         raise DuffError("two results of the plan have the same name. Give each [[release]] its own 'name'.")
     ledger = _text(given, "ledger")
@@ -95,10 +95,8 @@ def _task(entry: dict[str, Any], number: int, epsilon: Fraction) -> Task:
     if statistic == "describe":  # has one mechanism
         options.pop("mechanism", None)
     q = entry.get("q")
-    share = "" if q is None else f"({', '.join(map(str, q)) if isinstance(q, list) else q})"
-    name = entry.get("name", f"{statistic}{share} of {column}" + (f" by {', '.join(map(str, by))}" if by else ""))
     verb = "quantiles" if isinstance(q, list) else statistic
-    return Task(verb, epsilon, column, q, by, keys, entry.get("categories"), options, str(name))
+    return Task(verb, epsilon, column, q, by, keys, entry.get("categories"), options, str(entry.get("name", "")))
 
 
 def _weight(entry: dict[str, Any]) -> Fraction:

@@ -25,15 +25,13 @@ def release(
     One epsilon is split by weights; everything is checked first, and the budget is charged for all releases or for none.
     """
     from duffdp.cli.plan import read_plan
-    from duffdp.cli.shown import check_format, check_writable, show
-    from duffdp.cli.single import opened_ledger, reporter, write_report
+    from duffdp.cli.shown import check_format, show
+    from duffdp.cli.single import check_report, opened_ledger, write_report
     from duffdp.cli.source import opened
     from duffdp.cli.task import carry_out, rehearse
 
     check_format(form, out)
-    check_writable(report)
-    if report is not None:
-        reporter()
+    check_report(report)
     planned = read_plan(plan)
     book = opened_ledger(ledger or planned.ledger, dataset or planned.dataset, call_id or planned.call_id)
     with opened(planned.source, planned.columns) as source:
@@ -42,9 +40,9 @@ def release(
             return
         with _progress(len(planned.tasks)) as done:
             releases = carry_out(planned.tasks, source, book, done)
-        show(releases, [task.name for task in planned.tasks], form, out)
+        show(releases, [task.title for task in planned.tasks], form, out)
         if report is not None:
-            write_report(releases, report, book)
+            write_report(planned.tasks, releases, report, book)
 
 
 def _say(planned: Any, requests: list[Any], book: Any) -> None:
@@ -57,7 +55,7 @@ def _say(planned: Any, requests: list[Any], book: Any) -> None:
     for task, request in zip(planned.tasks, requests, strict=True):
         groups = prod(len(keys) for keys in task.keys)
         rows.append(
-            {"release": task.name, "statistic": request.statistic, "mechanism": request.mechanism, "epsilon": float(request.epsilon),
+            {"release": task.title, "statistic": request.statistic, "mechanism": request.mechanism, "epsilon": float(request.epsilon),
              "rows": groups * task.numbers, "columns": ", ".join([*task.by, "value"])}
         )  # fmt: skip
     captions = [f"epsilon {float(planned.epsilon):g} in all; nothing was charged, only names and types of columns were read"]

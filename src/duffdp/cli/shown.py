@@ -51,7 +51,7 @@ def show(releases: Sequence[Release], names: Sequence[str], form: Format, out: P
         if form is Format.parquet and out is not None:
             _parquet(rows, out)
         elif form is Format.table:
-            table(rows, [_caption(release) for release in releases], out)
+            table(rows, [_caption(name, release) for name, release in zip(names, releases, strict=True)], out)
         elif out is None:
             print(text)
         else:
@@ -65,9 +65,10 @@ def show(releases: Sequence[Release], names: Sequence[str], form: Format, out: P
         ) from None
 
 
-def _caption(release: Release) -> str:
-    who = "row" if release.unit == "row" else f"{release.unit} with up to {release.contributions} rows"
-    return f"{release.statistic}: epsilon {release.epsilon:.6g} for each {who}, {release.mechanism}"
+def _caption(name: str, release: Release) -> str:
+    many = "1 row" if release.contributions == 1 else f"{release.contributions} rows"
+    who = "row" if release.unit == "row" else f"{release.unit} with up to {many}"
+    return f"{name or release.statistic}: epsilon {release.epsilon:.6g} for each {who}, {release.mechanism}"
 
 
 def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:

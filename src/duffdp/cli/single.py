@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from duffdp.cli.options import Format
+from duffdp.cli.shown import check_writable
 from duffdp.errors import DuffError
 
 
@@ -21,28 +22,27 @@ def opened_ledger(path: Path | None, dataset: str | None, call_id: str | None) -
     return ledger if call_id is None else ledger.call(call_id)
 
 
-def write_report(releases: list[Any], page: Path, ledger: Any) -> None:
+def check_report(page: Path | None) -> None:
+    """Fail before anything is charged if the page could not be written."""
+    if page is not None:
+        from duffdp.report.page import check_page
+
+        check_writable(page)
+        check_page(page)
+
+
+def write_report(tasks: list[Any], releases: list[Any], page: Path, ledger: Any) -> None:
     """The page about releases."""
-    reporter().write(releases if len(releases) > 1 else releases[0], page, ledger=ledger)
+    from duffdp.report import write
 
-
-def reporter() -> Any:
-    """What writes reports, if this installation has it."""
-    from importlib import import_module
-
-    try:
-        return import_module("duffdp.report")
-    except ImportError:
-        raise DuffError(
-            "this installation of duffdp cannot write reports. Leave --report out, or install a newer version."
-        ) from None
+    write({task.title: release for task, release in zip(tasks, releases, strict=True)}, page, ledger=ledger)
 
 
 def release_statistic(
     statistic: str, given: dict[str, Any], q: Any = None, categories: str | None = None
 ) -> None:  # fmt: skip
     """Make the releases of one command; `given` are the options as the command got them."""
-    from duffdp.cli.shown import check_format, check_writable, show
+    from duffdp.cli.shown import check_format, show
     from duffdp.cli.source import opened
     from duffdp.cli.task import Task, carry_out
     from duffdp.cli.values import listed, value
@@ -52,9 +52,7 @@ def release_statistic(
     if out is not None and form is Format.table and out.suffix[1:] in Format.__members__:
         form = Format[out.suffix[1:]]  # the name of the file says which kind is wanted
     check_format(form, out)
-    check_writable(report)
-    if report is not None:
-        reporter()
+    check_report(report)
     options = {name: given[name] for name in ("unit", "contributions")}
     if "mechanism" in given:
         options["mechanism"] = str(given["mechanism"])
@@ -71,4 +69,4 @@ def release_statistic(
         releases = carry_out([task], source, ledger)
         show(releases, [""] * len(releases), form, out)
         if report is not None:
-            write_report(releases, report, ledger)
+            write_report([task], releases, report, ledger)

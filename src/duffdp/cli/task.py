@@ -32,6 +32,14 @@ class Task:
     name: str = ""
 
     @property
+    def title(self) -> str:
+        """Its name, or what it is."""
+        several = isinstance(self.q, list)
+        share = "" if self.q is None else f" {', '.join(map(str, sorted(self.q))) if several else self.q}"
+        statistic = "summary" if self.statistic == "describe" else self.statistic
+        return self.name or f"{statistic}{share} of {self.column}" + (f" by {', '.join(map(str, self.by))}" if self.by else "")
+
+    @property
     def columns(self) -> list[str]:
         """All columns it needs."""
         unit = self.options.get("unit")

@@ -65,6 +65,13 @@ def _from_sequence(data: list[Any] | tuple[Any, ...] | range) -> Array:
     return array
 
 
+def wrong_kind(dated: bool, given: str, dates: bool) -> str:
+    """What is wrong with a column that bounds do not fit."""
+    wanted, fix = ("dates or times", "numbers") if dated else ("numbers", "dates, such as 2020-01-31")
+    fits = not dated if dates else dated
+    return f"these bounds need a column of {wanted}, got {given}. Pass another column{f', or bounds that are {fix}' if fits else ' or convert it'}."
+
+
 class Column:
     """The records of one array on one grid, clamped and snapped one by one as they pass."""
 
@@ -75,10 +82,7 @@ class Column:
             array = _object_indices(array, grid)
             grid = Grid(0, grid.size - 1, 1)  # the records are indices now
         elif kind not in ("M" if timed else "fiub"):
-            wanted = "dates or times" if timed else "numbers"
-            raise UnsupportedData(
-                f"these bounds need a column of {wanted}, got dtype {array.dtype}. Pass another column or convert it."
-            )
+            raise UnsupportedData(wrong_kind(timed, f"dtype {array.dtype}", kind == "M"))
         self._array, self.grid = array, grid
         self._missing = array.dtype.kind in "fM"
         self._unit = "M8[D]" if grid.kind == "date" else "M8[us]"

@@ -75,6 +75,8 @@ def _file(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
             raise UnsupportedData(f"{path!r} is a database: name the table as well, as in '{path}{SEPARATOR}table'.")
         raise UnsupportedData(f"the kind of {path!r} is not known by its name. duffdp reads {_KINDS}.")
     if reader == "read_csv" and not pattern:
+        if not os.path.getsize(path):
+            raise UnsupportedData(f"the file {path!r} is empty. Its first line must name the columns.")
         return _csv(connection, path)
     return connection.sql(f"SELECT * FROM {reader}({quote_text(path)})")
 

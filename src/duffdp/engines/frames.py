@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid, Ints
-from duffdp.engines.arrays import Column, Records
+from duffdp.engines.arrays import Column, Records, wrong_kind
 from duffdp.engines.descent import COUNT, GROUP, INDEX, LazyTable, fetch, rounded_down
 from duffdp.engines.files import is_path, open_path, quote_name, quote_text
 from duffdp.engines.groups import by_group, counted, first_of_each, side_by_side
@@ -203,7 +203,7 @@ class Table:
             )
         mixed = (nw.col(INDEX) % PRIME) * (1 + salt(PRIME - 1)) + salt(PRIME)
         if self.by:
-            mixed = mixed + nw.col(GROUP) * 7919
+            mixed = mixed + nw.col(GROUP).cast(nw.Int64) * 7919
         frame = frame.filter(~nw.col(UNIT).is_null()).with_columns((mixed % PRIME).alias(ORDER))
         order = [ORDER, INDEX, *([GROUP] if self.by else [])]
         if self.eager:
@@ -221,10 +221,7 @@ class Table:
         if timed != isinstance(dtype, nw.Date | nw.Datetime) or not (timed or dtype.is_numeric() or dtype == nw.Boolean):
             if self.eager and dtype == nw.Object:
                 return self._index_in_memory(grid)
-            wanted = "dates or times" if timed else "numbers"
-            raise UnsupportedData(
-                f"these bounds need a column of {wanted}, got {name!r} of type {dtype}. Pass another column or convert it."
-            )
+            raise UnsupportedData(wrong_kind(timed, f"{name!r} of type {dtype}", isinstance(dtype, nw.Date | nw.Datetime)))
         if self.eager:
             return self._index_in_memory(grid)
         frame, column = self.raw()
@@ -276,7 +273,7 @@ class Table:
                 f"no category is of the kind of the column {name!r}, {self.dtype}. Pass another column or other categories."
             )
         frame, small = self.matched(self.frame, self.like({name: [v for v, _ in known], INDEX: [i for _, i in known]}), [name])
-        return frame.join(small, on=name, how="inner")
+        return frame.join(small.with_columns(nw.col(INDEX).cast(nw.Int64)), on=name, how="inner")
 
     def matched(self, frame: Any, native: Any, names: list[str]) -> tuple[Any, Any]:
         """A frame and a small one, with columns of the same types to be joined on."""

@@ -102,5 +102,6 @@ def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
         if any(part is None or part != part for part in row):
             raise DuffError(f"keys must not hold missing values, got {row!r}.")
     if len(set(rows)) < len(rows):
-        raise DuffError("keys must differ from each other.")
+        twice = next(row for i, row in enumerate(rows) if row in rows[:i])
+        raise DuffError(f"keys must differ from each other, got {', '.join(map(repr, twice))} twice. Leave one out.")
     return tuple(rows)

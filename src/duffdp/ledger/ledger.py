@@ -103,7 +103,8 @@ class Ledger:
             if known != wanted:
                 raise LedgerError(
                     f"the data set {self.dataset!r} has a budget of epsilon {_number(known[0])} and delta {_number(known[1])}, got "
-                    f"epsilon {_number(wanted[0])} and delta {_number(wanted[1])}. A budget cannot be changed; leave epsilon out."
+                    f"epsilon {_number(wanted[0])} and delta {_number(wanted[1])}. A budget cannot be changed: open it without "
+                    "epsilon, or choose another name for other data (dataset)."
                 )
         self._epsilon, self._delta = known
 

@@ -69,14 +69,8 @@ def write(
     True
     """
     path = Path(path)
-    template = _TEMPLATES.get(path.suffix.lower())
-    if template is None:
-        raise DuffError(f"a report ends in .html or .md, got {path.name!r}. Pass for example 'page.html'.")
+    jinja2, template = check_page(path)
     named = _named(releases)
-    try:
-        import jinja2
-    except ImportError:
-        raise DuffError("reports are made with jinja2, which is not installed. Run: pip install 'duffdp[report]'.") from None
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("duffdp.report", ""),
         autoescape=template.startswith("page.html"),
@@ -105,6 +99,18 @@ def write(
     return path
 
 
+def check_page(path: Path) -> tuple[Any, str]:
+    """jinja2 and the template for a page of this name, or an error that says what is missing."""
+    template = _TEMPLATES.get(path.suffix.lower())
+    if template is None:
+        raise DuffError(f"a report ends in .html or .md, got {path.name!r}. Pass for example 'page.html'.")
+    try:
+        import jinja2
+    except ImportError:
+        raise DuffError("reports are made with jinja2, which is not installed. Run: pip install 'duffdp[report]'.") from None
+    return jinja2, template
+
+
 def _named(releases: Any) -> list[tuple[str, Release]]:
     """Headings and releases; without headings, the statistics and their order."""
     if isinstance(releases, Mapping):
@@ -125,8 +131,9 @@ def _named(releases: Any) -> list[tuple[str, Release]]:
 def _section(heading: str, release: Release) -> dict[str, Any]:
     found = values(release)
     name = words.statistic(release)
+    said = name.lower() in heading.lower()
     return {
-        "heading": f"{heading}: {name.lower()}" if heading else name,
+        "heading": f"{heading[0].upper()}{heading[1:]}" if said else f"{heading}: {name.lower()}" if heading else name,
         "epsilon": release.epsilon,
         "odds": words.odds(release.epsilon),
         "protected": words.protected(release),

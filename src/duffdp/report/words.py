@@ -42,6 +42,13 @@ def written(value: Any, domain: Domain) -> str:
     return f"{value:,.{max(0, math.ceil(-math.log10(finest) - 1e-9))}f}"
 
 
+def lasting(step: dt.timedelta) -> str:
+    """A step in time as a person would say it."""
+    if step.seconds or step.microseconds:
+        return f"{number(step.total_seconds())} seconds" if step.total_seconds() != 1 else "1 second"
+    return "1 day" if step.days == 1 else f"{step.days} days"
+
+
 def statistic(release: Release) -> str:
     name, _, share = release.statistic.partition("(")
     if name == "quantiles":
@@ -72,7 +79,7 @@ def protected(release: Release) -> str:
     rows = "one row" if release.contributions == 1 else f"{release.contributions} rows"
     return (
         f"All rows with the same value of “{release.unit}” together. At most {rows} of each took part, "
-        "over all groups together, picked at random; the guarantee covers them all at once."
+        f"{'over all groups together, ' if release.grouped else ''}picked at random; the guarantee covers them all at once."
     )
 
 
@@ -83,7 +90,7 @@ def assumed_public(release: Release) -> list[str]:
         named = ", ".join(map(str, domain)) if domain.size <= _FEW else "as listed in the plan of the release"
         first = f"the {domain.size} possible answers: {named}"
     else:
-        step = domain.step if isinstance(domain.step, dt.timedelta) else number(float(domain.step))
+        step = lasting(domain.step) if isinstance(domain.step, dt.timedelta) else number(float(domain.step))
         first = (
             f"the possible answers: from {written(domain.lower, domain)} to {written(domain.upper, domain)} "
             f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest of them"
