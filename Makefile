@@ -12,7 +12,7 @@ $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
 
 $(DEMO): pyproject.toml | $(BIN)/python
-	$(PIP) --editable '.[cli,report]'
+	$(PIP) --editable '.[cli]'
 	touch $(DEMO)
 
 $(READY): pyproject.toml | $(BIN)/python

@@ -128,7 +128,9 @@ class Grid:
         if (getattr(lower, "tzinfo", None) is None) != (getattr(upper, "tzinfo", None) is None):
             raise BoundsError(f"bounds must both have a time zone or both none, got {lower!r} and {upper!r}.")
         if low >= up:
-            raise BoundsError(f"the lower bound must be below the upper bound, got {lower!r} and {upper!r}. {fix}")
+            raise BoundsError(
+                f"the lower bound must be below the upper bound, got {lower} and {upper}. Exchange them if they are swapped."
+            )
         kinds = {kind_low, kind_up}
         if step is None:
             pitch = Fraction(1) if kind_low == "date" else _fine(low, up, least=1 if timed else None)

@@ -99,7 +99,7 @@ def _told(error: BaseException) -> tuple[int, str]:
         return STOPPED, STOPPED_TEXT
     if isinstance(error, ClickError):
         context = getattr(error, "ctx", None)
-        return USAGE, f"{error.format_message()} Try '{context.command_path if context else 'duffdp'} --help'."
+        return USAGE, f"{error.format_message().rstrip('.')}. Try '{context.command_path if context else 'duffdp'} --help'."
     if isinstance(error, BudgetExceeded | LedgerError):
         return REFUSED, str(error)
     if isinstance(error, UnsupportedData):

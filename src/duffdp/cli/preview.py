@@ -21,7 +21,7 @@ Delta = Annotated[float | None, typer.Option("--delta", help="For mechanisms tha
 
 
 def preview(
-    data: Shape, epsilon: Annotated[list[float], typer.Option("--epsilon", "-e", metavar="FLOAT", help="May be repeated.")], column: Column = None,
+    data: Shape, epsilon: Annotated[list[float], typer.Option("--epsilon", "-e", metavar="FLOAT", help="May be repeated. For m rows a person, give epsilon / m.")], column: Column = None,
     n: Number = None, statistic: Statistic = "median", q: Quantile = None, bounds: Bounds = None, step: Step = None,
     categories: Categories = None, mechanism: Annotated[list[str] | None, typer.Option("--mechanism", metavar="NAME", help="May be repeated.")] = None,
     delta: Delta = None, picture: Annotated[Path | None, typer.Option("--picture", help="Also draw it: .png, .svg or .pdf.")] = None,
@@ -52,6 +52,7 @@ def _draw(found: list[Any], names: tuple[str, ...], statistic: str, picture: Pat
 
     try:
         from matplotlib.figure import Figure
+        from matplotlib.ticker import LogFormatter
     except ImportError:
         raise DuffError("pictures need matplotlib, which is not installed. Run: pip install 'duffdp[cli]'.") from None
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
@@ -64,7 +65,8 @@ def _draw(found: list[Any], names: tuple[str, ...], statistic: str, picture: Pat
     axes.set_xscale("log")
     axes.set_yscale("log")
     axes.set_xticks(epsilons, [f"{each:g}" for each in epsilons])
-    axes.minorticks_off()
+    axes.xaxis.minorticks_off()
+    axes.yaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1, 0.5)))
     axes.set_xlabel("epsilon")
     axes.set_ylabel(f"mean error of the {statistic}")
     axes.grid(alpha=0.3)

@@ -58,12 +58,16 @@ def _say(planned: Any, requests: list[Any], book: Any) -> None:
             {"release": task.title, "statistic": request.statistic, "mechanism": request.mechanism, "epsilon": float(request.epsilon),
              "rows": groups * task.numbers, "columns": ", ".join([*task.by, "value"])}
         )  # fmt: skip
+    fits = True
     captions = [f"epsilon {float(planned.epsilon):g} in all; nothing was charged, only names and types of columns were read"]
     if book is not None:
         left = book.remaining()
-        fits = "fits" if planned.epsilon <= left else "does NOT fit"
-        captions.append(f"budget of {book.dataset!r}: {left:.12g} of {book.epsilon:g} left, the plan {fits}")
+        fits = planned.epsilon <= left
+        said = "fits" if fits else "does NOT fit"
+        captions.append(f"budget of {book.dataset!r}: {left:.12g} of {book.epsilon:g} left, the plan {said}")
     table(rows, captions)
+    if not fits:
+        raise typer.Exit(3)
 
 
 @contextmanager

@@ -106,7 +106,7 @@ class Table:
             rows = rows.filter(~self._nw.col(name).is_null())
         if rows.implementation.is_polars():  # it brings the rows of a group together on all cores
             lists = nw_native(rows).group_by(by).agg(name)
-            records = self._records(self._nw.from_native(lists[name].explode(empty_as_null=False), series_only=True))
+            records = self._records(self._nw.from_native(lists[name].explode(), series_only=True))
             size = lists[name].list.len().cast(int)
             found = self._nw.from_native(lists.select(by).with_columns(size.alias(COUNT), (size.cum_sum() - size).alias(INDEX)))
             found = self.joined(found, {GROUP: list(range(groups))})
