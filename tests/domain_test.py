@@ -14,6 +14,8 @@ from hypothesis import strategies as st
 
 from duffdp import BoundsError, Categories, Grid
 from duffdp.engines.arrays import Column, read
+from duffdp.engines.frames import Table
+from duffdp.engines.selection import select
 
 UTC = dt.UTC
 
@@ -126,7 +128,10 @@ def test_thresholds(grid, share):
     """key < threshold(i) says the same as snap(key) < i."""
     index = min(int(share * grid.size), grid.size - 1)
     edge = grid.threshold(index, integer=False)
-    if math.isfinite(edge):
+    assert grid.threshold(grid.size, integer=False) is None
+    if edge is None:
+        assert grid.record_index(math.inf) < index
+    elif math.isfinite(edge):
         assert grid.record_index(edge) >= index
         assert grid.record_index(math.nextafter(edge, -math.inf)) < index
     if grid.whole:
@@ -164,3 +169,25 @@ def test_identity():
     assert Grid(0, 9, 1) != Grid(0.0, 9.0, 1.0)
     assert len({Grid(0, 9, 1), Grid(0, 9, 1)}) == 1
     assert repr(Grid(0, 9, 1)) == "Grid(0, 9, step=1)"
+
+
+@pytest.mark.parametrize("lower", [1_700_000_000_000_000_001, -(2**60) - 1, 2**61 + 3])
+def test_bounds_that_doubles_cannot_tell_apart(lower):
+    """Records in doubles are rounded, but never to an index outside of the grid, on arrays and on engines."""
+    import polars as pl
+
+    grid = Grid(lower, lower + 199, 1)
+    records = [float(lower + i) for i in range(-300, 500, 7)] + [math.inf, -math.inf]
+    index = grid.snap(np.array(records))
+    assert 0 <= index.min() <= index.max() <= grid.size - 1
+    assert index.tolist() == [grid.record_index(x) for x in records]
+    (source,) = Table(pl.LazyFrame({"x": records}), select("x", None, None, None, 1)).sources(grid)
+    assert [a.tolist() for a in source.tally()] == [a.tolist() for a in np.unique(index, return_counts=True)]
+
+
+def test_records_beyond_a_grid_that_is_finer_than_doubles():
+    grid = Grid(0.0, 10.0, 2.0**-58)
+    column = Column(read(np.array([math.inf, 1.0, 10.0])), grid)
+    assert column.indices().max() < grid.size - 1
+    assert column.rank_of(grid.size - 1) == (3, 0)
+    assert column.rank_of(int(column.indices().max())) == (1, 2)

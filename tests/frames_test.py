@@ -581,3 +581,58 @@ def test_files_with_dates_of_another_layout(tmp_path):
     given = {"epsilon": SURE, "bounds": (dt.date(2020, 1, 1), dt.date(2021, 1, 1))}
     assert duffdp.median(tmp_path / "t.csv", column="d", **given).value == dt.date(2020, 12, 31)
     assert duffdp.median(tmp_path / "t.csv", column="t", **given).value == dt.date(2020, 12, 31)
+
+
+@pytest.mark.parametrize(
+    ("kind", "keys", "told"),
+    [
+        (pl.Int64, [1.0, 1.5], "1.5"), (pl.Int8, [1, 257], "257"), (pl.Float32, [0.1, 0.1000000001], "differ"), (pl.Float64, [2**53, 2**53 + 1], "differ"),
+        (pl.Decimal(10, 2), [Decimal("0.10"), Decimal("0.101")], "0.101"), (pl.Datetime("ms"), [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, microsecond=1)], "got datetime"),
+        (pl.Datetime("us"), [dt.datetime(2020, 1, 1, tzinfo=UTC)], "tzinfo"), (pl.UInt8, [-1], "-1"), (pl.Int64, [float("inf")], "inf"),
+    ],
+)  # fmt: skip
+def test_keys_that_would_become_one(kind, keys, told):
+    """Two keys that a column holds as one value would count a row twice."""
+    frame = pl.DataFrame({"x": [1.0], "g": pl.Series([None], dtype=kind)})
+    for data in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
+        if kind in (pl.Int64, pl.Int8, pl.UInt8, pl.Decimal(10, 2)) and isinstance(data, pd.DataFrame):
+            continue  # in pandas a column of nothing is of floats, and decimals are objects
+        with pytest.raises(DuffError, match=told):
+            duffdp.median(data, column="x", epsilon=1, bounds=(0, 9), by="g", keys=keys)
+
+
+def test_categories_that_would_become_one():
+    frame = pl.DataFrame({"x": pl.Series([0.1], dtype=pl.Float32)})
+    with pytest.raises(DuffError, match="differ"):
+        duffdp.mode(frame, column="x", epsilon=1, categories=[0.1, 0.1000000001])
+    assert duffdp.mode(pl.DataFrame({"x": [1, 1]}), column="x", epsilon=SURE, categories=[1.0, 1.5]).value == 1.0
+
+
+def test_keys_of_mixed_kinds_are_those_of_the_column(tmp_path):
+    frame = pl.DataFrame({"x": [1.0, 2.0, 3.0], "g": [1.0, 2.5, float("inf")]})
+    frame.write_parquet(tmp_path / "t.parquet")
+    for data in (frame, frame.lazy(), frame.to_pandas(), tmp_path / "t.parquet"):
+        release = duffdp.median(data, column="x", epsilon=SURE, bounds=(0, 9), step=1, by="g", keys=[1, 2.5, float("inf")])
+        assert [value for _, _, value in release.rows()] == [1, 2, 3]
+
+
+def test_names_that_cannot_be_used():
+    frame = pl.DataFrame({"x": [1.0], "__group": [1]})
+    with pytest.raises(DuffError, match="by must not name the column 'x' itself"):
+        duffdp.median(frame, column="x", epsilon=1, bounds=(0, 9), by="x", keys=[1.0])
+    with pytest.raises(DuffError, match="Rename it"):
+        duffdp.median(frame, column="x", epsilon=1, bounds=(0, 9), by="__group", keys=[1])
+
+
+@pytest.mark.parametrize(
+    ("text", "column", "expected"),
+    [
+        ("d,e\n" + "2020-12-31,2021/08/10\n" * 50, "e", dt.date(2021, 8, 10)), ("d,e\n" + "2020-12-31,31/12/2021\n" * 50, "d", dt.date(2020, 12, 31)),
+        ('a,b\n1,"5" pipe\n2,"6" pipe\n3,x\n', "a", 2), ('a,b\n1,"x, y"\n2,"say ""no"""\n3,z\n', "a", 2), ("a;b\r\n1;x\r\n2;y\r\n3;z\r\n", "a", 2),
+        ("\ufeffa,b\n1,2\n", "a", 1), ("# made by hand\na,b\n1,2\n", "a", 1), ("a\n1\n2\n3\n\n\n", "a", 2), ('"a b",c\n5,6\n', "a b", 5),
+    ],
+)  # fmt: skip
+def test_layouts_of_text(tmp_path, text, column, expected):
+    (tmp_path / "it's.csv").write_text(text, newline="")
+    bounds = (dt.date(2019, 1, 1), dt.date(2022, 1, 1)) if isinstance(expected, dt.date) else (0, 9)
+    assert duffdp.median(tmp_path / "it's.csv", column=column, epsilon=SURE, bounds=bounds).value == expected

@@ -249,3 +249,17 @@ def test_data_are_not_changed():
     for verb in ALL:
         verb(integers, epsilon=1, bounds=(0, 9))
     assert integers.tolist() == [5, 3, 4]
+
+
+@pytest.mark.parametrize("epsilon", [1e-320, 5e-324, 10**400, 1e308, Fraction(1, 10**400)])
+def test_an_epsilon_beyond_doubles(epsilon):
+    for verb in (duffdp.median, duffdp.mean):
+        with pytest.raises(DuffError, match="epsilon must be"):
+            verb([1.0, 2.0], epsilon=epsilon, bounds=(0, 9))
+
+
+@pytest.mark.parametrize("epsilon", [1e-11, 1e9])
+def test_the_least_and_the_largest_epsilon(epsilon):
+    for verb in (duffdp.median, duffdp.mean, duffdp.describe):
+        assert verb([1.0, 2.0, 3.0], epsilon=epsilon, bounds=(0, 9), step=1).epsilon == epsilon
+    assert duffdp.quantiles(range(10**5), [0.1, 0.9], epsilon=1e9, bounds=(0, 10**5), step=1).value == [9999, 89999]

@@ -187,3 +187,16 @@ def test_a_group_whose_quantile_lies_at_the_edge_of_what_was_selected(utility):
         cut = median.window(column, grid, 0)
         same(median.steps(group, grid), cut)
         assert cut.tail is None or cut.tail.first <= grid.index(sorted(group)[19]) <= cut.tail.last
+
+
+@pytest.mark.parametrize("values", [[0.0, 100.0], [0.0, 10.0, 20.0], [3.0]])
+@pytest.mark.parametrize("n", [20_000, 60_000, 400_000])
+def test_heavy_ties_far_apart_on_a_fine_grid(values, n):
+    """Ties keep the bracket as wide as the data; then it is counted as it is."""
+    records, grid = np.resize(values, n), Grid(0.0, 100.0)
+    for q in (Fraction(1, 2), Fraction(34, 100)):
+        same(
+            Quantile(q, "signed").steps(records, grid),
+            Quantile(q, "signed").window(Column(read(records), grid), grid, 100),
+            few=3,
+        )

@@ -104,6 +104,7 @@ class Grid:
         "_istep",
         "_num_lo",
         "_num_step",
+        "_rounds",
         "_scale",
         "_tz",
         "kind",
@@ -160,6 +161,8 @@ class Grid:
         self._flo, self._fhi, self._fstep = float(low), float(top), float(pitch)
         mantissa = math.frexp(self._fstep)[0]
         self._scale = 1 / self._fstep if mantissa == 0.5 and Fraction(self._fstep) == pitch else 0.0
+        # Each operation of snapping is monotone, so the upper end tells whether any key ends above the last candidate.
+        self._rounds = self.size > _ROUNDED or self.snap_float(np.array([self._fhi]))[0] > self.size - 1
 
     def _step_value(self, pitch: Fraction) -> Any:
         if self.kind == "date":
@@ -261,7 +264,7 @@ class Grid:
     @property
     def rounds(self) -> bool:
         """Whether `snap_float` is rounded, so that it may end above the last candidate."""
-        return self.size > _ROUNDED
+        return self._rounds
 
     @property
     def ticks(self) -> tuple[int, int, int]:
@@ -295,8 +298,13 @@ class Grid:
         index += 0.5
         return np.floor(index, out=index)
 
-    def threshold(self, index: int, integer: bool) -> float | int:
-        """The smallest key that snaps to `index` or above: `key < threshold` says the same as `snap(key) < index`."""
+    def threshold(self, index: int, integer: bool) -> float | int | None:
+        """The smallest key that snaps to `index` or above: `key < threshold` says the same as `snap(key) < index`.
+
+        None if no key gets there: beyond the last candidate, or in a grid that is finer than doubles.
+        """
+        if index >= self.size:
+            return None
         if integer:
             low, high = self._ilo - 1, self._ihi
             if index <= 0:
@@ -307,8 +315,8 @@ class Grid:
                 return -math.inf
             low, high = _order(self._flo) - 1, _order(self._fhi)
             reached = self._reaches_float
-            if not reached(high, index):  # a grid finer than doubles: no key gets there
-                return math.inf
+            if not reached(high, index):
+                return None
         while high - low > 1:
             middle = (low + high) // 2
             if reached(middle, index):

@@ -170,12 +170,11 @@ class Column:
                 gather.take(part)
         return seen, exact
 
-    def edges(self, low: int, high: int) -> tuple[float | int, float | int]:
-        """The smallest and the largest key that snap to candidates from `low` to `high`."""
-        least = self.grid.threshold(low, self.integer)
-        if high >= self.size - 1:
+    def edges(self, low: int, high: int) -> tuple[float | int | None, float | int]:
+        """The smallest and the largest key that snap to candidates from `low` to `high`; None if no key reaches `low`."""
+        least, beyond = (self.grid.threshold(index, self.integer) for index in (low, high + 1))
+        if beyond is None:
             return least, _INT_MAX if self.integer else math.inf
-        beyond = self.grid.threshold(high + 1, self.integer)
         return least, beyond - 1 if self.integer else math.nextafter(beyond, -math.inf)
 
     def rank_of(self, index: int) -> tuple[int, int]:
@@ -183,7 +182,7 @@ class Column:
         least, most = self.edges(index, index)
         before = upto = 0
         for part in self._chunks():
-            before += int(np.count_nonzero(part < least))
+            before += len(part) if least is None else int(np.count_nonzero(part < least))
             upto += int(np.count_nonzero(part <= most))
         return before, upto - before
 
@@ -206,6 +205,7 @@ class _Gather:
     def __init__(self, low: int, high: int, column: Column) -> None:
         self._low, self._high, self._column = low, high, column
         self._least, self._most = column.edges(low, high)
+        assert self._least is not None  # a record is there
         self._dense = np.zeros(high - low + 1, dtype=np.int64) if high - low < DENSE else None
         self._parts: list[Ints] = []  # indices
         self._pending = self._below = 0
@@ -260,7 +260,8 @@ class _Gather:
         low, high = wanted(q, reach, total)
         if (self._below > low and self._low > 0) or (self._below + inside < high and self._high < self._column.size - 1):
             return None
-        if self._pending and 2 * (high - low) > inside:  # most of it is wanted: another bracket would not narrow it
+        # Most of it is wanted, or ties kept the bracket wide: another one would not narrow it.
+        if self._pending and (2 * (high - low) > inside or 2 * inside > total):
             self._compress()
         if not self._pending:
             return trim(Ranks(self._index, self._count, self._below, total, self._low, self._high), low, high)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
 
 SEPARATOR = "::"  # "people.duckdb::table"
 BATCH = 50_000
+SNIFFED = 20_480  # rows in which DuckDB finds the layout of a CSV file
 # How files of text write that a number or a date is missing.
 MISSING = ["", "NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "Null", "null", "None", "none", "#N/A", "<NA>", "?", "-", "."]
 _READERS = {
@@ -88,7 +90,7 @@ def _csv(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
     found: Any = connection.execute(f"SELECT {asked} FROM sniff_csv({quote_text(path)}, nullstr = {missing})").fetchone()
     *marks, skip, header, dates, times, columns = found
     delimiter, quote, escape, comment = (None if mark == "(empty)" else mark for mark in marks)
-    quote = quote or '"'  # where the first rows need none, later ones may
+    quote = quote or ("" if _holds_quotes(path) else '"')  # where the first rows have none, later ones may
     layout = {"delim": delimiter or ",", "quote": quote, "escape": escape or quote, "comment": comment or ""}
     options = ", ".join(f"{name} = {quote_text(text)}" for name, text in layout.items())
     names = ", ".join(f"{quote_text(column['name'])}: 'VARCHAR'" for column in columns)
@@ -102,7 +104,18 @@ def _csv(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
 def _read_as(name: str, kind: str, dates: str | None, times: str | None) -> str:
     """A text as what its column holds, or missing."""
     layout = {"DATE": dates, "TIMESTAMP": times}.get(kind)
-    return f"TRY_CAST({f'try_strptime({name}, {quote_text(layout)})' if layout else name} AS {kind}) AS {name}"
+    plain = f"TRY_CAST({name} AS {kind})"
+    if layout is None:
+        return f"{plain} AS {name}"
+    return f"COALESCE(TRY_CAST(try_strptime({name}, {quote_text(layout)}) AS {kind}), {plain}) AS {name}"
+
+
+def _holds_quotes(path: str) -> bool:
+    """Whether there are quotation marks in the rows in which the layout was found."""
+    import gzip
+
+    with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as file:
+        return any(b'"' in line for line in islice(file, SNIFFED))
 
 
 def _matches(pattern: str) -> bool:

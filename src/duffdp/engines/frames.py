@@ -11,7 +11,7 @@ import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid, Ints
 from duffdp.engines.arrays import Column, Records, wrong_kind
-from duffdp.engines.descent import COUNT, GROUP, INDEX, LazyTable, fetch, rounded_down
+from duffdp.engines.descent import COUNT, GROUP, HIGH, INDEX, LOW, PART, LazyTable, fetch, rounded_down
 from duffdp.engines.files import is_path, open_path, quote_name, quote_text
 from duffdp.engines.groups import by_group, counted, first_of_each, side_by_side
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
@@ -20,6 +20,7 @@ from duffdp.errors import DuffError, UnsupportedData
 from duffdp.sampling.entropy import salt
 
 UNIT, ORDER = "__unit", "__order"
+RESERVED = {INDEX, GROUP, COUNT, LOW, HIGH, PART, UNIT, ORDER}
 PRIME = 2**31 - 1
 
 
@@ -60,6 +61,8 @@ class Table:
         if selection.column is None:
             raise DuffError(f"data have columns, so one must be named. Hint: column= one of {', '.join(map(repr, self.schema))}.")
         for name in (selection.column, *selection.by, selection.unit):
+            if name in RESERVED:
+                raise UnsupportedData(f"a column cannot be called {name!r}, which is used inside of the queries. Rename it.")
             if name is not None and name not in self.schema:
                 near = difflib.get_close_matches(name, list(self.schema), 3, 0.5) or list(self.schema)[:8]
                 raise UnsupportedData(f"there is no column {name!r}. Hint: {', '.join(map(repr, near))}.")
@@ -134,9 +137,9 @@ class Table:
         rows, column = self.raw()
         key, integer = self._key(column, grid)
         place = self._index(column, grid)
-        if last < grid.size - 1:
-            place = nw.when(key >= grid.threshold(last + 1, integer)).then(nw.lit(grid.size)).otherwise(place)
-        if first > 0:
+        if (beyond := grid.threshold(last + 1, integer)) is not None:
+            place = nw.when(key >= beyond).then(nw.lit(grid.size)).otherwise(place)
+        if first > 0:  # a record is there, so that keys reach it
             place = nw.when(key < grid.threshold(first, integer)).then(nw.lit(-1)).otherwise(place)
         return rows.select(place.alias(INDEX))
 
@@ -236,7 +239,8 @@ class Table:
         key, integer = self._key(column, grid)
         if first > 0:
             frame = frame.filter(key >= grid.threshold(first, integer))
-        return frame.filter(key < grid.threshold(last + 1, integer)) if last < grid.size - 1 else frame
+        beyond = grid.threshold(last + 1, integer)
+        return frame if beyond is None else frame.filter(key < beyond)
 
     def _key(self, column: Any, grid: Grid) -> tuple[Any, bool]:
         """The column as what `Grid.threshold` compares with: whole numbers, or else doubles."""
@@ -257,7 +261,7 @@ class Table:
         offset = column.cast(nw.Float64).clip(least, most) - least
         place = ((offset * factor if multiply else offset / factor) + 0.5).floor()
         if grid.rounds:
-            return rounded_down(place.clip(0.0, float(grid.size - 1)).cast(nw.Int64), shift)
+            return rounded_down(place.cast(nw.Int64).clip(0, grid.size - 1), shift)
         if shift:  # exact, and quicker than whole numbers
             place = (place * 2.0**-shift).floor() * 2.0**shift
         return place.cast(nw.Int64)
@@ -267,10 +271,15 @@ class Table:
         nw, name = self._nw, str(self._selection.column)
         if self.dtype == nw.Object and self.eager:
             return self._index_in_memory(categories)
-        known = [(value, i) for i, value in enumerate(categories) if fits(nw, self.dtype, value)]
+        places = enumerate(as_held(nw, self.dtype, value) for value in categories)
+        known = [(value, i) for i, value in places if value is not None]
         if not known:
             raise UnsupportedData(
                 f"no category is of the kind of the column {name!r}, {self.dtype}. Pass another column or other categories."
+            )
+        if len({value for value, _ in known}) < len(known):
+            raise DuffError(
+                f"the categories must differ from each other as values of the column {name!r}, {self.dtype}. Leave some out."
             )
         frame, small = self.matched(self.frame, self.like({name: [v for v, _ in known], INDEX: [i for _, i in known]}), [name])
         return frame.join(small.with_columns(nw.col(INDEX).cast(nw.Int64)), on=name, how="inner")
@@ -388,25 +397,53 @@ class Table:
         return frame.collect() if self.frame.implementation.is_polars() and not self.eager else frame
 
     def _check_keys(self) -> None:
-        nw = self._nw
-        for i, name in enumerate(self._selection.by):
-            dtype = self.schema[name]
-            for row in self._selection.keys:
-                if not fits(nw, dtype, row[i]):
-                    raise DuffError(f"the keys of {name!r} must be of the kind of that column, {dtype}, got {row[i]!r}.")
+        """Keys as the columns hold them: each can occur, and no two become the same, or a row would count in two groups."""
+        nw, selection = self._nw, self._selection
+        held = []
+        for row in selection.keys:
+            held.append(tuple(as_held(nw, self.schema[name], part) for name, part in zip(selection.by, row, strict=True)))
+            for name, part, kept in zip(selection.by, row, held[-1], strict=True):
+                if kept is None:
+                    raise DuffError(
+                        f"the keys of {name!r} must be of the kind of that column, {self.schema[name]}, got {part!r}."
+                    )
+        if len(set(held)) < len(held):
+            raise DuffError(
+                f"keys must differ from each other as values of {', '.join(map(repr, selection.by))}. Leave some out."
+            )
+        self._selection = selection._replace(keys=tuple(held))
 
 
-def fits(nw: Any, dtype: Any, value: Any) -> bool:
-    """Whether a public value can occur in a column of this type."""
+def as_held(nw: Any, dtype: Any, value: Any) -> Any:
+    """A public value as a column of this type holds it; None if it cannot."""
+    if dtype == nw.Object:
+        return value
     if dtype == nw.Boolean or isinstance(value, bool):
-        return dtype in (nw.Boolean, nw.Object) and isinstance(value, bool)
+        return value if dtype == nw.Boolean and isinstance(value, bool) else None
     if dtype.is_numeric():
-        return isinstance(value, int | float | Decimal)
+        return _number_held(nw, dtype, value) if isinstance(value, int | float | Decimal) else None
     if isinstance(dtype, nw.Datetime):
-        return isinstance(value, dt.datetime)
+        finest = {"s": 1_000_000, "ms": 1000}.get(dtype.time_unit, 1)
+        moment = isinstance(value, dt.datetime) and (value.tzinfo is None) == (dtype.time_zone is None)
+        return value if moment and value.microsecond % finest == 0 else None
     if dtype == nw.Date:
-        return isinstance(value, dt.date) and not isinstance(value, dt.datetime)
-    return isinstance(value, str) if dtype != nw.Object else True
+        return value if isinstance(value, dt.date) and not isinstance(value, dt.datetime) else None
+    return value if isinstance(value, str) else None
+
+
+def _number_held(nw: Any, dtype: Any, value: Any) -> Any:
+    try:
+        if dtype.is_integer():
+            whole = int(value)
+            limits = np.iinfo(str(dtype).lower()) if str(dtype).lower() in np.sctypeDict else None
+            return whole if whole == value and (limits is None or limits.min <= whole <= limits.max) else None
+        if dtype == nw.Decimal:
+            exact = Decimal(repr(value) if isinstance(value, float) else value)
+            scale = getattr(dtype, "scale", None)
+            return exact if scale is None or exact == exact.quantize(Decimal((0, (1,), -scale))) else None
+        return float(np.float32(value)) if dtype == nw.Float32 else float(value)
+    except (OverflowError, ValueError, ArithmeticError):
+        return None
 
 
 def rows(frame: Any) -> list[dict[str, Any]]:
@@ -432,7 +469,7 @@ def _literal(value: Any) -> str:
     if isinstance(value, int | Decimal):
         return str(value)
     if isinstance(value, float):
-        return f"{value!r}::DOUBLE"
+        return f"'{value!r}'::DOUBLE"
     if isinstance(value, dt.datetime):
         return f"TIMESTAMP{'TZ' if value.tzinfo else ''} '{value.isoformat(sep=' ')}'"
     if isinstance(value, dt.date):

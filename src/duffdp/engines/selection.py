@@ -65,6 +65,8 @@ def select(column: Any, by: Any, keys: Any, unit: Any, contributions: Any) -> Se
         raise DuffError(
             f'by must be the name of a column or a list of different names, got {by!r}. Pass for example by="region".'
         )
+    if column in names:
+        raise DuffError(f"by must not name the column {column!r} itself. Pass the columns that form the groups.")
     if keys is None:
         raise DuffError(
             'by needs keys, the public list of groups: it must not come from the data. Pass for example keys=["north", "south"].'

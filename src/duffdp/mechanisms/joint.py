@@ -21,6 +21,7 @@ from duffdp.statistics.quantiles import FINEST, UNIT, Runs, runs_around
 
 Floats = npt.NDArray[np.float64]
 
+MOST_EPSILON = Fraction(1000)  # more would only take longer: then answers are exact already
 SPACING = 16  # sizes are multiples of 16 / epsilon: a finer grid of sizes does not make quantiles better
 TOLERANCE = 2.0**-10  # far above what rounding does to the weights of a proposal, far below what a rejection costs
 RARE = 32  # bits: candidates outside the windows are visited one time in 2**32
@@ -74,7 +75,7 @@ class Joint:
     name = "joint-exponential"
 
     def __init__(self, epsilon: Any) -> None:
-        self._epsilon = read_epsilon(epsilon)
+        self._epsilon = min(read_epsilon(epsilon), MOST_EPSILON)
         self.epsilon = float(self._epsilon)
 
     def release(self, column: Source, qs: tuple[Fraction, ...], source: Entropy) -> list[int]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from abc import ABC, abstractmethod
 from decimal import Decimal
 from fractions import Fraction
@@ -17,14 +16,22 @@ from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.sampling.race import race, races
 from duffdp.steps import Batch, StepFunction
 
+LEAST, MOST = 1e-12, 1e9  # for epsilon: no protection to speak of above, no answer to speak of below, and doubles can bear it
+
 
 def read_epsilon(epsilon: Any) -> Fraction:
-    """A finite number above 0, as the decimal that was written."""
+    """A number above 0 that doubles can work with, as the decimal that was written."""
     if isinstance(epsilon, np.generic):
         epsilon = epsilon.item()
     number = isinstance(epsilon, int | float | Decimal | Fraction) and not isinstance(epsilon, bool)
-    if not number or not math.isfinite(epsilon) or epsilon <= 0:
-        raise DuffError(f"epsilon must be a finite number above 0, got {epsilon!r}. Pass for example epsilon=1.0.")
+    try:
+        fits = number and LEAST <= float(epsilon) <= MOST
+    except OverflowError:
+        fits = False
+    if not fits:
+        raise DuffError(
+            f"epsilon must be a finite number above 0 ({LEAST:g} to {MOST:g}), got {epsilon!r:.40}. Pass for example epsilon=1.0."
+        )
     return Fraction(repr(epsilon)) if isinstance(epsilon, float) else Fraction(epsilon)
 
 

@@ -7,11 +7,13 @@ from decimal import Context, Decimal
 from fractions import Fraction
 from typing import Any
 
+from duffdp.errors import DuffError
 from duffdp.mechanisms.mechanism import read_epsilon
 from duffdp.rungs import Rungs
 from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.sampling.race import WORD
 
+LEAST = Fraction(1, 10**6)  # the number of rungs grows with 1 / epsilon
 SHARE = 12  # epsilon / SHARE is how fast smoothed rungs may grow: 1/6 of epsilon pays for it, whatever the graph
 BITS = 64  # rungs are smoothed in units of 2**-BITS, rounded up
 
@@ -62,6 +64,8 @@ class PiecewiseLaplace:
 
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = read_epsilon(epsilon)
+        if self._epsilon < LEAST:
+            raise DuffError(f"epsilon must be at least {float(LEAST):g} here, got {epsilon!r:.40}. Pass for example epsilon=1.0.")
         self.epsilon = float(self._epsilon)
         self.rate = self._epsilon * Fraction(SHARE - 2, SHARE)
 

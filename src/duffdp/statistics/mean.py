@@ -58,7 +58,7 @@ class Mean:
 
     def question(self, far: float) -> Question:
         """What a window up to the distance `far` needs to know: the sum, and the records at both ends."""
-        return self._question(min(math.ceil(far) + 1, MOST_LEVELS))
+        return self._question(math.ceil(min(far + 1, MOST_LEVELS)))
 
     def _question(self, levels: int) -> Question:
         return Question(((Fraction(0), levels), (Fraction(1), levels)), total=True)

@@ -87,7 +87,7 @@ class Quantile:
 
     def question(self, far: float) -> Question:
         """What a window up to the distance `far` needs to know."""
-        reach = min(math.ceil(far * self._largest / self._m) + 2, MOST_RANKS)
+        reach = math.ceil(min(far * self._largest / self._m + 2, MOST_RANKS))
         return Question(((self.q, reach),))
 
     def window(self, column: Source, domain: Grid, far: float) -> StepFunction:
