@@ -14,6 +14,7 @@ from duffdp.engines.arrays import Column, Records, wrong_kind
 from duffdp.engines.descent import COUNT, GROUP, HIGH, INDEX, LOW, PART, LazyTable, fetch, rounded_down
 from duffdp.engines.files import is_path, open_path, quote_name, quote_text
 from duffdp.engines.groups import by_group, counted, first_of_each, side_by_side
+from duffdp.engines.held import holder
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
 from duffdp.engines.source import Tally
 from duffdp.errors import DuffError, UnsupportedData
@@ -271,7 +272,7 @@ class Table:
         nw, name = self._nw, str(self._selection.column)
         if self.dtype == nw.Object and self.eager:
             return self._index_in_memory(categories)
-        places = enumerate(as_held(nw, self.dtype, value) for value in categories)
+        places = enumerate(map(holder(nw, self.dtype), categories))
         known = [(value, i) for i, value in places if value is not None]
         if not known:
             raise UnsupportedData(
@@ -398,52 +399,20 @@ class Table:
 
     def _check_keys(self) -> None:
         """Keys as the columns hold them: each can occur, and no two become the same, or a row would count in two groups."""
-        nw, selection = self._nw, self._selection
-        held = []
-        for row in selection.keys:
-            held.append(tuple(as_held(nw, self.schema[name], part) for name, part in zip(selection.by, row, strict=True)))
-            for name, part, kept in zip(selection.by, row, held[-1], strict=True):
-                if kept is None:
-                    raise DuffError(
-                        f"the keys of {name!r} must be of the kind of that column, {self.schema[name]}, got {part!r}."
-                    )
+        selection = self._selection
+        columns = []
+        for i, name in enumerate(selection.by):
+            hold = holder(self._nw, self.schema[name])
+            columns.append([hold(row[i]) for row in selection.keys])
+            if None in columns[-1]:
+                given = selection.keys[columns[-1].index(None)][i]
+                raise DuffError(f"the keys of {name!r} must be of the kind of that column, {self.schema[name]}, got {given!r}.")
+        held = tuple(zip(*columns, strict=True))
         if len(set(held)) < len(held):
             raise DuffError(
                 f"keys must differ from each other as values of {', '.join(map(repr, selection.by))}. Leave some out."
             )
-        self._selection = selection._replace(keys=tuple(held))
-
-
-def as_held(nw: Any, dtype: Any, value: Any) -> Any:
-    """A public value as a column of this type holds it; None if it cannot."""
-    if dtype == nw.Object:
-        return value
-    if dtype == nw.Boolean or isinstance(value, bool):
-        return value if dtype == nw.Boolean and isinstance(value, bool) else None
-    if dtype.is_numeric():
-        return _number_held(nw, dtype, value) if isinstance(value, int | float | Decimal) else None
-    if isinstance(dtype, nw.Datetime):
-        finest = {"s": 1_000_000, "ms": 1000}.get(dtype.time_unit, 1)
-        moment = isinstance(value, dt.datetime) and (value.tzinfo is None) == (dtype.time_zone is None)
-        return value if moment and value.microsecond % finest == 0 else None
-    if dtype == nw.Date:
-        return value if isinstance(value, dt.date) and not isinstance(value, dt.datetime) else None
-    return value if isinstance(value, str) else None
-
-
-def _number_held(nw: Any, dtype: Any, value: Any) -> Any:
-    try:
-        if dtype.is_integer():
-            whole = int(value)
-            limits = np.iinfo(str(dtype).lower()) if str(dtype).lower() in np.sctypeDict else None
-            return whole if whole == value and (limits is None or limits.min <= whole <= limits.max) else None
-        if dtype == nw.Decimal:
-            exact = Decimal(repr(value) if isinstance(value, float) else value)
-            scale = getattr(dtype, "scale", None)
-            return exact if scale is None or exact == exact.quantize(Decimal((0, (1,), -scale))) else None
-        return float(np.float32(value)) if dtype == nw.Float32 else float(value)
-    except (OverflowError, ValueError, ArithmeticError):
-        return None
+        self._selection = selection._replace(keys=held)
 
 
 def rows(frame: Any) -> list[dict[str, Any]]:
