@@ -289,7 +289,6 @@ def test_limits():
         (lambda: SmoothLaplaceLogNormal(1, 2), "delta must be"),
         (lambda: SmoothLaplaceLogNormal(1, 0.1, t=-1), "t must be a finite number above 0"),
         (lambda: SmoothLaplaceLogNormal(1, 0.1, t=1e3).law(SPREAD), "too large"),
-        (lambda: SmoothLaplaceLogNormal(1e-200, 0.1), "leaves no budget"),
         (lambda: SmoothCauchy(1, gamma=1), "gamma must be a finite number above 1"),
         (lambda: SmoothCauchy(1, gamma=math.inf), "gamma must be"),
         (lambda: SmoothCauchy(1, tight=True, beta=1), "beta must be a number between 0 and 1"),

@@ -155,7 +155,7 @@ def test_the_same_number_for_any_data():
 
 
 def test_large_and_small_epsilons():
-    for epsilon in (1e-6, 1e-3, 1e3, 1e13):
+    for epsilon in (1e-6, 1e-3, 1e3, 1e9):
         release = release_of(Median(), PermuteAndFlip, epsilon, Grid(0.0, 1.0))
         assert 1 <= release.distance_bound(0.95) <= release.distance_bound(Decimal("0.999999")) <= 100 / epsilon + 1
     assert distance_bound(1, Fraction(1), True, 0.99) == 0

@@ -105,8 +105,6 @@ class SmoothLaplaceLogNormal(NoiseMechanism):
         surprise = -2 * math.log(self.delta)
         # The difference of the two roots without its cancellation.
         self.concentrated = 2 * self.epsilon / (math.sqrt(surprise + 2 * self.epsilon) + math.sqrt(surprise))
-        if self.concentrated < 1e-150:
-            raise DuffError(f"epsilon={self.epsilon:g} with delta={self.delta:g} leaves no budget that doubles can hold.")
         self.t = None if t is None else read_number("t", t, 0, math.inf, 0.01)
 
     @property
