@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sqlite3
 import tempfile
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -115,7 +114,7 @@ def _holds_quotes(path: str) -> bool:
     import gzip
 
     with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as file:
-        return any(b'"' in line for line in islice(file, SNIFFED))
+        return any(b'"' in line for line in file.read(2**22).splitlines()[:SNIFFED])
 
 
 def _matches(pattern: str) -> bool:
