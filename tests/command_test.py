@@ -19,7 +19,7 @@ import pytest
 
 import duffdp
 from duffdp import Ledger
-from duffdp.cli.app import app, run
+from duffdp.cli.app import application, run
 from duffdp.cli.values import listed, typed, value
 
 DATA = Path(__file__).parent / "data"
@@ -505,7 +505,7 @@ def test_without_typer_the_error_says_what_to_install():
 
 def test_every_command_has_a_file():
     folder = Path(duffdp.__file__).parent / "cli"
-    names = {command.name or command.callback.__name__ for command in app.registered_commands} | {"ledger"}
+    names = {command.name or command.callback.__name__ for command in application().registered_commands} | {"ledger"}
     assert {name.replace("-", "_") for name in names} <= {path.stem for path in folder.glob("*.py")}
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from duffdp.cli.app import app, run
+from duffdp.cli.app import application, run
 
 DOCS = Path(__file__).parent.parent / "docs"
 TEXT = (DOCS / "commands.md").read_text(encoding="utf-8")
@@ -24,10 +24,10 @@ def test_the_help_is_current(script):
 
 
 def test_every_command_is_on_the_page(script):
-    names = {command.name for command in app.registered_commands}
+    names = {command.name for command in application().registered_commands}
     inner = {
         f"{group.name} {command.callback.__name__}"
-        for group in app.registered_groups
+        for group in application().registered_groups
         for command in group.typer_instance.registered_commands
     }
     assert names | inner | {""} == set(script["COMMANDS"])

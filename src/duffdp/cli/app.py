@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import signal
 import sys
+from collections.abc import Iterable
+from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from duffdp import __version__
-from duffdp.cli import audit, describe, epsilon_for, ledger, mean, median, mode, paper, preview, quantile, release, triangles
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
 
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
@@ -23,9 +24,9 @@ HELP = """Differentially private medians, quantiles, means, modes and counts of 
 Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot be used, 4 data not readable, 130 stopped.
 Errors are one line; with --debug, anywhere on the line, the traceback follows."""
 
-app = typer.Typer(
-    name="duffdp", help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
-    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+# One file a command.
+COMMANDS = (
+    "median", "quantile", "mean", "mode", "describe", "triangles", "release", "ledger", "preview", "epsilon-for", "audit", "paper",
 )  # fmt: skip
 
 
@@ -35,24 +36,27 @@ def _version(wanted: bool) -> None:
         raise typer.Exit
 
 
-@app.callback()
 def _root(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
 ) -> None: ...
 
 
-app.command("median")(median.median)
-app.command("quantile")(quantile.quantile)
-app.command("mean")(mean.mean)
-app.command("mode")(mode.mode)
-app.command("describe")(describe.describe)
-app.command("triangles")(triangles.triangles)
-app.command("release")(release.release)
-app.add_typer(ledger.app, name="ledger")
-app.command("preview")(preview.preview)
-app.command("epsilon-for")(epsilon_for.epsilon_for)
-app.command("audit")(audit.audit)
-app.command("paper", context_settings={"allow_extra_args": True, "ignore_unknown_options": True})(paper.paper)
+def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The command line with these commands."""
+    app = typer.Typer(
+        name="duffdp", help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+        context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
+    )  # fmt: skip
+    app.callback()(_root)
+    for name in names:
+        plain = name.replace("-", "_")
+        module = import_module(f"duffdp.cli.{plain}")
+        if hasattr(module, "app"):
+            app.add_typer(module.app, name=name)
+        else:
+            free = {"allow_extra_args": True, "ignore_unknown_options": True} if name == "paper" else None
+            app.command(name, context_settings=free)(getattr(module, plain))
+    return app
 
 
 def run(arguments: list[str]) -> int:
@@ -70,7 +74,10 @@ def run(arguments: list[str]) -> int:
     for number in replaced:
         signal.signal(number, stop)
     try:
-        code = app([part for part in arguments if part != "--debug"], prog_name="duffdp", standalone_mode=False)
+        given = [part for part in arguments if part != "--debug"]
+        # To lay out all commands takes longer than the one that is meant.
+        app = application(given[:1] if given and given[0] in COMMANDS else COMMANDS)
+        code = app(given, prog_name="duffdp", standalone_mode=False)
         sys.stdout.flush()
         if not stopped:
             return code if isinstance(code, int) else OK

@@ -6,7 +6,6 @@ from pathlib import Path
 from typing import Any
 
 from duffdp.cli.options import Format
-from duffdp.cli.shown import check_writable
 from duffdp.errors import DuffError
 
 
@@ -25,6 +24,7 @@ def opened_ledger(path: Path | None, dataset: str | None, call_id: str | None) -
 def check_report(page: Path | None) -> None:
     """Fail before anything is charged if the page could not be written."""
     if page is not None:
+        from duffdp.cli.shown import check_writable
         from duffdp.report.page import check_page
 
         check_writable(page)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 SEPARATOR = "::"  # "people.duckdb::table"
 BATCH = 50_000
-SNIFFED = 20_480  # rows in which DuckDB finds the layout of a CSV file
+SNIFFED, HEAD = 20_480, 2**21  # rows in which DuckDB finds the layout of a CSV file, and bytes that hold them as a rule
 # How files of text write that a number or a date is missing.
 MISSING = ["", "NA", "N/A", "n/a", "na", "NaN", "nan", "NULL", "Null", "null", "None", "none", "#N/A", "<NA>", "?", "-", "."]
 _READERS = {
@@ -85,12 +85,13 @@ def _file(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
 def _csv(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
     """One file of text: its layout and types are found once, in the first rows. A record that does not fit its type is missing."""
     asked = "Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
-    missing = f"[{', '.join(map(quote_text, MISSING))}]"
-    found: Any = connection.execute(f"SELECT {asked} FROM sniff_csv({quote_text(path)}, nullstr = {missing})").fetchone()
+    known = f"nullstr = [{', '.join(map(quote_text, MISSING))}]"
+    if not _holds_quotes(path):  # where the first rows have none, later ones may
+        known += """, quote = '"', escape = '"'"""
+    found: Any = connection.execute(f"SELECT {asked} FROM sniff_csv({quote_text(path)}, {known})").fetchone()
     *marks, skip, header, dates, times, columns = found
-    delimiter, quote, escape, comment = (None if mark == "(empty)" else mark for mark in marks)
-    quote = quote or ("" if _holds_quotes(path) else '"')  # where the first rows have none, later ones may
-    layout = {"delim": delimiter or ",", "quote": quote, "escape": escape or quote, "comment": comment or ""}
+    delimiter, quote, escape, comment = ("" if mark == "(empty)" else mark for mark in marks)
+    layout = {"delim": delimiter or ",", "quote": quote, "escape": escape or quote, "comment": comment}
     options = ", ".join(f"{name} = {quote_text(text)}" for name, text in layout.items())
     names = ", ".join(f"{quote_text(column['name'])}: 'VARCHAR'" for column in columns)
     typed = ", ".join(_read_as(quote_name(column["name"]), column["type"], dates, times) for column in columns)
@@ -111,10 +112,15 @@ def _read_as(name: str, kind: str, dates: str | None, times: str | None) -> str:
 
 def _holds_quotes(path: str) -> bool:
     """Whether there are quotation marks in the rows in which the layout was found."""
-    import gzip
+    if path.lower().endswith(".gz"):
+        import gzip
 
-    with gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb") as file:
-        return any(b'"' in line for line in file.read(2**22).splitlines()[:SNIFFED])
+        with gzip.open(path) as packed:
+            head = packed.read(HEAD)
+    else:
+        with open(path, "rb") as file:
+            head = file.read(HEAD)
+    return b'"' in head and any(b'"' in line for line in head.split(b"\n", SNIFFED)[:SNIFFED])
 
 
 def _matches(pattern: str) -> bool:
