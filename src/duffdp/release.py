@@ -449,8 +449,7 @@ def charged(
     ledger: Any, name: str, label: str, epsilon: Any, domain: Domain, selection: Selection, secure: bool
 ) -> Charge:  # fmt: skip
     """Pay for a release; what is written down is public."""
-    from duffdp.ledger.charge import Request
-    from duffdp.ledger.ledger import purse
+    from duffdp.ledger.charge import Request, purse
 
     parameters = plain({**selection._asdict(), **_domain(domain)})
     asked = Request(epsilon=read_epsilon(epsilon), statistic=name, mechanism=label, parameters=parameters, secure=secure)

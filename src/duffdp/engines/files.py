@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sqlite3
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -49,10 +48,14 @@ def open_path(data: str | os.PathLike[str], columns: list[str], connection: Duck
     try:
         relation = _table(connection, Path(path), table, columns) if table else _file(connection, path)
         assert relation.columns  # reads the types
-    except (duckdb.Error, sqlite3.Error, UnicodeDecodeError):
-        # What the reader says may quote a line of the data.
-        raise UnsupportedData(f"cannot read {name!r}: it is not a readable file of its kind. duffdp reads {_KINDS}.") from None
+    except (duckdb.Error, UnicodeDecodeError):
+        raise _unreadable(name) from None
     return relation
+
+
+def _unreadable(name: str) -> UnsupportedData:
+    """Without what the reader says, which may quote a line of the data."""
+    return UnsupportedData(f"cannot read {name!r}: it is not a readable file of its kind. duffdp reads {_KINDS}.")
 
 
 def _file(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
@@ -151,6 +154,8 @@ def _copy_sqlite(connection: DuckDBPyConnection, path: Path, table: str, columns
 
     DuckDB's own SQLite reader is an extension that has to be downloaded.
     """
+    import sqlite3
+
     import numpy as np
 
     base = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
@@ -171,6 +176,8 @@ def _copy_sqlite(connection: DuckDBPyConnection, path: Path, table: str, columns
         while rows := cursor.fetchmany(BATCH):
             batch = {c: _strings(np, [row[i] for row in rows]) for i, c in enumerate(wanted)}  # noqa: F841 (read by DuckDB)
             connection.execute(f"INSERT INTO copied ({into}) SELECT {casts} FROM batch")
+    except sqlite3.Error:
+        raise _unreadable(f"{path}{SEPARATOR}{table}") from None
     finally:
         base.close()
     return connection.table("copied")

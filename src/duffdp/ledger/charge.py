@@ -80,3 +80,12 @@ class Paid:
         if charge is None or charge.request != request:
             raise DuffError("this charge was made for another release or is used up. Charge the ledger again.")
         return charge
+
+
+def purse(ledger: Any) -> Purse:
+    """What the `ledger` argument of a release stands for."""
+    if hasattr(ledger, "charge"):
+        return ledger  # type: ignore[no-any-return]
+    from duffdp.ledger.ledger import Ledger  # here: what is paid already needs no SQLite
+
+    return Ledger(ledger)

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError
-from duffdp.ledger.charge import Charge, Purse, Request
+from duffdp.ledger.charge import Charge, Request
 from duffdp.ledger.composition import tight_epsilon
 from duffdp.ledger.journal import START, Entry, Journal, Transaction, seal
 from duffdp.mechanisms.mechanism import read_epsilon
@@ -214,11 +214,6 @@ class Ledger:
 
     def __repr__(self) -> str:
         return f"Ledger({str(self.path)!r}, epsilon={self.epsilon:g}, delta={self.delta:g}, dataset={self.dataset!r})"
-
-
-def purse(ledger: Any) -> Purse:
-    """What the `ledger` argument of a release stands for."""
-    return ledger if hasattr(ledger, "charge") else Ledger(ledger)
 
 
 def verify(path: Path, head: str | None = None) -> Verified:
