@@ -636,3 +636,14 @@ def test_layouts_of_text(tmp_path, text, column, expected):
     (tmp_path / "it's.csv").write_text(text, newline="")
     bounds = (dt.date(2019, 1, 1), dt.date(2022, 1, 1)) if isinstance(expected, dt.date) else (0, 9)
     assert duffdp.median(tmp_path / "it's.csv", column=column, epsilon=SURE, bounds=bounds).value == expected
+
+
+@pytest.mark.parametrize("key", [{}, {"a"}, np.array([1, 2]), {1: 2}])
+def test_keys_that_are_no_values(key):
+    with pytest.raises(DuffError, match="plain values"):
+        duffdp.median(pl.DataFrame({"x": [1.0], "g": ["a"]}), column="x", epsilon=1, bounds=(0, 9), by="g", keys=[key])
+
+
+def test_a_frame_without_columns():
+    with pytest.raises(DuffError, match="the data have no columns"):
+        duffdp.median(pl.DataFrame(), column="x", epsilon=1, bounds=(0, 9))

@@ -66,7 +66,9 @@ class Table:
                 raise UnsupportedData(f"a column cannot be called {name!r}, which is used inside of the queries. Rename it.")
             if name is not None and name not in self.schema:
                 near = difflib.get_close_matches(name, list(self.schema), 3, 0.5) or list(self.schema)[:8]
-                raise UnsupportedData(f"there is no column {name!r}. Hint: {', '.join(map(repr, near))}.")
+                raise UnsupportedData(
+                    f"there is no column {name!r}. Hint: {', '.join(map(repr, near)) or 'the data have no columns'}."
+                )
         self.frame = frame
         self.dtype = self.schema[selection.column]
         self.integer = self.dtype.is_integer() or self.dtype == nw.Boolean

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import itertools
-from collections.abc import Iterable
+from collections.abc import Hashable, Iterable
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -101,6 +101,8 @@ def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
     for row in rows:
         if len(row) != len(by):
             raise DuffError(f"each key must have one value for each of the {len(by)} columns of by, got {row!r}.")
+        if not all(isinstance(part, Hashable) for part in row):
+            raise DuffError(f"keys must be plain values such as text or numbers, got {row!r:.60}.")
         if any(part is None or part != part for part in row):
             raise DuffError(f"keys must not hold missing values, got {row!r}.")
     if len(set(rows)) < len(rows):
