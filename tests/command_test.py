@@ -141,7 +141,7 @@ WRONG = [
     (("median", ADULT, "-c", "age", "-e", "1", "--bounds", "a", "b"), 2, "ISO date"),
     (("median", ADULT, "-c", "age", "-e", "1", "--bounds", "0"), 2, "--bounds"),
     (("median", ADULT, *AGES, "-e", "1", "--by", "sex"), 2, "keys"), (("median", ADULT, *AGES, "-e", "1", "--keys", "a"), 2, "by"),
-    (("median", ADULT, *AGES, "-e", "1", "--by", "age", "--keys", "old"), 2, "BIGINT"),
+    (("median", ADULT, *AGES, "-e", "1", "--by", "hours_per_week", "--keys", "old"), 2, "BIGINT"),
     (("median", ADULT, *AGES, "-e", "1", "--mechanism", "laplace"), 2, "laplace"),
     (("median", ADULT, *AGES, "-e", "1", "--contributions", "2"), 2, "unit"),
     (("median", ADULT, *AGES, "-e", "1", "-f", "parquet"), 2, "--out"),

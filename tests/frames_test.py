@@ -555,14 +555,14 @@ def test_several_quantiles_and_a_summary_everywhere(engine, frames):
     assert len(duffdp.quantiles(frames(engine), [0.5, 0.9], mechanism="duff", **given).value) == 2
 
 
-@pytest.mark.parametrize("odd", ["a secret", "n/a", '"4, 5"', "1e999", "--", ""])
+@pytest.mark.parametrize("odd", ["a secret", "n/a", '"4, 5"', "12 months", "--", ""])
 def test_a_record_of_text_that_does_not_fit_is_missing(tmp_path, odd):
     """After the rows in which the types are found; the usual signs for a missing value before, too."""
     rows = [f"{i % 9},2021-03-{1 + i % 9:02},{i % 2}" for i in range(30_000)]
     for early in ("?", "NA"):
         (tmp_path / "t.csv").write_text("\n".join(["x,d,g", f"{early},{early},1", *rows, f"{odd},{odd},0"]) + "\n")
         table = Table(tmp_path / "t.csv", select("x", None, None, None, 1))
-        assert table.integer
+        assert table.dtype == nw.Float64
         (source,) = table.sources(Grid(0, 8, 1))
         whole = [3334, 3334, 3334, 3333, 3333, 3333, 3333, 3333, 3333]
         assert list(source.tally()[1]) == whole
@@ -628,6 +628,7 @@ def test_names_that_cannot_be_used():
     ("text", "column", "expected"),
     [
         ("d,e\n" + "2020-12-31,2021/08/10\n" * 50, "e", dt.date(2021, 8, 10)), ("d,e\n" + "2020-12-31,31/12/2021\n" * 50, "d", dt.date(2020, 12, 31)),
+        ("d,e\n" + "2020-01-02,1\n" * 50 + "2020-25-12,1\n", "d", dt.date(2020, 1, 2)),
         ('a,b\n1,"5" pipe\n2,"6" pipe\n3,x\n', "a", 2), ('a,b\n1,"x, y"\n2,"say ""no"""\n3,z\n', "a", 2), ("a;b\r\n1;x\r\n2;y\r\n3;z\r\n", "a", 2),
         ("\ufeffa,b\n1,2\n", "a", 1), ("# made by hand\na,b\n1,2\n", "a", 1), ("a\n1\n2\n3\n\n\n", "a", 2), ('"a b",c\n5,6\n', "a b", 5),
     ],
@@ -647,3 +648,32 @@ def test_keys_that_are_no_values(key):
 def test_a_frame_without_columns():
     with pytest.raises(DuffError, match="the data have no columns"):
         duffdp.median(pl.DataFrame(), column="x", epsilon=1, bounds=(0, 9))
+
+
+@pytest.mark.parametrize("odd", ["33.5", "1e3", "-7.25", "NA", "99999999999999999999"])
+@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
+def test_one_record_of_an_untyped_file_changes_neither_the_domain_nor_how_others_are_read(tmp_path, odd, ending):
+    """Whether all numbers of a file are whole is a fact about its records: it decides nothing."""
+    rows = [f"{i % 90},{i % 3}" for i in range(300)] + ["12.25,1.5"]
+    releases, counts = [], []
+    for early in ([], [f"{odd},2"]):
+        lines = early + rows
+        if ending == ".csv":
+            text = "x,g\n" + "\n".join(lines) + "\n"
+        else:
+            pairs = [line.split(",") for line in lines]
+            text = "".join(
+                json.dumps({"x": None if x == "NA" else float(x) if "." in x or "e" in x else int(x), "g": float(g)}) + "\n"
+                for x, g in pairs
+            )
+        path = tmp_path / f"t{len(early)}{ending}"
+        path.write_text(text)
+        releases.append(duffdp.median(path, column="x", epsilon=1, bounds=(0, 120)))
+        (source,) = Table(path, select("x", None, None, None, 1)).sources(Grid(0.0, 120.0, 0.25))
+        counts.append(dict(zip(*(a.tolist() for a in source.tally()), strict=True)))
+        groups = Table(path, select("x", "g", [0, 1, 2], None, 1)).sources(Grid(0, 120, 1))
+        assert sum(int(source.tally()[1].sum()) for source in groups) == 300 + (len(early) if odd != "NA" else 0)
+    assert releases[0].domain == releases[1].domain == Grid(0, 120, 1)
+    changed = [i for i in counts[0] | counts[1] if counts[0].get(i, 0) != counts[1].get(i, 0)]
+    assert len(changed) <= 1
+    assert duffdp.median(path, column="x", epsilon=1, bounds=(0.0, 120.0)).domain.size > 2**39

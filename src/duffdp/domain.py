@@ -262,6 +262,11 @@ class Grid:
         return self._flo, self._fhi, self._scale or self._fstep, bool(self._scale)
 
     @property
+    def between_whole(self) -> bool:
+        """Whether the bounds were given as whole numbers."""
+        return isinstance(self.lower, int) and isinstance(self.upper, int)
+
+    @property
     def rounds(self) -> bool:
         """Whether `snap_float` is rounded, so that it may end above the last candidate."""
         return self._rounds
@@ -297,6 +302,10 @@ class Grid:
             index /= self._fstep
         index += 0.5
         return np.floor(index, out=index)
+
+    def parameters(self) -> dict[str, Any]:
+        """What makes it, all public."""
+        return {"bounds": (self.lower, self.upper), "step": self.step}
 
     def threshold(self, index: int, integer: bool) -> float | int | None:
         """The smallest key that snaps to `index` or above: `key < threshold` says the same as `snap(key) < index`.
@@ -473,6 +482,10 @@ class Categories:
         if index < 0:
             raise BoundsError(f"expected one of the {self.size} categories, got {value!r}.")
         return index
+
+    def parameters(self) -> dict[str, Any]:
+        """What makes it, all public."""
+        return {"categories": list(self)}
 
     def __len__(self) -> int:
         return self.size

@@ -9,7 +9,8 @@ from duffdp.domain import Grid
 from duffdp.engines.selection import Selection
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, PiecewiseLaplace
-from duffdp.release import NEGLIGIBLE, Release, charged
+from duffdp.opened import NEGLIGIBLE, charged
+from duffdp.release import Release
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Stars, Triangles
 from duffdp.steps import Batch

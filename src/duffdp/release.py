@@ -3,33 +3,24 @@
 from __future__ import annotations
 
 import json
-import math
 from collections.abc import Iterable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-import numpy as np
-
-from duffdp.domain import Categories, Domain, Grid
-from duffdp.engines.arrays import CategoryColumn, Column, Records, read
-from duffdp.engines.frames import Table, open_table, rows
-from duffdp.engines.groups import BLOCK
-from duffdp.engines.selection import Selection, is_table, select
+from duffdp.domain import Categories, Domain
+from duffdp.engines.frames import rows
+from duffdp.engines.selection import is_table
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.mechanisms.distance_bound import distance_bound, mean_distance_bound
 from duffdp.mechanisms.mechanism import Mechanism, read_epsilon
+from duffdp.opened import Opened, chosen_rows, drawn
 from duffdp.plain import plain
-from duffdp.sampling.entropy import Entropy, entropy
+from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Mean, Mode, Quantile
 
-if TYPE_CHECKING:
-    from duffdp.ledger.charge import Charge
-
-# Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates to the tail.
-NEGLIGIBLE = 20.0
 # The quantiles of `describe`.
 SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
 
@@ -154,7 +145,7 @@ class Release:
             "delta": self.delta,
             "statistic": self.statistic,
             "mechanism": self.mechanism,
-            **_domain(self.domain),
+            **self.domain.parameters(),
             "unit": self.unit,
             "contributions": self.contributions,
             "secure": self.secure,
@@ -164,12 +155,6 @@ class Release:
     def to_json(self) -> str:
         """All fields as JSON text."""
         return json.dumps(self.to_dict())
-
-
-def _domain(domain: Domain) -> dict[str, Any]:
-    if isinstance(domain, Categories):
-        return {"categories": list(domain)}
-    return {"bounds": (domain.lower, domain.upper), "step": domain.step}
 
 
 def median(
@@ -188,7 +173,8 @@ def median(
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data.
     step
-        Distance between possible outputs. None: 1 for integer types, a day for dates, else about 2**40 candidates.
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files, which have none, for bounds that are
+        whole numbers), a day for dates, else about 2**40 candidates.
     column
         The column of a frame or file.
     by, keys
@@ -374,86 +360,32 @@ def mode(
     return _release("mode", None, data, epsilon, bounds, step, mechanism, ledger, rng, where, chosen)
 
 
-_NOWHERE = (None, None, None, None, 1)
-
-
 def _release(
     name: str, q: Any, data: Any, epsilon: Any, bounds: Any, step: Any, mechanism: str, ledger: Any, rng: object,
     where: tuple[Any, Any, Any, Any, Any], categories: Categories | None = None,
 ) -> Release:  # fmt: skip
     """Check all parameters, then charge, then read the data, then draw."""
-    table = None
-    selection = None
-    if where != _NOWHERE or (type(data) is not np.ndarray and is_table(data)):
-        selection = select(*where)
-    contributions = selection.contributions if selection else 1
+    selection = chosen_rows(where)
     try:
-        chosen, statistic, label, total = _plan(name, q, mechanism, epsilon, contributions)
+        chosen, statistic, label, total = _plan(name, q, mechanism, epsilon, selection.contributions)
     except TypeError:  # something unhashable among them: let the check say what is wrong
-        chosen, statistic, label, total = _plan.__wrapped__(name, q, mechanism, epsilon, contributions)
-    randomness = entropy(rng)
-    grid = None if categories is not None else _bounded(bounds, step, integer=False)
-    if selection is None:
-        records = read(data)
-        integer = records.integer
-    else:
-        table = open_table(data, selection)
-        integer = table.integer
-    if grid is not None and step is None and integer:
-        grid = _bounded(bounds, step, integer=True)
-    domain: Domain = categories if grid is None else grid  # type: ignore[assignment]
-    held = records if table is None else table
-    charge = None
-    if ledger is not None:
-        sources_of(held.without_rows(), domain)  # what the types forbid is not charged
-        charge = charged(ledger, name, label, epsilon, domain, selection or Selection(), randomness.secure)
-    if charge is not None and charge.drawn is not None:
-        found = charge.drawn
-    else:
-        found = drawn(chosen, statistic, sources_of(held, domain), domain, randomness)
-        if charge is not None:
-            charge.keep(found)
-    values = [domain.value(index) for index in found]
+        chosen, statistic, label, total = _plan.__wrapped__(name, q, mechanism, epsilon, selection.contributions)
+    source = entropy(rng)
+    opened = Opened.of(data, bounds, step, selection, categories)
+    found = opened.drawn(
+        ledger, name, label, epsilon, source.secure, lambda sources: drawn(chosen, statistic, sources, opened.domain, source)
+    )
+    values = [opened.domain.value(index) for index in found]
     return Release(
-        value=table.answer(name.partition("(")[0], values) if table is not None and selection and selection.by else values[0],
+        value=opened.answers({name.partition("(")[0]: values}) if selection.by else values[0],
         epsilon=total,
         statistic=name,
         mechanism=label,
-        domain=domain,
-        unit=(selection.unit if selection else None) or "row",
-        contributions=contributions,
-        secure=randomness.secure,
+        domain=opened.domain,
+        unit=selection.unit or "row",
+        contributions=selection.contributions,
+        secure=source.secure,
     )
-
-
-def sources_of(held: Records | Table, domain: Domain) -> list[Any]:
-    """Where the counts come from, one source for each group."""
-    if isinstance(held, Table):
-        return list(held.sources(domain))
-    return [CategoryColumn(held, domain) if isinstance(domain, Categories) else Column(held, domain)]
-
-
-def drawn(
-    chosen: Mechanism, statistic: Quantile | Mean | Mode, sources: list[Any], domain: Domain, source: Entropy
-) -> list[int]:  # fmt: skip
-    """The index of one candidate for each source, many in one race."""
-    far = (NEGLIGIBLE + math.log(domain.size)) / (float(statistic.rate) * chosen.epsilon)
-    found: list[int] = []
-    for begin in range(0, len(sources), BLOCK):
-        batch = statistic.windows(sources[begin : begin + BLOCK], domain, far)  # type: ignore[arg-type]
-        found += chosen.release(batch, source)
-    return found
-
-
-def charged(
-    ledger: Any, name: str, label: str, epsilon: Any, domain: Domain, selection: Selection, secure: bool
-) -> Charge:  # fmt: skip
-    """Pay for a release; what is written down is public."""
-    from duffdp.ledger.charge import Request, purse
-
-    parameters = plain({**selection._asdict(), **_domain(domain)})
-    asked = Request(epsilon=read_epsilon(epsilon), statistic=name, mechanism=label, parameters=parameters, secure=secure)
-    return purse(ledger).charge(asked)
 
 
 @lru_cache(maxsize=256, typed=True)
@@ -474,26 +406,3 @@ def _plan(
         return chosen, Mean(), f"{chosen.name}(distance)", float(total)
     utility = "distance" if duff else "signed"
     return chosen, Quantile(q, utility), f"{chosen.name}({utility})", float(total)
-
-
-def _bounded(bounds: Any, step: Any, integer: bool) -> Grid:
-    """The grid for a pair of bounds; 1 is the default step for integer types."""
-    if isinstance(bounds, Grid):
-        return bounds
-    try:
-        lower, upper = bounds
-    except (TypeError, ValueError):
-        given = "none" if bounds is None else repr(bounds)
-        raise BoundsError(
-            f"bounds must be a pair (lower, upper) known without the data, got {given}. Pass for example bounds=(0, 120)."
-        ) from None
-    try:
-        return _grid(lower, upper, step, integer)
-    except TypeError:  # something unhashable among them: let the grid say what is wrong
-        return Grid(lower, upper, step)
-
-
-@lru_cache(maxsize=256, typed=True)
-def _grid(lower: Any, upper: Any, step: Any, integer: bool) -> Grid:
-    grid = Grid(lower, upper, step)
-    return Grid(lower, upper, 1) if integer and grid.kind in ("int", "float", "decimal") else grid

@@ -2,18 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
-from duffdp.domain import Grid
-from duffdp.engines.arrays import Records, read
-from duffdp.engines.frames import Table, open_table
-from duffdp.engines.selection import Selection, is_table, select
+from duffdp.domain import Domain
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, Joint
 from duffdp.mechanisms.mechanism import read_epsilon
-from duffdp.release import SUMMARY, Release, _bounded, charged, drawn, sources_of
+from duffdp.opened import Opened, chosen_rows, drawn
+from duffdp.release import SUMMARY, Release
 from duffdp.sampling.certain import two_sided_geometric
 from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.statistics import Quantile
@@ -40,7 +37,8 @@ def quantiles(
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data.
     step
-        Distance between possible outputs. None: 1 for integer types, a day for dates, else about 2**40 candidates.
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files, which have none, for bounds that are
+        whole numbers), a day for dates, else about 2**40 candidates.
     column, by, keys, unit, contributions
         As for `median`.
     mechanism
@@ -82,8 +80,9 @@ def quantiles(
     if mechanism not in ("best", "duff"):
         raise DuffError(f'mechanism must be "best" or "duff", got {mechanism!r}.')
     exact, source = read_epsilon(epsilon), entropy(rng)
-    opened = _open(data, bounds, step, (column, by, keys, unit, contributions))
-    share = exact / opened.contributions
+    selection = chosen_rows((column, by, keys, unit, contributions))
+    opened = Opened.of(data, bounds, step, selection)
+    share = exact / selection.contributions
     joint, each = Joint(share), Exponential(share / len(shares))
     name = f"quantiles({', '.join(f'{float(q):g}' for q in shares)})"
     label = Joint.name if mechanism == "best" else f"{each.name}(distance) x {len(shares)}"
@@ -91,26 +90,28 @@ def quantiles(
     def draw(sources: list[Any]) -> list[list[int]]:
         if mechanism == "best":
             return [joint.release(held, shares, source) for held in sources]
-        return _each(sources, opened.grid, shares, each, source)
+        return _each(sources, opened.domain, shares, each, source)
 
     rows = opened.drawn(ledger, name, label, exact, source.secure, draw)
-    values = [[opened.grid.value(i) for i in indices] for indices in rows]
+    values = [[opened.domain.value(i) for i in indices] for indices in rows]
     value: Any = values[0]
-    if opened.table is not None and by is not None:
-        value = opened.table.answers({f"{float(q):g}": [row[j] for row in values] for j, q in enumerate(shares)})
+    if selection.by:
+        value = opened.answers({f"{float(q):g}": [row[j] for row in values] for j, q in enumerate(shares)})
     return Release(
         value=value,
         epsilon=float(exact),
         statistic=name,
         mechanism=label,
-        domain=opened.grid,
+        domain=opened.domain,
         unit=unit or "row",
-        contributions=opened.contributions,
+        contributions=selection.contributions,
         secure=source.secure,
     )
 
 
-def _each(sources: list[Any], grid: Grid, shares: tuple[Fraction, ...], chosen: Exponential, source: Entropy) -> list[list[int]]:
+def _each(
+    sources: list[Any], grid: Domain, shares: tuple[Fraction, ...], chosen: Exponential, source: Entropy
+) -> list[list[int]]:
     """One release of the paper's mechanism for each quantile, sorted."""
     found = [drawn(chosen, Quantile(q), sources, grid, source) for q in shares]
     return [sorted(row) for row in zip(*found, strict=True)]
@@ -158,10 +159,11 @@ def describe(
     {'count': 9995, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
     """
     exact, source = read_epsilon(epsilon), entropy(rng)
-    opened = _open(data, bounds, step, (column, by, keys, unit, contributions))
+    selection = chosen_rows((column, by, keys, unit, contributions))
+    opened = Opened.of(data, bounds, step, selection)
     shares = tuple(Fraction(q) for q in SUMMARY.values())
-    joint = Joint(exact * (1 - COUNT_SHARE) / opened.contributions)
-    noise = exact * COUNT_SHARE / opened.contributions
+    joint = Joint(exact * (1 - COUNT_SHARE) / selection.contributions)
+    noise = exact * COUNT_SHARE / selection.contributions
     label = f"two-sided-geometric + {Joint.name}"
 
     def draw(sources: list[Any]) -> list[list[int]]:
@@ -169,56 +171,14 @@ def describe(
         return [[max(0, p.total + two_sided_geometric(noise, source)), *p.release(source)] for p in proposals]
 
     found = opened.drawn(ledger, "describe", label, exact, source.secure, draw)
-    rows = [{"count": count, **dict(zip(SUMMARY, map(opened.grid.value, indices), strict=True))} for count, *indices in found]
-    grouped = opened.table is not None and by is not None
+    rows = [{"count": count, **dict(zip(SUMMARY, map(opened.domain.value, indices), strict=True))} for count, *indices in found]
     return Release(
-        value=opened.table.answers({name: [row[name] for row in rows] for name in rows[0]})
-        if grouped and opened.table
-        else rows[0],
+        value=opened.answers({name: [row[name] for row in rows] for name in rows[0]}) if selection.by else rows[0],
         epsilon=float(exact),
         statistic="describe",
         mechanism=label,
-        domain=opened.grid,
+        domain=opened.domain,
         unit=unit or "row",
-        contributions=opened.contributions,
+        contributions=selection.contributions,
         secure=source.secure,
     )
-
-
-class _Opened(NamedTuple):
-    """Records that are not read yet, their grid, and how they are chosen."""
-
-    held: Records | Table
-    grid: Grid
-    selection: Selection
-
-    @property
-    def table(self) -> Table | None:
-        return self.held if isinstance(self.held, Table) else None
-
-    @property
-    def contributions(self) -> int:
-        return self.selection.contributions
-
-    def drawn(
-        self, ledger: Any, name: str, label: str, epsilon: Fraction, secure: bool, draw: Callable[[list[Any]], list[list[int]]]
-    ) -> list[list[int]]:
-        """Charge, then read the records and draw; or what was drawn before under the same call id."""
-        charge = None
-        if ledger is not None:
-            sources_of(self.held.without_rows(), self.grid)  # what the types forbid is not charged
-            charge = charged(ledger, name, label, epsilon, self.grid, self.selection, secure)
-        if charge is not None and charge.drawn is not None:
-            return [list(row) for row in charge.drawn]
-        found = draw(sources_of(self.held, self.grid))
-        if charge is not None:
-            charge.keep(found)
-        return found
-
-
-def _open(data: Any, bounds: Any, step: Any, where: tuple[Any, ...]) -> _Opened:
-    """Check the parameters; of the data, look at the types."""
-    selection = select(*where) if where != (None, None, None, None, 1) or is_table(data) else None
-    _bounded(bounds, step, integer=False)
-    held = read(data) if selection is None else open_table(data, selection)
-    return _Opened(held, _bounded(bounds, step, integer=step is None and held.integer), selection or Selection())

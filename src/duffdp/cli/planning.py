@@ -34,7 +34,7 @@ def question(
         return asked | {"data": data, "categories": None if categories is None else listed(categories)}
     if column is None:
         raise DuffError(f"a file needs --column; without records pass one of {', '.join(SHAPES)} and --n.")
-    with opened(data, [column]) as source:
+    with opened(data, [column], [column]) as source:
         if column not in source.types:
             raise DuffError(f"there is no column {column!r}. Hint: it has {', '.join(map(repr, source.types))}.")
         if categories is not None:

@@ -11,31 +11,29 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from duffdp.engines.files import open_path, quote_name
+from duffdp.engines.files import is_untyped, open_path, quote_name
 from duffdp.errors import DuffError, UnsupportedData
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-PARSED = (".csv", ".tsv", ".gz", ".json", ".jsonl", ".ndjson")  # kinds of files whose rows are parsed anew in every query
-
 
 class Source:
     """A table in a file; no row is read before `rows` is asked for."""
 
-    def __init__(self, path: str, columns: list[str]) -> None:
+    def __init__(self, path: str, columns: list[str], numbers: list[str]) -> None:
         try:
             import duckdb
         except ImportError:
             raise DuffError("files are read by DuckDB, which is not installed. Run: pip install 'duffdp[cli]'.") from None
         self._connection = duckdb.connect()
-        self.shape: DuckDBPyRelation = open_path(path, columns, self._connection)
+        self.shape: DuckDBPyRelation = open_path(path, columns, numbers, self._connection)
         self.types = {name: str(kind) for name, kind in zip(self.shape.columns, self.shape.types, strict=True)}
-        self._parsed = path.lower().endswith(PARSED)
+        self.untyped = is_untyped(path)
 
     def rows(self, columns: list[str]) -> Any:
         """The table for many queries: text is parsed once, and only the needed columns are held."""
-        if not self._parsed:
+        if not self.untyped:
             return self.shape
         import duckdb
 
@@ -49,10 +47,10 @@ class Source:
 
 
 @contextmanager
-def opened(path: str, columns: list[str]) -> Iterator[Source]:
+def opened(path: str, columns: list[str], numbers: list[str]) -> Iterator[Source]:
     """What DATA names; a pipe is kept in a file of its own, readable by its owner alone, until the command ends."""
     if path != "-":
-        yield Source(path, columns)
+        yield Source(path, columns, numbers)
         return
     if sys.stdin.isatty():
         raise UnsupportedData("data are to come from a pipe, but there is none. Use: cat people.csv | duffdp median - ...")
@@ -62,7 +60,7 @@ def opened(path: str, columns: list[str]) -> Iterator[Source]:
         file = Path(folder) / f"piped{ending}"
         with file.open("wb") as copy:
             shutil.copyfileobj(sys.stdin.buffer, copy, 2**20)
-        yield Source(str(file), columns)
+        yield Source(str(file), columns, numbers)
 
 
 @contextmanager

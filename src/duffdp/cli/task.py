@@ -59,6 +59,9 @@ class Task:
         import duffdp
 
         options = dict(self.options)
+        bounds = options.get("bounds", ())
+        if source.untyped and options.get("step") is None and bounds and all(isinstance(bound, int) for bound in bounds):
+            options["step"] = 1  # as for a path
         if self.by or self.keys:
             options["by"] = self.by or None
             options["keys"] = self._keys(source) if self.keys else None

@@ -49,7 +49,7 @@ def _typed(column: str, kind: str, text: str) -> Any:
         if "INT" in kind:
             return int(text)
         if kind in ("DOUBLE", "FLOAT", "REAL") or kind.startswith("DECIMAL"):
-            return float(text)
+            return int(text) if text.lstrip("+-").isdigit() else float(text)
         if kind == "BOOLEAN":
             return _TRUTH[text.lower()]
         if kind == "DATE":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,6 +27,7 @@ _READERS = {
     ".ndjson": "read_json",
     ".json": "read_json",
 }
+UNTYPED = (".csv", ".tsv", ".csv.gz", ".json", ".jsonl", ".ndjson")
 _DATABASES = {".duckdb": "duckdb", ".ddb": "duckdb", ".sqlite": "sqlite", ".sqlite3": "sqlite", ".db": "sqlite"}
 _KINDS = "CSV, TSV, Parquet (a file, a folder or a pattern), JSON lines, or a table as 'people.duckdb::table' or 'people.sqlite::table'"
 
@@ -35,8 +37,18 @@ def is_path(data: Any) -> bool:
     return isinstance(data, str | os.PathLike)
 
 
-def open_path(data: str | os.PathLike[str], columns: list[str], connection: DuckDBPyConnection | None = None) -> DuckDBPyRelation:
-    """A DuckDB relation over what a path names, in a connection of its own if none is given; only the types are read yet."""
+def is_untyped(data: Any) -> bool:
+    """Whether data are a file in which types can only be found by looking at rows."""
+    return is_path(data) and os.fspath(data).lower().endswith(UNTYPED)
+
+
+def open_path(
+    data: str | os.PathLike[str], columns: list[str], numbers: Collection[str], connection: DuckDBPyConnection | None = None
+) -> DuckDBPyRelation:  # fmt: skip
+    """A DuckDB relation over what a path names, in a connection of its own if none is given; only the types are read yet.
+
+    In untyped files `numbers` are never of an integer type: whether all of the others are whole would decide how one is read.
+    """
     try:
         import duckdb
     except ImportError:
@@ -46,7 +58,7 @@ def open_path(data: str | os.PathLike[str], columns: list[str], connection: Duck
     connection = connection or duckdb.connect()
     connection.execute(f"SET temp_directory = {quote_text(tempfile.gettempdir())}")  # where it may spill; not the working folder
     try:
-        relation = _table(connection, Path(path), table, columns) if table else _file(connection, path)
+        relation = _table(connection, Path(path), table, columns) if table else _file(connection, path, numbers)
         assert relation.columns  # reads the types
     except (duckdb.Error, UnicodeDecodeError):
         raise _unreadable(name) from None
@@ -58,7 +70,7 @@ def _unreadable(name: str) -> UnsupportedData:
     return UnsupportedData(f"cannot read {name!r}: it is not a readable file of its kind. duffdp reads {_KINDS}.")
 
 
-def _file(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
+def _file(connection: DuckDBPyConnection, path: str, numbers: Collection[str]) -> DuckDBPyRelation:
     pattern = any(mark in path for mark in "*?[")
     if not pattern and not os.path.exists(path):
         raise UnsupportedData(
@@ -81,11 +93,14 @@ def _file(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
     if reader == "read_csv" and not pattern:
         if not os.path.getsize(path):
             raise UnsupportedData(f"the file {path!r} is empty. Its first line must name the columns.")
-        return _csv(connection, path)
-    return connection.sql(f"SELECT * FROM {reader}({quote_text(path)})")
+        return _csv(connection, path, numbers)
+    relation = connection.sql(f"SELECT * FROM {reader}({quote_text(path)})")
+    types = dict(zip(relation.columns, map(str, relation.types), strict=True)) if is_untyped(path) else {}
+    doubles = [f"{quote_name(name)}::DOUBLE AS {quote_name(name)}" for name in numbers if "INT" in types.get(name, "")]
+    return relation.project(f"* REPLACE ({', '.join(doubles)})") if doubles else relation
 
 
-def _csv(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
+def _csv(connection: DuckDBPyConnection, path: str, numbers: Collection[str]) -> DuckDBPyRelation:
     """One file of text: its layout and types are found once, in the first rows. A record that does not fit its type is missing."""
     asked = "Delimiter, Quote, Escape, Comment, SkipRows, HasHeader, DateFormat, TimestampFormat, Columns"
     known = f"nullstr = [{', '.join(map(quote_text, MISSING))}]"
@@ -97,20 +112,23 @@ def _csv(connection: DuckDBPyConnection, path: str) -> DuckDBPyRelation:
     layout = {"delim": delimiter or ",", "quote": quote, "escape": escape or quote, "comment": comment}
     options = ", ".join(f"{name} = {quote_text(text)}" for name, text in layout.items())
     names = ", ".join(f"{quote_text(column['name'])}: 'VARCHAR'" for column in columns)
-    typed = ", ".join(_read_as(quote_name(column["name"]), column["type"], dates, times) for column in columns)
+    typed = ", ".join(_read_as(column["name"], column["type"], column["name"] in numbers, dates, times) for column in columns)
     return connection.sql(
         f"SELECT {typed} FROM read_csv({quote_text(path)}, auto_detect = false, {options}, skip = {skip}, header = {header}, "
         f"columns = {{{names}}})"
     )
 
 
-def _read_as(name: str, kind: str, dates: str | None, times: str | None) -> str:
-    """A text as what its column holds, or missing."""
-    layout = {"DATE": dates, "TIMESTAMP": times}.get(kind)
+def _read_as(column: str, kind: str, number: bool, dates: str | None, times: str | None) -> str:
+    """A text as what its column holds, or missing; each by itself as far as the type allows."""
+    name, layout = quote_name(column), {"DATE": dates, "TIMESTAMP": times}.get(kind)
     plain = f"TRY_CAST({name} AS {kind})"
-    if layout is None:
-        return f"{plain} AS {name}"
-    return f"COALESCE(TRY_CAST(try_strptime({name}, {quote_text(layout)}) AS {kind}), {plain}) AS {name}"
+    if "INT" in kind:
+        double = f"TRY_CAST({name} AS DOUBLE)"
+        plain = double if number else f"CASE WHEN {plain} = {double} THEN {plain} END"  # 1.5 is no 2
+    elif layout is not None:
+        plain = f"COALESCE({plain}, TRY_CAST(try_strptime({name}, {quote_text(layout)}) AS {kind}))"
+    return f"{plain} AS {name}"
 
 
 def _holds_quotes(path: str) -> bool:

@@ -12,7 +12,7 @@ import numpy as np
 from duffdp.domain import Categories, Domain, Grid, Ints
 from duffdp.engines.arrays import Column, Records, wrong_kind
 from duffdp.engines.descent import COUNT, GROUP, HIGH, INDEX, LOW, PART, LazyTable, fetch, rounded_down
-from duffdp.engines.files import is_path, open_path, quote_name, quote_text
+from duffdp.engines.files import is_path, is_untyped, open_path, quote_name, quote_text
 from duffdp.engines.groups import by_group, counted, first_of_each, side_by_side
 from duffdp.engines.held import holder
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
@@ -41,7 +41,8 @@ class Table:
         self._nw = nw = narwhals()
         self._selection = selection
         needed = [name for name in (selection.column, *selection.by, selection.unit) if name]
-        native = open_path(data, needed) if is_path(data) else data
+        native = open_path(data, needed, numbers=needed[:1]) if is_path(data) else data
+        self.untyped = is_untyped(data)
         try:
             frame = nw.from_native(native, allow_series=True)
             self._series = isinstance(frame, nw.Series)
@@ -389,12 +390,8 @@ class Table:
             return dask.dataframe.from_pandas(pandas.DataFrame(data), npartitions=1)
         raise UnsupportedData(f"groups are not supported for {kind}.")
 
-    def answer(self, name: str, values: list[Any]) -> Any:
-        """Keys and released values as a frame of the caller's own library; a polars LazyFrame is answered with a DataFrame."""
-        return self.answers({name: values})
-
     def answers(self, columns: dict[str, list[Any]]) -> Any:
-        """As `answer`, with several columns of values."""
+        """Keys and released values as a frame of the caller's own library; a polars LazyFrame is answered with a DataFrame."""
         keys = {column: [row[i] for row in self._selection.keys] for i, column in enumerate(self._selection.by)}
         frame = self.like(keys | {name if name not in keys else f"{name}_value": values for name, values in columns.items()})
         return frame.collect() if self.frame.implementation.is_polars() and not self.eager else frame

@@ -22,7 +22,8 @@ from duffdp.mechanisms import (
     SmoothPareto,
 )
 from duffdp.mechanisms.mechanism import read_epsilon
-from duffdp.release import _bounded, _plan
+from duffdp.opened import bounded
+from duffdp.release import _plan
 from duffdp.statistics import Mode, Quantile
 from duffdp.statistics.quantile import read_q
 
@@ -135,4 +136,4 @@ def questions(
 def _domain(bounds: Any, step: Any, categories: Iterable[Any] | None, integer: bool) -> Domain:
     if categories is not None:
         return categories if isinstance(categories, Categories) else Categories(categories)
-    return _bounded(bounds, step, integer and step is None)
+    return bounded(bounds, step, integer and step is None)
