@@ -10,8 +10,8 @@ from functools import lru_cache
 from typing import Any
 
 from duffdp.domain import Categories, Domain
-from duffdp.engines.frames import rows
 from duffdp.engines.selection import is_table
+from duffdp.engines.small import rows
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.mechanisms.distance_bound import distance_bound, mean_distance_bound
@@ -367,9 +367,9 @@ def _release(
     """Check all parameters, then charge, then read the data, then draw."""
     selection = chosen_rows(where)
     try:
-        chosen, statistic, label, total = _plan(name, q, mechanism, epsilon, selection.contributions)
+        chosen, statistic, label, total = planned(name, q, mechanism, epsilon, selection.contributions)
     except TypeError:  # something unhashable among them: let the check say what is wrong
-        chosen, statistic, label, total = _plan.__wrapped__(name, q, mechanism, epsilon, selection.contributions)
+        chosen, statistic, label, total = planned.__wrapped__(name, q, mechanism, epsilon, selection.contributions)
     source = entropy(rng)
     opened = Opened.of(data, bounds, step, selection, categories)
     found = opened.drawn(
@@ -389,7 +389,7 @@ def _release(
 
 
 @lru_cache(maxsize=256, typed=True)
-def _plan(
+def planned(
     name: str, q: Any, mechanism: str, epsilon: Any, contributions: int
 ) -> tuple[Mechanism, Quantile | Mean | Mode, str, float]:
     """The mechanism and statistic behind a name."""

@@ -11,6 +11,7 @@ import numpy as np
 
 from duffdp.domain import Domain, Grid, Ints
 from duffdp.engines.arrays import trim, wanted
+from duffdp.engines.small import like
 from duffdp.engines.source import Question, Ranks, Tally
 from duffdp.errors import UnsupportedData
 
@@ -162,7 +163,7 @@ class LazyTable:
             )
             rows = self._table.joined(rows, limits, limits[GROUP])
         else:
-            small = nw.from_native(self._table.like(limits))
+            small = nw.from_native(like(self._table.frame, limits))
             rows = self._rows.join(
                 small.with_columns(nw.col(GROUP).cast(self._rows.collect_schema()[GROUP])), on=GROUP, how="inner"
             )

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import datetime as dt
 import difflib
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -12,10 +10,11 @@ import numpy as np
 from duffdp.domain import Categories, Domain, Grid, Ints
 from duffdp.engines.arrays import Column, Records, wrong_kind
 from duffdp.engines.descent import COUNT, GROUP, HIGH, INDEX, LOW, PART, LazyTable, fetch, rounded_down
-from duffdp.engines.files import is_path, is_untyped, open_path, quote_name, quote_text
+from duffdp.engines.files import is_path, is_untyped, open_path, quote_name
 from duffdp.engines.groups import by_group, counted, first_of_each, side_by_side
 from duffdp.engines.held import holder
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
+from duffdp.engines.small import like
 from duffdp.engines.source import Tally
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.sampling.entropy import salt
@@ -78,7 +77,7 @@ class Table:
 
     def without_rows(self) -> Table:
         """The same columns with nothing in them; a lazy table reads no row until it is asked."""
-        return Table(nw_native(self.frame.head(0)), self._selection) if self.eager else self
+        return Table(self.frame.head(0).to_native(), self._selection) if self.eager else self
 
     def sources(self, domain: Domain) -> list[Tally]:
         """One source of counts for each key, in order; one in all without keys."""
@@ -112,7 +111,7 @@ class Table:
         if rows.get_column(name).null_count():
             rows = rows.filter(~self._nw.col(name).is_null())
         if rows.implementation.is_polars():  # it brings the rows of a group together on all cores
-            lists = nw_native(rows).group_by(by).agg(name)
+            lists = rows.to_native().group_by(by).agg(name)
             records = self._records(self._nw.from_native(lists[name].explode(), series_only=True))
             size = lists[name].list.len().cast(int)
             found = self._nw.from_native(lists.select(by).with_columns(size.alias(COUNT), (size.cum_sum() - size).alias(INDEX)))
@@ -129,7 +128,7 @@ class Table:
         plain = not self._selection.by and self._selection.unit is None and self.dtype.is_numeric()
         if not plain or not self.frame.implementation.is_duckdb():
             return None
-        some = nw_native(self.frame).query(
+        some = self.frame.to_native().query(
             "__rows", f"SELECT {quote_name(str(self._selection.column))} AS x FROM __rows USING SAMPLE 1% (system)"
         )
         values = np.ma.filled(fetch(self._nw.from_native(some))["x"].astype(np.float64), np.nan)
@@ -194,7 +193,7 @@ class Table:
         if not by:
             return frame
         rows = self._selection.keys if keys is None else [self._selection.keys[g] for g in keys]
-        small = self.like({name: [row[i] for row in rows] for i, name in enumerate(by)} | more)
+        small = like(self.frame, {name: [row[i] for row in rows] for i, name in enumerate(by)} | more)
         frame, small = self.matched(frame, small, list(by))
         return frame.join(small, on=list(by), how="inner").drop(*by)
 
@@ -285,7 +284,9 @@ class Table:
             raise DuffError(
                 f"the categories must differ from each other as values of the column {name!r}, {self.dtype}. Leave some out."
             )
-        frame, small = self.matched(self.frame, self.like({name: [v for v, _ in known], INDEX: [i for _, i in known]}), [name])
+        frame, small = self.matched(
+            self.frame, like(self.frame, {name: [v for v, _ in known], INDEX: [i for _, i in known]}), [name]
+        )
         return frame.join(small.with_columns(nw.col(INDEX).cast(nw.Int64)), on=name, how="inner")
 
     def matched(self, frame: Any, native: Any, names: list[str]) -> tuple[Any, Any]:
@@ -307,7 +308,7 @@ class Table:
 
     def _epoch(self, frame: Any, name: str, days: bool) -> tuple[Any, Any]:
         """A date or time as days or microseconds since 1970, in UTC if it has a zone."""
-        nw, native = self._nw, nw_native(frame)
+        nw, native = self._nw, frame.to_native()
         kind = frame.implementation
         if kind.is_duckdb():
             call = f"epoch_us({quote_name(name)}::TIMESTAMP{'TZ' if self._zoned else ''})"
@@ -322,7 +323,7 @@ class Table:
                 **{ORDER: moment.epoch_seconds().cast("int64") * 1_000_000 + moment.microsecond().cast("int64")}
             )
         else:
-            native = nw_native(frame.with_columns(nw.col(name).dt.timestamp("us").cast(nw.Int64).alias(ORDER)))
+            native = frame.with_columns(nw.col(name).dt.timestamp("us").cast(nw.Int64).alias(ORDER)).to_native()
         column = nw.col(ORDER)
         if days:
             day = 86_400_000_000
@@ -351,7 +352,7 @@ class Table:
         """A column in memory as an array, without a copy where it is one; nulls that an array cannot hold are dropped."""
         nw, dtype = self._nw, self.dtype
         series = self.frame.get_column(self._selection.column) if series is None else series
-        native = nw_native(series)
+        native = series.to_native()
         if isinstance(getattr(native, "dtype", None), np.dtype):
             return Records(native.to_numpy(), self.integer)
         if isinstance(dtype, nw.Datetime) and dtype.time_zone is not None:
@@ -364,36 +365,12 @@ class Table:
             series = series.drop_nulls()
         return Records(series.to_numpy(), self.integer)
 
-    def like(self, data: dict[str, list[Any]]) -> Any:
-        """A small frame of the caller's own library."""
-        frame, native = self.frame, nw_native(self.frame)
-        kind = frame.implementation
-        if self.eager:
-            return nw_native(self._nw.from_dict(data, backend=kind))
-        if kind.is_polars():
-            import polars
-
-            return polars.LazyFrame(data)
-        if kind.is_duckdb():
-            rows = ", ".join(f"({', '.join(map(_literal, row))})" for row in zip(*data.values(), strict=True))
-            return native.query("__rows", f"SELECT * FROM (VALUES {rows}) AS small({', '.join(map(quote_name, data))})")
-        if kind.is_pyspark() or kind.is_pyspark_connect():
-            return native.sparkSession.createDataFrame(list(zip(*data.values(), strict=True)), list(data))
-        if kind.is_ibis():
-            import ibis
-
-            return ibis.memtable(data)
-        if kind.is_dask():
-            import dask.dataframe
-            import pandas
-
-            return dask.dataframe.from_pandas(pandas.DataFrame(data), npartitions=1)
-        raise UnsupportedData(f"groups are not supported for {kind}.")
-
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys and released values as a frame of the caller's own library; a polars LazyFrame is answered with a DataFrame."""
         keys = {column: [row[i] for row in self._selection.keys] for i, column in enumerate(self._selection.by)}
-        frame = self.like(keys | {name if name not in keys else f"{name}_value": values for name, values in columns.items()})
+        frame = like(
+            self.frame, keys | {name if name not in keys else f"{name}_value": values for name, values in columns.items()}
+        )
         return frame.collect() if self.frame.implementation.is_polars() and not self.eager else frame
 
     def _check_keys(self) -> None:
@@ -414,32 +391,7 @@ class Table:
         self._selection = selection._replace(keys=held)
 
 
-def rows(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a small frame of any library."""
-    collected = narwhals().from_native(frame).lazy().collect()
-    return list(collected.iter_rows(named=True))
-
-
-def nw_native(frame: Any) -> Any:
-    """The library's own object behind a narwhals one."""
-    return frame.to_native()
-
-
 def _floor_days(column: Any, day: int) -> Any:
     """Whole days; Spark's remainder takes the sign of the number, so that days before 1970 need the detour."""
     rest = column % day
     return ((column - (rest + day) % day) / day + 0.5).floor()
-
-
-def _literal(value: Any) -> str:
-    if isinstance(value, bool):
-        return str(value).upper()
-    if isinstance(value, int | Decimal):
-        return str(value)
-    if isinstance(value, float):
-        return f"'{value!r}'::DOUBLE"
-    if isinstance(value, dt.datetime):
-        return f"TIMESTAMP{'TZ' if value.tzinfo else ''} '{value.isoformat(sep=' ')}'"
-    if isinstance(value, dt.date):
-        return f"DATE '{value.isoformat()}'"
-    return quote_text(str(value))

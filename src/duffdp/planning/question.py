@@ -23,7 +23,7 @@ from duffdp.mechanisms import (
 )
 from duffdp.mechanisms.mechanism import read_epsilon
 from duffdp.opened import bounded
-from duffdp.release import _plan
+from duffdp.release import planned
 from duffdp.statistics import Mode, Quantile
 from duffdp.statistics.quantile import read_q
 
@@ -70,7 +70,7 @@ class Question:
     def prepared(self, mechanism: str) -> Any:
         """What does not depend on epsilon: the input of the mechanism."""
         if mechanism in RELEASED:
-            _, statistic, *_ = _plan(self._statistic, self._q, mechanism, 1.0, 1)
+            _, statistic, *_ = planned(self._statistic, self._q, mechanism, 1.0, 1)
             return statistic.steps(self._values, self._domain)  # type: ignore[arg-type]
         if mechanism == "rank-exponential":
             return RankExponential(1.0, self._q).steps(self._values, self._domain)  # type: ignore[arg-type]
@@ -85,7 +85,7 @@ def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> A
         return NOISY[mechanism](epsilon, delta)
     if mechanism == "rank-exponential":
         return RankExponential(epsilon)
-    return _plan(statistic, Fraction(1, 2), mechanism, float(read_epsilon(epsilon)), 1)[0]
+    return planned(statistic, Fraction(1, 2), mechanism, float(read_epsilon(epsilon)), 1)[0]
 
 
 def checked(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> Any:
