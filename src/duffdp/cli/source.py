@@ -15,7 +15,10 @@ from duffdp.engines.files import is_untyped, open_path, quote_name
 from duffdp.errors import DuffError, UnsupportedData
 
 if TYPE_CHECKING:
-    from duckdb import DuckDBPyRelation
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+
+_KEPT: list[DuckDBPyConnection] = []  # until the process ends: to take a table apart takes longer than to leave it
 
 
 class Source:
@@ -27,6 +30,7 @@ class Source:
         except ImportError:
             raise DuffError("files are read by DuckDB, which is not installed. Run: pip install 'duffdp[cli]'.") from None
         self._connection = duckdb.connect()
+        _KEPT.append(self._connection)
         self.shape: DuckDBPyRelation = open_path(path, columns, numbers, self._connection)
         self.types = {name: str(kind) for name, kind in zip(self.shape.columns, self.shape.types, strict=True)}
         self.untyped = is_untyped(path)
