@@ -12,7 +12,9 @@ from typing import Annotated, Any
 import typer
 
 from duffdp import __version__
-from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
+from duffdp.cli.statistics import command
+from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedDatafrom duffdp.printable import visible
+from duffdp.statistics.registry import entry
 
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
 STOPPED_TEXT = "stopped; what was charged stays charged"
@@ -24,10 +26,18 @@ HELP = """Differentially private medians, quantiles, means, modes and counts of 
 Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot be used, 4 data not readable, 130 stopped.
 Errors are one line; with --debug, anywhere on the line, the traceback follows."""
 
-# One file a command.
-COMMANDS = (
-    "median", "quantile", "mean", "mode", "describe", "triangles", "release", "ledger", "preview", "epsilon-for", "audit", "paper",
-)  # fmt: skip
+# The statistics of the registry that have a command, with what they say about themselves; and the others, one file each.
+STATISTICS = {
+    "median": "A private median of a column, overall or for each group.",
+    "quantile": "Private quantiles of a column, overall or for each group.",
+    "mean": "A private mean of a column, overall or for each group.",
+    "mode": "A private most common value of a column, overall or for each group.",
+    "describe": "A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon for all.",
+    "triangles": "A private number of triangles of a graph; the guarantee is for one edge.",
+    "stars": "A private number of stars of a graph, a node with k neighbours; the guarantee is for one edge.",
+}
+OTHERS = ("release", "ledger", "preview", "epsilon-for", "audit", "paper")
+COMMANDS = (*STATISTICS, *OTHERS)
 
 
 def _version(wanted: bool) -> None:
@@ -49,6 +59,9 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     )  # fmt: skip
     app.callback()(_root)
     for name in names:
+        if name in STATISTICS:
+            app.command(name)(command(entry(name), STATISTICS[name]))
+            continue
         plain = name.replace("-", "_")
         module = import_module(f"duffdp.cli.{plain}")
         if hasattr(module, "app"):
@@ -96,7 +109,7 @@ def run(arguments: list[str]) -> int:
             signal.signal(number, usual)
     if stopped:  # a query that is interrupted may end with an error of its engine
         code, text = STOPPED, STOPPED_TEXT
-    print(f"duffdp: {' '.join(text.split())}", file=sys.stderr)
+    print(f"duffdp: {visible(' '.join(text.split()))}", file=sys.stderr)
     return int(code)
 
 

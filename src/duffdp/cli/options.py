@@ -58,6 +58,15 @@ Chosen = Annotated[Mechanism, typer.Option("--mechanism", help="best: the most a
 Book = Annotated[Path | None, typer.Option("--ledger", help="The budget to charge; see 'duffdp ledger init'.")]
 Dataset = Annotated[str | None, typer.Option("--dataset", help="Which budget of the ledger, if it has several.")]
 CallId = Annotated[str | None, typer.Option("--call-id", help="Makes a retry safe: a stored release is returned for nothing.")]
-Shown = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
+Listed = Annotated[
+    str | None,
+    typer.Option(
+        "--categories", metavar="A,B,...", help="The public list of possible values; or @FILE, one on a line."
+    ),
+]
+Edges = Annotated[
+    Path, typer.Argument(metavar="EDGES", help="A CSV file with an edge a line: two columns of node numbers.")
+]
+Written = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of the terminal.")]
 Report = Annotated[Path | None, typer.Option("--report", help="Also write a page about the release: page.html or page.md.")]

@@ -1,4 +1,4 @@
-"""Where a command's data come from: a path or a pipe, opened for its types first and for its rows after the charge."""
+"""Where a command's data come from, a path or a pipe, and the budget that it is charged to."""
 
 from __future__ import annotations
 
@@ -9,62 +9,41 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from duffdp.engines.files import is_untyped, open_path, quote_name
 from duffdp.errors import DuffError, UnsupportedData
 
-if TYPE_CHECKING:
-    from duckdb import DuckDBPyConnection, DuckDBPyRelation
-
-
-_KEPT: list[DuckDBPyConnection] = []  # until the process ends: to take a table apart takes longer than to leave it
-
-
-class Source:
-    """A table in a file; no row is read before `rows` is asked for."""
-
-    def __init__(self, path: str, columns: list[str], numbers: list[str]) -> None:
-        try:
-            import duckdb
-        except ImportError:
-            raise DuffError("files are read by DuckDB, which is not installed. Run: pip install 'duffdp[cli]'.") from None
-        self._connection = duckdb.connect()
-        _KEPT.append(self._connection)
-        self.shape: DuckDBPyRelation = open_path(path, columns, numbers, self._connection)
-        self.types = {name: str(kind) for name, kind in zip(self.shape.columns, self.shape.types, strict=True)}
-        self.untyped = is_untyped(path)
-
-    def rows(self, columns: list[str]) -> Any:
-        """The table for many queries: text is parsed once, and only the needed columns are held."""
-        if not self.untyped:
-            return self.shape
-        import duckdb
-
-        try:
-            self.shape.project(", ".join(map(quote_name, columns))).create("held")
-        except duckdb.Error:  # its words may quote a line of the data
-            raise UnsupportedData(
-                "the rows cannot be read: some do not fit the layout or the types of the first ones. Check the file."
-            ) from None
-        return self._connection.table("held")
+PIPE = "-"
 
 
 @contextmanager
-def opened(path: str, columns: list[str], numbers: list[str]) -> Iterator[Source]:
-    """What DATA names; a pipe is kept in a file of its own, readable by its owner alone, until the command ends."""
-    if path != "-":
-        yield Source(path, columns, numbers)
+def source_of(path: str) -> Iterator[str]:
+    """The path that DATA names; a pipe is kept in a file of its own, readable by its owner alone, until the command ends."""
+    if path != PIPE:
+        yield path
         return
     if sys.stdin.isatty():
-        raise UnsupportedData("data are to come from a pipe, but there is none. Use: cat people.csv | duffdp median - ...")
+        raise UnsupportedData(
+            "data are to come from a pipe, but there is none. Use: cat people.csv | duffdp median - ..."
+        )
     with tempfile.TemporaryDirectory(prefix="duffdp-") as folder:
         start = io.BufferedReader.peek(sys.stdin.buffer, 4)[:4]  # type: ignore[arg-type]
         ending = ".parquet" if start == b"PAR1" else ".jsonl" if start[:1] == b"{" else ".csv"
         file = Path(folder) / f"piped{ending}"
         with file.open("wb") as copy:
             shutil.copyfileobj(sys.stdin.buffer, copy, 2**20)
-        yield Source(str(file), columns, numbers)
+        yield str(file)
+
+
+def opened_ledger(path: Path | None, dataset: str | None, call_id: str | None) -> Any:
+    """The ledger that the options name, if any."""
+    if path is None:
+        if dataset is not None or call_id is not None:
+            raise DuffError("--dataset and --call-id need a ledger. Pass for example --ledger budget.db.")
+        return None
+    from duffdp.pipeline.run import ledger_of
+
+    return ledger_of(path, dataset, call_id)
 
 
 @contextmanager

@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, Protocol
 
 from duffdp.errors import DuffError
-from duffdp.release import Release
+from duffdp.pipeline.outcome import Release
+from duffdp.printable import visible
 from duffdp.report import words
 from duffdp.report.plot import plot
 from duffdp.report.values import values
@@ -78,7 +79,7 @@ def write(
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": words.number, "cell": _cell}
+    environment.filters |= {"number": words.number, "text": _markdown}
     total = math.fsum(release.epsilon for _, release in named)
     text = environment.get_template(template).render(
         title=title,
@@ -130,7 +131,7 @@ def _named(releases: Any) -> list[tuple[str, Release]]:
 
 def _section(heading: str, release: Release) -> dict[str, Any]:
     found = values(release)
-    name = words.statistic(release)
+    name = release.title
     said = name.lower() in heading.lower()
     return {
         "heading": f"{heading[0].upper()}{heading[1:]}" if said else f"{heading}: {name.lower()}" if heading else name,
@@ -157,6 +158,9 @@ def _budget(ledger: Any, spent: float) -> dict[str, float]:
     return {"total": total, "before": after + spent, "after": after}
 
 
-def _cell(text: str) -> str:
-    """Text in a Markdown table."""
-    return str(text).replace("\\", "\\\\").replace("|", "\\|").replace("<", "&lt;").replace("\n", " ")
+_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]<>|#!~&"})
+
+
+def _markdown(text: object) -> str:
+    """Any text in a line or a table of Markdown: it is shown as it is and marks nothing up."""
+    return " ".join(visible(str(text)).split()).translate(_MARKS)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
-from duffdp.errors import DuffError
-from duffdp.release import Release
-from duffdp.report.words import number, statistic, written
+from duffdp.pipeline.outcome import Release
+from duffdp.report.words import number, written
+from duffdp.statistics.registry import entry
 
 
 class Values(NamedTuple):
@@ -28,22 +28,13 @@ class Values(NamedTuple):
 def values(release: Release) -> Values:
     """Rows in the order of the release; one without keys if there are no groups."""
     domain = release.domain
-    try:
-        rows = release.rows()
-        places = [-1 if part == "count" else domain.index(value) for _, part, value in rows]
-    except (TypeError, ValueError, AttributeError):
-        raise DuffError(
-            f"the value of a release must be a candidate of its domain or a frame, got {type(release.value).__name__}."
-        ) from None
-    several = len({part for _, part, _ in rows}) > 1
-    keys = [[*map(str, keys.values()), *([_short(part)] if several else [])] for keys, part, _ in rows]
-    columns = [*rows[0][0], *(["quantile" if release.statistic != "describe" else "of all"] if several else [])]
-    texts = [
-        number(value) if place < 0 else written(domain.value(place), domain)
-        for (_, _, value), place in zip(rows, places, strict=True)
-    ]
-    return Values([*columns, "value" if several else statistic(release).lower()], keys, texts, places)
-
-
-def _short(part: str) -> str:
-    return part.removeprefix("quantile(").rstrip(")")
+    several = len(release.columns) > 1
+    rows: list[tuple[list[str], Any, int]] = []
+    for key, row in zip(release.keys or [()], release.cells, strict=True):
+        for column, value in zip(release.columns, row, strict=True):
+            place = domain.index(value) if column.on_domain else -1
+            rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
+    texts = [number(value) if place < 0 else written(value, domain) for _, value, place in rows]
+    columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
+    named = "value" if several else release.title.lower()
+    return Values([*columns, named], [keys for keys, _, _ in rows], texts, [place for _, _, place in rows])

@@ -9,19 +9,24 @@ from typing import Any
 
 from duffdp.domain import Categories, Domain
 from duffdp.errors import DuffError
-from duffdp.release import Release
+from duffdp.facts import MechanismPart
+from duffdp.pipeline.outcome import Release
+from duffdp.statistics.registry import entry
 
 _FEW = 12  # so many categories are named, more are counted
 _UTILITIES = {
     "distance": "how many records would have to join or leave to make it true",
     "signed": "how many records would have to join or leave to make it true, or untrue if it is true already",
+    "rank": "how many records lie between it and the wanted rank",
+    "ladder": "at least how many edges would have to be added or removed to make it true",
 }
-_JOINT = "the joint exponential mechanism, by how far the numbers of records between the answers are from what they should be"
 _MECHANISMS = {
     "exponential": "the exponential mechanism",
     "permute-and-flip": "permute-and-flip",
-    "joint-exponential": _JOINT,
-    "two-sided-geometric + joint-exponential": f"two-sided geometric noise on the count, and {_JOINT}",
+    "joint-exponential": "the joint exponential mechanism, by how far the numbers of records between the answers are from "
+    "what they should be",
+    "two-sided-geometric": "two-sided geometric noise on the count",
+    "piecewise-laplace": "piecewise Laplace noise, as wide as one more edge could move the count",
 }
 
 
@@ -49,15 +54,6 @@ def lasting(step: dt.timedelta) -> str:
     return "1 day" if step.days == 1 else f"{step.days} days"
 
 
-def statistic(release: Release) -> str:
-    name, _, share = release.statistic.partition("(")
-    if name == "quantiles":
-        return f"Quantiles {share.rstrip(')')}"
-    if name == "describe":
-        return "Summary"
-    return f"Quantile {share.rstrip(')')}" if share else name.capitalize()
-
-
 def odds(epsilon: float) -> str:
     """What epsilon means for someone who guesses."""
     if epsilon > 20:
@@ -71,14 +67,20 @@ def odds(epsilon: float) -> str:
 
 def protected(release: Release) -> str:
     """Who the guarantee is for."""
-    if release.unit == "row":
+    unit = release.unit
+    if unit.kind == "row":
         return (
             "One row of the table, whatever is in it: the result would be about as likely without it, or with one more. "
             "This protects a person if a person has one row."
         )
-    rows = "one row" if release.contributions == 1 else f"{release.contributions} rows"
+    if unit.kind == "edge":
+        return (
+            "One edge of the graph: the result would be about as likely without it, or with one more. Who is a node is assumed to "
+            "be known, and a person with all their edges together is not protected."
+        )
+    rows = "one row" if unit.contributions == 1 else f"{unit.contributions} rows"
     return (
-        f"All rows with the same value of “{release.unit}” together. At most {rows} of each took part, "
+        f"All rows with the same value of “{unit.column}” together. At most {rows} of each took part, "
         f"{'over all groups together, ' if release.grouped else ''}picked at random; the guarantee covers them all at once."
     )
 
@@ -86,6 +88,9 @@ def protected(release: Release) -> str:
 def assumed_public(release: Release) -> list[str]:
     """What the guarantee does not protect, because it was known before."""
     domain = release.domain
+    if release.unit.kind == "edge":
+        nodes = release.statistic.parameters.get("nodes")
+        return [f"the nodes of the graph, {nodes:,} in all", "the statistic, the mechanism and epsilon"]
     if isinstance(domain, Categories):
         named = ", ".join(map(str, domain)) if domain.size <= _FEW else "as listed in the plan of the release"
         first = f"the {domain.size} possible answers: {named}"
@@ -100,14 +105,19 @@ def assumed_public(release: Release) -> list[str]:
 
 
 def mechanism(release: Release) -> str:
-    kind, _, utility = release.mechanism.partition("(")
-    said = _UTILITIES.get(utility.rstrip(")"))
-    how = (
-        f"{_MECHANISMS.get(kind, kind)}; an answer is the less likely, the larger its distance: {said}"
-        if said
-        else _MECHANISMS.get(release.mechanism, release.mechanism)
-    )
-    return f"{how}. Draws are exact, no delta." if release.delta == 0 else f"{how}. Delta is {number(release.delta)}."
+    """How it was drawn."""
+    how = ", and ".join(_part(part) for part in release.mechanism.parts)
+    exact = "Draws are exact" if release.secure else "Draws came from a seed"
+    return f"{how}. {exact}, no delta." if release.delta == 0 else f"{how}. Delta is {number(release.delta)}."
+
+
+def _part(part: MechanismPart) -> str:
+    said = _MECHANISMS.get(part.name, part.name)
+    if part.draws > 1:
+        said = f"{part.draws} draws of {said}, each with the same share of epsilon"
+    if part.utility is None:
+        return said
+    return f"{said}; an answer is the less likely, the larger its distance: {_UTILITIES.get(part.utility, part.utility)}"
 
 
 def accuracy(release: Release) -> str:
@@ -116,8 +126,10 @@ def accuracy(release: Release) -> str:
         likely, sure = release.distance_bound(0.95), release.distance_bound(0.99)
     except DuffError:
         return "For this mechanism no bound is known that does without the data."
-    row, rows = ("person", "people") if release.contributions == 1 and release.unit != "row" else ("row", "rows")
-    beyond = " beyond those that the closest possible answer needs" if release.statistic == "mean" else ""
+    person = release.unit.kind == "person" and release.contributions == 1
+    row, rows = ("person", "people") if person else ("row", "rows")
+    mean = entry(release.statistic.name).distance_bound == "mean"
+    beyond = " beyond those that the closest possible answer needs" if mean else ""
     each = " This holds for each group by itself." if release.grouped else ""
     return (
         f"With 95 % probability at most {likely:,} {row if likely == 1 else rows}{beyond} would have to join or leave to make this "

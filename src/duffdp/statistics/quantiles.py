@@ -14,7 +14,8 @@ import numpy.typing as npt
 from duffdp.domain import Ints
 from duffdp.engines.source import Question, Ranks, Source
 from duffdp.errors import DuffError
-from duffdp.statistics.quantile import read_q
+from duffdp.statistics.entry import Choice, Entry, Parameters, Part
+from duffdp.statistics.quantile import Quantile, read_q, share_text
 
 FINEST = 6  # a candidate with many records is split into at most 2**6 parts
 UNIT = 2 << FINEST  # ranks are whole numbers of 1/128 of a record
@@ -31,6 +32,13 @@ def read_qs(qs: Any) -> tuple[Fraction, ...]:
         if a == b:
             raise DuffError(f"qs must differ from each other, got {float(a):g} twice. Ask for it once.")
     return tuple(shares)
+
+
+@dataclass(frozen=True, slots=True)
+class Quantiles:
+    """Several quantiles together."""
+
+    qs: tuple[Fraction, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,3 +147,30 @@ def _least_away(near: Ranks, q: Fraction, size: int) -> float:
     if near.last < size - 1:
         sides.append(near.below + int(near.counts.sum()) - q * near.total)
     return float(min(sides, default=Fraction(0))) if sides else float("inf")
+
+
+def _parts(given: Parameters, choice: Choice) -> tuple[Part, ...]:
+    """All in one draw, or the paper's mechanism for each with the same share of epsilon."""
+    qs: tuple[Fraction, ...] = given["qs"]
+    names = tuple(map(share_text, qs))
+    if choice == "best":
+        return (Part(Quantiles(qs), "joint-exponential", names),)
+    share = Fraction(1, len(qs))
+    return tuple(
+        Part(Quantile(q), "exponential", (name,), share, "distance")
+        for q, name in zip(qs, names, strict=True)
+    )
+
+
+ENTRIES = {
+    "quantiles": Entry(
+        name="quantiles",
+        parts=_parts,
+        title=lambda given: f"Quantiles {', '.join(map(str, given['qs']))}",
+        read={"qs": read_qs},
+        shape="list",
+        label=lambda column: f"quantile({column})",
+        sort=True,
+        examples=({"qs": (0.25, 0.75)},),
+    ),
+}

@@ -11,8 +11,16 @@ from duffdp.domain import Grid
 from duffdp.engines.edges import Graph, read_edges, read_nodes
 from duffdp.errors import DuffError
 from duffdp.rungs import Rungs
+from duffdp.statistics.entry import Choice, Entry, Parameters, Part
 from duffdp.statistics.triangles import strangers
 from duffdp.steps import StepFunction
+
+
+def read_k(k: Any) -> int:
+    """Edges of a star: a whole number of 2 or more."""
+    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2:
+        raise DuffError(f"k must be a whole number of 2 or more, got {k!r}. Pass for example k=2.")
+    return int(k)
 
 
 class Stars:
@@ -56,15 +64,9 @@ class Stars:
 
     def __init__(self, nodes: int, k: int) -> None:
         self.nodes = read_nodes(nodes)
-        if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2:
-            raise DuffError(f"k must be a whole number of 2 or more, got {k!r}. Pass for example k=2.")
-        self.k = int(k)
+        self.k = read_k(k)
         if not 0 < self.most < 2**62:
             raise DuffError(f"{nodes} nodes must allow between 1 and 2**62 stars with k={k} edges. Pass a smaller k.")
-
-    @property
-    def name(self) -> str:
-        return f"stars({self.k})"
 
     @property
     def most(self) -> int:
@@ -113,3 +115,20 @@ def _largest_pairs(graph: Graph) -> list[tuple[int, int]]:
         if not kept or e > kept[-1][1]:
             kept.append((d, e))
     return kept
+
+
+def _parts(given: Parameters, choice: Choice) -> tuple[Part, ...]:
+    mechanism, utility = ("piecewise-laplace", None) if choice == "best" else ("exponential", "ladder")
+    return (Part(Stars(given["nodes"], given["k"]), mechanism, ("stars",), utility=utility),)
+
+
+ENTRIES = {
+    "stars": Entry(
+        name="stars",
+        parts=_parts,
+        title=lambda given: f"{given['k']}-stars",
+        read={"nodes": read_nodes, "k": read_k},
+        outputs="counts",
+        examples=({"nodes": 4, "k": 2},),
+    ),
+}

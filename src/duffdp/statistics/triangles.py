@@ -11,6 +11,7 @@ import numpy as np
 from duffdp.domain import Grid, Ints
 from duffdp.engines.edges import Graph, read_edges, read_nodes
 from duffdp.rungs import Rungs
+from duffdp.statistics.entry import Choice, Entry, Parameters, Part
 from duffdp.steps import StepFunction
 
 PATHS = 2**23  # paths of two edges multiplied out at once: some 400 MiB at most
@@ -55,8 +56,6 @@ class Triangles:
     >>> [steps.distance_at(x) for x in range(5)]
     [1, 0, 1, 2, 3]
     """
-
-    name = "triangles"
 
     def __init__(self, nodes: int) -> None:
         self.nodes = read_nodes(nodes)
@@ -165,3 +164,20 @@ def _blocks(left: Any, right: Any) -> Iterator[tuple[int, int]]:
         last = max(first + 1, int(np.searchsorted(upto, upto[first] + PATHS, side="right")) - 1)
         yield first, last
         first = last
+
+
+def _parts(given: Parameters, choice: Choice) -> tuple[Part, ...]:
+    mechanism, utility = ("piecewise-laplace", None) if choice == "best" else ("exponential", "ladder")
+    return (Part(Triangles(given["nodes"]), mechanism, ("triangles",), utility=utility),)
+
+
+ENTRIES = {
+    "triangles": Entry(
+        name="triangles",
+        parts=_parts,
+        title=lambda _: "Triangles",
+        read={"nodes": read_nodes},
+        outputs="counts",
+        examples=({"nodes": 4},),
+    ),
+}

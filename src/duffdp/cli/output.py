@@ -6,13 +6,14 @@ import csv
 import io
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duffdp.cli.options import Format
 from duffdp.errors import DuffError
-from duffdp.plain import plain
+from duffdp.json_types import as_json
+from duffdp.printable import visible
 
 if TYPE_CHECKING:
     from duffdp import Release
@@ -33,17 +34,39 @@ def check_format(form: Format, out: Path | None) -> None:
     check_writable(out)
 
 
-def rows_of(name: str, release: Release) -> Rows:
-    """A release as rows: key columns, the statistic and its value."""
-    label = {"release": name} if name else {}
-    return [label | keys | {"statistic": part, "value": value} for keys, part, value in release.rows()]
+def named_format(form: Format, out: Path | None) -> Format:
+    """The format that was asked for; where none was, the name of the file says which kind is wanted."""
+    if out is not None and form is Format.table and out.suffix[1:] in Format.__members__:
+        return Format[out.suffix[1:]]
+    return form
 
 
-def show(releases: Sequence[Release], names: Sequence[str], form: Format, out: Path | None) -> None:
-    """Write releases; if the file fails after all, they go to the terminal, for they are paid."""
-    rows = [row for name, release in zip(names, releases, strict=True) for row in rows_of(name, release)]
+def check_report(page: Path | None) -> None:
+    """Fail before anything is charged if the page could not be written."""
+    if page is not None:
+        from duffdp.report.page import check_page
+
+        check_writable(page)
+        check_page(page)
+
+
+def write_report(releases: Mapping[str, Release], page: Path, ledger: Any) -> None:
+    """The page about releases."""
+    from duffdp.report import write
+
+    write(releases, page, ledger=ledger)
+
+
+def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> None:
+    """Write releases, each under its name (which may be empty); if the file fails after all, they go to the terminal, for they are
+    paid."""
+    rows = [
+        ({"release": name} if name else {}) | keys | {"statistic": part, "value": value}
+        for name, release in releases.items()
+        for keys, part, value in release.rows()
+    ]
     if form is Format.json:
-        listed = [({"release": name} if name else {}) | release.to_dict() for name, release in zip(names, releases, strict=True)]
+        listed = [({"release": name} if name else {}) | release.to_dict() for name, release in releases.items()]
         text = json.dumps(listed if len(listed) > 1 else listed[0], indent=2)
     else:
         text = _csv(rows) if form is Format.csv else ""
@@ -51,7 +74,7 @@ def show(releases: Sequence[Release], names: Sequence[str], form: Format, out: P
         if form is Format.parquet and out is not None:
             _parquet(rows, out)
         elif form is Format.table:
-            table(rows, [_caption(name, release) for name, release in zip(names, releases, strict=True)], out)
+            table(rows, [_caption(name, release) for name, release in releases.items()], out)
         elif out is None:
             print(text)
         else:
@@ -66,8 +89,9 @@ def show(releases: Sequence[Release], names: Sequence[str], form: Format, out: P
 
 
 def _caption(name: str, release: Release) -> str:
-    many = "1 row" if release.contributions == 1 else f"{release.contributions} rows"
-    who = "row" if release.unit == "row" else f"{release.unit} with up to {many}"
+    unit = release.unit
+    many = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
+    who = unit.kind if unit.column is None else f"{unit.column} with up to {many}"
     return f"{name or release.statistic}: epsilon {release.epsilon:.6g} for each {who}, {release.mechanism}"
 
 
@@ -75,13 +99,13 @@ def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:
     """Rows as aligned columns for people, numbers to the right."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     right = [all(isinstance(row.get(name, 0), int | float) for row in rows) for name in columns]
-    cells = [columns, *([_cell(row.get(name, "")) for name in columns] for row in rows)]
+    cells = [[*map(visible, columns)], *([_cell(row.get(name, "")) for name in columns] for row in rows)]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
         "  ".join(cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True)).rstrip()
         for line in cells
     ]
-    text = "\n".join([*(lines if rows else []), *dict.fromkeys(captions)])
+    text = "\n".join([*(lines if rows else []), *dict.fromkeys(map(visible, captions))])
     if out is None:
         print(text)
     else:
@@ -89,14 +113,14 @@ def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:
 
 
 def _cell(value: Any) -> str:
-    return f"{value:.10g}" if isinstance(value, float) else str(plain(value))
+    return f"{value:.10g}" if isinstance(value, float) else visible(str(as_json(value)))
 
 
 def _csv(rows: Rows) -> str:
     text = io.StringIO()
     writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
     writer.writeheader()
-    writer.writerows({name: plain(value) for name, value in row.items()} for row in rows)
+    writer.writerows({name: as_json(value) for name, value in row.items()} for row in rows)
     return text.getvalue().removesuffix("\n")
 
 
@@ -105,6 +129,6 @@ def _parquet(rows: Rows, out: Path) -> None:
     import pyarrow.parquet
 
     if len({type(row["value"]) for row in rows}) > 1:  # a column has one type
-        rows = [row | {"value": str(plain(row["value"]))} for row in rows]
+        rows = [row | {"value": str(as_json(row["value"]))} for row in rows]
     names = list(dict.fromkeys(name for row in rows for name in row))
     pyarrow.parquet.write_table(pyarrow.table({name: [row.get(name) for row in rows] for name in names}), out)

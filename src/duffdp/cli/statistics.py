@@ -1,0 +1,107 @@
+"""A command for every statistic of the registry: its options are laid out from the entry, what it does is one run."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from pathlib import Path
+from typing import Annotated, Any
+
+import typer
+
+from duffdp.cli import options as o
+from duffdp.statistics.entry import Entry
+
+# How the parameters of statistics are written.
+PARAMETERS: dict[str, Any] = {
+    "q": Annotated[
+        list[float],
+        typer.Option(
+            "-q",
+            metavar="SHARE",
+            help="Which quantile, from 0 to 1; may be repeated: one epsilon for all, drawn together.",
+        ),
+    ],
+    "k": Annotated[int, typer.Option("-k", help="Edges of a star: 2 or more.")],
+    "nodes": Annotated[
+        int, typer.Option("--nodes", help="The public number of nodes, those without edges included.")
+    ],
+}
+
+
+def command(entry: Entry, summary: str) -> Callable[..., None]:
+    """The function behind a command, with the signature that typer lays out."""
+
+    def release(**given: Any) -> None:
+        _release(entry, given)
+
+    laid_out = [
+        inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)
+        for name, kind, default in _options(entry)
+    ]
+    release.__signature__ = inspect.Signature(laid_out)  # type: ignore[attr-defined]
+    release.__annotations__ = {parameter.name: parameter.annotation for parameter in laid_out}
+    release.__doc__ = summary
+    return release
+
+
+def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
+    needed = inspect.Parameter.empty
+    own = [(name, PARAMETERS[name], needed) for name in entry.read]
+    chosen = [("mechanism", o.Chosen, o.Mechanism.best)] if len(entry.choices) > 1 else []
+    paid = [("ledger", o.Book, None), ("dataset", o.Dataset, None), ("call_id", o.CallId, None)]
+    written = [("form", o.Written, o.Format.table), ("out", o.Out, None), ("report", o.Report, None)]
+    if entry.of_graphs:
+        return [("data", o.Edges, needed), *own, ("epsilon", o.Epsilon, needed), *chosen, *paid, *written]
+    outputs = (
+        [("bounds", o.Bounds, needed)]
+        if entry.outputs == "grid"
+        else [("categories", o.Listed, None), ("bounds", o.NoBounds, None)]
+    )
+    rows = [("by", o.By, None), ("keys", o.Keys, None), ("unit", o.Unit, None), ("contributions", o.Contributions, 1)]
+    return [
+        ("data", o.Data, needed),
+        *own,
+        ("column", o.Column, needed),
+        ("epsilon", o.Epsilon, needed),
+        *outputs,
+        ("step", o.Step, None),
+        *rows,
+        *chosen,
+        *paid,
+        *written,
+    ]
+
+
+def _release(entry: Entry, given: dict[str, Any]) -> None:
+    """Make the release of one command. Imports wait until it runs: `--help` needs none of them."""
+    from duffdp.cli.output import check_format, check_report, named_format, show, write_report
+    from duffdp.cli.source import opened_ledger, source_of, without_pandas
+    from duffdp.cli.values import listed, typed_values, value
+    from duffdp.pipeline.ask import Ask
+    from duffdp.pipeline.run import run
+
+    out: Path | None = given["out"]
+    form = named_format(given["form"], out)
+    check_format(form, out)
+    check_report(given["report"])
+    name, parameters = entry.for_parameters({key: given[key] for key in entry.read})
+    options = {key: given[key] for key in ("column", "unit", "contributions", "epsilon") if key in given}
+    if "mechanism" in given:
+        options["mechanism"] = str(given["mechanism"])
+    if given.get("bounds") is not None:
+        options["bounds"] = tuple(value(text) for text in given["bounds"])
+    if given.get("step") is not None:
+        options["step"] = value(given["step"])
+    ledger = opened_ledger(given["ledger"], given["dataset"], given["call_id"])
+    with source_of(str(given["data"])) as path, without_pandas():
+        if not entry.of_graphs:
+            by = list(given["by"] or [])
+            keys = [listed(text) for text in given["keys"] or []]
+            categories = None if given.get("categories") is None else listed(given["categories"])
+            options |= typed_values(path, given["column"], by, keys, categories)
+        ask = Ask(statistic=name, parameters=parameters, **options)
+        (release,) = run([ask], path, ledger)
+        show({"": release}, form, out)
+        if given["report"] is not None:
+            write_report({ask.title: release}, given["report"], ledger)

@@ -1,0 +1,182 @@
+"""What is public about a release, in types: the ledger, the report, JSON and `repr` read these and nothing else."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Mapping
+from dataclasses import dataclass, field, fields
+from fractions import Fraction
+from typing import Any
+
+from duffdp.domain import Categories, Domain, Grid
+from duffdp.json_types import as_json, from_json
+from duffdp.privacy import Loss, PrivacyUnit, Worded
+
+DAY = dt.timedelta(days=1)
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class StatisticFact(Worded):
+    """Which statistic a release is about: its name in the registry, and its public parameters.
+
+    Privacy
+    -------
+    Public, and independent of the data.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1: a statistic and its parameters.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> release = duffdp.quantile(range(9), 0.9, epsilon=1.0, bounds=(0, 9), step=1)
+    >>> release.statistic.name, release.statistic.parameters["q"], str(release.statistic)
+    ('quantile', 0.9, 'quantile(0.9)')
+    """
+
+    name: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+
+    def _facts(self) -> tuple[Any, ...]:
+        return self.name, dict(self.parameters)
+
+    def __str__(self) -> str:
+        if not self.parameters:
+            return self.name
+        words = [
+            ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
+            for value in self.parameters.values()
+        ]
+        return f"{self.name}({', '.join(words)})"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its fields as types that JSON has."""
+        return {"name": self.name, "parameters": as_json(dict(self.parameters))}
+
+
+@dataclass(frozen=True, slots=True)
+class MechanismPart:
+    """One mechanism of a release: its name, what it scores candidates by, its share of epsilon, how often it draws.
+
+    `epsilon` is the loss for the unit of the release, for all draws of this part together.
+    """
+
+    name: str
+    utility: str | None
+    epsilon: Fraction
+    draws: int = 1
+
+    def __str__(self) -> str:
+        named = self.name if self.utility is None else f"{self.name}({self.utility})"
+        return named if self.draws == 1 else f"{named} x {self.draws}"
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its fields as types that JSON has."""
+        return {field.name: as_json(getattr(self, field.name)) for field in fields(self)}
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class MechanismFact(Worded):
+    """How a release was drawn: what was asked for ("best" or "duff"), and every mechanism with its share of epsilon.
+
+    Privacy
+    -------
+    Public. The epsilons of the parts add up to that of the release (`tests/public_door_test.py`).
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), theorem 3.14: the parts add up.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> release = duffdp.describe(range(9), epsilon=1.0, bounds=(0, 9), step=1)
+    >>> [(part.name, str(part.epsilon)) for part in release.mechanism.parts]
+    [('two-sided-geometric', '1/8'), ('joint-exponential', '7/8')]
+    """
+
+    asked: str
+    parts: tuple[MechanismPart, ...]
+
+    def _facts(self) -> tuple[Any, ...]:
+        return self.asked, self.parts
+
+    def __str__(self) -> str:
+        return " + ".join(map(str, self.parts))
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its fields as types that JSON has."""
+        return {"asked": self.asked, "parts": [part.to_dict() for part in self.parts]}
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> MechanismFact:
+        """The mechanism behind `to_dict()`."""
+        parts = (part | {"epsilon": Fraction(part["epsilon"])} for part in given["parts"])
+        return cls(given["asked"], tuple(MechanismPart(**part) for part in parts))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Facts:
+    """All that is public about a release before it is drawn: what it costs and what it can be."""
+
+    statistic: StatisticFact
+    mechanism: MechanismFact
+    loss: Loss
+    unit: PrivacyUnit
+    domain: Domain
+    column: str | None = None
+    by: tuple[str, ...] = ()
+    keys: tuple[tuple[Any, ...], ...] = ()
+    secure: bool = True
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as types that JSON has."""
+        return {
+            "statistic": self.statistic.to_dict(),
+            "mechanism": self.mechanism.to_dict(),
+            "loss": self.loss.to_dict(),
+            "unit": self.unit.to_dict(),
+            **_from_domain(self.domain),
+            "column": self.column,
+            "by": list(self.by),
+            "keys": as_json(self.keys),
+            "secure": self.secure,
+        }
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> Facts:
+        """The facts behind `to_dict()`."""
+        return cls(
+            statistic=StatisticFact(**given["statistic"]),
+            mechanism=MechanismFact.from_dict(given["mechanism"]),
+            loss=Loss.from_dict(given["loss"]),
+            unit=PrivacyUnit(**given["unit"]),
+            domain=_to_domain(given),
+            column=given["column"],
+            by=tuple(given["by"]),
+            keys=tuple(map(tuple, given["keys"])),
+            secure=given["secure"],
+        )
+
+
+def _from_domain(domain: Domain) -> dict[str, Any]:
+    if isinstance(domain, Categories):
+        return {"kind": domain.kind, "categories": as_json(list(domain))}
+    step = domain.step
+    if isinstance(step, dt.timedelta):  # as `step` takes it
+        step = step // DAY if domain.kind == "date" else step.total_seconds()
+    return {
+        "kind": domain.kind,
+        "bounds": as_json([domain.lower, domain.upper]),
+        "step": as_json(step),
+    }
+
+
+def _to_domain(given: dict[str, Any]) -> Domain:
+    kind = given["kind"]
+    if "categories" in given:
+        return Categories(given["categories"])
+    lower, upper = (from_json(bound, kind) for bound in given["bounds"])
+    step = given["step"]
+    return Grid(lower, upper, from_json(step, "decimal") if isinstance(step, str) else step)

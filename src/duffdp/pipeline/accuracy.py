@@ -1,0 +1,34 @@
+"""How far a released value can be from the truth, in records, by what is public."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+from duffdp.errors import DuffError
+from duffdp.facts import Facts
+from duffdp.mechanisms.distance_bound import distance_bound as records_away
+from duffdp.mechanisms.distance_bound import mean_distance_bound
+from duffdp.mechanisms.permute_and_flip import PermuteAndFlip
+from duffdp.statistics.registry import HOMES, entry
+
+DISTANCES = ("distance", "signed")
+
+
+def distance_bound(facts: Facts, confidence: float) -> int:
+    """The distance that is not exceeded with this confidence, whatever the data."""
+    statistic, parts = facts.statistic, facts.mechanism.parts
+    known = entry(statistic.name) if statistic.name in HOMES else None
+    if known is None or known.distance_bound is None or parts[0].utility not in DISTANCES:
+        raise DuffError(
+            f"there is no bound on the distance of {statistic} by {facts.mechanism}, "
+            "only for the distance utilities."
+        )
+    flip = parts[0].name == PermuteAndFlip.name
+    (part,) = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)
+    rate: Fraction = part.statistic.rate
+    c = rate * facts.loss.epsilon / facts.unit.contributions
+    bound = records_away(facts.domain.size, c, flip, confidence)
+    if known.distance_bound == "mean":
+        return min(bound, mean_distance_bound(c, confidence))
+    # Without any record every candidate is one record away from being the quantile.
+    return max(bound, 1) if known.distance_bound == "one" else bound

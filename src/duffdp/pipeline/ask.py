@@ -1,0 +1,131 @@
+"""One release as it is asked for, and the same after all checks that need no data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from functools import lru_cache
+from typing import Any
+
+from duffdp.domain import Categories, Domain, Grid
+from duffdp.engines.selection import Selection, select
+from duffdp.errors import BoundsError, DuffError
+from duffdp.pipeline.recipe import Recipe, recipe
+from duffdp.privacy import PrivacyUnit
+
+EVERYTHING = Selection()
+_ROW, _EDGE = PrivacyUnit("row"), PrivacyUnit("edge")
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Ask:
+    """One release: a statistic by name (or an object with `steps`), its parameters, and what all statistics take.
+
+    Fields mean what the arguments of `duffdp.median` of the same name mean. Nothing is checked yet.
+    """
+
+    statistic: Any
+    epsilon: Any
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    bounds: Any = None
+    step: Any = None
+    categories: Iterable[Any] | None = None
+    column: str | None = None
+    by: Any = None
+    keys: Any = None
+    unit: str | None = None
+    contributions: Any = 1
+    mechanism: str = "best"
+    name: str = ""
+
+    def check(self) -> Checked:
+        """All that can be checked without data."""
+        where = (self.column, self.by, self.keys, self.unit, self.contributions)
+        selection = EVERYTHING if where == (None, None, None, None, 1) else select(*where)
+        made = recipe(
+            self.statistic,
+            tuple(self.parameters.items()),
+            self.mechanism,
+            self.epsilon,
+            selection.contributions,
+        )
+        if made.entry.of_graphs:
+            return Checked(self, made, selection, _EDGE, Grid(0, made.parts[0][0].statistic.most, 1))
+        unit = (
+            _ROW
+            if selection.unit is None
+            else PrivacyUnit("person", selection.unit, selection.contributions)
+        )
+        return Checked(self, made, selection, unit, self._domain(made))
+
+    def _domain(self, made: Recipe) -> Domain:
+        """The public outputs as far as they are known before the type of the column is."""
+        if made.entry.outputs == "grid" and self.categories is not None:
+            raise BoundsError(f"categories are for modes and the like, got them for {made.statistic}. Pass bounds.")
+        if made.entry.outputs == "grid or categories" and (self.categories is None) == (self.bounds is None):
+            given = "neither" if self.bounds is None else "both"
+            raise BoundsError(
+                f'{made.entry.name} needs either categories or bounds, got {given}. '
+                'Pass for example categories=["yes", "no"].'
+            )
+        if self.categories is not None:
+            chosen = self.categories
+            return chosen if isinstance(chosen, Categories) else Categories(chosen)
+        return bounded(self.bounds, self.step)
+
+    @property
+    def title(self) -> str:
+        """Its name, or what it is: the statistic, of which column, by what."""
+        if self.name:
+            return self.name
+        made = self.check()
+        by = f" by {', '.join(made.selection.by)}" if made.selection.by else ""
+        of = f" of {self.column}" if self.column is not None else ""
+        said = made.recipe.entry.title(made.recipe.statistic.parameters)
+        return f"{said[0].lower()}{said[1:]}{of}{by}"
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """A release whose parameters are in order; no data have been looked at."""
+
+    ask: Ask
+    recipe: Recipe
+    selection: Selection
+    unit: PrivacyUnit
+    domain: Domain
+
+    def domain_for(self, integer: bool, untyped: bool) -> Domain:
+        """The public outputs for a column of this type: 1 is the default step of whole numbers."""
+        domain = self.domain
+        if self.ask.step is not None or not isinstance(domain, Grid) or isinstance(self.ask.bounds, Grid):
+            return domain
+        if integer or (untyped and domain.between_whole):
+            return bounded(self.ask.bounds, None, integer=True)
+        return domain
+
+
+def bounded(bounds: Any, step: Any, integer: bool = False) -> Grid:
+    """The grid for a pair of bounds; 1 is the default step for integer types."""
+    if isinstance(bounds, Grid):
+        if step is not None:
+            raise BoundsError(f"bounds are a grid, which has its step, got step={step!r} as well. Leave it out.")
+        return bounds
+    try:
+        lower, upper = bounds
+    except (TypeError, ValueError):
+        given = "none" if bounds is None else repr(bounds)
+        raise BoundsError(
+            f"bounds must be a pair (lower, upper) known without the data, got {given}. "
+            "Pass for example bounds=(0, 120)."
+        ) from None
+    try:
+        return _grid(lower, upper, step, integer)
+    except TypeError:  # something unhashable among them: let the grid say what is wrong
+        return Grid(lower, upper, step)
+
+
+@lru_cache(maxsize=256, typed=True)
+def _grid(lower: Any, upper: Any, step: Any, integer: bool) -> Grid:
+    grid = Grid(lower, upper, step)
+    return Grid(lower, upper, 1) if integer and grid.kind in ("int", "float", "decimal") else grid

@@ -1,0 +1,70 @@
+"""From counts to numbers: each mechanism gets windows, profiles or ladders of the groups, and never the data."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any
+
+from duffdp.domain import Domain
+from duffdp.engines.groups import BLOCK
+from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.pipeline.recipe import Recipe
+from duffdp.sampling.entropy import Entropy
+from duffdp.statistics.entry import Part
+from duffdp.steps import Batch
+
+# Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates to the tail.
+NEGLIGIBLE = 20.0
+
+Numbers = list[list[int]]  # for each group, one number or several
+
+
+def draw(recipe: Recipe, sources: Sequence[Any], domain: Domain, entropy: Entropy) -> Numbers:
+    """The numbers of every group, in the order of the columns: indices of candidates, or counts."""
+    totals: list[int] = []  # that come with profiles, so that a count needs no pass of its own
+    found: dict[int, Numbers] = {}
+    for place, (part, mechanism) in sorted(
+        enumerate(recipe.parts), key=lambda item: not hasattr(item[1][0].statistic, "profile")
+    ):
+        found[place] = _draw_part(part, mechanism, sources, domain, entropy, totals)
+    columns = [found[place] for place in range(len(recipe.parts))]
+    rows = [[number for part in row for number in part] for row in zip(*columns, strict=True)]
+    return [sorted(row) for row in rows] if recipe.entry.sort else rows
+
+
+def _draw_part(
+    part: Part, mechanism: Any, sources: Sequence[Any], domain: Domain, entropy: Entropy, totals: list[int]
+) -> Numbers:
+    statistic = part.statistic
+    if hasattr(statistic, "profile"):
+        found = []
+        for source in sources:
+            profile = _wide_enough(statistic, mechanism, source)
+            totals.append(profile.total)
+            found.append(mechanism.release(profile, entropy))
+        return found
+    if hasattr(statistic, "count"):
+        counts = totals or [statistic.count(source) for source in sources]
+        return [[max(0, mechanism.release(count, entropy))] for count in counts]
+    if hasattr(statistic, "ladder"):
+        ladders = [statistic.ladder(edges) for edges in sources]
+        if not isinstance(mechanism, Mechanism):
+            return [[mechanism.release(ladder, statistic.most, entropy)] for ladder in ladders]
+        levels = math.ceil(2 * (NEGLIGIBLE + math.log(domain.size)) / mechanism.epsilon)
+        windows = Batch.of([ladder.window(domain, levels) for ladder in ladders])
+        return [[index] for index in mechanism.release(windows, entropy)]
+    max_distance = (NEGLIGIBLE + math.log(domain.size)) / (float(statistic.rate) * mechanism.epsilon)
+    numbers: Numbers = []
+    for begin in range(0, len(sources), BLOCK):
+        batch = statistic.windows(sources[begin : begin + BLOCK], domain, max_distance)
+        numbers += [[index] for index in mechanism.release(batch, entropy)]
+    return numbers
+
+
+def _wide_enough(statistic: Any, mechanism: Any, source: Any) -> Any:
+    """The ranks around several quantiles, as many as the mechanism needs for its windows."""
+    profile = statistic.profile(source, mechanism.first_reach(len(statistic.qs), source.length))
+    while (wider := mechanism.wider_reach(profile)) is not None:
+        profile = statistic.profile(source, wider)
+    return profile

@@ -1,0 +1,298 @@
+"""What came out of a release: the private value, and the facts that were public before."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any, NamedTuple
+
+from duffdp.domain import Domain
+from duffdp.errors import DuffError
+from duffdp.facts import Facts, MechanismFact, StatisticFact
+from duffdp.json_types import as_json, from_json
+from duffdp.pipeline.accuracy import distance_bound
+from duffdp.pipeline.draw import Numbers
+from duffdp.pipeline.recipe import Recipe
+from duffdp.privacy import Loss, PrivacyUnit
+from duffdp.statistics.registry import HOMES, entry
+from duffdp.version import __version__
+
+Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
+
+
+class Column(NamedTuple):
+    """One number of every group: its name, and whether it is a candidate of the domain (else a count of records)."""
+
+    name: str
+    on_domain: bool = True
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release:
+    """One private value, and what has to be known to use it: nothing in it depends on the data but the value.
+
+    Attributes
+    ----------
+    value
+        The private value: one number (or category), a list of them for several quantiles, a dictionary for a summary; with groups a
+        frame of the caller's own library, key columns and value columns.
+    statistic, mechanism, unit, loss
+        What was asked, how it was drawn, whom it protects and what it cost, as facts with types.
+    epsilon, delta, contributions
+        The numbers among these facts.
+    domain, column, by, keys
+        The public set of outputs, and how rows were chosen.
+    secure
+        Whether it was drawn from the operating system's randomness.
+    time, version
+        When it was drawn, in UTC, and by which version of the library.
+
+    Privacy
+    -------
+    `value` is epsilon-differentially private for neighbours that differ by one `unit`. With `secure=False` the draw can be
+    reproduced by whoever knows the seed, and there is no guarantee.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definitions 1 and 2.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> release = duffdp.median([3, 4, 5], epsilon=1.0, bounds=(0, 9), step=1, rng=7)
+    >>> release.epsilon, release.unit.kind, release.secure
+    (1.0, 'row', False)
+    >>> duffdp.Release.from_dict(release.to_dict()) == release
+    True
+    """
+
+    value: Any
+    facts: Facts
+    columns: tuple[Column, ...]
+    cells: Cells
+    time: dt.datetime
+    version: str
+
+    @property
+    def statistic(self) -> StatisticFact:
+        return self.facts.statistic
+
+    @property
+    def mechanism(self) -> MechanismFact:
+        return self.facts.mechanism
+
+    @property
+    def loss(self) -> Loss:
+        return self.facts.loss
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        return self.facts.unit
+
+    @property
+    def epsilon(self) -> float:
+        return float(self.facts.loss.epsilon)
+
+    @property
+    def delta(self) -> float:
+        return float(self.facts.loss.delta)
+
+    @property
+    def contributions(self) -> int:
+        return self.facts.unit.contributions
+
+    @property
+    def domain(self) -> Domain:
+        return self.facts.domain
+
+    @property
+    def column(self) -> str | None:
+        return self.facts.column
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        return self.facts.by
+
+    @property
+    def keys(self) -> tuple[tuple[Any, ...], ...]:
+        return self.facts.keys
+
+    @property
+    def secure(self) -> bool:
+        return self.facts.secure
+
+    @property
+    def grouped(self) -> bool:
+        """Whether `value` is a frame with a row for each group."""
+        return bool(self.by)
+
+    @property
+    def title(self) -> str:
+        """What it is called on a page: "Median", "Quantile 0.9"."""
+        fact = self.statistic
+        return entry(fact.name).title(fact.parameters) if fact.name in HOMES else fact.name
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Release) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __repr__(self) -> str:
+        what = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
+        groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
+        value = "" if self.grouped else f": {self.value!r}"
+        seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
+        return f"<Release {what}{value}, epsilon={self.epsilon:g} for each {self.unit}{groups}{seeded}>"
+
+    def distance_bound(self, confidence: float = 0.95) -> int:
+        """How many records would have to join or leave, at most, until `value` is the exact answer.
+
+        Parameters
+        ----------
+        confidence
+            The probability with which this holds, over the draw of the mechanism, for every data set: between 0 and 1. With
+            groups it holds for each group by itself.
+
+        Returns
+        -------
+        int
+            A number of records. For a mean, the exact value of which need not be a candidate, it is the number beyond those that
+            the closest candidate needs.
+
+        Privacy
+        -------
+        Computed from epsilon, contributions and the domain, all public; the data play no part.
+
+        Utility
+        -------
+        For medians, quantiles and modes by the plain distance no smaller number holds for all data sets.
+
+        References
+        ----------
+        `docs/theory.md`, "How far an output can be"; Asi and Duchi (NeurIPS 2020).
+
+        Examples
+        --------
+        >>> import duffdp
+        >>> duffdp.median([31, 35, 40], epsilon=1.0, bounds=(0, 120), step=1).distance_bound(0.95)
+        14
+        """
+        return distance_bound(self.facts, confidence)
+
+    def rows(self) -> list[tuple[dict[str, Any], str, Any]]:
+        """Every released number: the keys of its group, what it is (a statistic, or a line of `describe`), and its value.
+
+        Examples
+        --------
+        >>> import duffdp
+        >>> release = duffdp.quantiles(range(1000), [0.25, 0.75], epsilon=1.0, bounds=(0, 1000), step=100, rng=1)
+        >>> release.rows()
+        [({}, 'quantile(0.25)', 200), ({}, 'quantile(0.75)', 700)]
+        """
+        groups: list[dict[str, Any]] = [dict(zip(self.by, key, strict=True)) for key in self.keys]
+        labels = self.labels()
+        return [
+            (keys, label, value)
+            for keys, row in zip(groups or [{}], self.cells, strict=True)
+            for label, value in zip(labels, row, strict=True)
+        ]
+
+    def labels(self) -> list[str]:
+        """What the numbers of a group are called."""
+        known = HOMES.get(self.statistic.name)
+        if known is None or entry(self.statistic.name).shape == "value":
+            return [str(self.statistic)]
+        return [entry(self.statistic.name).label(column.name) for column in self.columns]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as types that JSON has; with groups, `value` is a list of rows."""
+        value: Any = self.value
+        if self.grouped:
+            value = [
+                dict(zip(self.by, key, strict=True)) | dict(zip(_beside(self.columns, self.by), row, strict=True))
+                for key, row in zip(self.keys, self.cells, strict=True)
+            ]
+        return {
+            "value": as_json(value),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            **self.facts.to_dict(),
+            "columns": [column._asdict() for column in self.columns],
+            "time": self.time.isoformat(),
+            "version": self.version,
+        }
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> Release:
+        """The release behind `to_dict()`; the value of groups is a list of rows."""
+        try:
+            facts = Facts.from_dict(given)
+            columns = tuple(Column(**column) for column in given["columns"])
+            value = given["value"]
+            names = _beside(columns, facts.by)
+            if facts.by:
+                rows: list[list[Any]] = [[row[name] for name in names] for row in value]
+            else:
+                rows = [value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]]
+            kind = facts.domain.kind
+            cells = tuple(
+                tuple(
+                    from_json(item, kind) if column.on_domain and kind != "category" else item
+                    for item, column in zip(row, columns, strict=True)
+                )
+                for row in rows
+            )
+            shown = value if facts.by else _presented(value, cells[0])
+            return cls(shown, facts, columns, cells, dt.datetime.fromisoformat(given["time"]), given["version"])
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DuffError(
+                f"this is not what to_dict() of a release gives ({type(error).__name__}). Pass the whole dictionary."
+            ) from None
+
+    def to_json(self) -> str:
+        """All fields as JSON text."""
+        return json.dumps(self.to_dict())
+
+
+def released(
+    recipe: Recipe, facts: Facts, numbers: Numbers, frame: Callable[[dict[str, list[Any]]], Any]
+) -> Release:
+    """The release of drawn numbers: candidates as values, in the shape of the statistic."""
+    domain = facts.domain
+    columns = tuple(Column(name, part.on_domain) for part, _ in recipe.parts for name in part.columns)
+    cells = tuple(
+        tuple(domain.value(n) if column.on_domain else n for n, column in zip(row, columns, strict=True))
+        for row in numbers
+    )
+    value: Any
+    if facts.by:
+        names = _beside(columns, facts.by)
+        value = frame({name: [row[i] for row in cells] for i, name in enumerate(names)})
+    elif recipe.entry.shape == "dictionary":
+        value = dict(zip((column.name for column in columns), cells[0], strict=True))
+    else:
+        value = list(cells[0]) if recipe.entry.shape == "list" else cells[0][0]
+    return Release(value, facts, columns, cells, dt.datetime.now(dt.UTC), __version__)
+
+
+def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
+    """The names of value columns in a frame that has key columns as well."""
+    names: list[str] = []
+    for column in columns:
+        name = column.name
+        while name in by:
+            name += "_value"
+        names.append(name)
+    return names
+
+
+def _presented(value: Any, cells: tuple[Any, ...]) -> Any:
+    if isinstance(value, list):
+        return list(cells)
+    return dict(zip(value, cells, strict=True)) if isinstance(value, dict) else cells[0]

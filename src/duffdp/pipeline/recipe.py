@@ -1,0 +1,80 @@
+"""From a statistic, a choice of mechanism and an epsilon to mechanisms that each got their share."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from itertools import groupby
+from typing import Any
+
+from duffdp.errors import DuffError
+from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
+from duffdp.mechanisms.mechanism import read_epsilon
+from duffdp.mechanisms.registry import mechanism
+from duffdp.privacy import Loss
+from duffdp.statistics.entry import Entry, Part
+from duffdp.statistics.own import own_entry
+from duffdp.statistics.registry import entry
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """What is drawn: for each part a mechanism that holds its share of epsilon, divided by the rows of a person."""
+
+    entry: Entry
+    parts: tuple[tuple[Part, Any], ...]
+    statistic: StatisticFact
+    mechanism: MechanismFact
+    loss: Loss
+
+
+def recipe(
+    statistic: Any, parameters: tuple[tuple[str, Any], ...], choice: Any, epsilon: Any, contributions: int
+) -> Recipe:
+    """The recipe for the name of a statistic in the registry, or for a statistic of the caller's own."""
+    try:
+        return _cached(statistic, parameters, choice, epsilon, contributions)
+    except TypeError:  # something unhashable among them: let the checks say what is wrong
+        return _made(statistic, parameters, choice, epsilon, contributions)
+
+
+def _made(
+    statistic: Any, parameters: tuple[tuple[str, Any], ...], choice: Any, epsilon: Any, contributions: int
+) -> Recipe:
+    known = entry(statistic) if isinstance(statistic, str) else own_entry(statistic)
+    if choice not in known.choices:
+        raise DuffError(
+            f"mechanism must be {' or '.join(f'{name!r}' for name in known.choices)}, got {choice!r}."
+        )
+    checked = known.checked(dict(parameters))
+    total = read_epsilon(epsilon)
+    parts = known.parts(checked, choice)
+    # A person with m rows moves a distance by up to m: the same as one row at epsilon / m.
+    drawing = tuple(
+        (part, mechanism(part.mechanism)(total * part.share / contributions)) for part in parts
+    )
+    facts = tuple(
+        MechanismPart(name, utility, sum((p.share for p in same), Fraction(0)) * total, len(same))
+        for (name, utility), same in (
+            (kind, list(group))
+            for kind, group in groupby(parts, key=lambda part: (part.mechanism, part.utility))
+        )
+    )
+    bounded = all(made.bounded_range for _, made in drawing)
+    said = StatisticFact(known.name, {name: _said(value) for name, value in checked.items()})
+    return Recipe(
+        known, drawing, said, MechanismFact(choice, facts), Loss(total, bounded_range=bounded)
+    )
+
+
+_cached = lru_cache(maxsize=256, typed=True)(_made)
+
+
+def _said(value: Any) -> Any:
+    """A checked parameter as people write it: shares as numbers."""
+    if isinstance(value, tuple):
+        return tuple(map(_said, value))
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value

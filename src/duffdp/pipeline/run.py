@@ -1,0 +1,173 @@
+"""Check, charge, read, draw: the one way of every release, alone or together with others."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from duffdp.domain import Categories
+from duffdp.engines.arrays import CategoryColumn, Column, Records, read
+from duffdp.engines.frames import Table, open_table
+from duffdp.engines.selection import is_table
+from duffdp.facts import Facts
+from duffdp.pipeline.ask import EVERYTHING, Ask, Checked
+from duffdp.pipeline.draw import Numbers, draw
+from duffdp.pipeline.outcome import Release, released
+from duffdp.sampling.entropy import Entropy, entropy
+
+if TYPE_CHECKING:
+    from duffdp.ledger.charge import Charge
+    from duffdp.ledger.ledger import Ledger
+
+
+class Edges:
+    """The edges of a graph, not read yet."""
+
+    integer = untyped = False
+
+    def __init__(self, edges: Any) -> None:
+        self._edges = edges
+
+    def sources(self, domain: Any, entropy: Entropy) -> list[Any]:
+        return [self._edges]
+
+    def without_rows(self) -> Edges:
+        return Edges([])
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A release that could be paid for: parameters are checked and types are known, but no row has been read."""
+
+    checked: Checked
+    facts: Facts
+    data: Records | Table | Edges
+    entropy: Entropy
+
+    @classmethod
+    def of(cls, ask: Ask, data: Any, rng: object) -> Prepared:
+        """Check the parameters; of the data, look at the types."""
+        checked = ask.check()
+        source = entropy(rng)
+        selection = checked.selection
+        opened: Records | Table | Edges
+        if checked.recipe.entry.of_graphs:
+            opened = Edges(data)
+        elif selection is EVERYTHING and (type(data) is np.ndarray or not is_table(data)):
+            opened = read(data)
+        else:
+            opened = open_table(data, selection)
+        made = checked.recipe
+        facts = Facts(
+            statistic=made.statistic,
+            mechanism=made.mechanism,
+            loss=made.loss,
+            unit=checked.unit,
+            domain=checked.domain_for(opened.integer, opened.untyped),
+            column=selection.column,
+            by=selection.by,
+            keys=selection.keys,
+            secure=source.secure,
+        )
+        return cls(checked, facts, opened, source)
+
+    def refuse_what_types_forbid(self) -> None:
+        """Go all the way but for the draw, without a row: what would fail then is not charged."""
+        self._sources(self.data.without_rows())
+
+    def numbers(self) -> Numbers:
+        """Read the records and draw."""
+        sources = self._sources(self.data)
+        return draw(self.checked.recipe, sources, self.facts.domain, self.entropy)
+
+    def release(self, numbers: Numbers) -> Release:
+        """What came out, with its facts."""
+        return released(self.checked.recipe, self.facts, numbers, self._frame)
+
+    def _frame(self, columns: dict[str, list[Any]]) -> Any:
+        assert isinstance(self.data, Table)
+        return self.data.answers(columns)
+
+    def _sources(self, data: Records | Table | Edges) -> list[Any]:
+        """Where the counts come from, one source for each group."""
+        domain = self.facts.domain
+        if not isinstance(data, Records):
+            return data.sources(domain, self.entropy)
+        return [CategoryColumn(data, domain) if isinstance(domain, Categories) else Column(data, domain)]
+
+
+ANYWHERE = (None, None, None, None, 1)
+
+
+def run_one(
+    statistic: Any,
+    parameters: Mapping[str, Any],
+    data: Any,
+    epsilon: Any,
+    bounds: Any,
+    step: Any,
+    categories: Any,
+    where: tuple[Any, Any, Any, Any, Any],
+    mechanism: Any,
+    ledger: Any,
+    rng: object,
+) -> Release:
+    """One release on its own; `where` is column, by, keys, unit and contributions."""
+    column, by, keys, unit, contributions = where
+    ask = Ask(
+        statistic=statistic,
+        epsilon=epsilon,
+        parameters=parameters,
+        bounds=bounds,
+        step=step,
+        categories=categories,
+        column=column,
+        by=by,
+        keys=keys,
+        unit=unit,
+        contributions=contributions,
+        mechanism=mechanism,
+    )
+    return run([ask], data, None if ledger is None else ledger_of(ledger), rng)[0]
+
+
+def run(
+    asks: Sequence[Ask],
+    data: Any,
+    ledger: Ledger | None = None,
+    rng: object = None,
+    done: Callable[[], None] = lambda: None,
+) -> list[Release]:
+    """Make the releases: nothing is charged if one of them cannot be made, and nothing is read before all are paid."""
+    prepared = [Prepared.of(ask, data, rng) for ask in asks]
+    charges: Sequence[Charge | None] = (
+        [None] * len(asks) if ledger is None else charge(prepared, ledger)
+    )
+    releases = []
+    for one, paid in zip(prepared, charges, strict=True):
+        numbers = None if paid is None else paid.drawn
+        if numbers is None:
+            numbers = one.numbers()
+            if paid is not None:
+                paid.keep(numbers)
+        releases.append(one.release(numbers))
+        done()
+    return releases
+
+
+def charge(prepared: Sequence[Prepared], ledger: Ledger) -> Sequence[Charge]:
+    """Pay for all or for none, after all that can be known without rows."""
+    for one in prepared:
+        one.refuse_what_types_forbid()
+    return ledger.charge_all([one.facts for one in prepared])
+
+
+def ledger_of(ledger: Any, dataset: str | None = None, call_id: str | None = None) -> Ledger:
+    """The ledger that an argument or a plan names."""
+    from duffdp.ledger.ledger import Ledger  # here: a release without a ledger needs no SQLite
+
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger, dataset=dataset)
+    return book if call_id is None else book.call(call_id)

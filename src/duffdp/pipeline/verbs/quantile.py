@@ -1,0 +1,272 @@
+"""Medians and quantiles."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duffdp.pipeline.outcome import Release
+from duffdp.pipeline.run import run_one
+
+
+def median(
+    data: Any,
+    *,
+    epsilon: float,
+    bounds: Any = None,
+    step: Any = None,
+    column: str | None = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    mechanism: str = "best",
+    ledger: Any = None,
+    rng: object = None,
+) -> Release:
+    """A private median of numbers, dates or times.
+
+    Parameters
+    ----------
+    data
+        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
+        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
+        `column`. Missing records are dropped, others clamped to the bounds.
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
+        `Grid`.
+    step
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
+        which have none, for bounds that are whole numbers), a day for dates, else about
+        2**40 candidates.
+    column
+        The column of a frame or file.
+    by
+        One column or several that form groups.
+    keys
+        The public list of groups: values, tuples, a frame, or one `Categories` for each
+        column. Every key is answered, rows with other keys are ignored, and one epsilon
+        covers all groups.
+    unit
+        The column that names the person. Without it a row is protected.
+    contributions
+        How many rows of a person count at most, picked at random.
+    mechanism
+        "best": signed distance with permute-and-flip. "duff": the paper's distance with the
+        exponential mechanism.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
+        does not fit, and seeds.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for
+        experiments, not private.
+
+    Returns
+    -------
+    Release
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
+    Bounds, step and the type of the column are public.
+
+    Utility
+    -------
+    Errs by about 1/epsilon ranks.
+
+    Runtime
+    -------
+    One pass over the data and a small sort.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; McKenna and Sheldon (NeurIPS 2020).
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> ages = [31, 35, 38, 40, 41, 44, 52] * 100
+    >>> duffdp.median(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value
+    40
+    """
+    where = (column, by, keys, unit, contributions)
+    return run_one("median", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+
+
+def quantile(
+    data: Any,
+    q: float,
+    *,
+    epsilon: float,
+    bounds: Any = None,
+    step: Any = None,
+    column: str | None = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    mechanism: str = "best",
+    ledger: Any = None,
+    rng: object = None,
+) -> Release:
+    """A private quantile of numbers, dates or times: the value with rank max(1, ceil(q n)).
+
+    Parameters
+    ----------
+    data
+        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
+        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
+        `column`. Missing records are dropped, others clamped to the bounds.
+    q
+        From 0 (the minimum) to 1 (the maximum).
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
+        `Grid`.
+    step
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
+        which have none, for bounds that are whole numbers), a day for dates, else about
+        2**40 candidates.
+    column
+        The column of a frame or file.
+    by
+        One column or several that form groups.
+    keys
+        The public list of groups: values, tuples, a frame, or one `Categories` for each
+        column. Every key is answered, rows with other keys are ignored, and one epsilon
+        covers all groups.
+    unit
+        The column that names the person. Without it a row is protected.
+    contributions
+        How many rows of a person count at most, picked at random.
+    mechanism
+        "best": signed distance with permute-and-flip. "duff": the paper's distance with the
+        exponential mechanism.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
+        does not fit, and seeds.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for
+        experiments, not private.
+
+    Returns
+    -------
+    Release
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
+    Bounds, step, q and the type of the column are public.
+
+    Utility
+    -------
+    Errs by about 2 max(q, 1-q) / epsilon ranks.
+
+    Runtime
+    -------
+    One pass over the data and a small sort.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Quantiles".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> duffdp.quantile(range(1000), 0.9, epsilon=1.0, bounds=(0, 1000), step=10, rng=1).value
+    900
+    """
+    where = (column, by, keys, unit, contributions)
+    return run_one("quantile", {"q": q}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+
+
+def quantiles(
+    data: Any,
+    qs: Any,
+    *,
+    epsilon: float,
+    bounds: Any = None,
+    step: Any = None,
+    column: str | None = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    mechanism: str = "best",
+    ledger: Any = None,
+    rng: object = None,
+) -> Release:
+    """Several private quantiles for one epsilon, in order.
+
+    Parameters
+    ----------
+    data
+        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
+        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
+        `column`. Missing records are dropped, others clamped to the bounds.
+    qs
+        Different numbers from 0 (about the minimum) to 1 (about the maximum), in any order; values
+        come sorted.
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
+        `Grid`.
+    step
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
+        which have none, for bounds that are whole numbers), a day for dates, else about
+        2**40 candidates.
+    column
+        The column of a frame or file.
+    by
+        One column or several that form groups.
+    keys
+        The public list of groups: values, tuples, a frame, or one `Categories` for each
+        column. Every key is answered, rows with other keys are ignored, and one epsilon
+        covers all groups.
+    unit
+        The column that names the person. Without it a row is protected.
+    contributions
+        How many rows of a person count at most, picked at random.
+    mechanism
+        "best": all at once by the joint exponential mechanism. "duff": one release each of the
+        paper's mechanism with epsilon / len(qs), sorted.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
+        does not fit, and seeds.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for
+        experiments, not private.
+
+    Returns
+    -------
+    Release
+        `value` is a list, one value for each of the sorted qs; with `by` a frame, keys and a column for each q.
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
+    Bounds, step, qs and the type of the column are public.
+
+    Utility
+    -------
+    Deciles err by about 3.5 / epsilon ranks each; with nine releases at epsilon / 9 it would be ten times that.
+
+    Runtime
+    -------
+    One pass over the data, and forward passes over windows around the ranks whose length does not depend on the data.
+
+    References
+    ----------
+    Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021); `docs/several-quantiles.md`.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> duffdp.quantiles(range(1000), [0.25, 0.5, 0.75], epsilon=2.0, bounds=(0, 1000), step=10, rng=1).value
+    [250, 500, 750]
+    """
+    where = (column, by, keys, unit, contributions)
+    return run_one("quantiles", {"qs": qs}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)

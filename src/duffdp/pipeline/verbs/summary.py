@@ -1,0 +1,267 @@
+"""Means, modes and summaries."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from duffdp.pipeline.outcome import Release
+from duffdp.pipeline.run import run_one
+
+
+def mean(
+    data: Any,
+    *,
+    epsilon: float,
+    bounds: Any = None,
+    step: Any = None,
+    column: str | None = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    mechanism: str = "best",
+    ledger: Any = None,
+    rng: object = None,
+) -> Release:
+    """A private mean of the clamped records.
+
+    Parameters
+    ----------
+    data
+        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
+        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
+        `column`. Missing records are dropped, others clamped to the bounds.
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
+        `Grid`.
+    step
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
+        which have none, for bounds that are whole numbers), a day for dates, else about
+        2**40 candidates.
+    column
+        The column of a frame or file.
+    by
+        One column or several that form groups.
+    keys
+        The public list of groups: values, tuples, a frame, or one `Categories` for each
+        column. Every key is answered, rows with other keys are ignored, and one epsilon
+        covers all groups.
+    unit
+        The column that names the person. Without it a row is protected.
+    contributions
+        How many rows of a person count at most, picked at random.
+    mechanism
+        "best": the distance with permute-and-flip. "duff": with the exponential mechanism.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
+        does not fit, and seeds.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for
+        experiments, not private.
+
+    Returns
+    -------
+    Release
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
+    The number of records is private too.
+
+    Utility
+    -------
+    Errs by about 2 (upper - lower) / (epsilon n); tight bounds help.
+
+    Runtime
+    -------
+    One pass over the data.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Mean".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> duffdp.mean([20, 30, 40] * 1000, epsilon=1.0, bounds=(0, 100), step=1, rng=1).value
+    30
+    """
+    where = (column, by, keys, unit, contributions)
+    return run_one("mean", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+
+
+def mode(
+    data: Any,
+    *,
+    epsilon: float,
+    categories: Iterable[Any] | None = None,
+    bounds: Any = None,
+    step: Any = None,
+    column: str | None = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    mechanism: str = "best",
+    ledger: Any = None,
+    rng: object = None,
+) -> Release:
+    """A private most common value.
+
+    Parameters
+    ----------
+    data
+        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
+        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
+        `column`. Missing records are dropped, others clamped to the bounds.
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    categories
+        The public list of possible values; records with another value are dropped. Or else `bounds`.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
+        `Grid`.
+    step
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
+        which have none, for bounds that are whole numbers), a day for dates, else about
+        2**40 candidates.
+    column
+        The column of a frame or file.
+    by
+        One column or several that form groups.
+    keys
+        The public list of groups: values, tuples, a frame, or one `Categories` for each
+        column. Every key is answered, rows with other keys are ignored, and one epsilon
+        covers all groups.
+    unit
+        The column that names the person. Without it a row is protected.
+    contributions
+        How many rows of a person count at most, picked at random.
+    mechanism
+        "best": permute-and-flip with the full epsilon. "duff": the paper's exponential mechanism
+        with epsilon/2.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
+        does not fit, and seeds.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for
+        experiments, not private.
+
+    Returns
+    -------
+    Release
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
+    The categories are public.
+
+    Utility
+    -------
+    The mode wins unless another value is within a few 1/epsilon records of it.
+
+    Runtime
+    -------
+    One counting pass.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Mode".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> votes = ["yes"] * 60 + ["no"] * 40
+    >>> duffdp.mode(votes, epsilon=1.0, categories=["yes", "no"], rng=1).value
+    'yes'
+    """
+    where = (column, by, keys, unit, contributions)
+    return run_one("mode", {}, data, epsilon, bounds, step, categories, where, mechanism, ledger, rng)
+
+
+def describe(
+    data: Any,
+    *,
+    epsilon: float,
+    bounds: Any = None,
+    step: Any = None,
+    column: str | None = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    ledger: Any = None,
+    rng: object = None,
+) -> Release:
+    """A private summary for one epsilon: the number of records, the quartiles, and quantiles near both ends.
+
+    Parameters
+    ----------
+    data
+        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
+        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
+        `column`. Missing records are dropped, others clamped to the bounds.
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
+        `Grid`.
+    step
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
+        which have none, for bounds that are whole numbers), a day for dates, else about
+        2**40 candidates.
+    column
+        The column of a frame or file.
+    by
+        One column or several that form groups.
+    keys
+        The public list of groups: values, tuples, a frame, or one `Categories` for each
+        column. Every key is answered, rows with other keys are ignored, and one epsilon
+        covers all groups.
+    unit
+        The column that names the person. Without it a row is protected.
+    contributions
+        How many rows of a person count at most, picked at random.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
+        does not fit, and seeds.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for
+        experiments, not private.
+
+    Returns
+    -------
+    Release
+        `value` is a dictionary with "count", "1%", "25%", "50%", "75%" and "99%"; with `by` a frame with these columns.
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
+    An eighth of epsilon goes to the count (two-sided geometric noise, clamped at 0), the rest to the
+    quantiles together. The minimum and maximum are single records and can not be had privately with
+    any precision: 1 % and 99 % stand for them.
+
+    Utility
+    -------
+    The count errs by about 8 / epsilon, the quantiles by about 3 / epsilon ranks.
+
+    Runtime
+    -------
+    As `quantiles`.
+
+    References
+    ----------
+    Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms" (STOC 2009):
+    geometric noise. Gillenwater, Joseph and Kulesza (ICML 2021).
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> duffdp.describe(range(10000), epsilon=1.0, bounds=(0, 10000), step=100, rng=1).value
+    {'count': 9995, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
+    """
+    where = (column, by, keys, unit, contributions)
+    return run_one("describe", {}, data, epsilon, bounds, step, None, where, "best", ledger, rng)

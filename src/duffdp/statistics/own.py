@@ -1,0 +1,57 @@
+"""A statistic of somebody else, in the place of one of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain import Domain
+from duffdp.engines.source import Tally
+from duffdp.errors import DuffError
+from duffdp.statistics.entry import Choice, Entry, Parameters, Part
+from duffdp.statistics.ladder import Statistic
+from duffdp.steps import Batch, StepFunction
+
+
+class OwnStatistic:
+    """Step functions of any object with `steps(values, domain)`, from the counts that engines give."""
+
+    rate = Fraction(1, 2)  # that of the step functions counts; windows are whole, so that this one decides nothing
+
+    def __init__(self, statistic: Statistic) -> None:
+        self._statistic = statistic
+
+    def windows(self, columns: Sequence[Tally], domain: Domain, max_distance: float) -> Batch:
+        """The whole step function of each group."""
+        return Batch.of([self._steps(*column.tally(), domain) for column in columns])
+
+    def _steps(self, index: Any, count: Any, domain: Domain) -> StepFunction:
+        values = np.repeat(domain.values(index.tolist()), count)
+        steps = self._statistic.steps(values, domain)
+        if not isinstance(steps, StepFunction) or steps.domain != domain or steps.tail is not None:
+            raise DuffError(
+                "steps(values, domain) must return a whole StepFunction on the domain that it got."
+            )
+        steps.check()
+        return steps
+
+
+def own_entry(statistic: Any) -> Entry:
+    """The entry of a statistic that is not in the registry."""
+    if isinstance(statistic, type) or not isinstance(statistic, Statistic):
+        raise DuffError(
+            "statistic must be a name or an object with steps(values, domain), got "
+            f"{statistic!r:.60}. Pass for example duffdp.statistics.Median()."
+        )
+    name = str(getattr(statistic, "name", type(statistic).__name__))
+    drawn = statistic if hasattr(statistic, "windows") else OwnStatistic(statistic)
+
+    def parts(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+        mechanism = "exponential" if choice == "duff" else "permute-and-flip"
+        utility = getattr(statistic, "utility", None)
+        return (Part(drawn, mechanism, (name,), utility=utility),)
+
+    return Entry(name=name, parts=parts, title=lambda _: name, outputs="grid or categories")

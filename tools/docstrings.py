@@ -1,0 +1,84 @@
+"""The parameters that verbs share, described once: this script writes the text into every docstring, where editors and `help()` read it.
+
+Run `python tools/docstrings.py` after a change here; `--check` says whether a docstring differs, and a test runs it.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+import sys
+import textwrap
+from pathlib import Path
+
+VERBS = Path(__file__).parent.parent / "src" / "duffdp" / "pipeline" / "verbs"
+WIDTH = 92
+
+SHARED = {
+    "data": """A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow, DuckDB, Spark, dask, ibis) or the path
+        of a file, a folder or a table, with `column`. Missing records are dropped, others clamped to the bounds.""",
+    "edges": """Pairs of node numbers: an array or list of two columns, a frame with two columns, a sparse adjacency matrix of
+        scipy or the path of a CSV file. Self-loops are dropped, an edge listed twice or in both directions counts once.""",
+    "epsilon": "The whole privacy loss of this call: a finite number above 0.",
+    "bounds": "`(lower, upper)`, public: from knowledge of the subject, never from the data. Or a `Grid`.",
+    "step": """Distance between possible outputs. None: 1 for integer types (in CSV and JSON files, which have none, for bounds
+        that are whole numbers), a day for dates, else about 2**40 candidates.""",
+    "column": "The column of a frame or file.",
+    "by": "One column or several that form groups.",
+    "keys": """The public list of groups: values, tuples, a frame, or one `Categories` for each column. Every key is answered,
+        rows with other keys are ignored, and one epsilon covers all groups.""",
+    "unit": "The column that names the person. Without it a row is protected.",
+    "contributions": "How many rows of a person count at most, picked at random.",
+    "ledger": """A `Ledger` or its path: the budget that is charged before the draw. It refuses what does not fit, and seeds.""",
+    "rng": "None: exact draws from the operating system. A seed or a numpy generator: for experiments, not private.",
+    "nodes": "The public number of nodes, those without edges included.",
+}
+
+
+def described(docstring: str, names: list[str], indent: str) -> str:
+    """A docstring whose Parameters section holds an entry for every parameter in order, the shared ones as above."""
+    head, rest = docstring.split(f"{indent}Parameters\n{indent}----------\n", 1)
+    body, tail = re.split(rf"\n+(?={indent}Returns\n)", f"\n{rest}", maxsplit=1)
+    own: dict[str, str] = {}
+    for entry in re.split(rf"\n(?={indent}\S)", body)[1:]:
+        name, text = entry.split("\n", 1) if "\n" in entry else (entry, "")
+        own[name.strip()] = text
+    entries = []
+    for name in names:
+        if name in SHARED:
+            flat = " ".join(SHARED[name].split())
+            text = textwrap.fill(flat, WIDTH, initial_indent=indent + "    ", subsequent_indent=indent + "    ")
+        else:
+            text = own[name]
+        entries.append(f"{indent}{name}\n{text}")
+    return f"{head}{indent}Parameters\n{indent}----------\n" + "\n".join(entries) + f"\n\n{tail}"
+
+
+def rewritten(source: str) -> str:
+    """A module of verbs with its docstrings brought up to date."""
+    for node in ast.parse(source).body:
+        text = ast.get_docstring(node, clean=False) if isinstance(node, ast.FunctionDef) else None
+        if not isinstance(node, ast.FunctionDef) or text is None or node.name.startswith("_"):
+            continue
+        arguments = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        source = source.replace(text, described(text, arguments, "    "))
+    return source
+
+
+def main(arguments: list[str]) -> int:
+    stale = []
+    for path in sorted(VERBS.glob("*.py")):
+        before = path.read_text()
+        after = rewritten(before)
+        if before != after:
+            stale.append(path.name)
+            if "--check" not in arguments:
+                path.write_text(after)
+    if stale and "--check" in arguments:
+        print(f"stale docstrings in {', '.join(stale)}: run python tools/docstrings.py")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))
