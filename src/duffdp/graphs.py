@@ -122,12 +122,12 @@ def _released(statistic: Triangles | Stars, edges: Any, epsilon: Any, mechanism:
     if charge is not None and charge.drawn is not None:
         (value,) = charge.drawn
     else:
-        rungs = statistic.rungs(edges)
+        ladder = statistic.ladder(edges)
         if isinstance(chosen, PiecewiseLaplace):
-            value = chosen.release(rungs, statistic.most, source)
+            value = chosen.release(ladder, statistic.most, source)
         else:
             far = math.ceil(2 * (NEGLIGIBLE + math.log(domain.size)) / chosen.epsilon)
-            (value,) = chosen.release(Batch.of([rungs.window(domain, far)]), source)
+            (value,) = chosen.release(Batch.of([ladder.window(domain, far)]), source)
         if charge is not None:
             charge.keep([value])
     return Release(

@@ -6,15 +6,15 @@ from fractions import Fraction
 from typing import Any
 
 from duffdp.domain import Domain
+from duffdp.engines.source import Source
 from duffdp.errors import DuffError
-from duffdp.mechanisms import Exponential, Joint
+from duffdp.mechanisms import Exponential, Geometric, Joint
 from duffdp.mechanisms.mechanism import read_epsilon
 from duffdp.opened import Opened, chosen_rows, drawn
+from duffdp.rank_profile import RankProfile
 from duffdp.release import SUMMARY, Release
-from duffdp.sampling.certain import two_sided_geometric
 from duffdp.sampling.entropy import Entropy, entropy
-from duffdp.statistics import Quantile
-from duffdp.statistics.quantiles import read_qs
+from duffdp.statistics import Quantile, Quantiles
 
 COUNT_SHARE = Fraction(1, 8)  # of epsilon: the count then errs by about 8 / epsilon, more than enough for most readers
 
@@ -76,7 +76,8 @@ def quantiles(
     >>> duffdp.quantiles(range(1000), [0.25, 0.5, 0.75], epsilon=2.0, bounds=(0, 1000), step=10, rng=1).value
     [250, 500, 750]
     """
-    shares = read_qs(qs)
+    wanted = Quantiles(qs)
+    shares = wanted.qs
     if mechanism not in ("best", "duff"):
         raise DuffError(f'mechanism must be "best" or "duff", got {mechanism!r}.')
     exact, source = read_epsilon(epsilon), entropy(rng)
@@ -89,7 +90,7 @@ def quantiles(
 
     def draw(sources: list[Any]) -> list[list[int]]:
         if mechanism == "best":
-            return [joint.release(held, shares, source) for held in sources]
+            return [joint.release(wide_profile(joint, wanted, column), source) for column in sources]
         return _each(sources, opened.domain, shares, each, source)
 
     rows = opened.drawn(ledger, name, label, exact, source.secure, draw)
@@ -107,6 +108,14 @@ def quantiles(
         contributions=selection.contributions,
         secure=source.secure,
     )
+
+
+def wide_profile(joint: Joint, quantiles: Quantiles, column: Source) -> RankProfile:
+    """The ranks of a column around every quantile, as far as the mechanism wants them: one pass, seldom two."""
+    profile = quantiles.profile(column, joint.first_reach(len(quantiles.qs), column.length))
+    while (wider := joint.wider_reach(profile)) is not None:
+        profile = quantiles.profile(column, wider)
+    return profile
 
 
 def _each(
@@ -161,14 +170,14 @@ def describe(
     exact, source = read_epsilon(epsilon), entropy(rng)
     selection = chosen_rows((column, by, keys, unit, contributions))
     opened = Opened.of(data, bounds, step, selection)
-    shares = tuple(Fraction(q) for q in SUMMARY.values())
+    wanted = Quantiles([Fraction(q) for q in SUMMARY.values()])
     joint = Joint(exact * (1 - COUNT_SHARE) / selection.contributions)
-    noise = exact * COUNT_SHARE / selection.contributions
-    label = f"two-sided-geometric + {Joint.name}"
+    counted = Geometric(exact * COUNT_SHARE / selection.contributions)
+    label = f"{Geometric.name} + {Joint.name}"
 
     def draw(sources: list[Any]) -> list[list[int]]:
-        proposals = [joint.proposal(held, shares) for held in sources]
-        return [[max(0, p.total + two_sided_geometric(noise, source)), *p.release(source)] for p in proposals]
+        profiles = [wide_profile(joint, wanted, column) for column in sources]
+        return [[counted.release(near.total, source), *joint.release(near, source)] for near in profiles]
 
     found = opened.drawn(ledger, "describe", label, exact, source.secure, draw)
     rows = [{"count": count, **dict(zip(SUMMARY, map(opened.domain.value, indices), strict=True))} for count, *indices in found]

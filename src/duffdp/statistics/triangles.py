@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from duffdp.count_ladder import CountLadder
 from duffdp.domain import Grid, Ints
 from duffdp.engines.edges import Graph, read_edges, read_nodes
-from duffdp.rungs import Rungs
 from duffdp.steps import StepFunction
 
 PATHS = 2**23  # paths of two edges multiplied out at once: some 400 MiB at most
@@ -68,9 +68,9 @@ class Triangles:
 
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate of the domain."""
-        return self.rungs(values).steps(domain)
+        return self.ladder(values).steps(domain)
 
-    def rungs(self, values: Any) -> Rungs:
+    def ladder(self, values: Any) -> CountLadder:
         """The number of triangles and its local sensitivities: not private."""
         graph = read_edges(values, self.nodes)
         common, reached = pairs_that_matter(graph)
@@ -82,7 +82,7 @@ class Triangles:
             rungs: list[int] = np.minimum(top, self.nodes - 2).tolist()
             return rungs
 
-        return Rungs(count_triangles(graph), sensitivity, self.nodes - 2)
+        return CountLadder(count_triangles(graph), sensitivity, self.nodes - 2)
 
     def __repr__(self) -> str:
         return f"Triangles(nodes={self.nodes})"
