@@ -40,8 +40,8 @@ bench: $(READY)
 
 # All figures of the paper from scratch, and the page docs/paper.md with every claim beside what was measured.
 paper: | $(BIN)/python
-	$(PIP) --editable '.[paper]'
-	$(BIN)/python -m experiments
+	$(PIP) --editable '.[cli,paper]'
+	$(BIN)/duffdp paper --out docs --data demo/vertebral_column.csv
 
 commands: $(READY)
 	$(BIN)/python docs/commands.py

@@ -60,8 +60,8 @@ def main() -> None:
 
 def baselines(values: np.ndarray) -> None:
     """Tuned baselines against an untuned one, from records to a value."""
-    from duffdp import sensitivity
-    from duffdp.mechanisms import SmoothCauchy, SmoothLaplace, SmoothLaplaceLogNormal
+    from duffdp.research import sensitivity
+    from duffdp.research.baselines import SmoothCauchy, SmoothLaplace, SmoothLaplaceLogNormal
 
     grid = duffdp.Grid(-10.0, 10.0)
     untuned = SmoothCauchy(1.0)

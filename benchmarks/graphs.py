@@ -14,8 +14,8 @@ import numpy as np
 
 import duffdp
 from duffdp import Grid
+from duffdp.count_ladder import CountLadder
 from duffdp.mechanisms import Exponential, PiecewiseLaplace
-from duffdp.rungs import Rungs
 from duffdp.statistics import Triangles
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
@@ -23,11 +23,11 @@ GRAPHS = {"ca-GrQc": ("ca_grqc", 5242), "ca-HepTh": ("ca_hepth", 9877), "ego-Fac
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
 
 
-def smooth(rungs: Rungs, epsilon: float) -> tuple[float, float]:
+def smooth(ladder: CountLadder, epsilon: float) -> tuple[float, float]:
     """Mean and median error of the tight smooth-sensitivity noise: density ~ (1 + a|x|)^-(1 + epsilon/beta), scaled by
     max exp(-beta t) LS(t). beta = epsilon / 12 is public and near the best for these graphs."""
     beta = epsilon / 12
-    sensitivity = np.array(rungs.sensitivity(0, math.ceil(math.log(rungs.ceiling + 1) / beta) + 1))
+    sensitivity = np.array(ladder.sensitivity(0, math.ceil(math.log(ladder.ceiling + 1) / beta) + 1))
     scale = float((np.exp(-beta * np.arange(len(sensitivity))) * sensitivity).max())
     a = beta * (epsilon - beta) / (epsilon + beta)
     power = epsilon / beta  # P(|X| > x) = (1 + a x)^-power
@@ -38,19 +38,19 @@ def errors() -> None:
     print("| graph | epsilon | ladder: mean, median | smooth sensitivity: mean, median | piecewise Laplace: mean, median |")
     print("| --- | --- | --- | --- | --- |")
     for name, (file, nodes) in GRAPHS.items():
-        rungs = Triangles(nodes).rungs(DATA / f"{file}_edges.csv")
-        steps = rungs.steps(Grid(0, 10 * rungs.count, 1))
+        ladder = Triangles(nodes).ladder(DATA / f"{file}_edges.csv")
+        steps = ladder.steps(Grid(0, 10 * ladder.count, 1))
         for epsilon in EPSILONS:
             law = Exponential(epsilon).law(steps)
-            low, high = 0.0, 10.0 * rungs.count
+            low, high = 0.0, 10.0 * ladder.count
             while high - low > 0.5:
                 middle = (low + high) / 2
-                low, high = (middle, high) if law.tail(rungs.count, middle) > 0.5 else (low, middle)
+                low, high = (middle, high) if law.tail(ladder.count, middle) > 0.5 else (low, middle)
             best = PiecewiseLaplace(epsilon)
             cells = [
-                (law.expected_error(rungs.count), high),
-                smooth(rungs, epsilon),
-                (best.expected_error(rungs), best.median_error(rungs)),
+                (law.expected_error(ladder.count), high),
+                smooth(ladder, epsilon),
+                (best.expected_error(ladder), best.median_error(ladder)),
             ]
             print(f"| {name} | {epsilon:g} | " + " | ".join(f"{mean:.1f}, {median:.1f}" for mean, median in cells) + " |")
 

@@ -10,10 +10,11 @@ import pytest
 from scipy import integrate, stats
 
 from cases import small_data
-from duffdp import DuffError, Grid, sensitivity
-from duffdp.mechanisms import (
+from duffdp import DuffError, Grid
+from duffdp.mechanisms import Exponential
+from duffdp.research import sensitivity
+from duffdp.research.baselines import (
     ErrorExponential,
-    Exponential,
     Laplace,
     ProposeTestRelease,
     RankExponential,
@@ -22,8 +23,8 @@ from duffdp.mechanisms import (
     SmoothLaplaceLogNormal,
     SmoothPareto,
 )
-from duffdp.mechanisms.noise import STEPS, NoiseLaw
-from duffdp.sensitivity import Sensitivity
+from duffdp.research.baselines.noise import STEPS, NoiseLaw
+from duffdp.research.sensitivity import Sensitivity
 from duffdp.statistics import Median
 
 SMALL = Grid(0, 3, 1)

@@ -156,7 +156,7 @@ WRONG = [
     (("median", ADULT, *AGES, "-e", "1", "--ledger", ADULT), 3, "not a ledger"),
     (("release", "none.toml"), 2, "plan"), (("ledger", "verify", "none.db"), 3, "no ledger"), (("ledger", "show", ADULT), 3, "not a ledger"),
     (("ledger", "init", "/none/b.db", "-e", "1"), 3, "read-only or missing"), (("ledger", "init", "b.db", "-e", "0"), 2, "epsilon must"),
-    (("paper",), 2, "experiments"),
+    (("paper",), 2, "--out"), (("paper", "--out", "p", "--data", "none.csv"), 2, "vertebral_column.csv"),
 ]  # fmt: skip
 
 
@@ -448,14 +448,6 @@ def test_planning(call, tmp_path):
     assert call("epsilon-for", *given, "--within", "0.1")[1].startswith("epsilon ")
     code, out, _ = call("preview", ADULT, *AGES, "-e", "1")
     assert (code, "NOT PRIVATE" in out) == (0, True)
-
-
-def test_paper(tmp_path):
-    """Runs what lies there, hands on arguments and the exit code."""
-    (tmp_path / "experiments").mkdir()
-    (tmp_path / "experiments" / "__main__.py").write_text("import sys; print(sys.argv[1:]); sys.exit(5)")
-    ran = duff("paper", "--quick", "median", cwd=tmp_path)
-    assert (ran.returncode, ran.stdout) == (5, "['--quick', 'median']\n")
 
 
 def test_reports(call, tmp_path):

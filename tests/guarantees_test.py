@@ -7,9 +7,11 @@ import math
 import numpy as np
 import pytest
 
-from duffdp import Categories, DuffError, Grid, guarantees, sensitivity
-from duffdp.mechanisms import Exponential, Laplace, SmoothCauchy
-from duffdp.sensitivity import Sensitivity
+from duffdp import Categories, DuffError, Grid
+from duffdp.mechanisms import Exponential
+from duffdp.research import guarantees, sensitivity
+from duffdp.research.baselines import Laplace, SmoothCauchy
+from duffdp.research.sensitivity import Sensitivity
 from duffdp.statistics import Mean, Median, Mode, Quantile
 
 RNG = np.random.default_rng(12)

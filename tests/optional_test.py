@@ -21,7 +21,8 @@ def test_absence_is_explained(monkeypatch):
     with pytest.raises(DuffError, match=r"pip install 'duffdp\[research\]'"):
         load("no_such_package.special", "research")
     monkeypatch.setitem(sys.modules, "scipy.special", None)
-    from duffdp import Grid, guarantees, sensitivity
+    from duffdp import Grid
+    from duffdp.research import guarantees, sensitivity
 
     with pytest.raises(DuffError, match="this needs scipy"):
         guarantees.inverse_smoothing(sensitivity.median([1, 2, 4], Grid(0, 9, 1)), 30.0)

@@ -1,11 +1,9 @@
-"""`make paper` in small: every stage runs, every figure and table is written, no field of the page is left open."""
+"""`duffdp paper` in small, from any folder: every stage runs, every figure and table is written, no field of the page is left open."""
 
 from __future__ import annotations
 
 import csv
-import importlib
 import re
-import sys
 from pathlib import Path
 
 import pytest
@@ -21,19 +19,17 @@ TABLES = ["bounds", "mean_and_mode", "synthetic", "timing", "utilities", "verteb
 def folder(tmp_path_factory):
     pytest.importorskip("matplotlib")
     pytest.importorskip("rich")
-    sys.path.insert(0, str(ROOT))
-    try:
-        stage = {name: importlib.import_module(f"experiments.{name}") for name in ("palette", "synthetic", "timing", "__main__")}
-    finally:
-        sys.path.remove(str(ROOT))
+    from duffdp.research.experiments import run, synthetic, timing
+
     with pytest.MonkeyPatch.context() as patch:
-        target = tmp_path_factory.mktemp("docs") / "paper"
-        patch.setattr(stage["palette"], "FOLDER", target)
-        patch.setattr(stage["synthetic"], "SETS", 2)
-        patch.setattr(stage["synthetic"], "CALLS", 5)
-        patch.setattr(stage["timing"], "REPEATS", 20)
-        stage["__main__"].main()
-        yield target, stage["synthetic"]
+        out = tmp_path_factory.mktemp("docs")
+        patch.chdir(tmp_path_factory.mktemp("elsewhere"))
+        patch.setattr(synthetic, "SETS", 2)
+        patch.setattr(synthetic, "CALLS", 5)
+        patch.setattr(timing, "REPEATS", 20)
+        run.run(out, ROOT / "demo" / "vertebral_column.csv")
+        assert not list(Path.cwd().iterdir())
+        yield out / "paper", synthetic
 
 
 def test_everything_is_written(folder):

@@ -7,13 +7,14 @@ import inspect
 import pytest
 
 import duffdp
-from duffdp import guarantees, sensitivity
+from duffdp.research import baselines, guarantees, sensitivity
 
 NAMES = {
     **{name: getattr(guarantees, name) for name in guarantees.__all__},
     **{name: getattr(sensitivity, name) for name in sensitivity.__all__},
     **{name: getattr(duffdp, name) for name in ("EpsilonPlan", "Preview", "epsilon_for", "preview")},
     **{name: getattr(duffdp.mechanisms, name) for name in duffdp.mechanisms.__all__},
+    **{name: getattr(baselines, name) for name in baselines.__all__},
 }
 
 
@@ -28,3 +29,23 @@ def test_docstrings_are_complete(name):
 def test_baselines_are_marked(name):
     text = " ".join(inspect.getdoc(NAMES[name]).split())
     assert "not for release" in text or "Not private" in text
+
+
+MOVED = [
+    *((duffdp.mechanisms, baselines, name) for name in baselines.__all__),
+    *((duffdp.guarantees, guarantees, name) for name in guarantees.__all__),
+    *((duffdp.sensitivity, sensitivity, name) for name in sensitivity.__all__),
+]
+
+
+@pytest.mark.parametrize(("old", "new", "name"), MOVED, ids=lambda v: v if isinstance(v, str) else "")
+def test_old_places_warn_and_lead_to_the_new(old, new, name):
+    with pytest.warns(DeprecationWarning, match=rf"is now {new.__name__}\.{name}$") as caught:
+        assert getattr(old, name) is getattr(new, name)
+    assert caught[0].filename == __file__
+
+
+def test_old_places_hold_nothing_else():
+    for old in (duffdp.mechanisms, duffdp.guarantees, duffdp.sensitivity):
+        with pytest.raises(AttributeError, match="no attribute 'nothing'"):
+            old.nothing  # noqa: B018

@@ -10,9 +10,10 @@ import pytest
 
 import oracle
 from cases import QS, small_data
-from duffdp import Categories, DuffError, Grid, UnsupportedData, sensitivity
-from duffdp.sensitivity.hull import upper_hull
-from duffdp.sensitivity.quantile import widest_gaps
+from duffdp import Categories, DuffError, Grid, UnsupportedData
+from duffdp.research import sensitivity
+from duffdp.research.sensitivity.hull import upper_hull
+from duffdp.research.sensitivity.quantile import widest_gaps
 
 SIZE = 4
 

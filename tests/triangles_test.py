@@ -33,25 +33,25 @@ STATISTICS = [
 def test_all_small_graphs(statistic, count, more, nodes):
     counts, levels = graph_oracle.sensitivities(count, nodes)
     for code, (expected, sensitivity) in enumerate(zip(counts, levels, strict=True)):
-        rungs = statistic(nodes, **more).rungs(graph_oracle.edges_of(code, nodes))
-        assert rungs.count == expected
-        assert rungs.sensitivity(0, len(sensitivity)) == sensitivity
-        assert rungs.sensitivity(1000, 1001) == [rungs.ceiling]
+        ladder = statistic(nodes, **more).ladder(graph_oracle.edges_of(code, nodes))
+        assert ladder.count == expected
+        assert ladder.sensitivity(0, len(sensitivity)) == sensitivity
+        assert ladder.sensitivity(1000, 1001) == [ladder.ceiling]
 
 
 def test_three_nodes():
     counts, levels = graph_oracle.sensitivities(graph_oracle.triangles, 3)
     for code in range(8):
-        rungs = Triangles(3).rungs(graph_oracle.edges_of(code, 3))
-        assert (rungs.count, rungs.sensitivity(0, 4)) == (counts[code], levels[code])
+        ladder = Triangles(3).ladder(graph_oracle.edges_of(code, 3))
+        assert (ladder.count, ladder.sensitivity(0, 4)) == (counts[code], levels[code])
 
 
 @pytest.mark.parametrize("nodes", [4, 5])
 def test_isolated_nodes_beyond_those_listed(nodes):
     """Only two nodes without edges are kept; more of them change nothing but the ceiling."""
     _, levels = graph_oracle.sensitivities(graph_oracle.triangles, nodes)
-    assert Triangles(nodes).rungs([]).sensitivity(0, len(levels[0])) == levels[0]
-    assert Triangles(10**9).rungs([(5, 77)]).sensitivity(0, 6) == Triangles(9).rungs([(0, 1)]).sensitivity(0, 6)
+    assert Triangles(nodes).ladder([]).sensitivity(0, len(levels[0])) == levels[0]
+    assert Triangles(10**9).ladder([(5, 77)]).sensitivity(0, 6) == Triangles(9).ladder([(0, 1)]).sensitivity(0, 6)
 
 
 def test_pairs_left_out_do_not_matter(monkeypatch):
@@ -70,9 +70,9 @@ def test_pairs_left_out_do_not_matter(monkeypatch):
         for i, j in itertools.combinations(range(n), 2):
             a, s = common[i, j], degree[i] + degree[j] - 2 * both[i, j]
             np.maximum(expected, np.minimum(a + (t + np.minimum(t, s - 2 * a)) // 2, n - 2), out=expected)
-        rungs = Triangles(n).rungs(edges)
-        assert rungs.sensitivity(0, 100) == expected.tolist(), trial
-        assert rungs.count == np.trace(common @ both) // 6
+        ladder = Triangles(n).ladder(edges)
+        assert ladder.sensitivity(0, 100) == expected.tolist(), trial
+        assert ladder.count == np.trace(common @ both) // 6
 
 
 @pytest.mark.parametrize(
@@ -84,9 +84,9 @@ def test_pairs_left_out_do_not_matter(monkeypatch):
     ],
 )
 def test_expected_error_of_the_ladder_on_real_graphs(file, nodes, triangles, errors):
-    rungs = Triangles(nodes).rungs(DATA / f"{file}_edges.csv")
-    assert rungs.count == triangles
-    steps = rungs.steps(Grid(0, 10 * triangles, 1))
+    ladder = Triangles(nodes).ladder(DATA / f"{file}_edges.csv")
+    assert ladder.count == triangles
+    steps = ladder.steps(Grid(0, 10 * triangles, 1))
     for epsilon, expected in errors.items():
         law = Exponential(epsilon).law(steps)
         assert law.expected_error(triangles) == pytest.approx(expected, rel=0.01)
@@ -100,10 +100,10 @@ def test_all_neighbouring_graphs_on_four_nodes(statistic):
 
 
 def test_a_window_has_the_distances_of_the_whole_ladder():
-    rungs, domain = Triangles(30).rungs([(i, j) for i in range(12) for j in range(i)]), Grid(0, 4060, 1)
-    whole = rungs.steps(domain)
+    ladder, domain = Triangles(30).ladder([(i, j) for i in range(12) for j in range(i)]), Grid(0, 4060, 1)
+    whole = ladder.steps(domain)
     for levels in (0, 1, 5, 20):
-        window = rungs.window(domain, levels)
+        window = ladder.window(domain, levels)
         assert [window.distance_of(i) for i in range(4061)] == [whole.distance_of(i) for i in range(4061)]
         outside = [whole.distance_of(i) for i in range(4061) if not window.tail.first <= i <= window.tail.last]
         assert len(outside) == window.tail.count
@@ -128,9 +128,9 @@ def test_sources_agree(tmp_path):
         scipy.sparse.coo_array(dense + dense.T),
     ]
     for source in sources:
-        rungs = Triangles(5).rungs(source)
-        assert (rungs.count, rungs.sensitivity(0, 4)) == (1, Triangles(5).rungs(edges).sensitivity(0, 4))
-    assert Triangles(5).rungs(np.empty((0, 2), dtype=int)).count == 0
+        ladder = Triangles(5).ladder(source)
+        assert (ladder.count, ladder.sensitivity(0, 4)) == (1, Triangles(5).ladder(edges).sensitivity(0, 4))
+    assert Triangles(5).ladder(np.empty((0, 2), dtype=int)).count == 0
 
 
 @pytest.mark.parametrize(

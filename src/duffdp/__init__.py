@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duffdp import guarantees, mechanisms, report, sensitivity, statistics, testing
+    from duffdp import mechanisms, report, research, statistics, testing
     from duffdp.domain import Categories, Grid
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.graphs import stars, triangles
@@ -35,7 +35,6 @@ __all__ = [
     "UnsupportedData",
     "describe",
     "epsilon_for",
-    "guarantees",
     "ladder",
     "mean",
     "mechanisms",
@@ -46,7 +45,7 @@ __all__ = [
     "quantiles",
     "reach",
     "report",
-    "sensitivity",
+    "research",
     "stars",
     "statistics",
     "testing",
@@ -64,11 +63,12 @@ _HOME = {
     "steps": ("StepFunction",),
     "summary": ("describe", "quantiles"),
 }
-_MODULES = ("guarantees", "mechanisms", "report", "sensitivity", "statistics", "testing")
+_MODULES = ("mechanisms", "report", "research", "statistics", "testing")
+_MOVED = ("guarantees", "sensitivity")  # to duffdp.research; what is in them warns
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES:
+    if name in _MODULES or name in _MOVED:
         return import_module(f"duffdp.{name}")
     for module, names in _HOME.items():
         if name in names:

@@ -67,8 +67,7 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            free = {"allow_extra_args": True, "ignore_unknown_options": True} if name == "paper" else None
-            app.command(name, context_settings=free)(getattr(module, plain))
+            app.command(name)(getattr(module, plain))
     return app
 
 

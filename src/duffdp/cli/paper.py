@@ -2,20 +2,32 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
 from pathlib import Path
+from typing import Annotated
 
 import typer
 
 from duffdp.errors import DuffError
+from duffdp.optional import load
 
 
-def paper(context: typer.Context) -> None:
-    """Run the experiments of the paper.
+def paper(
+    out: Annotated[
+        Path, typer.Option(help="The folder for paper.md and its figures.", file_okay=False)
+    ],
+    data: Annotated[
+        Path, typer.Option(help="The file vertebral_column.csv of the source.", dir_okay=False)
+    ],
+) -> None:
+    """Run the experiments of the paper and write a page with every claim beside what was measured."""
+    if not data.is_file():
+        raise DuffError(
+            f"there is no file {str(data)!r}. Pass demo/vertebral_column.csv of the source."
+        )
+    for package in ("scipy", "matplotlib", "rich"):
+        load(package, "paper")
+    from duffdp.research.experiments.run import run
 
-    In a copy of the source that holds the folder 'experiments'; further arguments go to them.
-    """
-    if not Path("experiments", "__main__.py").is_file():
-        raise DuffError("there is no folder 'experiments' here. Run it in the top folder of the source of duffdp.")
-    raise typer.Exit(subprocess.run([sys.executable, "-m", "experiments", *context.args], check=False).returncode)
+    out.mkdir(parents=True, exist_ok=True)
+    run(out, data)
+    typer.echo(f"written: {out / 'paper.md'} and {out / 'paper'}")

@@ -9,14 +9,22 @@ from typing import Any
 
 from duffdp.errors import DuffError
 
-DIGITS = 80  # the number of candidates (19 digits), a rest of 1e-16 and its square, with room to spare
+DIGITS = (
+    80  # the number of candidates (19 digits), a rest of 1e-16 and its square, with room to spare
+)
 TINY = Decimal("1e-30")
 
 
 def read_confidence(confidence: Any) -> Decimal:
     """A probability strictly between 0 and 1, as the decimal that was written."""
-    if not isinstance(confidence, int | float | Decimal) or isinstance(confidence, bool) or not 0 < confidence < 1:
-        raise DuffError(f"confidence must lie between 0 and 1, got {confidence!r}. Pass for example confidence=0.95.")
+    if (
+        not isinstance(confidence, int | float | Decimal)
+        or isinstance(confidence, bool)
+        or not 0 < confidence < 1
+    ):
+        raise DuffError(
+            f"confidence must lie between 0 and 1, got {confidence!r}. Pass for example confidence=0.95."
+        )
     return Decimal(str(confidence))
 
 
@@ -54,7 +62,9 @@ def distance_bound(candidates: int, coefficient: Fraction, flip: bool, confidenc
     >>> distance_bound(121, Fraction(1, 2), flip=True, confidence=0.95)
     14
     """
-    return _least(lambda k, c: _beyond(candidates, (-c * (k + 1)).exp(), flip), coefficient, confidence)
+    return _least(
+        lambda k, c: _beyond(candidates, (-c * (k + 1)).exp(), flip), coefficient, confidence
+    )
 
 
 def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
@@ -91,7 +101,9 @@ def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
     return _least(beyond, coefficient, confidence)
 
 
-def _least(beyond: Callable[[int, Decimal], Decimal], coefficient: Fraction, confidence: Any) -> int:
+def _least(
+    beyond: Callable[[int, Decimal], Decimal], coefficient: Fraction, confidence: Any
+) -> int:
     """The least k at which a probability that falls with k is down to 1 - confidence."""
     with localcontext() as context:
         context.prec = DIGITS

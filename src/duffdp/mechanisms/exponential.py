@@ -42,6 +42,7 @@ class Exponential(Mechanism):
     """
 
     name = "exponential"
+    bounded_range = True
     _flip = False
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:

@@ -82,9 +82,13 @@ class Law:
         """Two candidates between which the output lies with at least this probability, cut evenly from both sides."""
         domain = self._steps.domain
         if isinstance(domain, Categories):
-            raise UnsupportedData("an interval needs ordered candidates, got categories. Use probability().")
+            raise UnsupportedData(
+                "an interval needs ordered candidates, got categories. Use probability()."
+            )
         if not 0 < confidence < 1:
-            raise DuffError(f"confidence must lie between 0 and 1, got {confidence!r}. Pass for example 0.95.")
+            raise DuffError(
+                f"confidence must lie between 0 and 1, got {confidence!r}. Pass for example 0.95."
+            )
         rest = (1 - confidence) / 2
         low = self._quantile(self._mass, rest)
         high = domain.size - 1 - self._quantile(self._mass[::-1], rest, mirror=True)

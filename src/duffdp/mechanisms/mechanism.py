@@ -16,7 +16,10 @@ from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.sampling.race import race, races
 from duffdp.steps import Batch, StepFunction
 
-LEAST, MOST = 1e-12, 1e9  # for epsilon: no protection to speak of above, no answer to speak of below, and doubles can bear it
+LEAST, MOST = (
+    1e-12,
+    1e9,
+)  # for epsilon: no protection to speak of above, no answer to speak of below, and doubles can bear it
 
 
 def read_epsilon(epsilon: Any) -> Fraction:
@@ -39,6 +42,7 @@ class Mechanism(ABC):
     """A law over candidates that gets less likely with distance."""
 
     name: ClassVar[str]
+    bounded_range: ClassVar[bool]  # whether composition may use (epsilon^2 / 8)-zCDP
     _flip: ClassVar[bool]
 
     def __init__(self, epsilon: Any) -> None:
@@ -69,7 +73,9 @@ class Mechanism(ABC):
     def law(self, steps: StepFunction) -> Law:
         """The explicit law over the candidates of a whole step function."""
         if steps.tail is not None:
-            raise DuffError("law needs a whole step function, got a window. Use the steps() of the statistic.")
+            raise DuffError(
+                "law needs a whole step function, got a window. Use the steps() of the statistic."
+            )
         steps.check()
         return Law(steps, self._log_weight(steps, float(self.coefficient(steps))))
 

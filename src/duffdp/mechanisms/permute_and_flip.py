@@ -55,6 +55,7 @@ class PermuteAndFlip(Mechanism):
     """
 
     name = "permute-and-flip"
+    bounded_range = False
     _flip = True
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import math
-from decimal import Context, Decimal
 from fractions import Fraction
-from typing import Any
+from typing import Any, ClassVar
 
+from duffdp.count_ladder import CountLadder
 from duffdp.errors import DuffError
 from duffdp.mechanisms.mechanism import read_epsilon
-from duffdp.rungs import Rungs
 from duffdp.sampling.entropy import Entropy, entropy
-from duffdp.sampling.race import WORD
+from duffdp.sampling.lazy_uniform import LazyUniform, decide
 
 LEAST = Fraction(1, 10**6)  # the number of rungs grows with 1 / epsilon
 SHARE = 12  # epsilon / SHARE is how fast smoothed rungs may grow: 1/6 of epsilon pays for it, whatever the graph
@@ -55,79 +54,89 @@ class PiecewiseLaplace:
     Examples
     --------
     >>> import duffdp
-    >>> rungs = duffdp.statistics.Triangles(nodes=10).rungs([(0, 1), (1, 2), (0, 2)])
-    >>> round(duffdp.mechanisms.PiecewiseLaplace(1.0).expected_error(rungs), 2)
+    >>> ladder = duffdp.statistics.Triangles(nodes=10).ladder([(0, 1), (1, 2), (0, 2)])
+    >>> round(duffdp.mechanisms.PiecewiseLaplace(1.0).expected_error(ladder), 2)
     3.46
     """
 
-    name = "piecewise-laplace"
+    name: ClassVar[str] = "piecewise-laplace"
+    bounded_range: ClassVar[bool] = False
 
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = read_epsilon(epsilon)
         if self._epsilon < LEAST:
-            raise DuffError(f"epsilon must be at least {float(LEAST):g} here, got {epsilon!r:.40}. Pass for example epsilon=1.0.")
+            raise DuffError(
+                f"epsilon must be at least {float(LEAST):g} here, got {epsilon!r:.40}. Pass for example epsilon=1.0."
+            )
         self.epsilon = float(self._epsilon)
         self.rate = self._epsilon * Fraction(SHARE - 2, SHARE)
 
-    def smoothed(self, rungs: Rungs, levels: int) -> list[int]:
+    def smoothed(self, ladder: CountLadder, levels: int) -> list[int]:
         """J(0) .. J(levels - 1) in units of 2**-64, exactly as the recursion from infinitely far gives them."""
         growth = 1 + self._epsilon / SHARE
         up, down = growth.numerator, growth.denominator
         end = levels + 32
         while True:
-            raw = rungs.sensitivity(0, end)
-            ahead, settled = rungs.ceiling << BITS, raw[-1] == rungs.ceiling
+            raw = ladder.sensitivity(0, end)
+            ahead, settled = ladder.ceiling << BITS, raw[-1] == ladder.ceiling
             smooth: list[int] = []
             for level in range(end - 1, -1, -1):
                 here, behind = raw[level] << BITS, -(-ahead * down // up)
                 ahead = max(here, behind)
                 if level >= levels:
-                    settled = settled or here >= behind  # from here on nothing depends on what lies beyond `end`
+                    settled = (
+                        settled or here >= behind
+                    )  # from here on nothing depends on what lies beyond `end`
                 else:
                     smooth.append(ahead)
             if settled:
                 return smooth[::-1]
             end = 2 * end
 
-    def release(self, rungs: Rungs, most: int, source: Entropy) -> int:
+    def release(self, ladder: CountLadder, most: int, source: Entropy) -> int:
         """One whole number from 0 to `most`."""
-        sign, known, bits = source.below(2), int(source.words(1)[0]), WORD
-        while True:
-            low, high = self._away(rungs, known, bits, most), self._away(rungs, known + 1, bits, most, upper=True)
-            if low == high:
-                return min(max(rungs.count + (low if sign else -low), 0), most)
-            known, bits = (known << WORD) | int(source.words(1)[0]), bits + WORD
+        sign = source.below(2)
 
-    def draw(self, rungs: Rungs, most: int, size: int | None = None, rng: object = None) -> Any:
+        def away(uniform: LazyUniform) -> int | None:
+            bounds = uniform.exponential()
+            if bounds is None:
+                return None
+            low, high = (self._away(ladder, bound / self.rate, most) for bound in bounds)
+            return low if low == high else None
+
+        distance = decide(source, away)
+        return min(max(ladder.count + (distance if sign else -distance), 0), most)
+
+    def draw(
+        self, ladder: CountLadder, most: int, size: int | None = None, rng: object = None
+    ) -> Any:
         """One whole number from 0 to `most`, or a list of `size` independent ones."""
         source = entropy(rng)
         if size is None:
-            return self.release(rungs, most, source)
-        return [self.release(rungs, most, source) for _ in range(size)]
+            return self.release(ladder, most, source)
+        return [self.release(ladder, most, source) for _ in range(size)]
 
-    def _away(self, rungs: Rungs, known: int, bits: int, most: int, upper: bool = False) -> int:
-        """A lower or upper bound, up to `most`, of how far the output is from the count, for a uniform V near
-        `known / 2**bits`: |Z| is -log(1 - V) / c, and `Decimal.ln` errs in the last of bits + 50 digits."""
-        if known == 1 << bits:
-            return most
-        near = Context(prec=bits + 50)
-        logarithm = near.ln(near.divide(Decimal((1 << bits) - known), Decimal(1 << bits)))
-        place = -Fraction(logarithm) / self.rate * (1 + Fraction(1 if upper else -1, 10**bits))
+    def _away(self, ladder: CountLadder, place: Fraction, most: int) -> int:
+        """How far the output is from the count, up to `most`, for |Z| = place."""
         level = math.floor(place)
-        smooth = self.smoothed(rungs, level + 1)
+        smooth = self.smoothed(ladder, level + 1)
         away: Fraction = (sum(smooth[:level]) + (place - level) * smooth[level]) / (1 << BITS)
         return min(math.floor(away + Fraction(1, 2)), most)
 
-    def expected_error(self, rungs: Rungs) -> float:
+    def expected_error(self, ladder: CountLadder) -> float:
         """Expected distance between the output and the count, before rounding and clamping."""
         c = float(self.rate)
-        smooth = self.smoothed(rungs, math.ceil((40 + math.log(rungs.ceiling + 1)) / c))
-        return math.fsum(j / (1 << BITS) * math.exp(-c * k) for k, j in enumerate(smooth)) * -math.expm1(-c) / c
+        smooth = self.smoothed(ladder, math.ceil((40 + math.log(ladder.ceiling + 1)) / c))
+        return (
+            math.fsum(j / (1 << BITS) * math.exp(-c * k) for k, j in enumerate(smooth))
+            * -math.expm1(-c)
+            / c
+        )
 
-    def median_error(self, rungs: Rungs) -> float:
+    def median_error(self, ladder: CountLadder) -> float:
         """Median distance between the output and the count, before rounding and clamping."""
         place = math.log(2) / float(self.rate)
-        smooth = self.smoothed(rungs, math.floor(place) + 1)
+        smooth = self.smoothed(ladder, math.floor(place) + 1)
         return math.fsum([*smooth[:-1], (place % 1) * smooth[-1]]) / (1 << BITS)
 
     def __repr__(self) -> str:

@@ -8,11 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from duffdp import sensitivity
 from duffdp.domain import Categories, Domain, Grid
 from duffdp.engines.arrays import read
 from duffdp.errors import BoundsError, DuffError
-from duffdp.mechanisms import (
+from duffdp.mechanisms.mechanism import read_epsilon
+from duffdp.opened import bounded
+from duffdp.release import planned
+from duffdp.research import sensitivity
+from duffdp.research.baselines import (
     ErrorExponential,
     Laplace,
     RankExponential,
@@ -21,9 +24,6 @@ from duffdp.mechanisms import (
     SmoothLaplaceLogNormal,
     SmoothPareto,
 )
-from duffdp.mechanisms.mechanism import read_epsilon
-from duffdp.opened import bounded
-from duffdp.release import planned
 from duffdp.statistics import Mode, Quantile
 from duffdp.statistics.quantile import read_q
 

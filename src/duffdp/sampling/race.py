@@ -19,9 +19,9 @@ import numpy as np
 
 from duffdp.domain import Floats, Ints
 from duffdp.sampling.entropy import Entropy, Words
+from duffdp.sampling.lazy_uniform import WORD, LazyUniform
 from duffdp.steps import Batch, StepFunction, Tail
 
-WORD = 64
 # Bounds the rounding of the first pass in doubles (a few units of 2**-52 a step) with room to spare: the price of a
 # wide slack is only that refinement is needed one time in 10**8.
 SLACK = 2.0**-36
@@ -44,14 +44,18 @@ def race(batch: Batch, c: Fraction, flip: bool, entropy: Entropy, *, bits: int =
         many = np.add.reduceat(can_win, batch.begin, dtype=np.intp)
         winner, left = can_win.nonzero()[0][np.cumsum(many) - many], many.tolist()
     return [
-        begin + entropy.below(count) if alone == 1 and begin >= 0 else _settle(batch, i, known, bits, low, high, c, flip, entropy)
+        begin + entropy.below(count)
+        if alone == 1 and begin >= 0
+        else _settle(batch, i, known, bits, low, high, c, flip, entropy)
         for i, (begin, count, alone) in enumerate(
             zip(batch.start[winner].tolist(), batch.count[winner].tolist(), left, strict=True)
         )
     ]
 
 
-def races(step: StepFunction, size: int, c: Fraction, flip: bool, entropy: Entropy, *, bits: int = WORD) -> list[int]:
+def races(
+    step: StepFunction, size: int, c: Fraction, flip: bool, entropy: Entropy, *, bits: int = WORD
+) -> list[int]:
     """`size` independent draws from one step function."""
     most = max(1, BLOCK // (len(step.distance) + 1))
     drawn: list[int] = []
@@ -61,25 +65,37 @@ def races(step: StepFunction, size: int, c: Fraction, flip: bool, entropy: Entro
 
 
 def _settle(
-    batch: Batch, which: int, known: Words, bits: int, low: Floats, high: Floats, c: Fraction, flip: bool, entropy: Entropy
+    batch: Batch,
+    which: int,
+    known: Words,
+    bits: int,
+    low: Floats,
+    high: Floats,
+    c: Fraction,
+    flip: bool,
+    entropy: Entropy,
 ) -> int:
     """The winner of one step function whose first pass left several that can win, or the tail."""
     place, tail = batch.place(which), batch.tail_of(which)
     best: _Contender | None = None
     least = high[place].min(initial=np.inf)
     for run in (place.start + (low[place] <= least).nonzero()[0]).tolist():
-        uniform = _Uniform(int(known[run]), bits)
+        uniform = LazyUniform(int(known[run]), bits)
         rival = _Contender(int(batch.distance[run]), [(uniform, int(batch.count[run]))], run=run)
         best = rival if best is None or rival.beats(best, c, flip, entropy) else best
     if tail is not None:
-        best, candidate = _visit_tail(tail, best, _Uniform(int(known[place.start - 1]), bits), c, flip, entropy)
+        best, candidate = _visit_tail(
+            tail, best, LazyUniform(int(known[place.start - 1]), bits), c, flip, entropy
+        )
         if candidate is not None:
             return candidate
     assert best is not None
     return int(batch.start[best.run]) + entropy.below(int(batch.count[best.run]))
 
 
-def _keys(known: Words, bits: int, count: Ints, distance: Ints, c: float, flip: bool) -> tuple[Floats, Floats]:
+def _keys(
+    known: Words, bits: int, count: Ints, distance: Ints, c: float, flip: bool
+) -> tuple[Floats, Floats]:
     """Lower and upper bounds of every key, in doubles."""
     uniform = known.astype(np.float64)
     uniform += 0.5
@@ -101,23 +117,11 @@ def _keys(known: Words, bits: int, count: Ints, distance: Ints, c: float, flip: 
 
 
 @dataclass(slots=True)
-class _Uniform:
-    """A uniform number in (0, 1) of which the first `bits` bits are known."""
-
-    known: int
-    bits: int
-
-    def refine(self, entropy: Entropy) -> None:
-        self.known = (self.known << WORD) | int(entropy.words(1)[0])
-        self.bits += WORD
-
-
-@dataclass(slots=True)
 class _Contender:
     """A run of candidates, or one candidate of a tail, whose time is a sum of E_i / m_i."""
 
     distance: int
-    terms: list[tuple[_Uniform, int]]
+    terms: list[tuple[LazyUniform, int]]
     run: int = -1
     bits: int = -1
     low: Decimal = field(default=Decimal("-Infinity"))
@@ -130,7 +134,9 @@ class _Contender:
             other._bound(c, flip)
             if self.high < other.low or other.high < self.low:
                 return self.high < other.low
-            for uniform in {id(u): u for contender in (self, other) for u, _ in contender.terms}.values():
+            for uniform in {
+                id(u): u for contender in (self, other) for u, _ in contender.terms
+            }.values():
                 uniform.refine(entropy)
 
     def _bound(self, c: Fraction, flip: bool) -> None:
@@ -158,24 +164,31 @@ class _Contender:
             return key
         shift = near.divide(Decimal(c.numerator * self.distance), Decimal(c.denominator))
         unit = Decimal((0, (1,), math.ceil(lost) - digits))
-        slack = near.multiply(near.add(near.add(key.copy_abs(), shift.copy_abs()), Decimal(1)), unit)
+        slack = near.multiply(
+            near.add(near.add(key.copy_abs(), shift.copy_abs()), Decimal(1)), unit
+        )
         key = near.add(key, shift)
         return near.add(key, slack) if upper else near.subtract(key, slack)
 
 
 def _visit_tail(
-    tail: Tail, best: _Contender | None, first: _Uniform, c: Fraction, flip: bool, entropy: Entropy
+    tail: Tail,
+    best: _Contender | None,
+    first: LazyUniform,
+    c: Fraction,
+    flip: bool,
+    entropy: Entropy,
 ) -> tuple[_Contender | None, int | None]:
     """Meet the candidates left out of a window in the order of their times, until none can still win.
 
     The times of `m` candidates come as E_1/m, E_1/m + E_2/(m-1), ..., each at a uniform candidate not yet met. A key is at
     least that of the same time at the distance `tail.floor`.
     """
-    terms: list[tuple[_Uniform, int]] = []
+    terms: list[tuple[LazyUniform, int]] = []
     met: set[int] = set()
     candidate: int | None = None
     while len(met) < tail.count:
-        uniform = first if not met else _Uniform(int(entropy.words(1)[0]), WORD)
+        uniform = first if not met else LazyUniform.begin(entropy)
         terms = [*terms, (uniform, tail.count - len(met))]
         if best is not None and best.beats(_Contender(tail.floor, terms), c, flip, entropy):
             break

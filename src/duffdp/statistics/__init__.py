@@ -4,7 +4,8 @@ from duffdp.statistics.ladder import Statistic
 from duffdp.statistics.mean import Mean
 from duffdp.statistics.mode import Mode
 from duffdp.statistics.quantile import Median, Quantile
+from duffdp.statistics.quantiles import Quantiles
 from duffdp.statistics.stars import Stars
 from duffdp.statistics.triangles import Triangles
 
-__all__ = ["Mean", "Median", "Mode", "Quantile", "Stars", "Statistic", "Triangles"]
+__all__ = ["Mean", "Median", "Mode", "Quantile", "Quantiles", "Stars", "Statistic", "Triangles"]

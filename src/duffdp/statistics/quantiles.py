@@ -1,152 +1,161 @@
-"""Several quantiles at once: runs of candidates with the number of records before them, in windows around every rank."""
+"""Several quantiles at once."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+import math
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
 from duffdp.domain import Ints
 from duffdp.engines.source import Question, Ranks, Source
 from duffdp.errors import DuffError
+from duffdp.rank_profile import FINEST, UNIT, RankProfile, part_count, part_ranks
 from duffdp.statistics.entry import Choice, Entry, Parameters, Part
 from duffdp.statistics.quantile import Quantile, read_q, share_text
 
-FINEST = 6  # a candidate with many records is split into at most 2**6 parts
-UNIT = 2 << FINEST  # ranks are whole numbers of 1/128 of a record
+
+class Quantiles:
+    """Several quantiles of one column, for the joint mechanism.
+
+    Parameters
+    ----------
+    qs
+        Different numbers from 0 to 1, in any order, each read as for `Quantile`.
+
+    Privacy
+    -------
+    A profile is not private: it is the input of `duffdp.mechanisms.Joint`, which says how far one record moves its score.
+
+    Runtime
+    -------
+    One pass over the data for a profile; its length depends on the reach alone.
+
+    References
+    ----------
+    Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021); `docs/several-quantiles.md`.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> duffdp.statistics.Quantiles([0.75, 0.25])
+    Quantiles(1/4, 3/4)
+    """
+
+    def __init__(self, qs: Any) -> None:
+        self.qs = read_qs(qs)
+
+    def profile(self, column: Source, reach: int) -> RankProfile:
+        """The runs within about `reach` ranks of every quantile, from one pass over the data."""
+        found, _ = column.ask(Question(tuple((q, reach) for q in self.qs)))
+        windows = [
+            _window(near, q, reach, column.size) for near, q in zip(found, self.qs, strict=True)
+        ]
+        start, cells, part, parts, rank = _joined([runs for runs, _ in windows])
+        return RankProfile(
+            qs=self.qs,
+            size=column.size,
+            total=found[0].total,
+            reach=reach,
+            start=start,
+            cells=cells,
+            part=part,
+            parts=parts,
+            rank=rank,
+            low=[int(np.searchsorted(rank, runs[-1, 0])) for runs, _ in windows],
+            high=[int(np.searchsorted(rank, runs[-1, -1])) + 1 for runs, _ in windows],
+            away=[away for _, away in windows],
+            rank_of=column.rank_of,
+        )
+
+    def __repr__(self) -> str:
+        return f"Quantiles({', '.join(map(str, self.qs))})"
 
 
 def read_qs(qs: Any) -> tuple[Fraction, ...]:
     """Shares from 0 to 1, sorted; at least one, all different."""
     if isinstance(qs, str | bytes) or not isinstance(qs, Iterable):
-        raise DuffError(f"qs must be a list of numbers from 0 to 1, got {qs!r}. Pass for example qs=[0.25, 0.5, 0.75].")
+        raise DuffError(
+            f"qs must be a list of numbers from 0 to 1, got {qs!r}. Pass for example qs=[0.25, 0.5, 0.75]."
+        )
     shares = sorted(read_q(q) for q in qs)
     if not shares:
-        raise DuffError("qs must hold at least one number from 0 to 1, got none. Pass for example qs=[0.25, 0.5, 0.75].")
+        raise DuffError(
+            "qs must hold at least one number from 0 to 1, got none. Pass for example qs=[0.25, 0.5, 0.75]."
+        )
     for a, b in pairwise(shares):
         if a == b:
-            raise DuffError(f"qs must differ from each other, got {float(a):g} twice. Ask for it once.")
+            raise DuffError(
+                f"qs must differ from each other, got {float(a):g} twice. Ask for it once."
+            )
     return tuple(shares)
 
 
-@dataclass(frozen=True, slots=True)
-class Quantiles:
-    """Several quantiles together."""
-
-    qs: tuple[Fraction, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class Runs:
-    """Neighbouring candidates that no record tells apart, or a part of one candidate, in domain order.
-
-    Run i holds `cells[i]` candidates from `start[i]` on, or `1 / parts[i]` of one; `rank[i]` is the number of records before
-    it in units of 1/128. For quantile j the runs from `low[j]` up to, not including, `high[j]` are its window, and any
-    candidate outside it is at least `reach[j]` records away from the wanted rank (infinitely many if there is none outside).
-    """
-
-    start: Ints
-    cells: Ints
-    parts: Ints
-    rank: Ints
-    low: list[int]
-    high: list[int]
-    reach: list[float]
-    total: int
-    rank_of: Callable[[int], tuple[int, int]]
-
-    @property
-    def log_volume(self) -> npt.NDArray[np.float64]:
-        volume: npt.NDArray[np.float64] = np.log(self.cells) - np.log(self.parts)
-        return volume
-
-    def holds(self, j: int, cell: int) -> bool:
-        """Whether a candidate lies in the window of quantile j."""
-        last = self.high[j] - 1
-        return bool(self.start[self.low[j]] <= cell < self.start[last] + self.cells[last])
-
-    def rank_at(self, cell: int, part: int) -> int:
-        """Records before one of the 64 parts of a candidate, in units of 1/128: one pass."""
-        before, equal = self.rank_of(cell)
-        parts = part_count(np.array([equal]))
-        return UNIT * before + int(part_ranks(np.array([equal]), np.array([part * int(parts[0]) >> FINEST]))[0])
-
-
-def part_count(records: Ints) -> Ints:
-    """Into how many parts a candidate with so many records is split: 1 up to three records, then about half as many."""
-    parts: Ints = np.ones(len(records), dtype=np.int64)
-    for level in range(1, FINEST + 1):
-        parts[records >= 2 ** (level + 1)] = 2**level
-    return parts
-
-
-def part_ranks(records: Ints, part: Ints) -> Ints:
-    """How many of the records at a candidate lie before a part of it, in units of 1/128.
-
-    The e-th record at a candidate lies evenly over the `part_count(e)` parts that the candidate has once it joined, half of
-    each share before and half after the part. So one more record adds a non-decreasing function of the place, from 0 to 1.
-    """
-    parts = part_count(records)
-    rank: Ints = np.minimum(records, 3) * (UNIT // 2)
-    for level in range(1, FINEST + 1):
-        many = np.maximum(records + 1 - 2 ** (level + 1), 0)
-        many = many if level == FINEST else np.minimum(many, 2 ** (level + 1))
-        coarse = np.where(parts >= 2**level, part * 2**level // parts, 0)
-        rank = rank + many * (2 * coarse + 1) * 2 ** (FINEST - level)
-    return rank
-
-
-def runs_around(column: Source, qs: tuple[Fraction, ...], reach: int) -> Runs:
-    """The runs within `reach` ranks of every quantile, from one pass over the data."""
-    found, _ = column.ask(Question(tuple((q, reach) for q in qs)))
-    size = column.size
-    pieces = [_runs(near) for near in found]
-    joined = np.concatenate([np.stack(piece) for piece in pieces], axis=1)
-    # Windows that overlap list the same runs: one of each, in order.
-    order = np.lexsort((joined[3], joined[0]))
-    joined = joined[:, order]
-    fresh = np.ones(joined.shape[1], dtype=bool)
-    fresh[1:] = (joined[0, 1:] != joined[0, :-1]) | (joined[3, 1:] != joined[3, :-1])
-    start, cells, parts, rank = joined[:, fresh]
-    low = [int(np.searchsorted(rank, piece[3][0])) for piece in pieces]
-    high = [int(np.searchsorted(rank, piece[3][-1])) + 1 for piece in pieces]
-    away = [_least_away(near, q, size) for near, q in zip(found, qs, strict=True)]
-    return Runs(start, cells, parts, rank, low, high, away, found[0].total, column.rank_of)
-
-
-def _runs(near: Ranks) -> tuple[Ints, Ints, Ints, Ints]:
-    """Gaps and candidates with records from `near.first` to `near.last`."""
-    many = len(near.values)
-    start, cells, parts, rank, records = np.zeros((5, 2 * many + 1), dtype=np.int64)
+def _window(near: Ranks, q: Fraction, reach: int, size: int) -> tuple[Ints, float]:
+    """Gaps and candidates with records from `near.first` to `near.last`, as start, cells, part, parts and rank of runs; and
+    the fewest records between the wanted rank and any place outside."""
+    values, counts = near.values, near.counts
+    many = len(values)
+    start, cells, records, rank = np.zeros((4, 2 * many + 1), dtype=np.int64)
     start[0] = near.first
-    start[1::2], start[2::2] = near.values, near.values + 1
+    start[1::2], start[2::2] = values, values + 1
     cells[:-1] = start[1:] - start[:-1]
     cells[-1] = near.last + 1 - start[-1]
-    records[1::2] = near.counts
+    records[1::2] = counts
     rank[0] = near.below
     rank[1:] = near.below + np.cumsum(records)[:-1]
-    parts[:] = 1
-    parts[1::2] = part_count(near.counts)
-    keep = cells > 0
-    start, cells, parts, rank, records = (column[keep] for column in (start, cells, parts, rank, records))
-    part = np.arange(parts.sum()) - np.repeat(np.cumsum(parts) - parts, parts)
-    start, cells, rank, records, each = (np.repeat(column, parts) for column in (start, cells, rank, records, parts))
-    return start, cells, each, UNIT * rank + np.where(records > 0, part_ranks(records, part), 0)
+    parts = np.ones(2 * many + 1, dtype=np.int64)
+    parts[1::2] = part_count(counts)
+    begin, end = np.zeros_like(parts), parts.copy()
+    kept = cells > 0
+    wanted = q * near.total
+    cut_low, cut_high = near.first > 0, near.last < size - 1
+    upto = near.below + int(counts.sum())
+    if many:  # of a tie that goes on outside, the parts near the wanted rank are enough
+        first = _part_near(wanted - reach - near.below, int(counts[0]), int(parts[1]), -1)
+        last = _part_near(wanted + reach - int(rank[-2]), int(counts[-1]), int(parts[-2]), 1) + 1
+        if first > 0:
+            begin[1], kept[0], cut_low = first, False, True
+        if last < parts[-2]:
+            end[-2], kept[-1], cut_high = last, False, True
+    start, cells, records, rank, parts, begin, end = (
+        column[kept] for column in (start, cells, records, rank, parts, begin, end)
+    )
+    length = end - begin
+    part = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length - begin, length)
+    start, cells, records, rank, parts = (
+        np.repeat(column, length) for column in (start, cells, records, rank, parts)
+    )
+    rank = UNIT * rank + np.where(records > 0, part_ranks(records, part), 0)
+    below = near.below if part[0] == 0 else Fraction(int(rank[0]), UNIT)
+    above = upto if part[-1] == parts[-1] - 1 else Fraction(int(rank[-1]), UNIT)
+    sides = [wanted - below] * cut_low + [above - wanted] * cut_high
+    return np.stack([start, cells, part, parts, rank]), float(min(sides, default=float("inf")))
 
 
-def _least_away(near: Ranks, q: Fraction, size: int) -> float:
-    """The fewest records between the wanted rank q n and any candidate outside a window."""
-    sides = []
-    if near.first > 0:
-        sides.append(q * near.total - near.below)
-    if near.last < size - 1:
-        sides.append(near.below + int(near.counts.sum()) - q * near.total)
-    return float(min(sides, default=Fraction(0))) if sides else float("inf")
+def _joined(windows: list[Ints]) -> Ints:
+    """One of each run, in order. Runs of the same rank are the same part, or lie in the same gap and become one."""
+    if len(windows) == 1:
+        return windows[0]
+    runs = np.concatenate(windows, axis=1)
+    start, cells, part, parts, rank = runs[:, np.argsort(runs[-1], kind="stable")]
+    begin = np.flatnonzero(np.append(True, rank[1:] != rank[:-1]))
+    first = np.minimum.reduceat(start, begin)
+    beyond = np.maximum.reduceat(start + cells, begin)
+    return np.stack([first, beyond - first, part[begin], parts[begin], rank[begin]])
+
+
+def _part_near(records: Fraction, equal: int, parts: int, side: int) -> int:
+    """A part of a candidate with no fewer (side 1), or no more (side -1), than so many records before it, if there is one.
+
+    Of `equal` records spread evenly, `equal * (part + 1/2) / parts` lie before a part; each time that parts were halved
+    moves this by at most one record, and the first three by two.
+    """
+    place = (records + side * (FINEST + 2)) * parts / equal + side
+    return min(max(math.floor(place), 0), parts - 1)
 
 
 def _parts(given: Parameters, choice: Choice) -> tuple[Part, ...]:

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
+from duffdp.count_ladder import CountLadder
 from duffdp.domain import Grid
 from duffdp.engines.edges import Graph, read_edges, read_nodes
 from duffdp.errors import DuffError
-from duffdp.rungs import Rungs
 from duffdp.statistics.entry import Choice, Entry, Parameters, Part
 from duffdp.statistics.triangles import strangers
 from duffdp.steps import StepFunction
@@ -75,19 +75,19 @@ class Stars:
 
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate of the domain."""
-        return self.rungs(values).steps(domain)
+        return self.ladder(values).steps(domain)
 
-    def rungs(self, values: Any) -> Rungs:
+    def ladder(self, values: Any) -> CountLadder:
         """The number of k-stars and its local sensitivities: not private."""
         graph = read_edges(values, self.nodes)
         degrees, many = np.unique(graph.degree, return_counts=True)
-        held = sum(comb(d, self.k) * count for d, count in zip(degrees.tolist(), many.tolist(), strict=True))
+        stars = sum(comb(d, self.k) * count for d, count in zip(degrees.tolist(), many.tolist(), strict=True))
         pairs = _largest_pairs(graph)
 
         def sensitivity(begin: int, end: int) -> list[int]:
             return [max(self._stars(d, e, t) for d, e in pairs) for t in range(begin, end)]
 
-        return Rungs(held, sensitivity, 2 * comb(self.nodes - 2, self.k - 1))
+        return CountLadder(stars, sensitivity, 2 * comb(self.nodes - 2, self.k - 1))
 
     def _stars(self, d: int, e: int, t: int) -> int:
         """Stars of an edge between nodes with d and e other neighbours, once t new neighbours went to d and then to e."""

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from duffdp.count_ladder import CountLadder
 from duffdp.domain import Grid, Ints
 from duffdp.engines.edges import Graph, read_edges, read_nodes
-from duffdp.rungs import Rungs
 from duffdp.statistics.entry import Choice, Entry, Parameters, Part
 from duffdp.steps import StepFunction
 
@@ -67,9 +67,9 @@ class Triangles:
 
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate of the domain."""
-        return self.rungs(values).steps(domain)
+        return self.ladder(values).steps(domain)
 
-    def rungs(self, values: Any) -> Rungs:
+    def ladder(self, values: Any) -> CountLadder:
         """The number of triangles and its local sensitivities: not private."""
         graph = read_edges(values, self.nodes)
         common, reached = pairs_that_matter(graph)
@@ -81,7 +81,7 @@ class Triangles:
             rungs: list[int] = np.minimum(top, self.nodes - 2).tolist()
             return rungs
 
-        return Rungs(count_triangles(graph), sensitivity, self.nodes - 2)
+        return CountLadder(count_triangles(graph), sensitivity, self.nodes - 2)
 
     def __repr__(self) -> str:
         return f"Triangles(nodes={self.nodes})"

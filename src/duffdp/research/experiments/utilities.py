@@ -1,0 +1,102 @@
+"""u_1 against u_2 against the distance, plain and signed: on distinct records, and on tied ones, where they part."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from duffdp import Grid
+from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.research import sensitivity
+from duffdp.research.baselines import ErrorExponential
+from duffdp.research.experiments.palette import plt, save, style, table
+from duffdp.statistics import Median
+
+EPSILONS = (0.1, 0.2, 0.5, 1.0, 1.5, 2.0)
+SETS = 30
+DATA: dict[str, tuple[str, Grid, Callable[[np.random.Generator], Any]]] = {
+    "normal": (
+        "N(0, 1) on [−10, 10], n = 1000",
+        Grid(-10.0, 10.0),
+        lambda rng: rng.normal(size=1000),
+    ),
+    "ages": (
+        "whole ages on 0 … 120, n = 1000",
+        Grid(0, 120, 1),
+        lambda rng: np.clip(np.rint(rng.gamma(4, 10, 1000)), 0, 120).astype(np.int64),
+    ),
+}
+ERRORS: dict[tuple[str, float, str], list[float]] = {}
+
+
+def run() -> Iterator[str]:
+    """Yields once a data set."""
+    for data, (_, grid, make) in DATA.items():
+        for number in range(SETS):
+            values = make(np.random.default_rng([13, number]))
+            spread = sensitivity.median(values, grid)
+            distance, rank = (
+                Median().steps(values, grid),
+                Median(utility="rank").steps(values, grid),
+            )
+            for epsilon in EPSILONS:
+                laws: dict[str, Any] = {
+                    "error": ErrorExponential(epsilon).law(spread),
+                    "rank": Exponential(epsilon).law(rank),
+                    "duff": Exponential(epsilon).law(distance),
+                }
+                if data == "ages":  # on a fine grid it is the same as the exponential mechanism
+                    laws["rank-flip"] = PermuteAndFlip(epsilon).law(rank)
+                    laws["signed-flip"] = PermuteAndFlip(epsilon).law(
+                        Median(utility="signed").steps(values, grid)
+                    )
+                for name, law in laws.items():
+                    ERRORS.setdefault((data, epsilon, name), []).append(
+                        law.expected_error(spread.value)
+                    )
+            yield data
+
+
+def mean(data: str, epsilon: float, name: str) -> float:
+    """Average exact error over the data sets."""
+    return float(np.mean(ERRORS[data, epsilon, name]))
+
+
+def off_peak() -> int:
+    """In how many data sets with ties the rank score of another value than the median is as good or better."""
+    _, grid, make = DATA["ages"]
+    found = 0
+    for number in range(SETS):
+        values = make(np.random.default_rng([13, number]))
+        steps = Median(utility="rank").steps(values, grid)
+        truth = int(sensitivity.median(values, grid).value)
+        found += any(
+            steps.distance_at(x) <= steps.distance_at(truth) for x in (truth - 1, truth + 1)
+        )
+    return found
+
+
+def draw(folder: Path) -> None:
+    """Two panels, and a table."""
+    table(
+        folder,
+        "utilities",
+        [
+            {"data": d, "epsilon": e, "mechanism": m, "exact_mean_error": mean(d, e, m)}
+            for d, e, m in ERRORS
+        ],
+    )
+    figure, axes = plt.subplots(1, 2, figsize=(8.5, 3.7), layout="constrained")
+    for axis, (data, (title, _, _)) in zip(axes, DATA.items(), strict=True):
+        for name in ("error", "duff", "rank", "rank-flip", "signed-flip"):
+            if (data, EPSILONS[0], name) in ERRORS:
+                axis.plot(
+                    EPSILONS, [mean(data, epsilon, name) for epsilon in EPSILONS], **style(name)
+                )
+        axis.set(title=title, xlabel="ε", yscale="log")
+    axes[0].set_ylabel("mean |T − M| (exact)")
+    figure.legend(*axes[1].get_legend_handles_labels(), loc="outside lower center", ncols=3)
+    save(figure, folder, "utilities")
