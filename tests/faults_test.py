@@ -286,21 +286,48 @@ def test_a_flipped_bit_gives_nothing_away(almost_spent):
     assert "granted" in found  # and bits that say nothing do not
 
 
-@pytest.mark.parametrize("place", ["schema", "name of a data set"])
-def test_damage_that_hides_a_budget_makes_no_new_one(almost_spent, place):
-    """With a hidden table or name, a ledger that is opened with its budget would start again with nothing spent."""
-    data = bytearray(almost_spent.read_bytes())
-    if place == "schema":
-        data[104] ^= 1  # the number of tables, one
-    else:
-        for at in range(len(data)):
-            if data[at : at + 10] == b"databudget":
-                data[at + 3] ^= 1
-    almost_spent.write_bytes(data)
-    with pytest.raises(LedgerError):
-        Ledger(almost_spent, epsilon=1, dataset="data")
-    with pytest.raises(LedgerError):
-        Ledger(almost_spent, epsilon=1)
+def no_table(data):
+    """The number of tables, one, becomes none."""
+    return data[:104] + bytes([data[104] ^ 1]) + data[105:]
+
+
+HIDDEN = {
+    "the table": no_table,
+    "the name of the table": lambda data: data.replace(b"entry", b"eftry"),
+    "the name of the data set": lambda data: data.replace(b"databudget", b"datebudget"),
+}
+
+
+@pytest.mark.parametrize("hide", HIDDEN.values(), ids=HIDDEN.keys())
+def test_damage_that_hides_a_budget_makes_no_new_one(almost_spent, hide):
+    """A ledger that is opened with its budget would start again with nothing spent."""
+    damaged = hide(almost_spent.read_bytes())
+    assert damaged != almost_spent.read_bytes()
+    almost_spent.write_bytes(damaged)
+    for dataset in ("data", None):
+        with pytest.raises(LedgerError):
+            Ledger(almost_spent, epsilon=1, dataset=dataset)
+
+
+@pytest.mark.parametrize(
+    ("place", "bit"), [(4096 + 5, 0), (39, 0), (55, 1)], ids=["free space", "free pages", "vacuum"]
+)
+def test_nothing_is_written_to_broken_pages(almost_spent, place, bit):
+    """All entries can still be read, and the next one would be written over them."""
+    damaged = bytearray(almost_spent.read_bytes())
+    damaged[place] ^= 1 << bit
+    almost_spent.write_bytes(damaged)
+    assert outcome(almost_spent, 0.1) == "damaged"
+    assert almost_spent.read_bytes() == damaged
+
+
+def test_what_is_written_reads_back(almost_spent):
+    """A broken type in the schema, by which SQLite would store the call id 007 as the number 7."""
+    damaged = almost_spent.read_bytes().replace(b"call TEXT", b"call TEYT")
+    almost_spent.write_bytes(damaged)
+    with pytest.raises(LedgerError, match="does not read back"):
+        duffdp.median([1], epsilon=0.1, **AGES, ledger=Ledger(almost_spent).call("007"))
+    assert almost_spent.read_bytes() == damaged
 
 
 def test_a_busy_ledger(ledger, monkeypatch):
