@@ -16,7 +16,9 @@ def child(path: str, turn: int, out: int) -> None:
     ledger = duffdp.Ledger(path)
     for i in range(10**6):
         call = f"{turn}-{i}"
-        release = duffdp.median([1, 2, 3], epsilon=0.0001, bounds=(0, 10**6), step=1, ledger=ledger.call(call))
+        release = duffdp.median(
+            [1, 2, 3], epsilon=0.0001, bounds=(0, 10**6), step=1, ledger=ledger.call(call)
+        )
         os.write(out, f"{call} {release.value}\n".encode())
 
 
@@ -24,7 +26,13 @@ def main(path: str, turns: int, seed: int) -> None:
     moments, seen, broken = random.Random(seed), {}, 0
     for call in ("first", "second"):
         begin = time.perf_counter()
-        duffdp.median([1, 2, 3], epsilon=0.0001, bounds=(0, 10**6), step=1, ledger=duffdp.Ledger(path).call(call))
+        duffdp.median(
+            [1, 2, 3],
+            epsilon=0.0001,
+            bounds=(0, 10**6),
+            step=1,
+            ledger=duffdp.Ledger(path).call(call),
+        )
     longest = 12 * (time.perf_counter() - begin)  # a few releases, however slow the disk is
     for turn in range(turns):
         reading, writing = os.pipe()

@@ -18,10 +18,11 @@ import pytest
 
 import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, LedgerError
+from duffdp.ledger import journal
 from duffdp.ledger.charge import Charge, Paid, Rehearsal, Rehearsed, Request
 from duffdp.ledger.composition import tight_epsilon
-from duffdp.ledger.journal import START, seal
-from duffdp.ledger.ledger import _replayed
+from duffdp.ledger.journal import START, sealed
+from duffdp.ledger.replay import replayed
 
 AGES = {"bounds": (0, 120), "step": 1}
 
@@ -33,7 +34,12 @@ def path(tmp_path):
 
 def request(epsilon="1/10", mechanism="permute-and-flip(signed)", secure=True, delta=0):
     return Request(
-        epsilon=Fraction(epsilon), delta=Fraction(delta), statistic="median", mechanism=mechanism, parameters={}, secure=secure
+        epsilon=Fraction(epsilon),
+        delta=Fraction(delta),
+        statistic="median",
+        mechanism=mechanism,
+        parameters={},
+        secure=secure,
     )
 
 
@@ -42,7 +48,9 @@ def test_ten_tenths_are_one(path):
     for _ in range(10):
         duffdp.median([1, 2, 3], epsilon=0.1, **AGES, ledger=ledger)
     assert (ledger.spent(), ledger.remaining()) == (1.0, 0.0)
-    with pytest.raises(BudgetExceeded, match=r"requested epsilon 1e-09, remaining 0 of 1 .*: 1e-09 too much"):
+    with pytest.raises(
+        BudgetExceeded, match=r"requested epsilon 1e-09, remaining 0 of 1 .*: 1e-09 too much"
+    ):
         duffdp.median([1, 2, 3], epsilon=1e-9, **AGES, ledger=ledger)
     assert len(ledger.charges()) == 10
 
@@ -51,7 +59,8 @@ def test_a_refusal_says_what_is_missing_and_charges_nothing(path):
     ledger = Ledger(path, epsilon=1, delta=1e-6, dataset="people")
     ledger.charge(request("7/10", delta="1/10000000"))
     with pytest.raises(
-        BudgetExceeded, match=r"requested epsilon 0.5, remaining 0.3 of 1 for the data set 'people': 0.2 too much"
+        BudgetExceeded,
+        match=r"requested epsilon 0.5, remaining 0.3 of 1 for the data set 'people': 0.2 too much",
     ):
         ledger.charge(request("1/2"))
     with pytest.raises(BudgetExceeded, match=r"requested delta 1e-06, remaining 9e-07 of 1e-06"):
@@ -59,7 +68,10 @@ def test_a_refusal_says_what_is_missing_and_charges_nothing(path):
     with pytest.raises(BudgetExceeded):
         ledger.charge_all([request("1/10"), request("1/10"), request("2/10")])
     assert ledger.spent() == 0.7
-    assert [charge.drawn for charge in ledger.charge_all([request("1/10"), request("2/10")])] == [None, None]
+    assert [charge.drawn for charge in ledger.charge_all([request("1/10"), request("2/10")])] == [
+        None,
+        None,
+    ]
     assert ledger.remaining() == 0
 
 
@@ -85,7 +97,9 @@ def test_seeds_are_refused_unless_allowed(path):
     with pytest.raises(DuffError, match="seed is not private"):
         duffdp.median([1], epsilon=0.5, **AGES, ledger=ledger, rng=3)
     assert ledger.spent() == 0
-    assert not duffdp.median([1], epsilon=0.5, **AGES, ledger=Ledger(path, allow_seeded=True), rng=3).secure
+    assert not duffdp.median(
+        [1], epsilon=0.5, **AGES, ledger=Ledger(path, allow_seeded=True), rng=3
+    ).secure
     assert ledger.spent() == 0.5
 
 
@@ -141,9 +155,15 @@ FRAME = pl.DataFrame({"x": [1.0, 2.0, 3.0] * 30, "g": ["a", "b", "c"] * 30})
 DATES = [dt.date(2024, 1, 1) + dt.timedelta(days=d) for d in range(30)]
 RETRIES = [
     lambda **kw: duffdp.median(list(range(100)), epsilon=0.01, bounds=(0.0, 100.0), **kw),
-    lambda **kw: duffdp.median(FRAME, column="x", by="g", keys=["a", "c"], epsilon=0.01, bounds=(0.0, 9.0), **kw),
-    lambda **kw: duffdp.median(DATES, epsilon=0.01, bounds=(dt.date(2020, 1, 1), dt.date(2030, 1, 1)), **kw),
-    lambda **kw: duffdp.mean([Decimal(1)], epsilon=0.01, bounds=(Decimal(0), Decimal(9)), step=Decimal("0.01"), **kw),
+    lambda **kw: duffdp.median(
+        FRAME, column="x", by="g", keys=["a", "c"], epsilon=0.01, bounds=(0.0, 9.0), **kw
+    ),
+    lambda **kw: duffdp.median(
+        DATES, epsilon=0.01, bounds=(dt.date(2020, 1, 1), dt.date(2030, 1, 1)), **kw
+    ),
+    lambda **kw: duffdp.mean(
+        [Decimal(1)], epsilon=0.01, bounds=(Decimal(0), Decimal(9)), step=Decimal("0.01"), **kw
+    ),
     lambda **kw: duffdp.mode(["a"], epsilon=0.01, categories=[f"{i}" for i in range(500)], **kw),
 ]
 
@@ -277,18 +297,23 @@ def resealed(entries):
     """The same entries with hashes that fit: a forger who knows the rules."""
     before, out = START, []
     for number, entry in enumerate(entries, 1):
-        entry = entry._replace(number=number)
-        before = seal(before, entry)
-        out.append(entry._replace(hash=before))
+        out.append(sealed(before, entry._replace(number=number)))
+        before = out[-1].hash
     return out
+
+
+def saying(entry, **changes):
+    """The entry with another body."""
+    return entry._replace(text=json.dumps(entry.body | changes))
 
 
 def test_a_forger_with_fitting_hashes_still_has_to_keep_the_books(filled):
     with filled._journal.reading() as view:
-        entries = view.all()
+        entries = view.entries
     budget, charge, release, *rest = entries
-    assert _replayed(resealed(entries), "x", None).head == entries[-1].hash
-    small = budget._replace(body=budget.body | {"epsilon": "3/10"})
+    assert replayed(resealed(entries), "x", None).head == entries[-1].hash
+    assert resealed(entries) == entries
+    small = saying(budget, epsilon="3/10")
     forged = {
         "overdrawn": [small, charge, release, *rest],
         "sum of the charges": [budget, charge, release, *rest[1:]],
@@ -296,13 +321,19 @@ def test_a_forger_with_fitting_hashes_still_has_to_keep_the_books(filled):
         "budget is missing": [charge, release],
         "given twice": [budget, budget],
         "missing or given": [budget, charge._replace(kind="gift")],
-        "cannot be read": [budget, charge._replace(body={"epsilon": "1/0", "delta": "0"})],
-        "KeyError": [budget, charge._replace(body={})],
-        "overdrawn at": [budget, charge._replace(body=charge.body | {"epsilon": "-1", "spent": {"epsilon": "-1", "delta": "0"}})],
+        "cannot be read": [budget, saying(charge, epsilon="1/0")],
+        "KeyError": [budget, charge._replace(text="{}")],
+        "ValueError": [budget, saying(charge, epsilon="a tenth")],
+        "JSONDecodeError": [budget, charge._replace(text="{")],
+        "AttributeError": [budget, charge._replace(text="[]")],
+        "overdrawn at": [
+            budget,
+            saying(charge, epsilon="-1", spent={"epsilon": "-1", "delta": "0"}),
+        ],
     }
     for found, wrong in forged.items():
         with pytest.raises(LedgerError, match=found):
-            _replayed(resealed(wrong), "x", None)
+            replayed(resealed(wrong), "x", None)
 
 
 def test_cutting_off_the_end_is_found_by_an_earlier_head(filled):
@@ -321,8 +352,96 @@ def test_a_forged_total_is_refused_at_once(filled):
     with sqlite3.connect(filled.path) as base:
         base.execute("""UPDATE entry SET body = replace(body, '"2/5"', '"0"') WHERE number = 6""")
     base.close()
-    with pytest.raises(LedgerError, match="changed by hand"):
+    with pytest.raises(LedgerError, match="hash does not match at entry 6"):
         filled.charge(request())
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "p%41.db",
+        "a#b.db",
+        "a?mode=memory",
+        "a b.db",
+        "größe-数.db",
+        "%23",
+        "a&b;c.db",
+        ":memory:",
+        "a\\b",
+    ],
+)
+def test_every_name_of_a_file_is_that_file(tmp_path, name):
+    """Names that mean something in an address: the ledger is the file of this name and no other."""
+    (tmp_path / "pA.db").write_text("not a ledger")
+    ledger = Ledger(tmp_path / name, epsilon=1)
+    duffdp.median([1], epsilon=0.25, **AGES, ledger=str(tmp_path / name))
+    assert ledger.spent() == 0.25
+    assert {file.name for file in tmp_path.iterdir()} == {name, "pA.db"}
+    with sqlite3.connect(tmp_path / name) as base:
+        assert base.execute("SELECT count(*) FROM entry").fetchone() == (2,)
+    base.close()
+
+
+def test_a_path_with_a_zero_character(tmp_path):
+    Ledger(tmp_path / "a", epsilon=1)
+    for given in (f"{tmp_path}/a\0b", f"{tmp_path}/c\0b"):
+        with pytest.raises(DuffError, match="zero character"):
+            Ledger(given, epsilon=1)
+    assert [file.name for file in tmp_path.iterdir()] == ["a"]
+
+
+def test_a_ledger_stays_the_same_file_when_the_process_moves(tmp_path, monkeypatch):
+    for folder in ("one", "two"):
+        (tmp_path / folder).mkdir()
+        monkeypatch.chdir(tmp_path / folder)
+        Ledger("budget.db", epsilon=1)
+    ledger = Ledger("budget.db")
+    monkeypatch.chdir(tmp_path / "one")
+    ledger.charge(request())
+    assert (Ledger("budget.db").spent(), ledger.spent()) == (0, 0.1)
+
+
+def test_a_ledger_that_was_replaced_is_not_charged(path):
+    ledger = Ledger(path, epsilon=1)
+    path.unlink()
+    Ledger(path, epsilon=9)
+    with pytest.raises(LedgerError, match="another one than was opened"):
+        ledger.charge(request())
+    assert Ledger(path).spent() == 0
+
+
+def test_another_database_is_no_place_for_a_ledger(path):
+    with sqlite3.connect(path) as base:
+        base.execute("CREATE TABLE other (x)")
+    base.close()
+    with pytest.raises(LedgerError, match="is not a ledger"):
+        Ledger(path, epsilon=1)
+
+
+def test_every_commit_is_durable(path, monkeypatch):
+    """What the connection says of itself when it commits: 3 is EXTRA, and the rollback journal is on the disk."""
+    said = []
+
+    class Watched(sqlite3.Connection):
+        def execute(self, statement, *values):
+            if statement == "COMMIT":
+                asked = ("synchronous", "journal_mode", "fullfsync")
+                said.append(
+                    [super(Watched, self).execute(f"PRAGMA {name}").fetchone()[0] for name in asked]
+                )
+            return super().execute(statement, *values)
+
+        def commit(self):
+            raise AssertionError("not the way of a journal")
+
+    connect = sqlite3.connect
+    monkeypatch.setattr(
+        journal.sqlite3, "connect", lambda *a, **kw: connect(*a, factory=Watched, **kw)
+    )
+    ledger = Ledger(path, epsilon=1)
+    duffdp.median([1], epsilon=0.25, **AGES, ledger=ledger.call("a"))  # a charge and a release
+    assert said == [[3, "delete", 1]] * 3
+    assert ledger.verify().entries == 3
 
 
 def optimal_pure(epsilon, count, delta):
@@ -330,7 +449,8 @@ def optimal_pure(epsilon, count, delta):
 
     def least_delta(target):
         terms = (
-            math.comb(count, i) * max(0.0, math.exp((count - i) * epsilon) - math.exp(target + i * epsilon))
+            math.comb(count, i)
+            * max(0.0, math.exp((count - i) * epsilon) - math.exp(target + i * epsilon))
             for i in range(count + 1)
         )
         return sum(terms) / (1 + math.exp(epsilon)) ** count
@@ -345,29 +465,59 @@ def optimal_pure(epsilon, count, delta):
 def concentrated(rho, delta):
     """From rho-zCDP to epsilon: Canonne, Kamath and Steinke (2020), proposition 12, by a fine search over orders."""
     orders = 1 + np.logspace(-3, 4, 200_001)
-    return float((orders * rho + np.log1p(-1 / orders) - np.log(delta * orders) / (orders - 1)).min())
+    return float(
+        (orders * rho + np.log1p(-1 / orders) - np.log(delta * orders) / (orders - 1)).min()
+    )
 
 
 @pytest.mark.parametrize(("epsilon", "count"), [(Fraction(1, 10), 30), (Fraction(1, 2), 8)])
 def test_totals_by_hand(epsilon, count):
     delta = 1e-6
-    pure = tight_epsilon([("permute-and-flip(signed)", epsilon, Fraction(0))] * count, delta)
+    pure = tight_epsilon([(False, epsilon, Fraction(0))] * count, delta)
     assert pure == pytest.approx(optimal_pure(float(epsilon), count, delta), rel=2e-3)
     assert pure < float(count * epsilon)
-    duff = tight_epsilon([("exponential(distance)", epsilon, Fraction(0))] * count, delta)
-    by_hand = min(optimal_pure(float(epsilon), count, delta), concentrated(count * float(epsilon) ** 2 / 8, delta))
-    assert duff == pytest.approx(by_hand, rel=5e-3)
-    assert duff < pure
+    bounded = tight_epsilon([(True, epsilon, Fraction(0))] * count, delta)
+    by_hand = min(
+        optimal_pure(float(epsilon), count, delta),
+        concentrated(count * float(epsilon) ** 2 / 8, delta),
+    )
+    assert bounded == pytest.approx(by_hand, rel=5e-3)
+    assert bounded < pure
 
 
 def test_totals_of_a_mixture():
-    charges = [("exponential(distance)", Fraction(1, 20), Fraction(0))] * 400 + [
-        ("permute-and-flip(signed)", Fraction(1, 20), Fraction(0))
+    charges = [(True, Fraction(1, 20), Fraction(0))] * 400 + [
+        (False, Fraction(1, 20), Fraction(0))
     ] * 20
     rho = 400 * 0.05**2 / 8 + 20 * 0.05**2 / 2
     assert tight_epsilon(charges, 1e-6) == pytest.approx(concentrated(rho, 1e-6), rel=5e-3)
-    with_delta = [*charges, ("other", Fraction(1, 20), Fraction(1, 2_000_000))]
-    assert tight_epsilon(with_delta, 1e-6) == pytest.approx(concentrated(rho + 0.05**2 / 2, 5e-7), rel=5e-3)
+    with_delta = [*charges, (False, Fraction(1, 20), Fraction(1, 2_000_000))]
+    by_hand = concentrated(rho + 0.05**2 / 2, 5e-7)
+    assert tight_epsilon(with_delta, 1e-6) == pytest.approx(by_hand, rel=5e-3)
+
+
+class WithLoss(Request):
+    """A request that writes down its loss as facts of its own, and no label that tells of it."""
+
+    def body(self):
+        loss = {"epsilon": str(self.epsilon), "delta": str(self.delta), "bounded_range": True}
+        return {"statistic": self.statistic, "loss": loss, "secure": self.secure}
+
+
+def test_the_constant_of_a_ledger_comes_from_the_stored_loss(tmp_path):
+    """Two ledgers that differ in what the charges say of their range; a label says nothing."""
+    facts = {"epsilon": Fraction(1, 20), "statistic": "quantiles", "mechanism": "exponential(x)"}
+    totals = {}
+    for kind in (Request, WithLoss):
+        ledger = Ledger(tmp_path / kind.__name__, epsilon=20)
+        ledger.charge_all([kind(**facts)] * 400)
+        assert ledger.spent() == 20
+        assert ledger.verify().charges == 400
+        with pytest.raises(BudgetExceeded):
+            ledger.charge(kind(**facts))
+        totals[kind] = ledger.total(1e-6)
+    assert totals[WithLoss] == pytest.approx(concentrated(400 * 0.05**2 / 8, 1e-6), rel=5e-3)
+    assert totals[Request] == pytest.approx(optimal_pure(0.05, 400, 1e-6), rel=5e-3)
 
 
 def test_totals_of_a_ledger(path):
@@ -404,6 +554,9 @@ def test_json_of_dates_decimals_and_frames():
     assert Decimal(decimals["value"]) <= 9
     assert [row["g"] for row in json.loads(RETRIES[1]().to_json())["value"]] == ["a", "c"]
     moments = duffdp.median(
-        [dt.datetime(2024, 1, 1)], epsilon=1, bounds=(dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 3)), step=90
+        [dt.datetime(2024, 1, 1)],
+        epsilon=1,
+        bounds=(dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 3)),
+        step=90,
     )
     assert moments.to_dict()["step"] == 90

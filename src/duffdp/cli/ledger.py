@@ -67,7 +67,7 @@ def verify(
     path: Book, head: Annotated[str | None, typer.Option("--head", help="The last hash of an earlier check, kept elsewhere.")] = None
 ) -> None:  # fmt: skip
     """Replay the whole ledger: every hash and every sum."""
-    from duffdp.ledger.ledger import verify as replay
+    from duffdp.ledger.replay import verify as replay
 
     found = replay(path, head)
     names = ", ".join(found.datasets)

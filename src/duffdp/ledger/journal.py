@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -14,13 +15,12 @@ from duffdp.errors import LedgerError
 
 PATIENCE = 60.0  # seconds to wait for other processes
 START = "0" * 64  # what the first entry is chained to
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS entry (
-    number INTEGER PRIMARY KEY, dataset TEXT NOT NULL, kind TEXT NOT NULL, call TEXT, body TEXT NOT NULL, hash TEXT NOT NULL
-);
-CREATE INDEX IF NOT EXISTS entry_kind ON entry (dataset, kind, number);
-CREATE INDEX IF NOT EXISTS entry_call ON entry (dataset, call) WHERE call IS NOT NULL;
-"""
+_SCHEMA = (
+    "CREATE TABLE entry (number INTEGER PRIMARY KEY, dataset TEXT NOT NULL, kind TEXT NOT NULL, "
+    "call TEXT, body TEXT NOT NULL, hash TEXT NOT NULL)"
+)
+# An index is a second copy that damage can part from the first: what decides is read from the table.
+_ENTRIES = "SELECT number, dataset, kind, call, body, hash FROM entry NOT INDEXED"
 
 
 class Entry(NamedTuple):
@@ -30,8 +30,14 @@ class Entry(NamedTuple):
     dataset: str
     kind: str
     call: str | None
-    body: dict[str, Any]
+    text: str
     hash: str
+
+    @property
+    def body(self) -> dict[str, Any]:
+        """What the entry says."""
+        body: dict[str, Any] = json.loads(self.text)
+        return body
 
 
 class Journal:
@@ -39,6 +45,7 @@ class Journal:
 
     def __init__(self, path: Path) -> None:
         self.path = path
+        self._file = path.absolute()  # the same file wherever the process goes
 
     @contextmanager
     def transaction(self, *, create: bool = False) -> Iterator[Transaction]:
@@ -46,11 +53,12 @@ class Journal:
         with self._connection("rwc" if create else "rw") as connection:
             # EXTRA also syncs the folder: a charge cannot come back as unspent after a power cut.
             connection.execute("PRAGMA synchronous = EXTRA")
+            connection.execute("PRAGMA fullfsync = ON")  # macOS: to the disk, not to its cache
             connection.execute("BEGIN IMMEDIATE")
-            if create:
-                for statement in _SCHEMA.split(";"):
-                    connection.execute(statement)
             try:
+                # A new ledger is a file without a byte; damage can hide a table, never the length of a file.
+                if create and self._file.stat().st_size == 0:
+                    connection.execute(_SCHEMA)
                 yield Transaction(connection, self.path)
             except BaseException:
                 connection.rollback()
@@ -60,23 +68,24 @@ class Journal:
     @contextmanager
     def reading(self) -> Iterator[Transaction]:
         """A view of the entries at one moment."""
-        with self._connection("rw") as connection:  # not "ro": a crash may have left a change to be rolled back
+        # Not "ro": a crash may have left a change to be rolled back.
+        with self._connection("rw") as connection:
             connection.execute("BEGIN")
             yield Transaction(connection, self.path)
 
     @contextmanager
     def _connection(self, mode: str) -> Iterator[sqlite3.Connection]:
-        if mode != "rwc" and not self.path.is_file():
+        if mode != "rwc" and not self._file.is_file():
             raise LedgerError(
                 f"there is no ledger {str(self.path)!r}. Make one with: duffdp ledger init {self.path} --epsilon 1, "
                 "or in Python with Ledger(path, epsilon=1)."
             )
         connection = None
         try:
-            uri = f"{self.path.absolute().as_uri()}?mode={mode}"
+            uri = f"{self._file.as_uri()}?mode={mode}"
             connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
             yield connection
-        except sqlite3.Error as error:
+        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite quotes broken names as they are
             raise LedgerError(_told(self.path, error)) from None
         finally:
             if connection is not None:
@@ -84,71 +93,85 @@ class Journal:
 
 
 class Transaction:
-    """Entries, read and added inside one transaction."""
+    """The entries inside one transaction: all are read and their seals checked before any is used."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self._path = connection, path
+        # What is written to a broken page can overwrite other entries.
+        if connection.execute("PRAGMA quick_check(1)").fetchone()[0] != "ok":
+            raise LedgerError(
+                f"the ledger {str(path)!r} is damaged: SQLite finds broken pages. Restore a copy."
+            )
+        rows = connection.execute(f"{_ENTRIES} ORDER BY number")
+        self.entries = [Entry._make(row) for row in rows]
+        check_seals(self.entries, str(path))
 
     def datasets(self) -> list[str]:
         """Names with a budget."""
-        return [row[0] for row in self._connection.execute("SELECT dataset FROM entry WHERE kind = 'budget' ORDER BY number")]
+        return [entry.dataset for entry in self.entries if entry.kind == "budget"]
 
     def last(self, dataset: str, kind: str) -> Entry | None:
-        """The latest entry of a kind, its seal checked."""
-        query = "SELECT max(number) FROM entry WHERE dataset = ? AND kind = ?"
-        (number,) = self._connection.execute(query, (dataset, kind)).fetchone()
-        if number is None:
-            return None
-        rows = self._rows("number BETWEEN ? AND ? ORDER BY number", (number - 1, number))
-        before = START if number == 1 else rows[0].hash
-        if len(rows) != min(number, 2) or seal(before, rows[-1]) != rows[-1].hash:
-            raise LedgerError(f"the ledger {str(self._path)!r} was changed by hand at entry {number}. Run: duffdp ledger verify.")
-        return rows[-1]
+        """The latest entry of a kind."""
+        latest = reversed(self.entries)
+        return next((e for e in latest if e.dataset == dataset and e.kind == kind), None)
 
     def of_call(self, dataset: str, call: str) -> list[Entry]:
         """The entries of one call id, in order."""
-        return self._rows("dataset = ? AND call = ? ORDER BY number", (dataset, call))
+        return [e for e in self.entries if e.call == call and e.dataset == dataset]
 
     def of_kind(self, dataset: str, kind: str) -> list[Entry]:
         """All entries of a kind, in order."""
-        return self._rows("dataset = ? AND kind = ? ORDER BY number", (dataset, kind))
-
-    def all(self) -> list[Entry]:
-        """Every entry, in order."""
-        return self._rows("1 ORDER BY number", ())
-
-    def sound(self) -> bool:
-        """Whether SQLite finds its file intact."""
-        return bool(self._connection.execute("PRAGMA integrity_check").fetchone()[0] == "ok")
+        return [e for e in self.entries if e.dataset == dataset and e.kind == kind]
 
     def add(self, dataset: str, kind: str, call: str | None, body: dict[str, Any]) -> Entry:
-        """Append an entry, sealed."""
-        row = self._connection.execute("SELECT number, hash FROM entry ORDER BY number DESC LIMIT 1").fetchone()
-        number, before = (row[0] + 1, row[1]) if row else (1, START)
-        entry = Entry(number, dataset, kind, call, body, "")
-        entry = entry._replace(hash=seal(before, entry))
-        self._connection.execute(
-            "INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?)", (number, dataset, kind, call, _text(body), entry.hash)
-        )
+        """Append an entry, sealed, and read it back."""
+        before = self.entries[-1].hash if self.entries else START
+        text = json.dumps(body, sort_keys=True, separators=(",", ":"))
+        entry = sealed(before, Entry(len(self.entries) + 1, dataset, kind, call, text, ""))
+        self._connection.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?)", entry)
+        found = self._connection.execute(f"{_ENTRIES} WHERE number = ?", (entry.number,)).fetchall()
+        if found != [tuple(entry)]:
+            raise LedgerError(
+                f"the ledger {str(self._path)!r} is damaged: what was written does not read back. "
+                "Nothing was released; restore a copy."
+            )
+        self.entries.append(entry)
         return entry
 
-    def _rows(self, where: str, values: tuple[Any, ...]) -> list[Entry]:
-        query = f"SELECT number, dataset, kind, call, body, hash FROM entry WHERE {where}"
-        try:
-            found = self._connection.execute(query, values)
-            return [Entry(n, dataset, kind, call, json.loads(body), own) for n, dataset, kind, call, body, own in found]
-        except (ValueError, TypeError):
-            raise LedgerError(f"the ledger {str(self._path)!r} holds an entry that cannot be read. Restore a copy.") from None
+
+def check_seals(entries: list[Entry], path: str) -> None:
+    """Whether entries are numbered without a gap and each carries the hash of itself and all before it."""
+    before, number = START, 0
+    try:
+        for number, entry in enumerate(entries, 1):
+            if entry[0] != number:
+                raise out_of_order(path, number, "an entry is missing")
+            if _hash(before, entry) != entry[5]:
+                raise out_of_order(path, number, "the hash does not match")
+            before = entry[5]
+    except (TypeError, UnicodeError):  # not the types that an entry has
+        raise out_of_order(path, number, "an entry cannot be read") from None
 
 
-def seal(before: str, entry: Entry) -> str:
-    """The hash of an entry and, through the hash before it, of all entries so far."""
-    parts = [before, entry.number, entry.dataset, entry.kind, entry.call, _text(entry.body)]
-    return hashlib.sha256(json.dumps(parts).encode()).hexdigest()
+def sealed(before: str, entry: Entry) -> Entry:
+    """The entry with the hash of itself and, through the hash before it, of all entries so far."""
+    return entry._replace(hash=_hash(before, entry))
 
 
-def _text(body: dict[str, Any]) -> str:
-    return json.dumps(body, sort_keys=True, separators=(",", ":"))
+def out_of_order(path: str, number: int, what: str) -> LedgerError:
+    """What is wrong with an entry, and what to do."""
+    return LedgerError(
+        f"the ledger {path!r} is not in order: {what} at entry {number}. "
+        "Nothing was released; restore a copy."
+    )
+
+
+def _hash(before: str, entry: Entry) -> str:
+    number, dataset, kind, call, text, _ = entry
+    # A JSON list, put together by hand: every charge does this for all entries.
+    told = "null" if call is None else quoted(call)
+    parts = f'["{before}", {number}, {quoted(dataset)}, {quoted(kind)}, {told}, {quoted(text)}]'
+    return hashlib.sha256(parts.encode()).hexdigest()
 
 
 def _told(path: Path, error: Exception) -> str:
@@ -162,5 +185,7 @@ def _told(path: Path, error: Exception) -> str:
     if "readonly" in text or "unable to open" in text:
         return f"{name} cannot be written: the file or its folder is read-only or missing. Nothing was released; check its place."
     if "no such table" in text or "not a database" in text:
-        return f"{str(path)!r} is not a ledger. Make one with: duffdp ledger init, or restore a copy."
+        return (
+            f"{str(path)!r} is not a ledger. Make one with: duffdp ledger init, or restore a copy."
+        )
     return f"{name} is damaged ({text}). Nothing was released; restore a copy and run: duffdp ledger verify."

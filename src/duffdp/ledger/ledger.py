@@ -7,7 +7,6 @@ import json
 import math
 import os
 from collections.abc import Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -15,19 +14,9 @@ from typing import Any
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError
 from duffdp.ledger.charge import Charge, Request
 from duffdp.ledger.composition import tight_epsilon
-from duffdp.ledger.journal import START, Entry, Journal, Transaction, seal
+from duffdp.ledger.journal import Entry, Journal, Transaction
+from duffdp.ledger.replay import Amount, Verified, amount_of, bounded_range_of, verify
 from duffdp.mechanisms.mechanism import read_epsilon
-
-
-@dataclass(frozen=True, slots=True)
-class Verified:
-    """What a check of a whole ledger found to be in order."""
-
-    entries: int
-    charges: int
-    releases: int
-    datasets: tuple[str, ...]
-    head: str
 
 
 class Ledger:
@@ -53,7 +42,8 @@ class Ledger:
 
     Runtime
     -------
-    One durable SQLite transaction a charge, whatever the number of charges.
+    One durable SQLite transaction a charge. It reads the file and checks the seal of every entry: about 5 milliseconds for
+    1,000 entries.
 
     References
     ----------
@@ -76,18 +66,31 @@ class Ledger:
     """
 
     def __init__(
-        self, path: str | os.PathLike[str], epsilon: Any = None, delta: Any = 0.0, *, dataset: str | None = None,
+        self,
+        path: str | os.PathLike[str],
+        epsilon: Any = None,
+        delta: Any = 0.0,
+        *,
+        dataset: str | None = None,
         allow_seeded: bool = False,
-    ) -> None:  # fmt: skip
+    ) -> None:
         if not isinstance(path, str | os.PathLike):
-            raise DuffError(f'a ledger is the path of a file, got {path!r}. Pass for example Ledger("budget.db", epsilon=1.0).')
+            raise DuffError(
+                f'a ledger is the path of a file, got {path!r}. Pass for example Ledger("budget.db", epsilon=1.0).'
+            )
         if dataset is not None and (not isinstance(dataset, str) or not dataset):
-            raise DuffError(f'dataset must be a name, got {dataset!r}. Pass for example dataset="people".')
+            raise DuffError(
+                f'dataset must be a name, got {dataset!r}. Pass for example dataset="people".'
+            )
         self.path = Path(path)
+        if "\0" in str(self.path):
+            raise DuffError(
+                f"the path of a ledger must not hold a zero character, got {str(path)!r}. Leave it out."
+            )
         self._journal = Journal(self.path)
         self._call: str | None = None
         self.allow_seeded = bool(allow_seeded)
-        wanted = None if epsilon is None else (read_epsilon(epsilon), _read_delta(delta))
+        wanted = None if epsilon is None else Amount(read_epsilon(epsilon), _read_delta(delta))
         if wanted is None:
             with self._journal.reading() as view:
                 self.dataset = _chosen(view.datasets(), dataset, self.path)
@@ -97,36 +100,35 @@ class Ledger:
                 names = view.datasets()
                 self.dataset = dataset or (names[0] if len(names) == 1 else "data")
                 if self.dataset not in names:
-                    body = {"epsilon": str(wanted[0]), "delta": str(wanted[1]), "time": _now()}
-                    view.add(self.dataset, "budget", None, body)
+                    view.add(self.dataset, "budget", None, wanted.to_dict() | {"time": _now()})
                 known = _budget(view, self.dataset, self.path)
             if known != wanted:
                 raise LedgerError(
-                    f"the data set {self.dataset!r} has a budget of epsilon {_number(known[0])} and delta {_number(known[1])}, got "
-                    f"epsilon {_number(wanted[0])} and delta {_number(wanted[1])}. A budget cannot be changed: open it without "
+                    f"the data set {self.dataset!r} has a budget of epsilon {_number(known.epsilon)} and delta "
+                    f"{_number(known.delta)}, got epsilon {_number(wanted.epsilon)} and delta {_number(wanted.delta)}. A budget cannot be changed: open it without "
                     "epsilon, or choose another name for other data (dataset)."
                 )
-        self._epsilon, self._delta = known
+        self._budget = known
 
     @property
     def epsilon(self) -> float:
         """The whole budget."""
-        return float(self._epsilon)
+        return float(self._budget.epsilon)
 
     @property
     def delta(self) -> float:
         """The whole delta."""
-        return float(self._delta)
+        return float(self._budget.delta)
 
     def spent(self) -> float:
         """The sum of all charges so far."""
         with self._journal.reading() as view:
-            return float(_spent(view, self.dataset)[0])
+            return float(_spent(view, self.dataset).epsilon)
 
     def remaining(self) -> float:
         """What is left of epsilon."""
         with self._journal.reading() as view:
-            return float(self._epsilon - _spent(view, self.dataset)[0])
+            return float(self._budget.epsilon - _spent(view, self.dataset).epsilon)
 
     def call(self, call_id: str) -> Ledger:
         """The same budget for one call that may have to be repeated.
@@ -135,7 +137,9 @@ class Ledger:
         and died before its release was stored stays charged, and its retry pays again.
         """
         if not isinstance(call_id, str) or not call_id:
-            raise DuffError(f'a call id must be a text, got {call_id!r}. Pass for example ledger.call("2026-01 median age").')
+            raise DuffError(
+                f'a call id must be a text, got {call_id!r}. Pass for example ledger.call("2026-01 median age").'
+            )
         bound = object.__new__(Ledger)
         bound.__dict__.update(self.__dict__, _call=call_id)
         return bound
@@ -150,30 +154,45 @@ class Ledger:
             raise DuffError(
                 "a release with a seed is not private and not charged. Leave rng out, or use Ledger(..., allow_seeded=True) to experiment."
             )
-        calls = [self._call if self._call is None or len(requests) == 1 else f"{self._call}/{i}" for i in range(len(requests))]
+        calls = [
+            self._call if self._call is None or len(requests) == 1 else f"{self._call}/{i}"
+            for i in range(len(requests))
+        ]
         with self._journal.transaction() as view:
-            _budget(view, self.dataset, self.path)  # its seal is checked again
-            epsilon, delta = _spent(view, self.dataset)
-            stored = [_stored(view, self.dataset, call, request) for call, request in zip(calls, requests, strict=True)]
-            due = [request for request, drawn in zip(requests, stored, strict=True) if drawn is None]
-            self._check_fits(due, epsilon, delta)
+            if _budget(view, self.dataset, self.path) != self._budget:
+                raise LedgerError(
+                    f"the ledger {str(self.path)!r} is another one than was opened: its budget differs. Open it again."
+                )
+            spent = _spent(view, self.dataset)
+            stored = [
+                _stored(view, self.dataset, call, request)
+                for call, request in zip(calls, requests, strict=True)
+            ]
+            due = [
+                request for request, drawn in zip(requests, stored, strict=True) if drawn is None
+            ]
+            self._check_fits(due, spent)
             charges = []
             for request, call, drawn in zip(requests, calls, stored, strict=True):
                 charge = Charge(request, drawn)
                 if drawn is None:
-                    epsilon, delta = epsilon + request.epsilon, delta + request.delta
-                    spent = {"epsilon": str(epsilon), "delta": str(delta)}
-                    entry = view.add(self.dataset, "charge", call, request.body() | {"time": _now(), "spent": spent})
-                    charge.store = self._keeper(entry)
+                    spent = spent.plus(Amount(request.epsilon, request.delta))
+                    body = request.body() | {"time": _now(), "spent": spent.to_dict()}
+                    charge.store = self._keeper(view.add(self.dataset, "charge", call, body))
                 charges.append(charge)
         return charges
 
-    def _check_fits(self, due: list[Request], epsilon: Fraction, delta: Fraction) -> None:
-        for name, budget, spent, asked in (
-            ("epsilon", self._epsilon, epsilon, sum((r.epsilon for r in due), Fraction(0))),
-            ("delta", self._delta, delta, sum((r.delta for r in due), Fraction(0))),
+    def _check_fits(self, due: list[Request], spent: Amount) -> None:
+        for name, budget, used, asked in (
+            (
+                "epsilon",
+                self._budget.epsilon,
+                spent.epsilon,
+                sum((r.epsilon for r in due), Fraction(0)),
+            ),
+            ("delta", self._budget.delta, spent.delta, sum((r.delta for r in due), Fraction(0))),
         ):
-            left = budget - spent
+            left = budget - used
             if asked > left:
                 raise BudgetExceeded(
                     f"requested {name} {_number(asked)}, remaining {_number(left)} of {_number(budget)} for the data set "
@@ -187,14 +206,22 @@ class Ledger:
 
         def store(drawn: list[Any]) -> None:
             with self._journal.transaction() as view:
-                view.add(self.dataset, "release", charge.call, {"charge": charge.number, "drawn": drawn, "time": _now()})
+                view.add(
+                    self.dataset,
+                    "release",
+                    charge.call,
+                    {"charge": charge.number, "drawn": drawn, "time": _now()},
+                )
 
         return store
 
     def charges(self) -> list[dict[str, Any]]:
         """All charges in order: number, time, call id, cost, statistic, mechanism and parameters."""
         with self._journal.reading() as view:
-            return [{"number": e.number, "call": e.call, **e.body} for e in view.of_kind(self.dataset, "charge")]
+            return [
+                {"number": e.number, "call": e.call, **e.body}
+                for e in view.of_kind(self.dataset, "charge")
+            ]
 
     def total(self, delta: float) -> float:
         """The epsilon of all charges together at a given delta: at most the sum, and far less for many small ones.
@@ -203,7 +230,8 @@ class Ledger:
         """
         with self._journal.reading() as view:
             bodies = [entry.body for entry in view.of_kind(self.dataset, "charge")]
-        return tight_epsilon(((b["mechanism"], Fraction(b["epsilon"]), Fraction(b["delta"])) for b in bodies), delta)
+        losses = ((bounded_range_of(body), *amount_of(body)) for body in bodies)
+        return tight_epsilon(losses, delta)
 
     def verify(self, head: str | None = None) -> Verified:
         """Replay the whole file: every hash, every sum, no budget overdrawn, no release without its own charge.
@@ -216,93 +244,62 @@ class Ledger:
         return f"Ledger({str(self.path)!r}, epsilon={self.epsilon:g}, delta={self.delta:g}, dataset={self.dataset!r})"
 
 
-def verify(path: Path, head: str | None = None) -> Verified:
-    """Check a whole file, all its budgets."""
-    with Journal(path).reading() as view:
-        if not view.sound():
-            raise LedgerError(f"the ledger {str(path)!r} is damaged: SQLite finds broken pages. Restore a copy.")
-        return _replayed(view.all(), str(path), head)
-
-
-def _replayed(entries: list[Entry], path: str, head: str | None) -> Verified:
-    before, seen = START, [START]
-    budgets: dict[str, tuple[Fraction, Fraction]] = {}
-    spent: dict[str, tuple[Fraction, Fraction]] = {}
-    unused: dict[int, tuple[str, str | None]] = {}
-    counts = {"budget": 0, "charge": 0, "release": 0}
-
-    def wrong(entry: Entry, what: str) -> LedgerError:
-        return LedgerError(f"the ledger {path!r} is not in order: {what} at entry {entry.number}. Restore a copy.")
-
-    for position, entry in enumerate(entries, 1):
-        if entry.number != position:
-            raise wrong(entry, "an entry is missing")
-        if seal(before, entry) != entry.hash:
-            raise wrong(entry, "the hash does not match")
-        before, body = entry.hash, entry.body
-        seen.append(before)
-        if (entry.kind == "budget") == (entry.dataset in budgets) or entry.kind not in counts:
-            raise wrong(entry, "a budget is missing or given twice")
-        counts[entry.kind] += 1
-        try:
-            if entry.kind == "release":
-                if unused.pop(body["charge"], None) != (entry.dataset, entry.call):
-                    raise wrong(entry, "a release has no charge of its own")
-                continue
-            amount = Fraction(body["epsilon"]), Fraction(body["delta"])
-            if entry.kind == "budget":
-                budgets[entry.dataset], spent[entry.dataset] = amount, (Fraction(0), Fraction(0))
-                continue
-            epsilon, delta = (one + other for one, other in zip(spent[entry.dataset], amount, strict=True))
-            if {"epsilon": str(epsilon), "delta": str(delta)} != body["spent"]:
-                raise wrong(entry, "the sum of the charges does not match")
-        except (KeyError, TypeError, ArithmeticError) as error:
-            raise wrong(entry, f"{type(error).__name__}, an amount cannot be read") from None
-        if min(amount) < 0 or epsilon > budgets[entry.dataset][0] or delta > budgets[entry.dataset][1]:
-            raise wrong(entry, "the budget is overdrawn")
-        spent[entry.dataset] = epsilon, delta
-        unused[entry.number] = entry.dataset, entry.call
-    if head is not None and head not in seen:
-        raise LedgerError(f"the ledger {path!r} does not lead to the given head: entries were cut off or replaced.")
-    return Verified(len(entries), counts["charge"], counts["release"], tuple(budgets), before)
-
-
-def _budget(view: Transaction, dataset: str, path: Path) -> tuple[Fraction, Fraction]:
+def _budget(view: Transaction, dataset: str, path: Path) -> Amount:
     entry = view.last(dataset, "budget")
     if entry is None:
-        raise LedgerError(f"the ledger {str(path)!r} has no budget for {dataset!r}. Make one with: duffdp ledger init.")
-    return Fraction(entry.body["epsilon"]), Fraction(entry.body["delta"])
+        raise LedgerError(
+            f"the ledger {str(path)!r} has no budget for {dataset!r}. Make one with: duffdp ledger init."
+        )
+    return amount_of(entry.body)
 
 
-def _spent(view: Transaction, dataset: str) -> tuple[Fraction, Fraction]:
+def _spent(view: Transaction, dataset: str) -> Amount:
     entry = view.last(dataset, "charge")
-    spent = entry.body["spent"] if entry else {"epsilon": 0, "delta": 0}
-    return Fraction(spent["epsilon"]), Fraction(spent["delta"])
+    return amount_of(entry.body["spent"]) if entry else Amount()
 
 
-def _stored(view: Transaction, dataset: str, call: str | None, request: Request) -> list[Any] | None:
+def _stored(
+    view: Transaction, dataset: str, call: str | None, request: Request
+) -> list[Any] | None:
     """The release of an earlier call with the same id; None if there is none or its charge was never used."""
     if call is None:
         return None
     entries = view.of_call(dataset, call)
     body = json.loads(json.dumps(request.body()))
-    if any({name: entry.body[name] for name in body} != body for entry in entries if entry.kind == "charge"):
-        raise DuffError(f"the call id {call!r} was used for a release with other parameters. Use an id once for each release.")
+    if any(
+        {name: entry.body[name] for name in body} != body
+        for entry in entries
+        if entry.kind == "charge"
+    ):
+        raise DuffError(
+            f"the call id {call!r} was used for a release with other parameters. Use an id once for each release."
+        )
     return next((list(entry.body["drawn"]) for entry in entries if entry.kind == "release"), None)
 
 
 def _chosen(names: list[str], dataset: str | None, path: Path) -> str:
     known = ", ".join(map(repr, names)) or "none"
     if dataset is not None and dataset not in names:
-        raise LedgerError(f"the ledger {str(path)!r} has no budget for {dataset!r}. Hint: it has {known}.")
+        raise LedgerError(
+            f"the ledger {str(path)!r} has no budget for {dataset!r}. Hint: it has {known}."
+        )
     if dataset is None and len(names) != 1:
-        raise LedgerError(f"name the data set that is charged in the ledger {str(path)!r}. Hint: it has {known}.")
+        raise LedgerError(
+            f"name the data set that is charged in the ledger {str(path)!r}. Hint: it has {known}."
+        )
     return dataset or names[0]
 
 
 def _read_delta(delta: Any) -> Fraction:
-    if isinstance(delta, bool) or not isinstance(delta, int | float | Fraction) or not 0 <= delta < 1 or math.isnan(delta):
-        raise DuffError(f"delta must be a number from 0 to below 1, got {delta!r}. Pass for example delta=0.")
+    if (
+        isinstance(delta, bool)
+        or not isinstance(delta, int | float | Fraction)
+        or not 0 <= delta < 1
+        or math.isnan(delta)
+    ):
+        raise DuffError(
+            f"delta must be a number from 0 to below 1, got {delta!r}. Pass for example delta=0."
+        )
     return Fraction(repr(delta)) if isinstance(delta, float) else Fraction(delta)
 
 
