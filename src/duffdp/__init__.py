@@ -10,15 +10,20 @@ if TYPE_CHECKING:
     from duffdp import mechanisms, report, research, statistics, testing
     from duffdp.domain import Categories, Grid
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
-    from duffdp.graphs import stars, triangles
+    from duffdp.facts import MechanismFact, StatisticFact
     from duffdp.ledger import Ledger
+    from duffdp.pipeline.outcome import Release
+    from duffdp.pipeline.plan import Plan
+    from duffdp.pipeline.verbs.graphs import stars, triangles
+    from duffdp.pipeline.verbs.own import release
+    from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
+    from duffdp.pipeline.verbs.summary import describe, mean, mode
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
-    from duffdp.release import Release, mean, median, mode, quantile
+    from duffdp.privacy import Loss, PrivacyUnit
     from duffdp.statistics.ladder import ladder, reach
     from duffdp.steps import StepFunction
-    from duffdp.summary import describe, quantiles
 
-__version__ = "0.1.0"
+from duffdp.version import __version__
 
 __all__ = [
     "BoundsError",
@@ -29,8 +34,13 @@ __all__ = [
     "Grid",
     "Ledger",
     "LedgerError",
+    "Loss",
+    "MechanismFact",
+    "Plan",
     "Preview",
+    "PrivacyUnit",
     "Release",
+    "StatisticFact",
     "StepFunction",
     "UnsupportedData",
     "describe",
@@ -44,6 +54,7 @@ __all__ = [
     "quantile",
     "quantiles",
     "reach",
+    "release",
     "report",
     "research",
     "stars",
@@ -55,13 +66,18 @@ __all__ = [
 _HOME = {
     "domain": ("Categories", "Grid"),
     "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
-    "graphs": ("stars", "triangles"),
+    "facts": ("MechanismFact", "StatisticFact"),
     "ledger": ("Ledger",),
+    "pipeline.outcome": ("Release",),
+    "pipeline.plan": ("Plan",),
+    "pipeline.verbs.graphs": ("stars", "triangles"),
+    "pipeline.verbs.own": ("release",),
+    "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
+    "pipeline.verbs.summary": ("describe", "mean", "mode"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
-    "release": ("Release", "mean", "median", "mode", "quantile"),
+    "privacy": ("Loss", "PrivacyUnit"),
     "statistics.ladder": ("ladder", "reach"),
     "steps": ("StepFunction",),
-    "summary": ("describe", "quantiles"),
 }
 _MODULES = ("mechanisms", "report", "research", "statistics", "testing")
 _MOVED = ("guarantees", "sensitivity")  # to duffdp.research; what is in them warns

@@ -17,8 +17,8 @@ def epsilon_for(
     mechanism: Annotated[str, typer.Option("--mechanism", help="best, duff or a baseline.")] = "best", delta: Delta = None,
 ) -> None:  # fmt: skip
     """The smallest epsilon that is accurate enough. NOT PRIVATE for a file: use public or synthetic records."""
-    from duffdp.cli.planning import planner, question
+    from duffdp import planning
+    from duffdp.cli.planning import question
 
-    plan = planner()
     asked = question(data, column, n, statistic, q, bounds, step, categories)
-    print(plan.epsilon_for(within=within, probability=probability, mechanism=mechanism, delta=delta, **asked))
+    print(planning.epsilon_for(within=within, probability=probability, mechanism=mechanism, delta=delta, **asked))

@@ -47,15 +47,24 @@ def show(
     if form is Format.json:
         print(json.dumps(known | {"charges": charges}, indent=2))
         return
-    from fractions import Fraction
+    from duffdp.cli.output import table
+    from duffdp.facts import Facts
 
-    from duffdp.cli.shown import table
-
-    rows = [
-        {"number": c["number"], "time": c["time"][:19], "statistic": c["statistic"], "column": c["parameters"].get("column") or "",
-         "mechanism": c["mechanism"], "epsilon": float(Fraction(c["epsilon"])), "call id": c["call"] or ""}
-        for c in charges
-    ]  # fmt: skip
+    rows = []
+    for paid in charges:
+        facts = Facts.from_dict(paid)
+        rows.append(
+            {
+                "number": paid["number"],
+                "time": paid["time"][:19],
+                "statistic": str(facts.statistic),
+                "column": facts.column or "",
+                "mechanism": str(facts.mechanism),
+                "unit": facts.unit.kind,
+                "epsilon": float(facts.loss.epsilon),
+                "call id": paid["call"] or "",
+            }
+        )
     captions = [f"{ledger.dataset}: spent {ledger.spent():.12g} of {ledger.epsilon:g}, {ledger.remaining():.12g} left"]
     if delta is not None:
         captions.append(f"all charges together: epsilon {known['total']['epsilon']:.6g} at delta {delta:g}")  # type: ignore[index]

@@ -1,29 +1,28 @@
-"""What the two commands for planning share: records or a named shape, and the part of the library that plans."""
+"""What the two commands for planning share: records or a named shape."""
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import Any
 
-from duffdp.cli.source import opened
-from duffdp.cli.values import listed, typed, value
+from duffdp.cli.source import source_of
+from duffdp.cli.values import listed, typed_values, value
+from duffdp.engines.files import read_column
 from duffdp.errors import DuffError
+from duffdp.pipeline.ask import bounded
 
 SHAPES = ("normal", "uniform", "beta")
 
 
-def planner() -> Any:
-    """The package that plans, if this installation has it."""
-    try:
-        return import_module("duffdp.planning")
-    except ImportError:
-        raise DuffError("this installation of duffdp cannot plan. Install a newer version.") from None
-
-
 def question(
-    data: str, column: str | None, n: int | None, statistic: str, q: float | None, bounds: tuple[str, str] | None,
-    step: str | None, categories: str | None,
-) -> dict[str, Any]:  # fmt: skip
+    data: str,
+    column: str | None,
+    n: int | None,
+    statistic: str,
+    q: float | None,
+    bounds: tuple[str, str] | None,
+    step: str | None,
+    categories: str | None,
+) -> dict[str, Any]:
     """The arguments that `preview` and `epsilon_for` share; records of a file are read into memory."""
     asked: dict[str, Any] = {"statistic": statistic, "q": q, "n": n}
     if bounds is not None:
@@ -34,10 +33,8 @@ def question(
         return asked | {"data": data, "categories": None if categories is None else listed(categories)}
     if column is None:
         raise DuffError(f"a file needs --column; without records pass one of {', '.join(SHAPES)} and --n.")
-    with opened(data, [column], [column]) as source:
-        if column not in source.types:
-            raise DuffError(f"there is no column {column!r}. Hint: it has {', '.join(map(repr, source.types))}.")
+    with source_of(data) as path:
         if categories is not None:
-            asked["categories"] = typed(column, source.types[column], listed(categories))
-        records = source.rows([column]).project(f'"{column}"').fetchnumpy()[column]
-    return asked | {"data": records}
+            asked |= typed_values(path, column, [], [], listed(categories))
+        kind = "category" if bounds is None else bounded(asked["bounds"], asked.get("step")).kind
+        return asked | {"data": read_column(path, column, kind)}

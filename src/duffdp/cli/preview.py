@@ -27,14 +27,14 @@ def preview(
     delta: Delta = None, picture: Annotated[Path | None, typer.Option("--picture", help="Also draw it: .png, .svg or .pdf.")] = None,
 ) -> None:  # fmt: skip
     """How far each mechanism would err. NOT PRIVATE for a file: use public or synthetic records."""
-    from duffdp.cli.planning import planner, question
-    from duffdp.cli.shown import check_writable, table
+    from duffdp import planning
+    from duffdp.cli.planning import question
+    from duffdp.cli.output import check_writable, table
 
     check_writable(picture)
-    plan = planner()
     asked = question(data, column, n, statistic, q, bounds, step, categories)
     names = tuple(mechanism or ("best", "duff"))
-    found = [plan.preview(epsilon=each, mechanisms=names, delta=delta, **asked) for each in sorted(epsilon)]
+    found = [planning.preview(epsilon=each, mechanisms=names, delta=delta, **asked) for each in sorted(epsilon)]
     rows = [
         {"mechanism": name, "epsilon": seen.epsilon, "mean error": f"{seen.expected_error(name):.4g}",
          "half within": f"{seen.error_within(name, 0.5):.4g}", "95 % within": f"{seen.error_within(name, 0.95):.4g}"}

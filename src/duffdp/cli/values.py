@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import csv
 import datetime as dt
+import itertools
 from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
+from duffdp.engines.files import column_types
 from duffdp.errors import DuffError
 
 _TRUTH = {"true": True, "false": False}
@@ -39,21 +41,40 @@ def listed(text: str) -> list[str]:
         ) from None
 
 
-def typed(column: str, kind: str, values: Iterable[Any]) -> list[Any]:
-    """Values for a column of this DuckDB type: text is converted, what is typed already stays."""
-    return [_typed(column, kind, item) if isinstance(item, str) else item for item in values]
+def typed_values(
+    path: str, column: str, by: list[str], keys: list[list[str]], categories: list[str] | None
+) -> dict[str, Any]:
+    """Keys and categories as values of their columns; in files without types they stay text, as their columns do."""
+    if len(keys) != len(by):
+        raise DuffError(f"each --by needs its own --keys, got {len(by)} and {len(keys)}.")
+    options: dict[str, Any] = {}
+    wanted = [*by, *([column] if categories is not None else [])]
+    types = column_types(path, wanted) if wanted else {}
+    if by:
+        parts = [_typed(name, types.get(name), texts) for name, texts in zip(by, keys, strict=True)]
+        options = {"by": by, "keys": list(itertools.product(*parts))}
+    if categories is not None:
+        options["categories"] = _typed(column, types.get(column), categories)
+    return options
 
 
-def _typed(column: str, kind: str, text: str) -> Any:
+def _typed(column: str, dtype: Any, texts: Iterable[str]) -> list[Any]:
+    """Texts as values of a column of this narwhals type; None if there is no such column, which is said later."""
+    return list(texts) if dtype is None else [_value(column, dtype, text) for text in texts]
+
+
+def _value(column: str, dtype: Any, text: str) -> Any:
+    import narwhals as nw
+
     try:
-        if "INT" in kind:
+        if dtype.is_integer():
             return int(text)
-        if kind in ("DOUBLE", "FLOAT", "REAL") or kind.startswith("DECIMAL"):
+        if dtype.is_numeric():
             return int(text) if text.lstrip("+-").isdigit() else float(text)
-        if kind == "BOOLEAN":
+        if dtype == nw.Boolean:
             return _TRUTH[text.lower()]
-        if kind == "DATE":
+        if dtype == nw.Date:
             return dt.date.fromisoformat(text)
-        return dt.datetime.fromisoformat(text) if kind.startswith("TIMESTAMP") else text
+        return dt.datetime.fromisoformat(text) if isinstance(dtype, nw.Datetime) else text
     except (ValueError, KeyError):
-        raise DuffError(f"the column {column!r} is of type {kind}, and {text!r} is no such value.") from None
+        raise DuffError(f"the column {column!r} is of type {dtype}, and {text!r} is no such value.") from None

@@ -12,7 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError
-from duffdp.ledger.charge import Charge, Request
+from duffdp.facts import Facts
+from duffdp.ledger.charge import Charge
 from duffdp.ledger.composition import tight_epsilon
 from duffdp.ledger.journal import Entry, Journal, Transaction
 from duffdp.ledger.replay import Amount, Verified, amount_of, bounded_range_of, verify
@@ -127,8 +128,12 @@ class Ledger:
 
     def remaining(self) -> float:
         """What is left of epsilon."""
+        return float(self.remaining_exactly())
+
+    def remaining_exactly(self) -> Fraction:
+        """What is left of epsilon, without rounding."""
         with self._journal.reading() as view:
-            return float(self._budget.epsilon - _spent(view, self.dataset).epsilon)
+            return self._budget.epsilon - _spent(view, self.dataset).epsilon
 
     def call(self, call_id: str) -> Ledger:
         """The same budget for one call that may have to be repeated.
@@ -144,19 +149,19 @@ class Ledger:
         bound.__dict__.update(self.__dict__, _call=call_id)
         return bound
 
-    def charge(self, request: Request) -> Charge:
+    def charge(self, facts: Facts) -> Charge:
         """Pay for one release, durably."""
-        return self.charge_all([request])[0]
+        return self.charge_all([facts])[0]
 
-    def charge_all(self, requests: Sequence[Request]) -> list[Charge]:
+    def charge_all(self, releases: Sequence[Facts]) -> list[Charge]:
         """Pay for several releases, all or none."""
-        if not self.allow_seeded and not all(request.secure for request in requests):
+        if not self.allow_seeded and not all(facts.secure for facts in releases):
             raise DuffError(
                 "a release with a seed is not private and not charged. Leave rng out, or use Ledger(..., allow_seeded=True) to experiment."
             )
         calls = [
-            self._call if self._call is None or len(requests) == 1 else f"{self._call}/{i}"
-            for i in range(len(requests))
+            self._call if self._call is None or len(releases) == 1 else f"{self._call}/{i}"
+            for i in range(len(releases))
         ]
         with self._journal.transaction() as view:
             if _budget(view, self.dataset, self.path) != self._budget:
@@ -165,32 +170,32 @@ class Ledger:
                 )
             spent = _spent(view, self.dataset)
             stored = [
-                _stored(view, self.dataset, call, request)
-                for call, request in zip(calls, requests, strict=True)
+                _stored(view, self.dataset, call, facts)
+                for call, facts in zip(calls, releases, strict=True)
             ]
             due = [
-                request for request, drawn in zip(requests, stored, strict=True) if drawn is None
+                facts for facts, numbers in zip(releases, stored, strict=True) if numbers is None
             ]
             self._check_fits(due, spent)
             charges = []
-            for request, call, drawn in zip(requests, calls, stored, strict=True):
-                charge = Charge(request, drawn)
-                if drawn is None:
-                    spent = spent.plus(Amount(request.epsilon, request.delta))
-                    body = request.body() | {"time": _now(), "spent": spent.to_dict()}
+            for facts, call, numbers in zip(releases, calls, stored, strict=True):
+                charge = Charge(facts, numbers)
+                if numbers is None:
+                    spent = spent.plus(Amount(facts.loss.epsilon, facts.loss.delta))
+                    body = facts.to_dict() | {"time": _now(), "spent": spent.to_dict()}
                     charge.store = self._keeper(view.add(self.dataset, "charge", call, body))
                 charges.append(charge)
         return charges
 
-    def _check_fits(self, due: list[Request], spent: Amount) -> None:
+    def _check_fits(self, due: list[Facts], spent: Amount) -> None:
         for name, budget, used, asked in (
             (
                 "epsilon",
                 self._budget.epsilon,
                 spent.epsilon,
-                sum((r.epsilon for r in due), Fraction(0)),
+                sum((facts.loss.epsilon for facts in due), Fraction(0)),
             ),
-            ("delta", self._budget.delta, spent.delta, sum((r.delta for r in due), Fraction(0))),
+            ("delta", self._budget.delta, spent.delta, sum((facts.loss.delta for facts in due), Fraction(0))),
         ):
             left = budget - used
             if asked > left:
@@ -204,19 +209,19 @@ class Ledger:
         if charge.call is None:
             return None
 
-        def store(drawn: list[Any]) -> None:
+        def store(numbers: list[list[int]]) -> None:
             with self._journal.transaction() as view:
                 view.add(
                     self.dataset,
                     "release",
                     charge.call,
-                    {"charge": charge.number, "drawn": drawn, "time": _now()},
+                    {"charge": charge.number, "numbers": numbers, "time": _now()},
                 )
 
         return store
 
     def charges(self) -> list[dict[str, Any]]:
-        """All charges in order: number, time, call id, cost, statistic, mechanism and parameters."""
+        """All charges in order: number, time, call id, and the facts of each release."""
         with self._journal.reading() as view:
             return [
                 {"number": e.number, "call": e.call, **e.body}
@@ -259,13 +264,13 @@ def _spent(view: Transaction, dataset: str) -> Amount:
 
 
 def _stored(
-    view: Transaction, dataset: str, call: str | None, request: Request
-) -> list[Any] | None:
-    """The release of an earlier call with the same id; None if there is none or its charge was never used."""
+    view: Transaction, dataset: str, call: str | None, facts: Facts
+) -> list[list[int]] | None:
+    """The numbers of an earlier call with the same id; None if there is none or its charge was never used."""
     if call is None:
         return None
     entries = view.of_call(dataset, call)
-    body = json.loads(json.dumps(request.body()))
+    body = json.loads(json.dumps(facts.to_dict()))
     if any(
         {name: entry.body[name] for name in body} != body
         for entry in entries
@@ -274,7 +279,9 @@ def _stored(
         raise DuffError(
             f"the call id {call!r} was used for a release with other parameters. Use an id once for each release."
         )
-    return next((list(entry.body["drawn"]) for entry in entries if entry.kind == "release"), None)
+    return next(
+        (entry.body["numbers"] for entry in entries if entry.kind == "release"), None
+    )
 
 
 def _chosen(names: list[str], dataset: str | None, path: Path) -> str:

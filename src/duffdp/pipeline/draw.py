@@ -46,7 +46,7 @@ def _draw_part(
         return found
     if hasattr(statistic, "count"):
         counts = totals or [statistic.count(source) for source in sources]
-        return [[max(0, mechanism.release(count, entropy))] for count in counts]
+        return [[mechanism.release(count, entropy)] for count in counts]
     if hasattr(statistic, "ladder"):
         ladders = [statistic.ladder(edges) for edges in sources]
         if not isinstance(mechanism, Mechanism):

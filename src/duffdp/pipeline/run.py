@@ -148,7 +148,7 @@ def run(
     )
     releases = []
     for one, paid in zip(prepared, charges, strict=True):
-        numbers = None if paid is None else paid.drawn
+        numbers = None if paid is None else paid.numbers
         if numbers is None:
             numbers = one.numbers()
             if paid is not None:

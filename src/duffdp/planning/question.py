@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from typing import Any
 
@@ -11,9 +11,8 @@ import numpy as np
 from duffdp.domain import Categories, Domain, Grid
 from duffdp.engines.arrays import read
 from duffdp.errors import BoundsError, DuffError
-from duffdp.mechanisms.mechanism import read_epsilon
-from duffdp.opened import bounded
-from duffdp.release import planned
+from duffdp.pipeline.ask import bounded
+from duffdp.pipeline.recipe import Recipe, recipe
 from duffdp.research import sensitivity
 from duffdp.research.baselines import (
     ErrorExponential,
@@ -24,8 +23,8 @@ from duffdp.research.baselines import (
     SmoothLaplaceLogNormal,
     SmoothPareto,
 )
-from duffdp.statistics import Mode, Quantile
 from duffdp.statistics.quantile import read_q
+from duffdp.statistics.registry import HOMES, entries, entry
 
 # Named shapes, stretched to the bounds; on (-10, 10) the first is the standard normal distribution.
 SHAPES: dict[str, Callable[[np.random.Generator, int], Any]] = {
@@ -44,39 +43,49 @@ NOISY: dict[str, Callable[[float, float | None], Any]] = {
 }
 RELEASED = ("best", "duff")
 MECHANISMS = (*RELEASED, "rank-exponential", *NOISY)
-STATISTICS = ("median", "quantile", "mean", "mode")
 
 NOT_PRIVATE = "NOT PRIVATE: computed from the records without noise. Share it only if the records are public."
 SYNTHETIC = "From synthetic data: it says nothing about any person."
 
 
 class Question:
-    """One statistic on one data set: its truth, and the law of every mechanism."""
+    """One statistic on one data set: its truth, and what each mechanism works on."""
 
-    def __init__(self, values: Any, statistic: str, q: Fraction, domain: Domain) -> None:
-        self._values, self._statistic, self._q, self._domain = values, statistic, q, domain
-        if statistic == "mean":
-            assert isinstance(domain, Grid)
-            self.truth: Any = sensitivity.mean(values, domain).value
+    def __init__(self, values: Any, statistic: str, parameters: Mapping[str, Any], domain: Domain) -> None:
+        self._values, self._statistic, self._parameters, self._domain = values, statistic, parameters, domain
+        known = entry(statistic)
+        if known.planned == "mean":
+            self.truth: Any = self._sensitivity().value
         else:
-            steps = (Mode() if statistic == "mode" else Quantile(q)).steps(values, domain)  # type: ignore[arg-type]
+            (part,) = known.parts(known.checked(parameters), "duff")
+            steps = part.statistic.steps(values, domain)
             self.truth = domain.value(int(steps.start[steps.distance.argmin()]))
 
     def _sensitivity(self) -> sensitivity.Sensitivity:
-        if self._statistic in ("mean", "mode"):
-            return getattr(sensitivity, self._statistic)(self._values, self._domain)  # type: ignore[no-any-return]
-        return sensitivity.quantile(self._values, self._q, self._domain)  # type: ignore[arg-type]
+        known = entry(self._statistic)
+        found: Any = getattr(sensitivity, str(known.planned))
+        if known.planned == "quantile":
+            return found(self._values, _share(self._parameters), self._domain)  # type: ignore[no-any-return]
+        return found(self._values, self._domain)  # type: ignore[no-any-return]
 
     def prepared(self, mechanism: str) -> Any:
         """What does not depend on epsilon: the input of the mechanism."""
         if mechanism in RELEASED:
-            _, statistic, *_ = planned(self._statistic, self._q, mechanism, 1.0, 1)
-            return statistic.steps(self._values, self._domain)  # type: ignore[arg-type]
+            ((part, _),) = _recipe(self._statistic, self._parameters, mechanism, 1).parts
+            return part.statistic.steps(self._values, self._domain)
         if mechanism == "rank-exponential":
-            return RankExponential(1.0, self._q).steps(self._values, self._domain)  # type: ignore[arg-type]
+            return RankExponential(1.0, _share(self._parameters)).steps(self._values, self._domain)  # type: ignore[arg-type]
         if isinstance(self._domain, Categories):
             raise DuffError(f'{mechanism!r} adds noise to a number, got categories. Use "best" or "duff".')
         return self._sensitivity()
+
+
+def _share(parameters: Mapping[str, Any]) -> Fraction:
+    return read_q(parameters["q"]) if "q" in parameters else Fraction(1, 2)
+
+
+def _recipe(statistic: str, parameters: Mapping[str, Any], mechanism: str, epsilon: Any) -> Recipe:
+    return recipe(statistic, tuple(parameters.items()), mechanism, epsilon, 1)
 
 
 def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> Any:
@@ -85,16 +94,19 @@ def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> A
         return NOISY[mechanism](epsilon, delta)
     if mechanism == "rank-exponential":
         return RankExponential(epsilon)
-    return planned(statistic, Fraction(1, 2), mechanism, float(read_epsilon(epsilon)), 1)[0]
+    examples = entry(statistic).examples  # the law of a mechanism does not depend on parameters of the statistic
+    ((_, released),) = _recipe(statistic, examples[0], mechanism, epsilon).parts
+    return released
 
 
 def checked(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> Any:
     """The mechanism behind a name, or an error about its parameters."""
-    if statistic not in STATISTICS:
-        raise DuffError(f"statistic must be one of {', '.join(STATISTICS)}, got {statistic!r}.")
+    if statistic not in HOMES or entry(statistic).planned is None:
+        plannable = [known.name for known in entries() if known.planned is not None]
+        raise DuffError(f"statistic must be one of {', '.join(plannable)}, got {statistic!r}.")
     if mechanism not in MECHANISMS:
         raise DuffError(f"mechanism must be one of {', '.join(MECHANISMS)}, got {mechanism!r}.")
-    if mechanism == "rank-exponential" and statistic in ("mean", "mode"):
+    if mechanism == "rank-exponential" and entry(statistic).planned != "quantile":
         raise DuffError(f'"rank-exponential" is for medians and quantiles, got statistic={statistic!r}.')
     return made(mechanism, statistic, epsilon, delta)
 
@@ -111,15 +123,17 @@ def questions(
     seed: int,
 ) -> list[Question]:
     """The data sets to look at: the one that was given, or some of a named shape."""
-    if (q is None) == (statistic == "quantile"):
+    known = entry(statistic)
+    if (q is None) == ("q" in known.read):
         raise DuffError(f'q goes with statistic="quantile" and with no other, got q={q!r} and statistic={statistic!r}.')
-    share = Fraction(1, 2) if q is None else read_q(q)
-    if (categories is None) == (bounds is None) or (categories is not None and statistic != "mode"):
+    parameters = {} if q is None else {"q": q}
+    known.checked(parameters)
+    if (categories is None) == (bounds is None) or (categories is not None and known.outputs == "grid"):
         raise BoundsError("pass either bounds or, for a mode, categories: the public domain. For example bounds=(0, 120).")
     if not isinstance(data, str):
         if n is not None:
             raise DuffError('n goes with the name of a shape such as "normal", got records and n. Leave n out.')
-        return [Question(data, statistic, share, _domain(bounds, step, categories, read(data).integer))]
+        return [Question(data, statistic, parameters, _domain(bounds, step, categories, read(data).integer))]
     if data not in SHAPES or categories is not None:
         raise DuffError(f"data must be records or, with bounds, one of {', '.join(SHAPES)}, got {data!r}.")
     for name, number in (("n", n), ("data_sets", sets)):
@@ -130,7 +144,7 @@ def questions(
         raise BoundsError(f"a named shape needs bounds that are numbers, got {bounds!r}. Pass records instead.")
     low, span = float(domain.lower), float(domain.upper) - float(domain.lower)
     generators = np.random.default_rng(seed).spawn(sets)
-    return [Question(low + span * SHAPES[data](rng, int(n or 0)), statistic, share, domain) for rng in generators]
+    return [Question(low + span * SHAPES[data](rng, int(n or 0)), statistic, parameters, domain) for rng in generators]
 
 
 def _domain(bounds: Any, step: Any, categories: Iterable[Any] | None, integer: bool) -> Domain:

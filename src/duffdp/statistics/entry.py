@@ -59,6 +59,8 @@ class Entry:
     distance_bound
         Which bound on the distance of an output holds, if any: "any" as it stands, "one" if it is at least 1 (an empty data set
         is one record away from everything), "mean" with that of the mean.
+    planned
+        Which local sensitivities the baselines of planning need, for statistics that can be planned.
     """
 
     name: str
@@ -74,6 +76,7 @@ class Entry:
     choices: tuple[Choice, ...] = ("best", "duff")
     examples: tuple[Parameters, ...] = ({},)
     distance_bound: Literal["any", "one", "mean"] | None = None
+    planned: Literal["quantile", "mean", "mode"] | None = None
 
     @property
     def of_graphs(self) -> bool:

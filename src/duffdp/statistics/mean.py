@@ -134,5 +134,5 @@ def _parts(_: Parameters, choice: Choice) -> tuple[Part, ...]:
 
 
 ENTRIES = {
-    "mean": Entry(name="mean", parts=_parts, title=lambda _: "Mean", distance_bound="mean"),
+    "mean": Entry(name="mean", parts=_parts, title=lambda _: "Mean", distance_bound="mean", planned="mean"),
 }

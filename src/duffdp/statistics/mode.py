@@ -96,6 +96,6 @@ ENTRIES = {
         parts=_parts,
         title=lambda _: "Mode",
         outputs="grid or categories",
-        distance_bound="any",
+        distance_bound="any", planned="mode",
     ),
 }

@@ -257,7 +257,7 @@ ENTRIES = {
         name="median",
         parts=lambda _, choice: _parts(Fraction(1, 2), "median", choice),
         title=lambda _: "Median",
-        distance_bound="one",
+        distance_bound="one", planned="quantile",
     ),
     "quantile": Entry(
         name="quantile",
@@ -266,6 +266,6 @@ ENTRIES = {
         read={"q": read_q},
         several=("quantiles", "qs"),
         examples=({"q": 0.9}, {"q": 0}),
-        distance_bound="one",
+        distance_bound="one", planned="quantile",
     ),
 }
