@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from cases import QS
 from duffdp import Grid
-from duffdp.engines import arrays
 from duffdp.engines import groups as groups_of
-from duffdp.engines.arrays import Column, read
+from duffdp.engines.arrays import Column, Records, read
+from duffdp.engines.arrays import column as column_of
 from duffdp.engines.groups import side_by_side
 from duffdp.engines.source import Question
 from duffdp.statistics import Mean, Median, Quantile
@@ -55,7 +55,7 @@ def test_windows_of_small_data(statistic, far):
 def tiny_limits(monkeypatch):
     """Make every code path for large arrays run on small ones."""
     for name, value in {"CHUNK": 64, "SORTED": 32, "PENDING": 100, "DENSE": 8}.items():
-        monkeypatch.setattr(arrays, name, value)
+        monkeypatch.setattr(column_of, name, value)
 
 
 @pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
@@ -103,7 +103,7 @@ def test_ranks_against_sorting(values, q, reach, step):
 def test_a_bracket_that_misses_is_widened(tiny_limits, monkeypatch):
     """The sample may lie: here it sees only the largest records."""
     data = np.arange(2000.0)
-    monkeypatch.setattr(arrays, "positions", lambda length, size: np.arange(length - 50, length))
+    monkeypatch.setattr(column_of, "positions", lambda length, size: np.arange(length - 50, length))
     same(Median().steps(data, Grid(0.0, 2000.0)), Median().window(Column(read(data), Grid(0.0, 2000.0)), Grid(0.0, 2000.0), 6))
 
 
@@ -159,7 +159,7 @@ def test_groups_side_by_side(groups, q, far, utility, limit):
     grid, sizes = Grid(0.0, 4.0, 0.5), np.array([len(group) for group in groups])
     array, begins = np.array([x for group in groups for x in group]), np.cumsum(sizes) - sizes
     with mock.patch.object(groups_of, "SORTED", limit), mock.patch.object(groups_of, "BLOCK", 4):
-        columns = side_by_side(arrays.Records(array, False), begins, sizes, grid)
+        columns = side_by_side(Records(array, False), begins, sizes, grid)
         batch = Quantile(q, utility).windows(columns, grid, far)
     assert len(batch) == len(groups)
     for i, group in enumerate(groups):
@@ -183,7 +183,7 @@ def test_a_group_whose_quantile_lies_at_the_edge_of_what_was_selected(utility):
     grid, median = Grid(0.0, 4.0, 0.5), Median(utility)
     for first in range(10, 31):
         group = [1.0] * first + [2.0] * (40 - first)
-        (column,) = side_by_side(arrays.Records(np.array(group), False), np.array([0]), np.array([40]), grid)
+        (column,) = side_by_side(Records(np.array(group), False), np.array([0]), np.array([40]), grid)
         cut = median.window(column, grid, 0)
         same(median.steps(group, grid), cut)
         assert cut.tail is None or cut.tail.first <= grid.index(sorted(group)[19]) <= cut.tail.last

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from duffdp.domain import Domain, Grid, Ints
+from duffdp.domain.expressions import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.small import like
 from duffdp.engines.source import Question, Ranks, Tally
@@ -251,11 +252,6 @@ def fetch(frame: Any) -> dict[str, Any]:
         raise UnsupportedData(
             f"the query failed in the engine that holds the data ({type(error).__name__}). Is it readable and its connection open?"
         ) from None
-
-
-def rounded_down(index: Any, shift: int) -> Any:
-    """A column of whole numbers of 0 and more, in multiples of 2**shift."""
-    return index - index % 2**shift if shift else index
 
 
 def whole(values: Any) -> Ints:

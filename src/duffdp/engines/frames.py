@@ -8,8 +8,9 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid, Ints
+from duffdp.domain.expressions import reaches_expression, snap_expression
 from duffdp.engines.arrays import Column, Records, wrong_kind
-from duffdp.engines.descent import COUNT, GROUP, HIGH, INDEX, LOW, PART, LazyTable, fetch, rounded_down
+from duffdp.engines.descent import COUNT, GROUP, HIGH, INDEX, LOW, PART, LazyTable, fetch
 from duffdp.engines.files import is_path, is_untyped, open_path, quote_name
 from duffdp.engines.groups import by_group, counted, first_of_each, side_by_side
 from duffdp.engines.held import holder
@@ -138,12 +139,13 @@ class Table:
         """INDEX of the rows from one candidate to another; -1 for those before and the number of candidates for those after."""
         nw = self._nw
         rows, column = self.raw()
-        key, integer = self._key(column, grid)
         place = self._index(column, grid)
-        if (beyond := grid.threshold(last + 1, integer)) is not None:
-            place = nw.when(key >= beyond).then(nw.lit(grid.size)).otherwise(place)
-        if first > 0:  # a record is there, so that keys reach it
-            place = nw.when(key < grid.threshold(first, integer)).then(nw.lit(-1)).otherwise(place)
+        beyond = reaches_expression(nw, column, self.dtype, grid, last + 1)
+        if beyond is not None:
+            place = nw.when(beyond).then(nw.lit(grid.size)).otherwise(place)
+        if first > 0:
+            reached = reaches_expression(nw, column, self.dtype, grid, first)
+            place = place * 0 - 1 if reached is None else nw.when(reached).then(place).otherwise(nw.lit(-1))
         return rows.select(place.alias(INDEX))
 
     def raw(self) -> Any:
@@ -239,35 +241,16 @@ class Table:
 
     def _between(self, frame: Any, column: Any, grid: Grid, first: int, last: int) -> Any:
         """Rows that snap to candidates from first to last, by a comparison that needs no snapping."""
-        key, integer = self._key(column, grid)
+        nw = self._nw
         if first > 0:
-            frame = frame.filter(key >= grid.threshold(first, integer))
-        beyond = grid.threshold(last + 1, integer)
-        return frame if beyond is None else frame.filter(key < beyond)
-
-    def _key(self, column: Any, grid: Grid) -> tuple[Any, bool]:
-        """The column as what `Grid.threshold` compares with: whole numbers, or else doubles."""
-        integer = self.integer and grid.whole
-        return (column if integer or self.dtype == self._nw.Float64 else column.cast(self._nw.Float64)), integer
+            reached = reaches_expression(nw, column, self.dtype, grid, first)
+            frame = frame.head(0) if reached is None else frame.filter(reached)
+        beyond = reaches_expression(nw, column, self.dtype, grid, last + 1)
+        return frame if beyond is None else frame.filter(~beyond)
 
     def _index(self, column: Any, grid: Grid, shift: int = 0) -> Any:
-        nw = self._nw
-        timed = grid.kind in ("date", "datetime")
-        if grid.whole and (timed or (self.integer and self.dtype != nw.UInt64 and grid.ticks[2] == 1)):
-            low, high, step = grid.ticks
-            index = column.cast(nw.Int64).clip(low, high) - low
-            if step > 1:
-                twice = index * 2 + step
-                index = ((twice - twice % (2 * step)) / (2 * step) + 0.5).floor().cast(nw.Int64)
-            return rounded_down(index, shift)
-        least, most, factor, multiply = grid.scaling
-        offset = column.cast(nw.Float64).clip(least, most) - least
-        place = ((offset * factor if multiply else offset / factor) + 0.5).floor()
-        if grid.rounds:
-            return rounded_down(place.cast(nw.Int64).clip(0, grid.size - 1), shift)
-        if shift:  # exact, and quicker than whole numbers
-            place = (place * 2.0**-shift).floor() * 2.0**shift
-        return place.cast(nw.Int64)
+        dtype = self._nw.Int64() if grid.timed else self.dtype  # times come as whole numbers
+        return snap_expression(self._nw, column, dtype, grid, shift)
 
     def _with_category(self, categories: Categories) -> Any:
         """INDEX by a join with the public list."""

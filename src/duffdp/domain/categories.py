@@ -1,0 +1,116 @@
+"""A public list of categories."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable, Iterator
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain.aliases import Array
+from duffdp.errors import BoundsError
+
+
+class Categories:
+    """A public list of categories: the possible values of a mode.
+
+    Parameters
+    ----------
+    values
+        At least two different hashable values, none of them missing (None, nan).
+
+    Privacy
+    -------
+    The list is public and must not be taken from the data. Records with another value are dropped.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1: modes over a finite set.
+
+    Examples
+    --------
+    >>> Categories(["a", "b"]).value(1)
+    'b'
+    """
+
+    __slots__ = ("_position", "size", "values_")
+
+    def __init__(self, values: Iterable[Hashable]) -> None:
+        fix = 'Pass for example categories=["yes", "no"].'
+        if isinstance(values, str | bytes) or not isinstance(values, Iterable):
+            raise BoundsError(f"categories must be a list of values, got {values!r}. {fix}")
+        items = [item.item() if isinstance(item, np.generic) else item for item in values]
+        if not items:
+            raise BoundsError(f"categories must not be empty. {fix}")
+        position: dict[Hashable, int] = {}
+        for item in items:
+            try:
+                missing, seen = item is None or bool(item != item), item in position
+            except (TypeError, ValueError):
+                raise BoundsError(
+                    f"categories must be hashable values such as text or numbers, got {item!r}. {fix}"
+                ) from None
+            if missing:
+                raise BoundsError(
+                    f"categories must not hold missing values, got {item!r}: missing records are dropped. {fix}"
+                )
+            if seen:
+                raise BoundsError(
+                    f"categories must differ from each other, got {item!r} twice. {fix}"
+                )
+            position[item] = len(position)
+        self.values_ = tuple(items)
+        self.size = len(items)
+        self._position = position
+
+    @property
+    def kind(self) -> str:
+        return "category"
+
+    def value(self, index: int) -> Any:
+        """The category with this index."""
+        return self.values_[index]
+
+    def values(self, indices: Iterable[int]) -> Array:
+        """The categories with these indices as an array of objects."""
+        out = np.empty(len(found := list(indices)), dtype=object)
+        out[:] = [self.values_[i] for i in found]
+        return out
+
+    def record_index(self, record: Any) -> int:
+        """Index of a record's category; -1 for a record with no or another value."""
+        try:
+            return self._position.get(record, -1)
+        except Exception:  # it cannot be hashed or compared, whatever the reason
+            return -1
+
+    def find(self, value: Any) -> int | None:
+        """Index of a category; None if it is none of them."""
+        index = self.record_index(value)
+        return index if index >= 0 else None
+
+    def index(self, value: Any) -> int:
+        """Index of a category; an error if it is none of them."""
+        index = self.record_index(value)
+        if index < 0:
+            raise BoundsError(f"expected one of the {self.size} categories, got {value!r}.")
+        return index
+
+    def parameters(self) -> dict[str, Any]:
+        """What makes it, all public."""
+        return {"categories": list(self)}
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter(self.values_)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Categories) and self.values_ == other.values_
+
+    def __hash__(self) -> int:
+        return hash(self.values_)
+
+    def __repr__(self) -> str:
+        return f"Categories({list(self.values_)!r})"

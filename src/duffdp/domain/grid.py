@@ -1,0 +1,332 @@
+"""A grid: the evenly spaced values that a release can take."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Iterable
+from decimal import Decimal, localcontext
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain.aliases import Array, Floats, Ints, Keys
+from duffdp.domain.reading import DAY, EPOCH, bound, microseconds, nearest_double, number
+from duffdp.domain.snapping import DoubleSteps, WholeSteps
+from duffdp.errors import BoundsError
+
+MOST_CANDIDATES = 2**62
+DEFAULT_BITS = 40
+LEAST_STEP = Fraction(2) ** -1022  # of the doubles with all their digits
+_INT64 = np.iinfo(np.int64)
+
+
+class Grid:
+    """The candidates lower, lower + step, ..., up to upper: the public set of values a release can take.
+
+    Parameters
+    ----------
+    lower, upper
+        Two numbers (int, float, Decimal), dates or datetimes, lower below upper. Both are candidates if
+        `upper - lower` is a multiple of `step`; otherwise the last candidate is the largest below `upper`.
+    step
+        Distance between candidates: a number above 0; for dates a number of days, for datetimes a number of
+        seconds, for both also a `timedelta`. None: one day for dates, else a power of two (of the unit, or of a
+        microsecond for datetimes) that gives about 2**40 candidates.
+
+    Privacy
+    -------
+    Bounds and step are public and must not be taken from the data. Every record is clamped to the bounds and snapped to
+    the nearest candidate by itself, so neighbouring data sets stay neighbours and no output betrays low bits of a record.
+
+    References
+    ----------
+    Mironov, "On significance of the least significant bits for differential privacy" (CCS 2012).
+
+    Examples
+    --------
+    >>> grid = Grid(0, 120, 1)
+    >>> grid.size, grid.value(37), grid.index(36.6)
+    (121, 37, 37)
+    >>> Grid(0.0, 20.0, 0.01).value(1234)
+    12.34
+    """
+
+    __slots__ = (
+        "_den",
+        "_num_lo",
+        "_num_step",
+        "_tz",
+        "double_steps",
+        "kind",
+        "lower",
+        "size",
+        "step",
+        "upper",
+        "whole_steps",
+    )
+
+    def __init__(self, lower: Any, upper: Any, step: Any = None) -> None:
+        (kind_low, low), (kind_up, up) = (_read_end(end) for end in (lower, upper))
+        timed = {"date", "datetime"} & {kind_low, kind_up}
+        if timed and kind_low != kind_up:
+            raise BoundsError(
+                f"bounds must be of one kind, got {lower!r} and {upper!r}. Pass two numbers or two dates."
+            )
+        if (getattr(lower, "tzinfo", None) is None) != (getattr(upper, "tzinfo", None) is None):
+            raise BoundsError(
+                f"bounds must both have a time zone or both none, got {lower!r} and {upper!r}."
+            )
+        if low >= up:
+            raise BoundsError(
+                f"the lower bound must be below the upper bound, got {lower} and {upper}. "
+                "Exchange them if they are swapped."
+            )
+        kinds = {kind_low, kind_up}
+        if step is None:
+            pitch = (
+                Fraction(1) if kind_low == "date" else _fine(low, up, least=1 if timed else None)
+            )
+            kinds.add("decimal" if "decimal" in kinds else "float")
+        else:
+            kind_step, pitch = _read_step(step, kind_low)
+            kinds.add(kind_step)
+        if pitch > up - low:
+            raise BoundsError(
+                "step must not be larger than the range of the bounds, "
+                f"got step={step!r} for {lower!r} to {upper!r}."
+            )
+        self.lower, self.upper = lower, upper
+        self.kind = (
+            kind_low if timed else next(k for k in ("float", "decimal", "int") if k in kinds)
+        )
+        self.size = int((up - low) // pitch) + 1
+        if self.size > MOST_CANDIDATES:
+            raise BoundsError(
+                f"a grid has at most 2**62 candidates, got step={step!r} for {lower!r} to {upper!r}. "
+                "Pass a larger step."
+            )
+        self._den = math.lcm(low.denominator, pitch.denominator)
+        self._num_lo, self._num_step = int(low * self._den), int(pitch * self._den)
+        self._tz = getattr(lower, "tzinfo", None)
+        self.step: Any = self._step_value(pitch)
+        self.whole_steps = WholeSteps(int(low), int(pitch), self.size) if self._den == 1 else None
+        self.double_steps = DoubleSteps.of(low, pitch, self.size)
+
+    def _step_value(self, pitch: Fraction) -> Any:
+        if self.kind == "date":
+            return dt.timedelta(days=int(pitch))
+        if self.kind == "datetime":
+            return dt.timedelta(microseconds=int(pitch))
+        return self._number(pitch.numerator, pitch.denominator)
+
+    def _number(self, numerator: int, denominator: int) -> int | float | Decimal:
+        if self.kind == "int":
+            return numerator // denominator
+        if self.kind == "float":
+            return numerator / denominator
+        with localcontext() as context:
+            context.prec = len(str(abs(numerator))) + 4 * denominator.bit_length()
+            return Decimal(numerator) / Decimal(denominator)
+
+    def value(self, index: int) -> Any:
+        """The candidate with this index, in the kind of the bounds and step."""
+        position = self._num_lo + int(index) * self._num_step
+        if self.kind == "date":
+            return EPOCH.date() + dt.timedelta(days=position)
+        if self.kind == "datetime":
+            moment = EPOCH + dt.timedelta(microseconds=position)
+            return moment if self._tz is None else _in_zone(moment, self._tz)
+        return self._number(position, self._den)
+
+    def values(self, indices: Iterable[int]) -> Array:
+        """The candidates with these indices as an array (of objects for decimals and dates)."""
+        ends = self.value(0), self.value(self.size - 1)
+        short = self.kind == "int" and _INT64.min <= ends[0] and ends[1] <= _INT64.max
+        dtype = np.int64 if short else np.float64 if self.kind == "float" else object
+        return np.array([self.value(i) for i in indices], dtype=dtype)
+
+    def index(self, value: Any) -> int:
+        """Index of the candidate nearest to one value, clamped to the bounds; ties go up."""
+        found = self.record_index(value)
+        if found < 0:
+            raise BoundsError(
+                f"expected a value of the kind of the bounds ({self.kind}), got {value!r}."
+            )
+        return found
+
+    def record_index(self, record: Any) -> int:
+        """As `index`, but -1 for a missing record or one of another kind: those are dropped, not reported."""
+        if not self.timed:
+            read = number(record)
+            if read is None:
+                return -1
+            if self.whole_steps is not None and isinstance(read, int):
+                return self.whole_steps.of_number(read)
+            return self.double_steps.of_number(nearest_double(read))
+        moment = microseconds(record)
+        if moment is None or self.whole_steps is None:
+            return -1
+        return self.whole_steps.of_number(moment // DAY if self.kind == "date" else moment)
+
+    @property
+    def timed(self) -> bool:
+        """Whether candidates are dates or datetimes."""
+        return self.kind in ("date", "datetime")
+
+    def find(self, value: Any) -> int | None:
+        """Index of a value that is a candidate; None if it is none."""
+        place = self._exact_place(value)
+        if place is None:
+            return None
+        index = math.floor(place + Fraction(1, 2))
+        return index if 0 <= index < self.size and self.value(index) == value else None
+
+    def place(self, value: Any) -> float:
+        """Where a value lies between the candidates, as a fractional index."""
+        place = self._exact_place(value)
+        if place is None:
+            raise BoundsError(
+                f"expected a finite value of the kind of the bounds ({self.kind}), got {value!r}."
+            )
+        return float(place)
+
+    def _exact_place(self, value: Any) -> Fraction | None:
+        read = bound(value)
+        if read is None or self.timed != (read[0] in ("date", "datetime")):
+            return None
+        kind, position = read
+        if self.kind == "date" and kind == "datetime":
+            position = Fraction(position // DAY)
+        elif self.kind == "datetime" and kind == "date":
+            position *= DAY
+        return self.index_place(position)
+
+    def index_units(self, length: Fraction) -> Fraction:
+        """A difference of two numbers as a difference of indices, exactly."""
+        return length * self._den / self._num_step
+
+    def index_place(self, number: Fraction) -> Fraction:
+        """Where a number lies between the candidates of a numeric grid, exactly."""
+        return (number * self._den - self._num_lo) / self._num_step
+
+    @property
+    def spacing(self) -> float:
+        """The step as a number: in days for dates, in seconds for datetimes."""
+        return self._num_step / (self._den * (1_000_000 if self.kind == "datetime" else 1))
+
+    @property
+    def between_whole(self) -> bool:
+        """Whether the bounds were given as whole numbers."""
+        return isinstance(self.lower, int) and isinstance(self.upper, int)
+
+    @property
+    def whole(self) -> bool:
+        """Whether candidates are whole numbers (days, microseconds), so that whole records need no doubles."""
+        return self.whole_steps is not None
+
+    def snap(self, keys: Keys) -> Ints:
+        """Index of every key: a number for numeric grids, days or microseconds since 1970 for dates and times."""
+        with np.errstate(all="ignore"):
+            if keys.dtype.kind != "f":
+                assert self.whole_steps is not None
+                return self.whole_steps.of_array(keys)
+            index = self.double_steps.of_array(keys).astype(np.int64)
+        return np.minimum(index, self.size - 1) if self.double_steps.rounds else index
+
+    def snap_float(self, keys: Keys) -> Floats:
+        """As `snap` for float64 keys, with the indices still in float64 (exact up to 2**50 candidates)."""
+        with np.errstate(all="ignore"):
+            return self.double_steps.of_array(keys)
+
+    def parameters(self) -> dict[str, Any]:
+        """What makes it, all public."""
+        return {"bounds": (self.lower, self.upper), "step": self.step}
+
+    def threshold(self, index: int, integer: bool) -> float | int | None:
+        """The smallest key that snaps to `index` or above: `key < threshold` says the same as `snap(key) < index`.
+
+        None if no key gets there: beyond the last candidate, or in a grid that is finer than doubles.
+        """
+        if index >= self.size:
+            return None
+        if index <= 0:
+            return _INT64.min if integer else -math.inf
+        if not integer:
+            return self.double_steps.threshold(index)
+        assert self.whole_steps is not None
+        return self.whole_steps.threshold(index)
+
+    def __len__(self) -> int:
+        return self.size
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Grid) and self._identity() == other._identity()
+
+    def __hash__(self) -> int:
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[Any, ...]:
+        return self.kind, self.size, self._num_lo, self._num_step, self._den
+
+    def __repr__(self) -> str:
+        return f"Grid({self.lower!r}, {self.upper!r}, step={self.step!r})"
+
+
+def _in_zone(moment: dt.datetime, zone: dt.tzinfo) -> dt.datetime:
+    """A moment of UTC in a time zone; in UTC where the clocks of that zone are beyond the years that Python knows."""
+    known = moment.replace(tzinfo=dt.UTC)
+    try:
+        return known.astimezone(zone)
+    except (OverflowError, ValueError):
+        return known
+
+
+def _read_end(end: Any) -> tuple[str, Fraction]:
+    read = bound(end)
+    if read is None or abs(nearest_double(read[1])) == math.inf:
+        raise BoundsError(
+            f"bounds must be two finite numbers, dates or datetimes, got {end!r}. Pass for example bounds=(0, 120)."
+        )
+    return read
+
+
+def _read_step(step: Any, kind: str) -> tuple[str, Fraction]:
+    if isinstance(step, np.timedelta64):
+        step = step.astype("m8[us]").item()
+    if isinstance(step, dt.timedelta) and kind in ("date", "datetime"):
+        pitch: Fraction = Fraction(
+            step // dt.timedelta(microseconds=1), DAY if kind == "date" else 1
+        )
+        read: tuple[str, Fraction] | None = (kind, pitch)
+    else:
+        read = bound(step)
+        if read is not None and kind == "datetime":
+            read = kind, read[1] * 1_000_000
+    unit = {"date": " of days", "datetime": " of seconds"}.get(kind, "")
+    if read is None or read[1] <= 0 or (read[0] in ("date", "datetime") and read[0] != kind):
+        raise BoundsError(
+            f"step must be a finite number{unit} above 0, got {step!r}. Pass for example step=1."
+        )
+    if unit and read[1].denominator != 1:
+        least = "one day" if kind == "date" else "one microsecond"
+        raise BoundsError(
+            f"step must be a whole multiple of {least} for these bounds, got {step!r}."
+        )
+    if not unit and read[1] < LEAST_STEP:
+        raise BoundsError(
+            f"step must be at least 2**-1022, about 2.3e-308, got {step!r}. Pass a larger step."
+        )
+    return read
+
+
+def _fine(low: Fraction, up: Fraction, least: int | None) -> Fraction:
+    """The power of two that gives about 2**40 candidates, but no finer than doubles can tell apart."""
+    span = up - low
+    exponent = span.numerator.bit_length() - span.denominator.bit_length() - DEFAULT_BITS
+    exponent += span > Fraction(2) ** (exponent + DEFAULT_BITS)
+    pitch = Fraction(2) ** exponent
+    if least:
+        return max(pitch, Fraction(least))
+    return max(pitch, Fraction(math.ulp(max(abs(float(low)), abs(float(up))))), LEAST_STEP)

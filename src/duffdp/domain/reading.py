@@ -1,0 +1,118 @@
+"""What one record or one bound says, by itself: a number, a day or a moment, or nothing.
+
+Records are never refused here: what is of another kind, missing, or fails when it is looked at is None.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain.aliases import Array, Ints
+
+DAY = 86_400_000_000  # in microseconds
+EPOCH = dt.datetime(1970, 1, 1)
+MISSING_MOMENT = np.iinfo(np.int64).min  # how numpy writes NaT
+_MICROSECOND = dt.timedelta(microseconds=1)
+_YEARS = tuple((end - EPOCH) // _MICROSECOND for end in (dt.datetime.min, dt.datetime.max))
+# Bounds lie within the years 1 to 9999, and no unit overflows in microseconds between these.
+_CONVERTIBLE = ["0000-01-01", "10001-01-01"]
+_COARSER = {
+    "D": frozenset({"Y", "M", "W"}),
+    "us": frozenset({"Y", "M", "W", "D", "h", "m", "s", "ms"}),
+}
+
+
+def bound(value: Any) -> tuple[str, Fraction] | None:
+    """Kind and exact position of a bound: numbers as the decimal that was written (0.1 is 1/10), dates as days and
+    times as microseconds since 1970."""
+    if isinstance(value, bool | np.bool_ | np.timedelta64):
+        return None
+    if isinstance(value, np.datetime64):
+        days = np.datetime_data(value.dtype)[0] in ("Y", "M", "W", "D")
+        return _position(microseconds(value), days)
+    if isinstance(value, np.floating):  # a short one counts as it is printed
+        value = value.item() if isinstance(value, np.float64) else Decimal(str(value))
+        if isinstance(value, Decimal):
+            return ("float", Fraction(value)) if value.is_finite() else None
+    elif isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, int):
+        return "int", Fraction(int(value))
+    if isinstance(value, float):
+        return ("float", Fraction(repr(float(value)))) if math.isfinite(value) else None
+    if isinstance(value, Decimal):
+        return ("decimal", Fraction(value)) if value.is_finite() else None
+    if isinstance(value, Fraction):
+        return "float", value
+    if isinstance(value, dt.date):
+        return _position(microseconds(value), not isinstance(value, dt.datetime))
+    return None
+
+
+def _position(moment: int | None, days: bool) -> tuple[str, Fraction] | None:
+    if moment is None or not _YEARS[0] <= moment <= _YEARS[1]:
+        return None
+    return ("date", Fraction(moment // DAY)) if days else ("datetime", Fraction(moment))
+
+
+def number(record: Any) -> int | float | None:
+    """A record as a whole number, or else as the double nearest to it; infinite if it is beyond them."""
+    try:
+        if isinstance(record, int | np.bool_ | np.integer):
+            return None if isinstance(record, np.timedelta64) else int(record)
+        if isinstance(record, float | np.floating | Decimal | Fraction):
+            double = nearest_double(record)
+            return double if double == double else None
+    except Exception:  # whatever a record does when it is looked at
+        return None
+    return None
+
+
+def nearest_double(number: Any) -> float:
+    """The double nearest to a real number."""
+    try:
+        return float(number)
+    except OverflowError:
+        return math.inf if number > 0 else -math.inf
+
+
+def microseconds(record: Any) -> int | None:
+    """A date, a time, or a time with a zone as microseconds since 1970; without a zone it counts as UTC."""
+    try:
+        if isinstance(record, np.datetime64):
+            if not has_plain_unit(record.dtype):
+                return None
+            moment = int(moments(np.array([record]), "us")[0])
+            return None if moment == MISSING_MOMENT else moment
+        if isinstance(record, dt.datetime):
+            offset = record.utcoffset()
+            moment = int((record.replace(tzinfo=None) - EPOCH) // _MICROSECOND)
+            return moment if offset is None else moment - offset // _MICROSECOND
+        if isinstance(record, dt.date):
+            return (record.toordinal() - EPOCH.toordinal()) * DAY
+    except (
+        Exception
+    ):  # whatever a record does when it is looked at; pandas.NaT calls itself a datetime
+        return None
+    return None
+
+
+def has_plain_unit(dtype: Any) -> bool:
+    """Whether a datetime64 type counts in one of the common units, not in multiples of it or in no unit."""
+    unit, many = np.datetime_data(dtype)
+    return many == 1 and unit != "generic"
+
+
+def moments(array: Array, unit: str) -> Ints:
+    """datetime64 as days ("D") or microseconds ("us") since 1970, rounded down; far from all bounds it is clamped."""
+    own = np.datetime_data(array.dtype)[0]
+    if own in _COARSER[unit]:
+        array = np.clip(array, *np.array(_CONVERTIBLE, dtype=array.dtype))
+    keys: Ints = array.astype(f"M8[{unit}]", copy=False).view(np.int64)
+    return keys

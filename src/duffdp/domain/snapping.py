@@ -1,0 +1,245 @@
+"""Clamp and snap: the index of the candidate nearest to a number, clamped to the bounds; ties go up.
+
+Each rule stands once for one number, once for an array and once for a column of a table engine, and
+all three give the same index. Nothing here overflows, warns or fails, whatever the number is.
+
+A whole number on a grid of whole numbers is snapped exactly. Every other number counts as the double
+nearest to it and is snapped in doubles.
+"""
+
+from __future__ import annotations
+
+import math
+import struct
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from duffdp.domain.aliases import Array, Floats, Ints, Keys
+
+EXACT_QUOTIENT = 2**50  # a quotient of whole numbers below this survives division in doubles
+EXACT_DOUBLES = (
+    2**48
+)  # between such bounds doubles snap a whole number to the right side of every half
+_HALF_WORD = 2**31
+
+
+class WholeSteps(NamedTuple):
+    """Candidates low, low + step, ... that are whole numbers of any size, for keys that are whole."""
+
+    low: int
+    step: int
+    size: int
+
+    @property
+    def high(self) -> int:
+        """The last candidate."""
+        return self.low + (self.size - 1) * self.step
+
+    @property
+    def same_in_doubles(self) -> bool:
+        """Whether `DoubleSteps` gives every whole number the same index."""
+        return self.low >= -EXACT_DOUBLES and self.high <= EXACT_DOUBLES
+
+    def threshold(self, index: int) -> int:
+        """The smallest key that snaps to this index or above, for an index above 0."""
+        return self.low + index * self.step - self.step // 2
+
+    def of_number(self, key: int) -> int:
+        nearest = (key - self.low + self.step // 2) // self.step
+        return min(max(nearest, 0), self.size - 1)
+
+    def of_array(self, keys: Keys) -> Ints:
+        """For int64 or uint64."""
+        limits = np.iinfo(keys.dtype)
+        if self._fits(limits.min, limits.max):
+            index: Array = clamp(keys, self.low, self.high) - self.low
+            if self.step > 1:
+                index += self.step // 2
+                index //= self.step
+            return index.astype(np.int64, copy=False)
+        parts = self._parts(limits.min, limits.max)
+        found = np.full(len(keys), parts.first + parts.many_below, dtype=np.int64)
+        if parts.many_below:
+            found -= keys < parts.below
+            gap = (parts.below - 1) - np.clip(keys, parts.least - 1, parts.below - 1)
+            found -= _quotient(gap, self.step, parts.below - parts.least)
+        if parts.many_above:
+            found += keys >= parts.above
+            gap = np.clip(keys, parts.above, parts.most) - parts.above
+            found += _quotient(gap, self.step, parts.most - parts.above)
+        return found
+
+    def of_column(self, nw: Any, column: Any, dtype: Any) -> Any:
+        """For a column of whole numbers or truth values, as an expression of Int64."""
+        column, least, most = as_keys(nw, column, dtype)
+        if self._fits(least, most):
+            index = column.clip(self.low, self.high) - self.low
+            if self.step > 1:
+                index = _column_quotient(nw, index + self.step // 2, self.step, self.size)
+            return index.cast(nw.Int64)
+        parts = self._parts(least, most)
+        found = (column * 0).cast(nw.Int64) + (parts.first + parts.many_below)
+        if parts.many_below:
+            gap = (parts.below - 1) - column.clip(parts.least - 1, parts.below - 1)
+            found = found - (column < parts.below).cast(nw.Int64)
+            if parts.many_below > 1:
+                found = found - _column_quotient(nw, gap, self.step, parts.many_below)
+        if parts.many_above:
+            gap = column.clip(parts.above, parts.most) - parts.above
+            found = found + (column >= parts.above).cast(nw.Int64)
+            if parts.many_above > 1:
+                found = found + _column_quotient(nw, gap, self.step, parts.many_above)
+        return found
+
+    def _fits(self, least: int, most: int) -> bool:
+        """Whether the plain formula stays within a type of whole numbers."""
+        room = self.high - self.low + self.step // 2
+        return least <= self.low and self.high <= most and room <= most
+
+    def _parts(self, least: int, most: int) -> _Parts:
+        """The thresholds that keys of a type can meet, those below 0 apart from the others: a difference
+        of two keys with the same sign never overflows."""
+        first, last = self.of_number(least), self.of_number(most)
+        if first == last:
+            return _Parts(first, 0, 0, 0, 0, 0, 0)
+        middle = min(
+            max(self.of_number(-1), first), last
+        )  # thresholds up to this index lie below 0
+        return _Parts(
+            first,
+            middle - first,
+            last - middle,
+            self.threshold(first + 1),
+            self.threshold(middle),
+            self.threshold(middle + 1),
+            self.threshold(last),
+        )
+
+
+class _Parts(NamedTuple):
+    """How many thresholds lie below 0 and above: from `least` to `below`, and from `above` to `most`."""
+
+    first: int
+    many_below: int
+    many_above: int
+    least: int
+    below: int
+    above: int
+    most: int
+
+
+class DoubleSteps(NamedTuple):
+    """The same candidates in doubles. Each operation is monotone, so that the order of keys is kept."""
+
+    low: float
+    high: float
+    shrink: float  # 1/2 where the bounds are so far apart that their difference is no double
+    factor: float
+    multiply: bool  # by the factor, which is exact for steps that are powers of two; else divide
+    size: int
+    rounds: bool  # whether an index may come out above the last candidate
+
+    @classmethod
+    def of(cls, low: Fraction, step: Fraction, size: int) -> DoubleSteps:
+        least, most = float(low), float(low + (size - 1) * step)
+        shrink = 1.0 if math.isfinite(most - least) else 0.5
+        pitch = float(step) * shrink
+        exact = math.frexp(pitch)[0] == 0.5 and Fraction(pitch) == step * Fraction(shrink)
+        made = cls(least, most, shrink, 1 / pitch if exact else pitch, exact, size, False)
+        return made._replace(rounds=size > EXACT_QUOTIENT or made._place(most) > size - 1)
+
+    def _place(self, key: float) -> int:
+        offset = min(max(key, self.low), self.high) * self.shrink - self.low * self.shrink
+        return math.floor((offset * self.factor if self.multiply else offset / self.factor) + 0.5)
+
+    def of_number(self, key: float) -> int:
+        """For any double but nan."""
+        return min(self._place(key), self.size - 1)
+
+    def of_array(self, keys: Keys) -> Floats:
+        """For float64 without nan; indices in float64, which may lie above the last one if this `rounds`."""
+        if self.shrink == 1.0:
+            index: Floats = clamp(keys, self.low, self.high) - self.low
+        else:
+            index = clamp(keys, self.low, self.high) * self.shrink
+            index -= self.low * self.shrink
+        if not self.multiply:
+            index /= self.factor
+        elif self.factor != 1.0:
+            index *= self.factor
+        index += 0.5
+        return np.floor(index, out=index)
+
+    def of_column(self, nw: Any, column: Any) -> Any:
+        """For a column of numbers without nan, as an expression of Float64; see `of_array`."""
+        offset = column.cast(nw.Float64).clip(self.low, self.high)
+        if self.shrink != 1.0:
+            offset = offset * self.shrink
+        offset = offset - self.low * self.shrink
+        return ((offset * self.factor if self.multiply else offset / self.factor) + 0.5).floor()
+
+    def threshold(self, index: int) -> float | None:
+        """The smallest key that snaps to this index or above, for an index above 0; None if there is none."""
+        low, high = _order(self.low) - 1, _order(self.high)
+        if self.of_number(self.high) < index:
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self.of_number(_unorder(middle)) >= index:
+                high = middle
+            else:
+                low = middle
+        return _unorder(high)
+
+
+def as_keys(nw: Any, column: Any, dtype: Any) -> tuple[Any, int, int]:
+    """A column of whole numbers in a type that can be snapped, with the least and the largest number of that type."""
+    if dtype == nw.UInt64:
+        return column, 0, 2**64 - 1
+    if dtype == nw.Int128:
+        return column, -(2**127), 2**127 - 1
+    if dtype == nw.UInt128:
+        return column, 0, 2**128 - 1
+    return column.cast(nw.Int64), -(2**63), 2**63 - 1
+
+
+def _quotient(gap: Array, step: int, most: int) -> Array:
+    """Differences from 0 to `most`, divided; a step beyond the type divides nothing."""
+    return (
+        (gap // step).astype(np.int64, copy=False)
+        if most >= step
+        else np.zeros(len(gap), dtype=np.int64)
+    )
+
+
+def _column_quotient(nw: Any, gap: Any, step: int, most: int) -> Any:
+    """A column of whole numbers of 0 and more, divided and rounded down, for results below `most`.
+
+    Engines differ in the division of whole numbers; remainders and doubles are the same in all of them.
+    """
+    if most <= EXACT_QUOTIENT:
+        return ((gap - gap % step) / step + 0.5).floor().cast(nw.Int64)
+    rest = gap % (step * _HALF_WORD)
+    high = ((gap - rest) / (step * _HALF_WORD) + 0.5).floor().cast(nw.Int64)
+    return high * _HALF_WORD + ((rest - rest % step) / step + 0.5).floor().cast(nw.Int64)
+
+
+def clamp(keys: Keys, low: float, high: float) -> Keys:
+    """Keys within bounds; what needs no clamping is not copied."""
+    if keys.size and (keys.min() < low or keys.max() > high):
+        return np.clip(keys, low, high)
+    return keys
+
+
+def _order(number: float) -> int:
+    """Doubles as integers in the same order (bit pattern, negatives mirrored), so that bisection walks over doubles."""
+    bits: int = struct.unpack("<q", struct.pack("<d", number))[0]
+    return bits if bits >= 0 else -(bits & 0x7FFFFFFFFFFFFFFF)
+
+
+def _unorder(order: int) -> float:
+    bits = order if order >= 0 else (-order) | (1 << 63)
+    number: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
+    return number

@@ -1,0 +1,18 @@
+"""Arrays and lists: a random bracket, one counting and filtering pass in cache-sized chunks, a small sort."""
+
+from duffdp.engines.arrays.category_column import CategoryColumn
+from duffdp.engines.arrays.column import Column, wrong_kind
+from duffdp.engines.arrays.ranks import SORTED, distinct, trim, wanted
+from duffdp.engines.arrays.records import Records, read
+
+__all__ = [
+    "SORTED",
+    "CategoryColumn",
+    "Column",
+    "Records",
+    "distinct",
+    "read",
+    "trim",
+    "wanted",
+    "wrong_kind",
+]

@@ -1,0 +1,79 @@
+"""Ranks of sorted or selected indices: distinct values with their counts, cut down to what is wanted."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+
+import numpy as np
+
+from duffdp.domain import Ints
+from duffdp.engines.source import Ranks
+
+SORTED = 2**14  # up to here a sort is cheaper than a bracket
+
+
+def begins(ordered: Ints) -> Ints:
+    """Where the runs of equal values begin in a sorted array."""
+    first = np.empty(len(ordered), dtype=bool)
+    first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    return first.nonzero()[0]
+
+
+def distinct(ordered: Ints, also: Ints) -> tuple[Ints, Ints, Ints]:
+    """Distinct values of sorted stretches that begin at 0 and at the places in `also`, their counts, and where they begin."""
+    first = np.empty(len(ordered), dtype=bool)
+    first[:1] = True
+    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    first[also[also < len(ordered)]] = True
+    begin = first.nonzero()[0]
+    return ordered[begin], np.diff(begin, append=len(ordered)), begin
+
+
+def counted_runs(ordered: Ints) -> tuple[Ints, Ints]:
+    begin = begins(ordered)
+    if len(begin) == len(ordered):
+        return ordered, np.ones(len(ordered), dtype=np.int64)
+    count = np.empty(len(begin), dtype=np.int64)
+    if len(begin):
+        np.subtract(begin[1:], begin[:-1], out=count[:-1])
+        count[-1] = len(ordered) - begin[-1]
+    return ordered[begin], count
+
+
+def wanted(q: Fraction, reach: int, total: int) -> tuple[int, int]:
+    centre = q.numerator * total // q.denominator
+    return max(centre - reach, 0), min(centre + 1 + reach, total)
+
+
+def ranks_of_few(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
+    """The wanted ranks of a small array, which is reordered: select both ends, then sort what lies between."""
+    total = len(index)
+    low, high = wanted(q, reach, total)
+    low, high = max(min(low, total - 1), 0), min(high, total - 1)
+    if total and (low > 0 or high < total - 1):
+        index.partition((low, high))
+    middle = np.sort(index[low : high + 1])  # a copy: the next rank reorders the array
+    distinct, count = counted_runs(middle)
+    below, first, last = 0, 0, size - 1
+    if low > 0:
+        first = int(distinct[0])
+        tied = int(np.count_nonzero(index[:low] == first))
+        count[0] += tied
+        below = low - tied
+    if high < total - 1:
+        last = int(distinct[-1])
+        count[-1] += np.count_nonzero(index[high + 1 :] == last)
+    return Ranks(distinct, count, below, total, first, last)
+
+
+def trim(near: Ranks, low: int, high: int) -> Ranks:
+    """Cut distinct values down to those that cover the wanted ranks."""
+    upto = near.below + np.cumsum(near.counts)
+    most = int(upto[-1]) if len(upto) else near.below
+    begin = int(upto.searchsorted(low, side="right")) if low > near.below else 0
+    end = min(int(upto.searchsorted(high)) + 1, len(upto)) if high < most else len(upto)
+    first = int(near.values[begin]) if begin else near.first
+    last = int(near.values[end - 1]) if end < len(upto) else near.last
+    below = int(upto[begin - 1]) if begin else near.below
+    return Ranks(near.values[begin:end], near.counts[begin:end], below, near.total, first, last)
