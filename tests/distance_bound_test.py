@@ -11,10 +11,11 @@ import pytest
 
 import duffdp
 from cases import MECHANISMS, STATISTICS, small_data
-from duffdp import Categories, DuffError, Grid, Release
+from duffdp import Categories, DuffError, Grid, PrivacyUnit
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.mechanisms.distance_bound import distance_bound
 from duffdp.statistics import Mean, Median, Mode, Quantile
+from release_facts import release
 
 CONFIDENCES = [0.5, 0.8, 0.95, 0.999]
 EPSILONS = [0.1, 1.0, 8.0]
@@ -23,10 +24,17 @@ DOMAINS = [Grid(0, 1, 1), Grid(0, 3, 1), Grid(0, 4000, 1), Grid(0, 2**40, 1)]
 
 
 def release_of(statistic, mechanism, epsilon, domain, contributions=1):
-    name = {Mean: "mean", Mode: "mode"}.get(type(statistic), f"quantile({getattr(statistic, 'q', None)})")
-    label = f"{mechanism.name}({getattr(statistic, 'utility', 'distance')})"
-    return Release(
-        value=0, epsilon=epsilon, statistic=name, mechanism=label, domain=domain, contributions=contributions, secure=True
+    name = {Mean: "mean", Mode: "mode"}.get(type(statistic), "quantile")
+    return release(
+        0,
+        name=name,
+        parameters={"q": statistic.q} if name == "quantile" else {},
+        mechanism=mechanism.name,
+        utility=getattr(statistic, "utility", "distance"),
+        asked="best" if mechanism is PermuteAndFlip else "duff",
+        epsilon=epsilon if isinstance(epsilon, str) else repr(epsilon),
+        domain=domain,
+        unit=PrivacyUnit("person", "who", contributions),
     )
 
 
@@ -168,6 +176,6 @@ def test_bad_confidence(wrong):
 
 
 def test_a_mechanism_without_a_bound():
-    release = Release(value=0, epsilon=1.0, statistic="triangles", mechanism="ladder", domain=Grid(0, 9, 1), secure=True)
-    with pytest.raises(DuffError, match="no bound on the distance of a triangles"):
-        release.distance_bound()
+    made = release(0, name="triangles", mechanism="piecewise-laplace", utility=None)
+    with pytest.raises(DuffError, match="no bound on the distance of triangles"):
+        made.distance_bound()

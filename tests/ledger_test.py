@@ -18,11 +18,13 @@ import pytest
 
 import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, LedgerError
+from duffdp.facts import Facts
 from duffdp.ledger import journal
-from duffdp.ledger.charge import Charge, Paid, Rehearsal, Rehearsed, Request
 from duffdp.ledger.composition import tight_epsilon
 from duffdp.ledger.journal import START, sealed
+from duffdp.ledger.charge import Result
 from duffdp.ledger.replay import replayed
+from release_facts import facts
 
 AGES = {"bounds": (0, 120), "step": 1}
 
@@ -30,17 +32,6 @@ AGES = {"bounds": (0, 120), "step": 1}
 @pytest.fixture
 def path(tmp_path):
     return tmp_path / "budget.db"
-
-
-def request(epsilon="1/10", mechanism="permute-and-flip(signed)", secure=True, delta=0):
-    return Request(
-        epsilon=Fraction(epsilon),
-        delta=Fraction(delta),
-        statistic="median",
-        mechanism=mechanism,
-        parameters={},
-        secure=secure,
-    )
 
 
 def test_ten_tenths_are_one(path):
@@ -57,18 +48,18 @@ def test_ten_tenths_are_one(path):
 
 def test_a_refusal_says_what_is_missing_and_charges_nothing(path):
     ledger = Ledger(path, epsilon=1, delta=1e-6, dataset="people")
-    ledger.charge(request("7/10", delta="1/10000000"))
+    ledger.charge(facts(epsilon="7/10", delta="1/10000000"))
     with pytest.raises(
         BudgetExceeded,
         match=r"requested epsilon 0.5, remaining 0.3 of 1 for the data set 'people': 0.2 too much",
     ):
-        ledger.charge(request("1/2"))
+        ledger.charge(facts(epsilon="1/2"))
     with pytest.raises(BudgetExceeded, match=r"requested delta 1e-06, remaining 9e-07 of 1e-06"):
-        ledger.charge(request("1/10", delta="1/1000000"))
+        ledger.charge(facts(epsilon="1/10", delta="1/1000000"))
     with pytest.raises(BudgetExceeded):
-        ledger.charge_all([request("1/10"), request("1/10"), request("2/10")])
+        ledger.charge_all([facts(epsilon="1/10"), facts(epsilon="1/10"), facts(epsilon="2/10")])
     assert ledger.spent() == 0.7
-    assert [charge.drawn for charge in ledger.charge_all([request("1/10"), request("2/10")])] == [
+    assert [charge.earlier for charge in ledger.charge_all([facts(epsilon="1/10"), facts(epsilon="2/10")])] == [
         None,
         None,
     ]
@@ -84,10 +75,9 @@ def test_every_verb_pays(path, verb):
     Ledger(path, epsilon=1)
     release = verb([1, 2, 2], epsilon=0.25, **AGES, ledger=path)
     (charge,) = Ledger(path).charges()
-    assert charge["statistic"] == release.statistic
-    assert charge["mechanism"] == release.mechanism
-    assert charge["epsilon"] == "1/4"
-    assert charge["parameters"]["bounds"] == [0, 120]
+    assert Facts.from_dict(charge) == release.facts
+    assert charge["loss"]["epsilon"] == "1/4"
+    assert charge["bounds"] == [0, 120]
     verb([1, 2, 2], epsilon=0.25, **AGES, ledger=str(path))
     assert Ledger(path).spent() == 0.5
 
@@ -175,8 +165,8 @@ def test_a_retry_returns_the_stored_release(path, again):
     assert first.to_dict() == second.to_dict()
     assert type(first.value) is type(second.value)
     assert len(ledger.charges()) == 1
-    others = {str(again(ledger=Ledger(path)).to_dict()) for _ in range(3)}  # a draw would differ
-    assert others != {str(first.to_dict())}
+    others = {str(again(ledger=Ledger(path)).to_dict()["value"]) for _ in range(3)}  # a draw would differ
+    assert others != {str(first.to_dict()["value"])}
     assert len(ledger.charges()) == 4
 
 
@@ -195,11 +185,12 @@ def test_a_call_id_belongs_to_one_release(path):
 
 def test_a_call_that_died_pays_again(path):
     ledger = Ledger(path, epsilon=1).call("a")
-    ledger.charge(request())  # and never stored
-    charge = ledger.charge(request())
-    assert charge.drawn is None
-    charge.keep([7])
-    assert ledger.charge(request()).drawn == [7]
+    ledger.charge(facts())  # and never stored
+    charge = ledger.charge(facts())
+    assert charge.earlier is None
+    result = Result([[7]], dt.datetime.now(dt.UTC))
+    charge.keep(result)
+    assert ledger.charge(facts()).earlier == result
     assert len(ledger.charges()) == 2
     assert ledger.verify().releases == 1
 
@@ -217,7 +208,7 @@ def test_budgets_by_name(path):
         Ledger(path)
     with pytest.raises(LedgerError, match="no budget for 'more'"):
         Ledger(path, dataset="more")
-    Ledger(path, dataset="other").charge(request("3/2"))
+    Ledger(path, dataset="other").charge(facts(epsilon="3/2"))
     assert Ledger(path, dataset="data").spent() == 0
     assert Ledger(path, 2, dataset="other").remaining() == 0.5
     with pytest.raises(LedgerError, match="cannot be changed"):
@@ -248,18 +239,6 @@ def test_no_ledger(tmp_path):
         duffdp.median([1], epsilon=1, **AGES, ledger=3)
 
 
-def test_purses(path):
-    with pytest.raises(Rehearsed) as stopped:
-        duffdp.median([1], epsilon=0.25, **AGES, ledger=Rehearsal())
-    assert stopped.value.request.epsilon == Fraction(1, 4)
-    paid = Paid(Charge(stopped.value.request))
-    duffdp.median([1], epsilon=0.25, **AGES, ledger=paid)
-    with pytest.raises(DuffError, match="used up"):
-        duffdp.median([1], epsilon=0.25, **AGES, ledger=paid)
-    with pytest.raises(DuffError, match="another release"):
-        duffdp.median([1], epsilon=0.5, **AGES, ledger=Paid(Charge(stopped.value.request)))
-
-
 # What verify finds: each change of the file by hand, made with plain SQL.
 TAMPERED = {
     "a smaller charge": """UPDATE entry SET body = replace(body, '"epsilon":"1/10"', '"epsilon":"1/20"') WHERE number = 4""",
@@ -277,9 +256,9 @@ TAMPERED = {
 @pytest.fixture
 def filled(path):
     ledger = Ledger(path, epsilon=1)
-    ledger.call("a").charge(request()).keep([5])
+    ledger.call("a").charge(facts()).keep(Result([[5]], dt.datetime.now(dt.UTC)))
     for _ in range(3):
-        ledger.charge(request())
+        ledger.charge(facts())
     assert ledger.verify().entries == 6
     return ledger
 
@@ -338,7 +317,7 @@ def test_a_forger_with_fitting_hashes_still_has_to_keep_the_books(filled):
 
 def test_cutting_off_the_end_is_found_by_an_earlier_head(filled):
     head = filled.verify().head
-    filled.charge(request())
+    filled.charge(facts())
     filled.verify(head)
     with sqlite3.connect(filled.path) as base:
         base.execute("DELETE FROM entry WHERE number >= 6")
@@ -353,7 +332,7 @@ def test_a_forged_total_is_refused_at_once(filled):
         base.execute("""UPDATE entry SET body = replace(body, '"2/5"', '"0"') WHERE number = 6""")
     base.close()
     with pytest.raises(LedgerError, match="hash does not match at entry 6"):
-        filled.charge(request())
+        filled.charge(facts())
 
 
 @pytest.mark.parametrize(
@@ -397,7 +376,7 @@ def test_a_ledger_stays_the_same_file_when_the_process_moves(tmp_path, monkeypat
         Ledger("budget.db", epsilon=1)
     ledger = Ledger("budget.db")
     monkeypatch.chdir(tmp_path / "one")
-    ledger.charge(request())
+    ledger.charge(facts())
     assert (Ledger("budget.db").spent(), ledger.spent()) == (0, 0.1)
 
 
@@ -406,7 +385,7 @@ def test_a_ledger_that_was_replaced_is_not_charged(path):
     path.unlink()
     Ledger(path, epsilon=9)
     with pytest.raises(LedgerError, match="another one than was opened"):
-        ledger.charge(request())
+        ledger.charge(facts())
     assert Ledger(path).spent() == 0
 
 
@@ -496,28 +475,31 @@ def test_totals_of_a_mixture():
     assert tight_epsilon(with_delta, 1e-6) == pytest.approx(by_hand, rel=5e-3)
 
 
-class WithLoss(Request):
-    """A request that writes down its loss as facts of its own, and no label that tells of it."""
-
-    def body(self):
-        loss = {"epsilon": str(self.epsilon), "delta": str(self.delta), "bounded_range": True}
-        return {"statistic": self.statistic, "loss": loss, "secure": self.secure}
-
-
 def test_the_constant_of_a_ledger_comes_from_the_stored_loss(tmp_path):
-    """Two ledgers that differ in what the charges say of their range; a label says nothing."""
-    facts = {"epsilon": Fraction(1, 20), "statistic": "quantiles", "mechanism": "exponential(x)"}
+    """Two ledgers that differ in what the charges say of their range."""
     totals = {}
-    for kind in (Request, WithLoss):
-        ledger = Ledger(tmp_path / kind.__name__, epsilon=20)
-        ledger.charge_all([kind(**facts)] * 400)
+    for bounded_range in (False, True):
+        ledger = Ledger(tmp_path / f"{bounded_range}.db", epsilon=20)
+        ledger.charge_all([facts(epsilon="1/20", bounded_range=bounded_range)] * 400)
         assert ledger.spent() == 20
         assert ledger.verify().charges == 400
         with pytest.raises(BudgetExceeded):
-            ledger.charge(kind(**facts))
-        totals[kind] = ledger.total(1e-6)
-    assert totals[WithLoss] == pytest.approx(concentrated(400 * 0.05**2 / 8, 1e-6), rel=5e-3)
-    assert totals[Request] == pytest.approx(optimal_pure(0.05, 400, 1e-6), rel=5e-3)
+            ledger.charge(facts(epsilon="1/20", bounded_range=bounded_range))
+        totals[bounded_range] = ledger.total(1e-6)
+    assert totals[True] == pytest.approx(concentrated(400 * 0.05**2 / 8, 1e-6), rel=5e-3)
+    assert totals[False] == pytest.approx(optimal_pure(0.05, 400, 1e-6), rel=5e-3)
+
+
+def test_what_is_bounded_is_written_down_by_every_verb(path):
+    """Exponential mechanisms, joint ones too, have a bounded range; permute-and-flip and noise on counts have not."""
+    ledger = Ledger(path, epsilon=100)
+    paid = {"epsilon": 0.1, **AGES, "ledger": ledger}
+    duffdp.quantiles([1, 2], [0.25, 0.75], **paid)
+    duffdp.quantiles([1, 2], [0.25, 0.75], **paid, mechanism="duff")
+    duffdp.median([1, 2], **paid, mechanism="duff")
+    duffdp.median([1, 2], **paid)
+    duffdp.describe([1, 2], **paid)
+    assert [charge["loss"]["bounded_range"] for charge in ledger.charges()] == [True, True, True, False, False]
 
 
 def test_totals_of_a_ledger(path):

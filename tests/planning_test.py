@@ -13,7 +13,7 @@ import duffdp
 from duffdp import DuffError, Grid, epsilon_for, preview
 from duffdp.mechanisms import Exponential
 from duffdp.planning.question import MECHANISMS
-from duffdp.release import planned
+from duffdp.pipeline.recipe import recipe
 from duffdp.statistics import Median
 
 AGES = np.random.default_rng(2).integers(18, 80, 200)
@@ -25,8 +25,8 @@ def test_preview_is_the_law():
     truth = int(np.sort(AGES)[99])
     grid = Grid(0, 120, 1)
     duff = Exponential(0.5).law(Median().steps(AGES, grid))
-    mechanism, statistic, *_ = planned("median", Fraction(1, 2), "best", 0.5, 1)
-    best = mechanism.law(statistic.steps(AGES, grid))
+    ((part, mechanism),) = recipe("median", (), "best", 0.5, 1).parts
+    best = mechanism.law(part.statistic.steps(AGES, grid))
     for name, law in (("duff", duff), ("best", best)):
         assert found.expected_error(name) == law.expected_error(truth)
         assert found.tail(name, 3) == law.tail(truth, 3)

@@ -20,29 +20,36 @@ SURE = 500.0  # an epsilon at which the truth comes out
 
 def test_what_a_release_says():
     release = duffdp.median([1, 2, 3], epsilon=0.5, bounds=(0, 10), step=1)
-    assert (release.epsilon, release.delta, release.statistic, release.unit, release.contributions) == (
-        0.5,
-        0.0,
-        "median",
-        "row",
-        1,
-    )
-    assert release.mechanism == "permute-and-flip(signed)"
+    assert (release.epsilon, release.delta, release.contributions) == (0.5, 0.0, 1)
+    assert (release.statistic.name, release.statistic.parameters) == ("median", {})
+    assert (release.unit.kind, release.unit.column) == ("row", None)
+    (part,) = release.mechanism.parts
+    assert (part.name, part.utility, part.epsilon) == ("permute-and-flip", "signed", Fraction(1, 2))
     assert release.domain == Grid(0, 10, 1)
     assert release.secure
     assert float(release) == release.value
-    assert release.to_dict()["bounds"] == (0, 10)
+    assert release.to_dict()["bounds"] == [0, 10]
     assert not duffdp.median([1], epsilon=1, bounds=(0, 10), rng=1).secure
-    assert duffdp.median([1], epsilon=1, bounds=(0, 10), mechanism="duff").mechanism == "exponential(distance)"
-    assert duffdp.mean([1], epsilon=1, bounds=(0, 10)).mechanism == "permute-and-flip(distance)"
-    assert duffdp.mode(["a"], epsilon=1, categories=["a", "b"]).to_dict()["categories"] == ["a", "b"]
+    duff = duffdp.median([1], epsilon=1, bounds=(0, 10), mechanism="duff").mechanism
+    assert (duff.asked, duff.parts[0].name, duff.parts[0].utility) == ("duff", "exponential", "distance")
+    categories = duffdp.mode(["a"], epsilon=1, categories=["a", "b"]).to_dict()["categories"]
+    assert categories == ["a", "b"]
     with pytest.raises(AttributeError):
         release.value = 3
 
 
+def test_facts_equal_their_text_as_in_version_0_1():
+    release = duffdp.median([1, 2, 3], epsilon=0.5, bounds=(0, 10), step=1)
+    assert release.statistic == "median"
+    assert release.unit == "row"
+    assert release.mechanism == "permute-and-flip(signed)"
+    assert release.unit != "person"
+
+
 def test_a_release_holds_nothing_but_the_value():
-    names = set(duffdp.Release.__slots__)
-    assert names == {"value", "epsilon", "delta", "statistic", "mechanism", "domain", "unit", "contributions", "secure"}
+    assert set(duffdp.Release.__slots__) == {"value", "facts", "columns", "cells", "time", "version"}
+    release = duffdp.median([1, 2, 3], epsilon=0.5, bounds=(0, 10), step=1)
+    assert release.cells == ((release.value,),)
 
 
 @pytest.mark.parametrize("mechanism", ["best", "duff"])

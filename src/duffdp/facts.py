@@ -166,6 +166,9 @@ def _from_domain(domain: Domain) -> dict[str, Any]:
     step = domain.step
     if isinstance(step, dt.timedelta):  # as `step` takes it
         step = step // DAY if domain.kind == "date" else step.total_seconds()
+    elif isinstance(step, float):
+        exact = 1 / domain.index_units(Fraction(1))
+        step = step if Fraction(repr(step)) == exact else exact  # a power of two is no short decimal
     return {
         "kind": domain.kind,
         "bounds": as_json([domain.lower, domain.upper]),
@@ -178,5 +181,4 @@ def _to_domain(given: dict[str, Any]) -> Domain:
     if "categories" in given:
         return Categories(given["categories"])
     lower, upper = (from_json(bound, kind) for bound in given["bounds"])
-    step = given["step"]
-    return Grid(lower, upper, from_json(step, "decimal") if isinstance(step, str) else step)
+    return Grid(lower, upper, from_json(given["step"], "decimal" if kind == "decimal" else "float"))

@@ -13,7 +13,8 @@ import typer
 
 from duffdp import __version__
 from duffdp.cli.statistics import command
-from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedDatafrom duffdp.printable import visible
+from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
+from duffdp.printable import visible
 from duffdp.statistics.registry import entry
 
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import NamedTuple
 
 from duffdp.facts import Facts
 
 
+class Result(NamedTuple):
+    """What a release came to, for each group one number or several, and when."""
+
+    numbers: list[list[int]]
+    time: dt.datetime
+
+
 @dataclass(slots=True)
 class Charge:
-    """A paid release. `numbers` are those of a release that was stored under the same call id before."""
+    """A paid release. `earlier` is what was stored under the same call id before."""
 
     facts: Facts
-    numbers: list[list[int]] | None = None
-    store: Callable[[list[list[int]]], None] | None = None
+    earlier: Result | None = None
+    store: Callable[[Result], None] | None = None
 
-    def keep(self, numbers: list[list[int]]) -> None:
+    def keep(self, result: Result) -> None:
         """Store what came out, before anybody sees it, if a retry may ask for it."""
         if self.store is not None:
-            self.store(numbers)
+            self.store(result)

@@ -13,7 +13,7 @@ from typing import Any
 
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError
 from duffdp.facts import Facts
-from duffdp.ledger.charge import Charge
+from duffdp.ledger.charge import Charge, Result
 from duffdp.ledger.composition import tight_epsilon
 from duffdp.ledger.journal import Entry, Journal, Transaction
 from duffdp.ledger.replay import Amount, Verified, amount_of, bounded_range_of, verify
@@ -174,13 +174,13 @@ class Ledger:
                 for call, facts in zip(calls, releases, strict=True)
             ]
             due = [
-                facts for facts, numbers in zip(releases, stored, strict=True) if numbers is None
+                facts for facts, earlier in zip(releases, stored, strict=True) if earlier is None
             ]
             self._check_fits(due, spent)
             charges = []
-            for facts, call, numbers in zip(releases, calls, stored, strict=True):
-                charge = Charge(facts, numbers)
-                if numbers is None:
+            for facts, call, earlier in zip(releases, calls, stored, strict=True):
+                charge = Charge(facts, earlier)
+                if earlier is None:
                     spent = spent.plus(Amount(facts.loss.epsilon, facts.loss.delta))
                     body = facts.to_dict() | {"time": _now(), "spent": spent.to_dict()}
                     charge.store = self._keeper(view.add(self.dataset, "charge", call, body))
@@ -209,13 +209,17 @@ class Ledger:
         if charge.call is None:
             return None
 
-        def store(numbers: list[list[int]]) -> None:
+        def store(result: Result) -> None:
             with self._journal.transaction() as view:
                 view.add(
                     self.dataset,
                     "release",
                     charge.call,
-                    {"charge": charge.number, "numbers": numbers, "time": _now()},
+                    {
+                        "charge": charge.number,
+                        "numbers": result.numbers,
+                        "time": result.time.isoformat(),
+                    },
                 )
 
         return store
@@ -265,8 +269,8 @@ def _spent(view: Transaction, dataset: str) -> Amount:
 
 def _stored(
     view: Transaction, dataset: str, call: str | None, facts: Facts
-) -> list[list[int]] | None:
-    """The numbers of an earlier call with the same id; None if there is none or its charge was never used."""
+) -> Result | None:
+    """The result of an earlier call with the same id; None if there is none or its charge was never used."""
     if call is None:
         return None
     entries = view.of_call(dataset, call)
@@ -279,9 +283,10 @@ def _stored(
         raise DuffError(
             f"the call id {call!r} was used for a release with other parameters. Use an id once for each release."
         )
-    return next(
-        (entry.body["numbers"] for entry in entries if entry.kind == "release"), None
-    )
+    for entry in entries:
+        if entry.kind == "release":
+            return Result(entry.body["numbers"], dt.datetime.fromisoformat(entry.body["time"]))
+    return None
 
 
 def _chosen(names: list[str], dataset: str | None, path: Path) -> str:

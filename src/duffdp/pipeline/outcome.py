@@ -11,9 +11,9 @@ from typing import Any, NamedTuple
 from duffdp.domain import Domain
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact
+from duffdp.ledger.charge import Result
 from duffdp.json_types import as_json, from_json
 from duffdp.pipeline.accuracy import distance_bound
-from duffdp.pipeline.draw import Numbers
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
 from duffdp.statistics.registry import HOMES, entry
@@ -261,14 +261,14 @@ class Release:
 
 
 def released(
-    recipe: Recipe, facts: Facts, numbers: Numbers, frame: Callable[[dict[str, list[Any]]], Any]
+    recipe: Recipe, facts: Facts, result: Result, frame: Callable[[dict[str, list[Any]]], Any]
 ) -> Release:
     """The release of drawn numbers: candidates as values, in the shape of the statistic."""
     domain = facts.domain
     columns = tuple(Column(name, part.on_domain) for part, _ in recipe.parts for name in part.columns)
     cells = tuple(
         tuple(domain.value(n) if column.on_domain else n for n, column in zip(row, columns, strict=True))
-        for row in numbers
+        for row in result.numbers
     )
     value: Any
     if facts.by:
@@ -278,7 +278,7 @@ def released(
         value = dict(zip((column.name for column in columns), cells[0], strict=True))
     else:
         value = list(cells[0]) if recipe.entry.shape == "list" else cells[0][0]
-    return Release(value, facts, columns, cells, dt.datetime.now(dt.UTC), __version__)
+    return Release(value, facts, columns, cells, result.time, __version__)
 
 
 def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:

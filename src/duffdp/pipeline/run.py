@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -13,13 +14,13 @@ from duffdp.engines.arrays import CategoryColumn, Column, Records, read
 from duffdp.engines.frames import Table, open_table
 from duffdp.engines.selection import is_table
 from duffdp.facts import Facts
+from duffdp.ledger.charge import Charge, Result
 from duffdp.pipeline.ask import EVERYTHING, Ask, Checked
 from duffdp.pipeline.draw import Numbers, draw
 from duffdp.pipeline.outcome import Release, released
 from duffdp.sampling.entropy import Entropy, entropy
 
 if TYPE_CHECKING:
-    from duffdp.ledger.charge import Charge
     from duffdp.ledger.ledger import Ledger
 
 
@@ -83,9 +84,9 @@ class Prepared:
         sources = self._sources(self.data)
         return draw(self.checked.recipe, sources, self.facts.domain, self.entropy)
 
-    def release(self, numbers: Numbers) -> Release:
+    def release(self, result: Result) -> Release:
         """What came out, with its facts."""
-        return released(self.checked.recipe, self.facts, numbers, self._frame)
+        return released(self.checked.recipe, self.facts, result, self._frame)
 
     def _frame(self, columns: dict[str, list[Any]]) -> Any:
         assert isinstance(self.data, Table)
@@ -148,12 +149,12 @@ def run(
     )
     releases = []
     for one, paid in zip(prepared, charges, strict=True):
-        numbers = None if paid is None else paid.numbers
-        if numbers is None:
-            numbers = one.numbers()
+        result = None if paid is None else paid.earlier
+        if result is None:
+            result = Result(one.numbers(), dt.datetime.now(dt.UTC))
             if paid is not None:
-                paid.keep(numbers)
-        releases.append(one.release(numbers))
+                paid.keep(result)
+        releases.append(one.release(result))
         done()
     return releases
 

@@ -1,0 +1,44 @@
+"""Facts of releases that no verb made, for tests of what reads them."""
+
+from __future__ import annotations
+
+import datetime as dt
+from fractions import Fraction
+
+import duffdp
+from duffdp.facts import Facts, MechanismFact, MechanismPart, StatisticFact
+from duffdp.pipeline.outcome import Column
+
+
+def facts(
+    name="median",
+    *,
+    parameters=None,
+    epsilon="1/10",
+    delta=0,
+    bounded_range=False,
+    mechanism="permute-and-flip",
+    utility="signed",
+    asked="best",
+    unit=None,
+    domain=None,
+    secure=True,
+    **more,
+):
+    loss = duffdp.Loss(Fraction(epsilon), Fraction(delta), bounded_range)
+    return Facts(
+        statistic=StatisticFact(name, parameters or {}),
+        mechanism=MechanismFact(asked, (MechanismPart(mechanism, utility, loss.epsilon),)),
+        loss=loss,
+        unit=unit or duffdp.PrivacyUnit("row"),
+        domain=domain or duffdp.Grid(0, 120, 1),
+        secure=secure,
+        **more,
+    )
+
+
+def release(value, **given):
+    """A release of one value."""
+    made = facts(**given)
+    moment = dt.datetime(2026, 1, 2, 3, 4, tzinfo=dt.UTC)
+    return duffdp.Release(value, made, (Column(made.statistic.name),), ((value,),), moment, "0")
