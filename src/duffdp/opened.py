@@ -11,7 +11,7 @@ import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid
 from duffdp.engines.arrays import CategoryColumn, Column, Records, read
-from duffdp.engines.frames import Table, open_table
+from duffdp.engines.tables import Table, open_table
 from duffdp.engines.groups import BLOCK
 from duffdp.engines.selection import Selection, is_table, select
 from duffdp.errors import BoundsError
@@ -46,22 +46,22 @@ class Opened(NamedTuple):
         """Check the parameters; of the data, look at the types."""
         domain: Domain = bounded(bounds, step) if categories is None else categories
         plain_data = selection is _ALL and (type(data) is np.ndarray or not is_table(data))
-        held = read(data) if plain_data else open_table(data, selection)
+        held = read(data) if plain_data else open_table(data, selection, domain.kind)
         if step is None and isinstance(domain, Grid) and (held.integer or (held.untyped and domain.between_whole)):
             domain = bounded(bounds, step, integer=True)
         return cls(held, domain, selection)
 
     def drawn(
-        self, ledger: Any, name: str, label: str, epsilon: Any, secure: bool, draw: Callable[[list[Any]], list[Any]]
+        self, ledger: Any, name: str, label: str, epsilon: Any, source: Entropy, draw: Callable[[list[Any]], list[Any]]
     ) -> list[Any]:  # fmt: skip
         """Charge, then read the records and draw; or what was drawn before under the same call id."""
         if ledger is None:
-            return draw(self._sources(self.held))
-        self._sources(self.held.without_rows())  # what the types forbid is not charged
-        charge = charged(ledger, name, label, epsilon, self.domain, self.selection, secure)
+            return draw(self._sources(self.held, source))
+        self._sources(self.held.without_rows(), source)  # what the types forbid is not charged
+        charge = charged(ledger, name, label, epsilon, self.domain, self.selection, source.secure)
         if charge.drawn is not None:
             return list(charge.drawn)
-        found = draw(self._sources(self.held))
+        found = draw(self._sources(self.held, source))
         charge.keep(found)
         return found
 
@@ -70,10 +70,10 @@ class Opened(NamedTuple):
         assert isinstance(self.held, Table)
         return self.held.answers(columns)
 
-    def _sources(self, held: Records | Table) -> list[Any]:
+    def _sources(self, held: Records | Table, source: Entropy) -> list[Any]:
         """Where the counts come from, one source for each group."""
         if isinstance(held, Table):
-            return list(held.sources(self.domain))
+            return list(held.sources(self.domain, source))
         return [CategoryColumn(held, self.domain) if isinstance(self.domain, Categories) else Column(held, self.domain)]
 
 

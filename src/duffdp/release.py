@@ -11,7 +11,7 @@ from typing import Any
 
 from duffdp.domain import Categories, Domain
 from duffdp.engines.selection import is_table
-from duffdp.engines.small import rows
+from duffdp.engines.tables.answers import rows
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.mechanisms.distance_bound import distance_bound, mean_distance_bound
@@ -373,7 +373,7 @@ def _release(
     source = entropy(rng)
     opened = Opened.of(data, bounds, step, selection, categories)
     found = opened.drawn(
-        ledger, name, label, epsilon, source.secure, lambda sources: drawn(chosen, statistic, sources, opened.domain, source)
+        ledger, name, label, epsilon, source, lambda sources: drawn(chosen, statistic, sources, opened.domain, source)
     )
     values = [opened.domain.value(index) for index in found]
     return Release(

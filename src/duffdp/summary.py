@@ -92,7 +92,7 @@ def quantiles(
             return [joint.release(held, shares, source) for held in sources]
         return _each(sources, opened.domain, shares, each, source)
 
-    rows = opened.drawn(ledger, name, label, exact, source.secure, draw)
+    rows = opened.drawn(ledger, name, label, exact, source, draw)
     values = [[opened.domain.value(i) for i in indices] for indices in rows]
     value: Any = values[0]
     if selection.by:
@@ -170,7 +170,7 @@ def describe(
         proposals = [joint.proposal(held, shares) for held in sources]
         return [[max(0, p.total + two_sided_geometric(noise, source)), *p.release(source)] for p in proposals]
 
-    found = opened.drawn(ledger, "describe", label, exact, source.secure, draw)
+    found = opened.drawn(ledger, "describe", label, exact, source, draw)
     rows = [{"count": count, **dict(zip(SUMMARY, map(opened.domain.value, indices), strict=True))} for count, *indices in found]
     return Release(
         value=opened.answers({name: [row[name] for row in rows] for name in rows[0]}) if selection.by else rows[0],
