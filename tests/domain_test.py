@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 
 from duffdp import BoundsError, Categories, Grid
 from duffdp.engines.arrays import Column, read
-from duffdp.engines.frames import Table
-from duffdp.engines.selection import select
+from engines import open_sources
 
 UTC = dt.UTC
 
@@ -181,7 +180,7 @@ def test_bounds_that_doubles_cannot_tell_apart(lower):
     index = grid.snap(np.array(records))
     assert 0 <= index.min() <= index.max() <= grid.size - 1
     assert index.tolist() == [grid.record_index(x) for x in records]
-    (source,) = Table(pl.LazyFrame({"x": records}), select("x", None, None, None, 1)).sources(grid)
+    (source,) = open_sources(pl.LazyFrame({"x": records}), grid, "x")
     assert [a.tolist() for a in source.tally()] == [a.tolist() for a in np.unique(index, return_counts=True)]
 
 

@@ -12,7 +12,8 @@ import pytest
 
 import duffdp
 from duffdp import Grid, UnsupportedData
-from duffdp.engines import descent, frames
+from duffdp.engines.tables import descent
+from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.statistics import Mean, Median
 from engines import ENGINES
 
@@ -81,16 +82,15 @@ def test_what_each_engine_answers():
 def asked(monkeypatch):
     """Counts the queries and the rows that come back."""
     seen = {"queries": 0, "rows": 0}
-    fetch = descent.fetch
+    fetch = NarwhalsQuery.fetch
 
-    def counted(frame):
-        got = fetch(frame)
+    def counted(self, frame):
+        got = fetch(self, frame)
         seen["queries"] += 1
         seen["rows"] += max(len(column) for column in got.values())
         return got
 
-    monkeypatch.setattr(descent, "fetch", counted)
-    monkeypatch.setattr(frames, "fetch", counted)
+    monkeypatch.setattr(NarwhalsQuery, "fetch", counted)
     return seen
 
 
@@ -120,7 +120,7 @@ def test_how_many_queries_and_rows(asked):
     assert made in PAGE.read_text()
 
 
-class OnPaper(descent.LazyTable):
+class OnPaper(descent.Descent):
     """A table of evenly spread records that exist in arithmetic only, to count the queries of one too large to have."""
 
     def __init__(self, domain, records):

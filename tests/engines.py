@@ -12,6 +12,10 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
+from duffdp.engines.selection import select
+from duffdp.engines.tables import Table
+from duffdp.sampling.entropy import entropy
+
 
 @functools.cache
 def spark():
@@ -93,4 +97,9 @@ ENGINES = {
     "dask": dask_frame,
     "spark": spark_frame,
 }
-WITHOUT_UNITS = {"dask"}  # narwhals has no ordered windows there
+
+
+def open_sources(data, domain, column, by=None, keys=None, unit=None, contributions=1, rng=None, rows=True):
+    """The sources of counts that a release gets from data, one for each group; without rows, those of its rehearsal."""
+    table = Table(data, select(column, by, keys, unit, contributions), domain.kind)
+    return (table if rows else table.without_rows()).sources(domain, entropy(rng))

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
 
 import numpy as np
 
 from duffdp.domain import Array, Categories, Grid, Ints
 from duffdp.engines.arrays import SORTED, Column, Records, distinct, wanted
-from duffdp.engines.descent import Counted
 from duffdp.engines.source import Question, Ranks
 
 BLOCK = 256  # groups that are answered at once: their arrays fit into a processor's cache
@@ -26,6 +24,16 @@ def side_by_side(records: Records, begins: Ints, sizes: Ints, grid: Grid) -> lis
         return [Column(piece, grid) for piece in pieces]
     blocks = [_Together([piece.array for piece in pieces[at : at + BLOCK]], grid) for at in range(0, len(pieces), BLOCK)]
     return [_Member(piece, grid, blocks[i // BLOCK], i % BLOCK) for i, piece in enumerate(pieces)]
+
+
+class Counted:
+    """Counts that are known already."""
+
+    def __init__(self, index: Ints, count: Ints) -> None:
+        self._index, self._count = index, count
+
+    def tally(self) -> tuple[Ints, Ints]:
+        return self._index, self._count
 
 
 class _Member(Column):
@@ -104,20 +112,3 @@ def counted(index: Ints, group: Array | None, many: int, categories: Categories)
     for row in np.bincount(code, minlength=many * categories.size).reshape(many, -1):
         found = row.nonzero()[0]
         yield Counted(found, row[found])
-
-
-def first_of_each(unit: Any, order: list[Ints], most: int) -> Array:
-    """Which rows are among the first `most` of their person."""
-    people = unit.to_numpy()
-    if people.dtype.kind == "O":
-        codes: dict[Any, int] = {}
-        people = np.fromiter((codes.setdefault(person, len(codes)) for person in people), dtype=np.int64, count=len(people))
-    rows = np.lexsort((*reversed(order), people))
-    ordered = people[rows]
-    begins = (
-        np.flatnonzero(np.concatenate([[True], ordered[1:] != ordered[:-1]])) if len(ordered) else np.empty(0, dtype=np.int64)
-    )
-    place = np.arange(len(ordered)) - np.repeat(begins, np.diff(np.append(begins, len(ordered))))
-    keep = np.zeros(len(ordered), dtype=bool)
-    keep[rows[place < most]] = True
-    return keep

@@ -11,8 +11,8 @@ import numpy as np
 
 from duffdp.domain import Categories
 from duffdp.engines.arrays import CategoryColumn, Column, Records, read
-from duffdp.engines.frames import Table, open_table
 from duffdp.engines.selection import is_table
+from duffdp.engines.tables import Table, open_table
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
 from duffdp.pipeline.ask import EVERYTHING, Ask, Checked
@@ -60,7 +60,7 @@ class Prepared:
         elif selection is EVERYTHING and (type(data) is np.ndarray or not is_table(data)):
             opened = read(data)
         else:
-            opened = open_table(data, selection)
+            opened = open_table(data, selection, checked.domain.kind)
         made = checked.recipe
         facts = Facts(
             statistic=made.statistic,

@@ -72,11 +72,6 @@ def entropy(rng: object = None) -> Entropy:
     )
 
 
-def salt(below: int) -> int:
-    """A number that makes an order unpredictable; it decides which rows of a person count, never about the law."""
-    return SYSTEM.below(below)
-
-
 def positions(length: int, size: int) -> npt.NDArray[np.int64]:
     """Random places in an array, for a bracket that decides about speed and never about the law of a release."""
     return np.random.default_rng().integers(0, length, size)

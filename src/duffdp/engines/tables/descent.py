@@ -5,36 +5,30 @@ from __future__ import annotations
 import math
 from fractions import Fraction
 from itertools import pairwise
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Domain, Grid, Ints
+from duffdp.domain import Grid, Ints
 from duffdp.domain.expressions import rounded_down
 from duffdp.engines.arrays import trim, wanted
-from duffdp.engines.small import like
 from duffdp.engines.source import Question, Ranks, Tally
-from duffdp.errors import UnsupportedData
-
-if TYPE_CHECKING:
-    from duffdp.engines.frames import Table
+from duffdp.engines.tables.lazy_rows import LazyRows
+from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
 
 BUCKETS = 2**12  # a group's buckets in one pass
 ROWS = 2**20  # rows that come back in one pass, all groups together
 EXACT = 2**17  # as few records as this are counted value by value
-LOW, HIGH, PART, COUNT = "__low", "__high", "__part", "__count"
-INDEX, GROUP = "__index", "__group"
+PIECE = 21  # bits of an index that are summed by themselves: 2**42 of them fit 64 bits
 
 
-class LazyTable:
+class Descent:
     """Rows with INDEX and GROUP in an engine that runs queries; all groups are answered by the same few queries."""
 
-    def __init__(self, domain: Domain, groups: int, table: Table) -> None:
-        import narwhals as nw
-
-        self._nw, self._groups, self._table = nw, groups, table
-        self._rows = table.indexed(domain)
-        self.domain = domain
+    def __init__(self, lazy: LazyRows) -> None:
+        self._nw, self._groups, self._lazy = lazy.nw, lazy.groups, lazy
+        self._rows = lazy.indexed()
+        self.domain = lazy.domain
         self._answers: dict[Question, list[tuple[list[Ranks], int]]] = {}
         self._tallies: list[tuple[Ints, Ints]] | None = None
         self._totals: list[int] | None = None
@@ -63,12 +57,14 @@ class LazyTable:
 
     def rank_of(self, group: int, index: int) -> tuple[int, int]:
         nw, rows = self._nw, self._rows
-        if self._table.late:
-            rows = self._table.joined(rows, {}, [group])
+        if self._lazy.late:
+            rows = self._lazy.joined(rows, {GROUP: [group]})
         elif self._groups > 1:
             rows = rows.filter(nw.col(GROUP) == group)
-        counted = (fetch(rows.filter(nw.col(INDEX) < end).select(nw.len().alias(COUNT)))[COUNT][0] for end in (index, index + 1))
-        below, upto = map(int, counted)
+        below, upto = (
+            int(self._fetch(rows.filter(nw.col(INDEX) < end).select(nw.len().alias(COUNT)))[COUNT][0])
+            for end in (index, index + 1)
+        )
         return below, upto - below
 
     def _descend(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[list[Ranks]]:
@@ -118,7 +114,7 @@ class LazyTable:
             pieces = []
             for (part, _), (low, high, _) in (ranges or {(0, 0): (0, self.domain.size - 1, 0)}).items():
                 rows = self._rows.filter((nw.col(INDEX) >= low) & (nw.col(INDEX) <= high)) if ranges else None
-                got = fetch(self._bucketed(rows, shift).group_by(INDEX).agg(number))
+                got = self._fetch(self._bucketed(rows, shift).group_by(INDEX).agg(number))
                 index, count = whole(got[INDEX]), whole(got[COUNT])
                 pieces.append((np.zeros_like(index), np.full_like(index, part), index, count))
             group, part_of, index, count = (np.concatenate(column) for column in zip(*pieces, strict=True))
@@ -127,25 +123,25 @@ class LazyTable:
                 got = self._by_group(self._bucketed(None, shift), [INDEX], [number])
                 part_of = np.zeros(len(got[COUNT]), dtype=np.int64)
             else:
-                got = fetch(self._bucketed(self._within(ranges), shift).group_by(GROUP, PART, INDEX).agg(number))
+                got = self._fetch(self._bucketed(self._within(ranges), shift).group_by(GROUP, PART, INDEX).agg(number))
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
-        return group[order], part_of[order], index[order], count[order]
+        return _added_up(group[order], part_of[order], index[order], count[order])
 
     def _bucketed(self, rows: Any, shift: int) -> Any:
         """INDEX rounded down to multiples of 2**shift, in some rows or (None) in all."""
-        if rows is None and shift and not self._table.has_people:
-            return self._table.indexed(self.domain, shift=shift)
+        if rows is None and shift and not self._lazy.has_people:
+            return self._lazy.indexed(shift=shift)
         return (self._rows if rows is None else rows).with_columns(rounded_down(self._nw.col(INDEX), shift).alias(INDEX))
 
     def _by_group(self, rows: Any, also: list[str], aggregates: list[Any]) -> dict[str, Any]:
         """Aggregates for every group; where rows still have their own group columns, the keys are joined to the result."""
-        by = list(self._table.by) if self._table.late else [GROUP]
+        by = self._lazy.by if self._lazy.late else [GROUP]
         counted = rows.group_by(*by, *also).agg(*aggregates)
-        if self._table.late:
-            counted = self._table.joined(counted, {GROUP: list(range(self._groups))})
-        return fetch(counted)
+        if self._lazy.late:
+            counted = self._lazy.joined(counted)
+        return self._fetch(counted)
 
     def _within(self, ranges: dict[tuple[int, int], tuple[int, int, int]]) -> Any:
         """The rows of every group that lie in its ranges, with GROUP and PART."""
@@ -156,40 +152,44 @@ class LazyTable:
             LOW: [low for low, _, _ in ranges.values()],
             HIGH: [high for _, high, _ in ranges.values()],
         }
-        if self._table.late:
-            rows = (
-                self._rows
-                if len(set(limits[PART])) > 1
-                else self._table.indexed(self.domain, min(limits[LOW]), max(limits[HIGH]))
-            )
-            rows = self._table.joined(rows, limits, limits[GROUP])
+        if self._lazy.late:
+            narrow = len(set(limits[PART])) == 1
+            rows = self._lazy.indexed(min(limits[LOW]), max(limits[HIGH])) if narrow else self._rows
+            rows = self._lazy.joined(rows, limits)
         else:
-            small = nw.from_native(like(self._table.frame, limits))
-            rows = self._rows.join(
-                small.with_columns(nw.col(GROUP).cast(self._rows.collect_schema()[GROUP])), on=GROUP, how="inner"
-            )
+            rows = self._rows.join(self._lazy.engine.literal_frame(self._rows, limits), on=GROUP, how="inner")
         return rows.filter((nw.col(INDEX) >= nw.col(LOW)) & (nw.col(INDEX) <= nw.col(HIGH)))
 
     def _sums(self) -> list[int]:
-        """Exact sums of indices: high and low halves apart, so that no engine's integers overflow."""
+        """Exact sums of indices: a few bits at a time, so that no engine's integers overflow."""
         nw = self._nw
-        half = 2 ** ((self.domain.size.bit_length() + 1) // 2)
-        low = nw.col(INDEX) % half
-        rows = self._rows.with_columns(low.alias(LOW), ((nw.col(INDEX) - low) / half + 0.5).floor().cast(nw.Int64).alias(HIGH))
-        columns = [nw.col(LOW).sum(), nw.col(HIGH).sum()]
-        got = self._by_group(rows, [], columns) if self._groups > 1 else fetch(rows.select(*columns))
+        names = [f"piece_{i}" for i in range(-(-max(self.domain.size - 1, 1).bit_length() // PIECE))]
+        rows, rest = self._rows, nw.col(INDEX)
+        for name in names[:-1]:
+            piece = rest % 2**PIECE
+            # A multiple of a power of two below 2**62 is divided by it without error, in doubles too.
+            rows = rows.with_columns(piece.alias(name))
+            rows = rows.with_columns(((rest - piece) * 2.0**-PIECE).floor().cast(nw.Int64).alias(INDEX))
+        rows = rows.with_columns(rest.alias(names[-1]))
+        columns = [nw.col(name).sum() for name in names]
+        got = self._by_group(rows, [], columns) if self._groups > 1 else self._fetch(rows.select(*columns))
         sums = [0] * self._groups
         group = whole(got[GROUP]) if self._groups > 1 else [0]
-        for g, a, b in zip(group, got[LOW], got[HIGH], strict=True):
-            sums[int(g)] = int(a or 0) + half * int(b or 0) if a == a else 0
+        for i, name in enumerate(names):
+            for g, piece_sum in zip(group, got[name], strict=True):
+                missing = piece_sum is None or piece_sum is np.ma.masked or piece_sum != piece_sum
+                sums[int(g)] += 0 if missing else int(piece_sum) << (PIECE * i)
         return sums
+
+    def _fetch(self, rows: Any) -> dict[str, Any]:
+        return self._lazy.engine.fetch(rows)
 
     def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
         """DuckDB without groups: a sample of blocks brackets the rank, one pass counts what is below and what is inside."""
         grid = self.domain
         if not isinstance(grid, Grid) or grid.size <= BUCKETS:  # few candidates are counted in one pass without it
             return None
-        sample = self._table.sample(grid)
+        sample = self._lazy.sample(grid)
         if sample is None or len(sample) < 2**10:
             return None
         size, share, top = len(sample), float(q), grid.size - 1
@@ -197,7 +197,7 @@ class LazyTable:
         half = 6 * math.sqrt(size * share * (1 - share) + 4) + reach * 1e-6 * size + 1  # blocks are not independent: wide
         low, high = math.floor(share * size - half), math.ceil(share * size + half)
         first, last = (int(sample[low]) if low >= 0 else 0), (int(sample[high]) if high < size else top)
-        got = fetch(self._table.placed(grid, first, last).group_by(INDEX).agg(self._nw.len().alias(COUNT)))
+        got = self._fetch(self._lazy.placed(grid, first, last).group_by(INDEX).agg(self._nw.len().alias(COUNT)))
         index, count = whole(got[INDEX]), whole(got[COUNT])
         order = np.argsort(index)
         index, count = index[order], count[order]
@@ -212,46 +212,33 @@ class LazyTable:
 class LazyColumn:
     """One group of a lazy table."""
 
-    def __init__(self, table: LazyTable, group: int) -> None:
-        self._table, self._group = table, group
+    def __init__(self, descent: Descent, group: int) -> None:
+        self._descent, self._group = descent, group
 
     length = 10**8  # not known before the first query
 
     @property
     def size(self) -> int:
-        return self._table.domain.size
+        return self._descent.domain.size
 
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
-        return self._table.ask(question)[self._group]
+        return self._descent.ask(question)[self._group]
 
     def rank_of(self, index: int) -> tuple[int, int]:
-        return self._table.rank_of(self._group, index)
+        return self._descent.rank_of(self._group, index)
 
     def tally(self) -> tuple[Ints, Ints]:
-        return self._table.tallies()[self._group]
+        return self._descent.tallies()[self._group]
 
 
-class Counted:
-    """Counts that are known already."""
-
-    def __init__(self, index: Ints, count: Ints) -> None:
-        self._index, self._count = index, count
-
-    def tally(self) -> tuple[Ints, Ints]:
-        return self._index, self._count
-
-
-def fetch(frame: Any) -> dict[str, Any]:
-    """The few rows of a finished query, column by column."""
-    try:
-        if frame.implementation.is_duckdb():
-            return dict(frame.to_native().fetchnumpy())
-        collected = frame.lazy().collect()
-        return {name: collected.get_column(name).to_list() for name in collected.columns}
-    except Exception as error:  # an engine's own words may quote data
-        raise UnsupportedData(
-            f"the query failed in the engine that holds the data ({type(error).__name__}). Is it readable and its connection open?"
-        ) from None
+def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Counts of the same index in the same group made one: a group may be spelled in several ways."""
+    new = np.ones(len(index), dtype=bool)
+    new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
+    if new.all():
+        return group, part, index, count
+    begin = new.nonzero()[0]
+    return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)
 
 
 def whole(values: Any) -> Ints:

@@ -1,0 +1,68 @@
+"""pyarrow tables: types are declared, and kernels of Arrow find values."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain import Array, Ints
+from duffdp.engines.tables.adapters.memory_frame import MemoryFrame
+
+
+class ArrowTable(MemoryFrame):
+    """A pyarrow table."""
+
+    def array(self, name: str) -> tuple[Array, Array | None]:
+        return numpy_array(self.column(name).to_native())
+
+    def positions(self, name: str, values: list[Any]) -> Ints:
+        return arrow_positions(self.column(name).to_native(), values)
+
+    def people(self, name: str) -> Ints:
+        import pyarrow.compute as pc
+
+        column = self.column(name).to_native()
+        numbers = _whole(pc.index_in(column, value_set=pc.unique(column)))
+        numbers[column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)] = -1
+        return numbers
+
+
+def numpy_array(column: Any) -> tuple[Array, Array | None]:
+    """An Arrow column as an array of numbers or moments, and which rows are missing."""
+    import pyarrow as pa
+
+    missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
+    kind, view = column.type, None
+    if pa.types.is_dictionary(kind):
+        column = column.dictionary_decode() if hasattr(column, "dictionary_decode") else column.cast(kind.value_type)
+        kind = kind.value_type
+    if pa.types.is_date32(kind):
+        column, view = column.cast(pa.int32()).cast(pa.int64()), "M8[D]"
+    elif pa.types.is_timestamp(kind):
+        column, view = column.cast(pa.int64()), f"M8[{kind.unit}]"
+    elif pa.types.is_decimal(kind):
+        column = column.cast(pa.float64())
+    elif pa.types.is_boolean(kind):
+        column = column.cast(pa.uint8())
+    if missing is not None:
+        column = column.fill_null(pa.scalar(0, column.type))
+    array = column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
+    return array if view is None else array.view(view), missing
+
+
+def arrow_positions(column: Any, values: list[Any]) -> Ints:
+    """Positions of values in a list; text of any size, plain or from a dictionary, is text."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    known = pa.array(values, type=column.type)
+    return _whole(pc.index_in(column, value_set=known))
+
+
+def _whole(places: Any) -> Ints:
+    """Positions with -1 for null."""
+    array: Ints = np.asarray(places.fill_null(-1)).astype(np.int64)
+    return array

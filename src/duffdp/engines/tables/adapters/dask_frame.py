@@ -1,0 +1,104 @@
+"""dask frames: pandas frames in pieces; the rows of a person are brought into one piece."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain import Array, Grid
+from duffdp.engines.tables.adapters.query import NarwhalsQuery
+from duffdp.engines.tables.names import PERSON
+
+_MULTIPLY = (np.uint64(0xBF58476D1CE4E5B9), np.uint64(0x94D049BB133111EB))
+
+
+class DaskFrame(NarwhalsQuery):
+    """A dask DataFrame."""
+
+    nanoseconds = True
+
+    def dtype(self, name: str) -> Any:
+        """The declared type; what is declared as an object can be anything."""
+        return self.nw.Object() if self.native.dtypes[name] == object else super().dtype(name)
+
+    def rows(self, columns: dict[str, str]) -> Any:
+        native = self.native
+        kept = native[list(dict.fromkeys(columns.values()))]
+        first = {name: new for new, name in reversed(columns.items())}
+        made = kept.rename(columns=first)
+        made = made.assign(**{new: made[first[name]] for new, name in columns.items() if first[name] != new})
+        rows = self.nw.from_native(made[list(columns)])
+        texts = [new for new, name in columns.items() if self.dtype(name) == self.nw.Categorical]
+        return rows.with_columns(self.nw.col(*texts).cast(self.nw.String)) if texts else rows
+
+    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+        import dask.dataframe
+        import pandas
+
+        known = dict(rows.to_native().dtypes)
+        made = {name: pandas.Series(values, dtype=known.get(name, "int64")) for name, values in columns.items()}
+        return self.nw.from_native(dask.dataframe.from_pandas(pandas.DataFrame(made), npartitions=1))
+
+    def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
+        native, dtype = rows.to_native(), rows.collect_schema()[name]
+        unit = "D" if dtype == self.nw.Date else dtype.time_unit
+        number = native[name].map_partitions(_numbers, meta=(name, "int64"))
+        if unit == "ns":
+            number, unit = number // 1000, "us"
+        return self.nw.from_native(native.assign(**{name: number})), unit
+
+    def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
+        native = rows.to_native()
+        kept = [name for name in native.columns if name != PERSON]
+        together = native.shuffle(on=PERSON)
+        capped = together.map_partitions(_capped, keys, most, meta=native._meta[kept])
+        return self.nw.from_native(capped)
+
+    def answer(self, columns: dict[str, list[Any]]) -> Any:
+        import dask.dataframe
+        import pandas
+
+        return dask.dataframe.from_pandas(pandas.DataFrame(columns), npartitions=1)
+
+
+def _numbers(moments: Any) -> Any:
+    """A piece of a column of moments as whole numbers of its unit."""
+    import narwhals
+    import pandas
+
+    from duffdp.engines.tables.adapters.pandas_frame import PandasFrame
+
+    frame = narwhals.from_native(moments.rename("x").to_frame(), eager_only=True)
+    array, _ = PandasFrame(narwhals, frame).array("x")
+    return pandas.Series(array.view(np.int64), index=moments.index, name=moments.name)
+
+
+def _capped(piece: Any, keys: tuple[int, int], most: int) -> Any:
+    """The rows that count of the people in one piece."""
+    import pandas
+
+    kept = [name for name in piece.columns if name != PERSON]
+    copies = piece.groupby([PERSON, *kept], sort=False, observed=True).cumcount().to_numpy()
+    first, second = (np.uint64(key % 2**64) for key in keys)
+    mixed = _mix(pandas.util.hash_array(piece[PERSON].array) ^ first)
+    parts = [piece[name].to_numpy().astype(np.int64) for name in kept] + [copies.astype(np.int64)]
+    for part in parts:
+        mixed = _mix(mixed ^ _mix(part.view(np.uint64) + second))
+    person = pandas.factorize(piece[PERSON])[0]
+    order = np.lexsort((*reversed(parts), mixed, person))
+    ordered = person[order]
+    counts = np.ones(len(order), dtype=bool)
+    counts[most:] = ordered[most:] != ordered[:-most]
+    return piece[kept].iloc[np.sort(order[counts])]
+
+
+def _mix(words: Array) -> Array:
+    """Each bit of the result depends on all bits of a word (the finisher of SplitMix64)."""
+    words = words + np.uint64(0x9E3779B97F4A7C15)
+    words = (words ^ (words >> np.uint64(30))) * _MULTIPLY[0]
+    words = (words ^ (words >> np.uint64(27))) * _MULTIPLY[1]
+    mixed: Array = words ^ (words >> np.uint64(31))
+    return mixed
+
+

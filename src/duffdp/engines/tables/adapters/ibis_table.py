@@ -1,0 +1,86 @@
+"""ibis tables: expressions that the database behind them runs."""
+
+from __future__ import annotations
+
+import datetime as dt
+import unicodedata
+from typing import Any
+
+from duffdp.domain import Grid
+from duffdp.engines.tables.adapters.query import NarwhalsQuery
+from duffdp.engines.tables.answers import of_one_type
+from duffdp.engines.tables.clocks import reach
+from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE
+
+_EPOCH = dt.datetime(1970, 1, 1)
+
+
+class IbisTable(NarwhalsQuery):
+    """An ibis table of any database."""
+
+    def may_equal(self, value: Any) -> Any:
+        """Many databases compare text without regard to case, accents or spaces at its end."""
+        if not isinstance(value, str):
+            return value
+        letters = unicodedata.normalize("NFKD", value.casefold())
+        return "".join(c for c in letters if not unicodedata.combining(c)).rstrip()
+
+    def rows(self, columns: dict[str, str]) -> Any:
+        native = self.native
+        return self.nw.from_native(native.select(**{new: native[name] for new, name in columns.items()}))
+
+    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+        import ibis
+        import pyarrow as pa
+
+        known = rows.to_native().schema()
+        types = {name: known[name].to_pyarrow() if name in known else pa.int64() for name in columns}
+        table = pa.table({name: pa.array(values, types[name]) for name, values in columns.items()})
+        return self.nw.from_native(ibis.memtable(table))
+
+    def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
+        import ibis
+
+        native = rows.to_native()
+        column, kind = native[name], native[name].type()
+        ends = [_EPOCH + dt.timedelta(microseconds=end) for end in _within_python(*reach(grid))]
+        if kind.is_date():
+            low, high = (ibis.literal(end.date(), "date") for end in ends)
+        else:
+            zone = dt.UTC if kind.timezone else None
+            low, high = (ibis.literal(end.replace(tzinfo=zone), kind) for end in ends)
+        # Before it becomes a number: an infinite one has none.
+        moment = ibis.least(ibis.greatest(column, low), high)
+        moment = moment.cast("timestamp") if kind.is_date() else moment
+        number = moment.epoch_seconds().cast("int64") * 1_000_000 + moment.microsecond().cast("int64")
+        return self.nw.from_native(native.mutate(**{name: number})), "us"
+
+    def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
+        import ibis
+
+        def md5(text: str) -> str:
+            raise NotImplementedError  # the function of that name in the database
+
+        digest = ibis.udf.scalar.builtin(md5)
+        native = rows.to_native()
+        kept = [name for name in native.columns if name != PERSON]
+        copies = ibis.row_number().over(group_by=[PERSON, *kept])
+        native = native.mutate(**{COPY: copies})
+        text = ibis.literal("".join(f"{key % 2**64:016x}" for key in keys))
+        for name in (PERSON, *kept, COPY):
+            text = text + "|" + native[name].cast("string")
+        native = native.mutate(**{ORDER: digest(text)})
+        place = ibis.row_number().over(group_by=PERSON, order_by=[ORDER, *kept, COPY])
+        native = native.mutate(**{PLACE: place})
+        return self.nw.from_native(native.filter(native[PLACE] < most).select(*kept))
+
+    def answer(self, columns: dict[str, list[Any]]) -> Any:
+        import pyarrow as pa
+
+        return pa.table({name: of_one_type(values) for name, values in columns.items()})
+
+
+def _within_python(low: int, high: int) -> tuple[int, int]:
+    """Ends in microseconds that are times in Python."""
+    least, most = ((end - _EPOCH) // dt.timedelta(microseconds=1) for end in (dt.datetime.min, dt.datetime.max))
+    return max(low, least), min(high, most)

@@ -1,0 +1,94 @@
+"""Frames in memory, as narwhals knows them: columns become arrays, and public values positions."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain import Array, Ints
+from duffdp.engines.tables.answers import of_one_type
+
+
+class MemoryFrame:
+    """A frame in memory of any library; libraries that can do better have their own adapter."""
+
+    nanoseconds = True  # keys are compared with a column of nanoseconds exactly
+
+    def __init__(self, nw: Any, frame: Any) -> None:
+        self.nw, self.frame = nw, frame
+        self._schema = frame.collect_schema()
+
+    def dtype(self, name: str) -> Any:
+        """The declared type of a column."""
+        return self._schema[name]
+
+    def without_rows(self) -> Any:
+        """The native frame with its columns and no row."""
+        return self.frame.head(0).to_native()
+
+    def column(self, name: str) -> Any:
+        """One column as a series."""
+        return self.frame.get_column(name)
+
+    def array(self, name: str) -> tuple[Array, Array | None]:
+        """A column of numbers, dates or objects as an array, and which rows are missing where the array cannot say so."""
+        series = self.column(name)
+        missing = series.is_null().to_numpy() if series.null_count() else None
+        dtype = self.dtype(name)
+        if isinstance(dtype, self.nw.Datetime) and dtype.time_zone is not None:
+            series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
+        elif dtype == self.nw.Decimal:
+            series = series.cast(self.nw.Float64)
+        return series.to_numpy(), missing
+
+    def positions(self, name: str, values: list[Any]) -> Ints:
+        """For each row the position of its value in a list of different ones, -1 if it is not there."""
+        return positions_of_objects(self.column(name).to_list(), values)
+
+    def people(self, name: str) -> Ints:
+        """For each row the number of its person, -1 if it has none."""
+        return numbers_of_objects(self.column(name).to_list())
+
+    def grouped(self, name: str, by: list[str]) -> tuple[Any, Array, Ints] | None:
+        """Rows of a group side by side, if the library does it well: the groups, their values, and how many each has."""
+        return None
+
+    def answer(self, columns: dict[str, list[Any]]) -> Any:
+        """A small frame of the same library."""
+        typed = {name: of_one_type(values) for name, values in columns.items()}
+        return self.nw.from_dict(typed, backend=self.frame.implementation).to_native()
+
+
+def positions_of_objects(records: Iterable[Any], values: list[Any]) -> Ints:
+    """Positions by the equality of Python; what cannot be compared is not in the list."""
+    places = {value: i for i, value in enumerate(values)}
+    records = list(records)
+    try:
+        found = [places.get(record, -1) for record in records]
+    except Exception:  # some record has no hash: each by itself
+        found = [_looked_up(places, record, -1) for record in records]
+    return np.array(found, dtype=np.int64)
+
+
+def numbers_of_objects(records: Iterable[Any]) -> Ints:
+    """Equal objects get the same number; -1 for what is missing or has no equality."""
+    numbers: dict[Any, int] = {}
+    return np.fromiter((_number(numbers, record) for record in records), dtype=np.int64)
+
+
+def _number(numbers: dict[Any, int], record: Any) -> int:
+    try:
+        if record is None or record != record:
+            return -1
+        return numbers.setdefault(record, len(numbers))
+    except Exception:  # pandas.NA, lists and the like
+        return -1
+
+
+def _looked_up(places: dict[Any, int], record: Any, otherwise: int) -> int:
+    try:
+        return places.get(record, otherwise)
+    except Exception:
+        return otherwise

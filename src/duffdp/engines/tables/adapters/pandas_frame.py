@@ -1,0 +1,82 @@
+"""pandas frames: arrays where columns are arrays, Arrow where they are Arrow, objects one by one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain import Array, Ints
+from duffdp.engines.tables.adapters.memory_frame import (
+    MemoryFrame,
+    numbers_of_objects,
+    positions_of_objects,
+)
+
+
+class PandasFrame(MemoryFrame):
+    """A pandas frame."""
+
+    def dtype(self, name: str) -> Any:
+        """The declared type; objects are objects, whatever the first of them look like."""
+        return self.nw.Object() if self._is_object(name) else super().dtype(name)
+
+    def array(self, name: str) -> tuple[Array, Array | None]:
+        native = self.column(name).to_native()
+        if isinstance(native.dtype, np.dtype):
+            return native.to_numpy(), None
+        if (arrow := _arrow(native)) is not None:
+            from duffdp.engines.tables.adapters.arrow_table import numpy_array
+
+            return numpy_array(arrow)
+        if hasattr(native.dtype, "tz"):
+            return native.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), None
+        missing = native.isna().to_numpy()
+        # Nullable numbers: what stands at missing places is not looked at.
+        return native.to_numpy(dtype=native.dtype.numpy_dtype, na_value=0), missing if missing.any() else None
+
+    def positions(self, name: str, values: list[Any]) -> Ints:
+        import pandas
+
+        native = self.column(name).to_native()
+        if self._is_object(name):
+            return positions_of_objects(native.to_numpy(), values)
+        if (arrow := _arrow(native)) is not None:
+            from duffdp.engines.tables.adapters.arrow_table import arrow_positions
+
+            return arrow_positions(arrow, values)
+        if isinstance(native.dtype, pandas.CategoricalDtype):
+            places = positions_of_objects(native.dtype.categories, values)
+            coded: Ints = np.append(places, -1)[native.cat.codes.to_numpy()]
+            return coded
+        index = pandas.Index(values, dtype=native.dtype)
+        found: Ints = index.get_indexer(pandas.Index(native)).astype(np.int64)
+        return found
+
+    def people(self, name: str) -> Ints:
+        import pandas
+
+        series = self.column(name)
+        native = series.to_native()
+        if self._is_object(name):
+            return numbers_of_objects(native.to_numpy())
+        numbers: Ints = pandas.factorize(native)[0].astype(np.int64)
+        numbers[native.isna().to_numpy()] = -1
+        if self.dtype(name).is_float():  # to Arrow and to nullable floats a nan is a value
+            numbers[series.is_nan().fill_null(False).to_numpy().astype(bool)] = -1
+        return numbers
+
+    def _is_object(self, name: str) -> bool:
+        return bool(self.column(name).to_native().dtype == object)
+
+    def answer(self, columns: dict[str, list[Any]]) -> Any:
+        import pandas
+
+        return pandas.DataFrame(columns)
+
+
+def _arrow(native: Any) -> Any:
+    """The Arrow array behind a series of an Arrow type."""
+    import pandas
+
+    return native.array.__arrow_array__() if isinstance(native.dtype, pandas.ArrowDtype) else None

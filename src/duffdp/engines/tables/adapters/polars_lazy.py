@@ -1,0 +1,63 @@
+"""polars LazyFrames."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duffdp.domain import Grid
+from duffdp.engines.tables.adapters.query import NarwhalsQuery
+from duffdp.engines.tables.names import COPY, ORDER, PERSON
+
+
+class PolarsLazy(NarwhalsQuery):
+    """A polars LazyFrame."""
+
+    nanoseconds = True
+
+    def rows(self, columns: dict[str, str]) -> Any:
+        import polars
+        from polars import selectors
+
+        parts = []
+        for new, name in columns.items():
+            column = selectors.by_name(name).as_expr()  # a name is never a pattern
+            if self.dtype(name) in (self.nw.Categorical, self.nw.Enum):
+                column = column.cast(polars.String)
+            parts.append(column.alias(new))
+        return self.nw.from_native(self.native.select(*parts))
+
+    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+        import polars
+
+        known = rows.to_native().collect_schema()
+        schema = {name: known.get(name, polars.Int64) for name in columns}
+        return self.nw.from_native(polars.LazyFrame(columns, schema=schema))
+
+    def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
+        import polars
+
+        dtype = rows.collect_schema()[name]
+        unit = "D" if dtype == self.nw.Date else dtype.time_unit
+        number = polars.col(name).to_physical().cast(polars.Int64)
+        if unit == "ns":
+            number, unit = number // 1000, "us"
+        return self.nw.from_native(rows.to_native().with_columns(number)), unit
+
+    def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
+        import polars
+
+        native = rows.to_native()
+        kept = [name for name in native.collect_schema() if name != PERSON]
+        first, second = (key % 2**64 for key in keys)
+        native = native.with_columns(polars.int_range(polars.len()).over(PERSON, *kept).alias(COPY))
+        # Mixed again with another key: the orders of different people have nothing in common.
+        mixed = polars.struct(PERSON, *kept, COPY).hash(first).hash(second)
+        native = native.with_columns(mixed.alias(ORDER)).sort(ORDER, *kept, COPY)
+        return self.nw.from_native(native.filter(polars.int_range(polars.len()).over(PERSON) < most).select(kept))
+
+    def answer(self, columns: dict[str, list[Any]]) -> Any:
+        import polars
+
+        from duffdp.engines.tables.answers import of_one_type
+
+        return polars.DataFrame({name: of_one_type(values) for name, values in columns.items()})

@@ -1,0 +1,80 @@
+"""What every engine that runs queries can do, by narwhals; each engine's own adapter says the rest."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol
+
+from duffdp.domain import Array, Grid
+from duffdp.errors import UnsupportedData
+
+
+class QueryEngine(Protocol):
+    """A lazy table of one engine."""
+
+    nanoseconds: bool
+
+    def dtype(self, name: str) -> Any:
+        """The declared type of a column."""
+
+    def may_equal(self, value: Any) -> Any:
+        """A public value, changed so that those which the engine might take for one another are equal."""
+
+    def rows(self, columns: dict[str, str]) -> Any:
+        """Some columns under new names, as a narwhals frame; text compares as text, letter by letter."""
+
+    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+        """A small narwhals frame in the same engine, with the types of those columns of `rows` that have its names."""
+
+    def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
+        """Rows with dates and times as whole numbers since 1970 in `name`, and their unit: D, s, ms or us.
+
+        Those outside of the grid, infinite ones among them, may be moved to its ends.
+        """
+
+    def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
+        """At most `most` rows of each person, by the order of a keyed hash: the same rows in every query."""
+
+    def sample(self, rows: Any, name: str) -> Array | None:
+        """A few blocks of a column of numbers, where the engine need not read everything for it."""
+
+    def fetch(self, rows: Any) -> dict[str, Any]:
+        """The few rows of a finished query, column by column; whole numbers are exact."""
+
+    def answer(self, columns: dict[str, list[Any]]) -> Any:
+        """A small frame for the caller."""
+
+
+class NarwhalsQuery:
+    """What most engines do alike."""
+
+    nanoseconds = False
+
+    def __init__(self, nw: Any, frame: Any) -> None:
+        self.nw, self.frame = nw, frame
+        self._schema = frame.collect_schema()
+
+    def dtype(self, name: str) -> Any:
+        return self._schema[name]
+
+    def may_equal(self, value: Any) -> Any:
+        return value
+
+    def sample(self, rows: Any, name: str) -> Array | None:
+        return None
+
+    def fetch(self, rows: Any) -> dict[str, Any]:
+        try:
+            return self._fetched(rows)
+        except Exception as error:  # an engine's own words may quote data
+            raise UnsupportedData(
+                f"the query failed in the engine that holds the data ({type(error).__name__}). "
+                "Is it readable and its connection open?"
+            ) from None
+
+    def _fetched(self, rows: Any) -> dict[str, Any]:
+        collected = rows.lazy().collect()
+        return {name: collected.get_column(name).to_list() for name in collected.columns}
+
+    @property
+    def native(self) -> Any:
+        return self.frame.to_native()

@@ -1,0 +1,106 @@
+"""Spark frames, classic or connected."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from typing import Any
+
+from duffdp.domain import Grid
+from duffdp.engines.tables.adapters.query import NarwhalsQuery
+from duffdp.engines.tables.answers import of_one_type
+from duffdp.engines.tables.clocks import DAY, reach
+from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE
+
+_BINARY = "UTF8_BINARY"
+
+
+class SparkFrame(NarwhalsQuery):
+    """A Spark DataFrame."""
+
+    def rows(self, columns: dict[str, str]) -> Any:
+        from pyspark.sql import functions as f
+
+        native, parts = self.native, []
+        for new, name in columns.items():
+            column = _column(name)
+            # A collation may take different letters for the same.
+            if getattr(native.schema[name].dataType, "collation", _BINARY) != _BINARY:
+                column = f.collate(column, _BINARY)
+            parts.append(column.alias(new))
+        return self.nw.from_native(native.select(*parts))
+
+    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+        from pyspark.sql import types as t
+
+        known = {field.name: field.dataType for field in rows.to_native().schema.fields}
+        sent, data = [], []
+        for name, values in columns.items():
+            as_text = isinstance(values[0], dt.date | Decimal)
+            # Text with its zone is read as what it says; Python's own times pass through a local zone.
+            data.append([str(v) for v in values] if as_text else values)
+            sent.append(t.StructField(name, t.StringType() if as_text else _type_of(data[-1])))
+        session = rows.to_native().sparkSession
+        made = session.createDataFrame(list(zip(*data, strict=True)), t.StructType(sent))
+        typed = (_column(name).cast(known.get(name, t.LongType())).alias(name) for name in columns)
+        return self.nw.from_native(made.select(*typed))
+
+    def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
+        from pyspark.sql import functions as f
+
+        native, column = rows.to_native(), _column(name)
+        dtype = rows.collect_schema()[name]
+        if dtype == self.nw.Date:
+            return self.nw.from_native(native.withColumn(name, f.unix_date(column))), "D"
+        if dtype.time_zone is not None:
+            return self.nw.from_native(native.withColumn(name, f.unix_micros(column))), "us"
+        # Without a zone: by the calendar, since a cast would go through the zone of the session.
+        low, high = reach(grid)
+        days = f.unix_date(column.cast("date")).cast("bigint")
+        days = f.greatest(f.least(days, f.lit(high // DAY)), f.lit(low // DAY))
+        minutes = f.hour(column).cast("bigint") * 60 + f.minute(column)
+        seconds = f.date_part(f.lit("SECOND"), column)
+        within = minutes * 60_000_000 + (seconds * 1_000_000).cast("bigint")
+        return self.nw.from_native(native.withColumn(name, days * DAY + within)), "us"
+
+    def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
+        from pyspark.sql import Window
+        from pyspark.sql import functions as f
+
+        native = rows.to_native()
+        kept = [name for name in native.columns if name != PERSON]
+        same = Window.partitionBy(PERSON, *kept).orderBy(f.lit(0))
+        native = native.withColumn(COPY, f.row_number().over(same))
+        # Each part is hashed with the hash of those before it as its seed, so the keys are mixed in twice.
+        mixed = f.xxhash64(f.lit(keys[0]), PERSON, *kept, COPY, f.lit(keys[1]))
+        own = Window.partitionBy(PERSON).orderBy(ORDER, *kept, COPY)
+        native = native.withColumn(ORDER, mixed).withColumn(PLACE, f.row_number().over(own))
+        return self.nw.from_native(native.where(f.col(PLACE) <= most).select(*kept))
+
+    def answer(self, columns: dict[str, list[Any]]) -> Any:
+        from pyspark.sql import types as t
+
+        columns = {name: of_one_type(values) for name, values in columns.items()}
+        schema = t.StructType([t.StructField(n, _type_of(values)) for n, values in columns.items()])
+        return self.native.sparkSession.createDataFrame(list(zip(*columns.values(), strict=True)), schema)
+
+
+def _column(name: str) -> Any:
+    """A column by its exact name, dots and all."""
+    from pyspark.sql import functions as f
+
+    return f.col("`" + name.replace("`", "``") + "`")
+
+
+def _type_of(values: list[Any]) -> Any:
+    from pyspark.sql import types as t
+
+    first = values[0]
+    if isinstance(first, Decimal):
+        return t.DecimalType(38, max(0, *(-int(value.as_tuple().exponent) for value in values)))
+    if isinstance(first, dt.datetime):
+        return t.TimestampNTZType() if first.tzinfo is None else t.TimestampType()
+    if isinstance(first, dt.date):
+        return t.DateType()
+    kinds = {bool: t.BooleanType(), int: t.LongType(), float: t.DoubleType()}
+    return kinds.get(type(first), t.StringType())

@@ -1,0 +1,141 @@
+"""Rows that stay where they are: as candidates and groups, missing ones dropped, those of a person capped."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duffdp.domain import Domain, Grid, Ints
+from duffdp.domain.expressions import reaches_expression, snap_expression
+from duffdp.engines.tables.adapters.query import QueryEngine
+from duffdp.engines.tables.clocks import ticks
+from duffdp.engines.tables.names import GROUP, INDEX, PERSON, VALUE, key_name
+from duffdp.engines.tables.people import Randomness, draw_keys
+from duffdp.engines.tables.public_values import Known
+
+
+class LazyRows:
+    """The rows of one lazy table that a selection names, as indices of one domain."""
+
+    def __init__(
+        self,
+        nw: Any,
+        engine: QueryEngine,
+        columns: dict[str, str],
+        keys: Known | None,
+        contributions: int,
+        domain: Domain,
+        categories: Known | None,
+        source: Randomness,
+    ) -> None:
+        self.nw, self.engine, self.domain = nw, engine, domain
+        self._keys, self._contributions, self._categories = keys, contributions, categories
+        self.groups = 1 if keys is None else keys.size
+        self.by = [name for name in columns if name not in (VALUE, PERSON)]
+        self.has_people = PERSON in columns
+        self._order = draw_keys(source) if self.has_people else (0, 0)
+        self._key_rows: dict[int, list[tuple[Any, ...]]] = {}
+        if keys is not None:
+            for row, group in zip(keys.values, keys.positions, strict=True):
+                self._key_rows.setdefault(group, []).append(row)
+        self._rows = self._present(engine.rows(columns))
+        self._dtype = self._rows.collect_schema()[VALUE]
+
+    @property
+    def late(self) -> bool:
+        """Whether rows can be counted by their own group columns first, and joined with the keys after that."""
+        return self.groups > 1 and not self.has_people
+
+    def _present(self, rows: Any) -> Any:
+        """Rows with a value and, if people are asked for, a person; nan is neither."""
+        schema = rows.collect_schema()
+        for name in (VALUE, PERSON):
+            if name in schema:
+                keep = ~self.nw.col(name).is_null()
+                if schema[name].is_float():
+                    keep = keep & ~self.nw.col(name).is_nan()
+                rows = rows.filter(keep)
+        return rows
+
+    def indexed(self, first: int = 0, last: int | None = None, shift: int = 0) -> Any:
+        """Rows that count, as INDEX and what tells their group: clamped, snapped, capped.
+
+        Rows outside of the candidates from `first` to `last` may be left out, where that is possible early. With a
+        `shift`, which is not for people, INDEX is rounded down to multiples of 2**shift.
+        """
+        nw = self.nw
+        rows = self._snapped(first, last, shift) if self._categories is None else self._with_category()
+        rows = rows.select(nw.col(INDEX), *map(nw.col, self.by), *([nw.col(PERSON)] if self.has_people else []))
+        if self.late:
+            return rows
+        rows = self.joined(rows)
+        return self.engine.cap(rows, self._order, self._contributions) if self.has_people else rows
+
+    def joined(self, rows: Any, limits: dict[str, list[int]] | None = None) -> Any:
+        """Keep what belongs to the public keys, with the number of the group.
+
+        With `limits`, keep what belongs to the groups in them, with the limits of each.
+        """
+        if self._keys is None:
+            return rows
+        if limits is None:
+            values, more = self._keys.values, {GROUP: self._keys.positions}
+        else:
+            picked = [(row, at) for at, group in enumerate(limits[GROUP]) for row in self._key_rows[group]]
+            values = [row for row, _ in picked]
+            more = {name: [column[at] for _, at in picked] for name, column in limits.items()}
+        columns = {name: [row[i] for row in values] for i, name in enumerate(self.by)}
+        small = self.engine.literal_frame(rows, columns | more)
+        return rows.join(small, on=self.by, how="inner").drop(*self.by)
+
+    def sample(self, grid: Grid) -> Ints | None:
+        """Indices of a few blocks of rows, where the engine need not read everything for them: numbers, no groups."""
+        if self.by or self.has_people or not self._dtype.is_numeric():
+            return None
+        values = self.engine.sample(self._rows, VALUE)
+        return None if values is None else grid.snap(values)
+
+    def placed(self, grid: Grid, first: int, last: int) -> Any:
+        """INDEX of the rows from one candidate to another; -1 for those before, the number of candidates for those after."""
+        nw = self.nw
+        rows, column, dtype = self._numbers(grid)
+        place = snap_expression(nw, column, dtype, grid)
+        beyond = reaches_expression(nw, column, dtype, grid, last + 1)
+        if beyond is not None:
+            place = nw.when(beyond).then(nw.lit(grid.size)).otherwise(place)
+        if first > 0:
+            inside = reaches_expression(nw, column, dtype, grid, first)
+            place = nw.lit(-1) if inside is None else nw.when(inside).then(place).otherwise(nw.lit(-1))
+        return rows.select(place.alias(INDEX))
+
+    def _numbers(self, grid: Grid) -> tuple[Any, Any, Any]:
+        """Rows, and their value as an expression of numbers with its type."""
+        nw, dtype, column = self.nw, self._dtype, self.nw.col(VALUE)
+        if isinstance(dtype, nw.Date | nw.Datetime):
+            rows, unit = self.engine.clock(self._rows, VALUE, grid)
+            return rows, ticks(nw, column, unit, grid), nw.Int64
+        return self._rows, column, dtype
+
+    def _snapped(self, first: int, last: int | None, shift: int) -> Any:
+        """INDEX of every row on a grid."""
+        nw, grid = self.nw, self.domain
+        assert isinstance(grid, Grid)
+        rows, column, dtype = self._numbers(grid)
+        if self.late and not isinstance(self._dtype, nw.Date | nw.Datetime):
+            # Rows capped for a person must be the same in every query; others may be left out early.
+            if first > 0 and (inside := reaches_expression(nw, column, dtype, grid, first)) is not None:
+                rows = rows.filter(inside)
+            beyond = None if last is None else reaches_expression(nw, column, dtype, grid, last + 1)
+            rows = rows if beyond is None else rows.filter(~beyond)
+        return rows.with_columns(snap_expression(nw, column, dtype, grid, shift).alias(INDEX))
+
+    def _with_category(self) -> Any:
+        """INDEX by a join with the public list."""
+        assert self._categories is not None
+        columns = {VALUE: [value for (value,) in self._categories.values], INDEX: self._categories.positions}
+        return self._rows.join(self.engine.literal_frame(self._rows, columns), on=VALUE, how="inner")
+
+
+def columns_of(column: str, by: tuple[str, ...], unit: str | None) -> dict[str, str]:
+    """The columns that a query needs, by the names that they have inside of it."""
+    keys = {key_name(i): name for i, name in enumerate(by)}
+    return {VALUE: column} | keys | ({PERSON: unit} if unit is not None else {})

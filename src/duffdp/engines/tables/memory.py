@@ -1,0 +1,116 @@
+"""Tables in memory: rows become positions of candidates, groups and people, as arrays side by side."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain import Categories, Domain, Grid, Ints
+from duffdp.engines.arrays import Column, Records
+from duffdp.engines.groups import by_group, counted, side_by_side
+from duffdp.engines.source import Tally
+from duffdp.engines.tables.adapters.memory_frame import MemoryFrame
+from duffdp.engines.tables.people import Randomness, choose_rows
+from duffdp.engines.tables.public_values import Known
+
+
+class MemoryRows:
+    """The rows of one frame in memory that a selection names."""
+
+    def __init__(
+        self,
+        adapter: MemoryFrame,
+        column: str,
+        by: tuple[str, ...],
+        keys: Known | None,
+        unit: str | None,
+        contributions: int,
+    ) -> None:
+        self._adapter, self._column, self._by, self._keys = adapter, column, by, keys
+        self._unit, self._contributions = unit, contributions
+        self.dtype = adapter.dtype(column)
+        self._whole = self.dtype.is_integer() or self.dtype == adapter.nw.Boolean
+
+    def sources(self, domain: Domain, categories: Known | None, source: Randomness) -> list[Tally]:
+        """One source of counts for each key, in order; one in all without keys."""
+        many = 1 if self._keys is None else self._keys.size
+        objects = self.dtype == self._adapter.nw.Object
+        if isinstance(domain, Grid) and self._unit is None and not objects:
+            return list(self._records_by_group(domain, many))
+        index = self._indices(domain, categories)
+        present = index >= 0
+        groups = self._groups(self._adapter) if self._keys is not None else None
+        if groups is not None:
+            present &= groups >= 0
+        rows = np.flatnonzero(present)
+        if self._unit is not None:
+            people = self._adapter.people(self._unit)
+            rows = rows[people[rows] >= 0]
+            rows = rows[choose_rows(people[rows], self._contributions, source)]
+        index = index[rows]
+        group = None if groups is None else groups[rows]
+        if isinstance(domain, Categories):
+            return list(counted(index, group, many, domain))
+        return list(by_group(Records(index, True), group, many, Grid(0, domain.size - 1, 1)))
+
+    def _records_by_group(self, grid: Grid, many: int) -> list[Column]:
+        """Records stay as they are until their group is looked at."""
+        if self._keys is None:
+            array, missing = self._adapter.array(self._column)
+            return [Column(Records(array if missing is None else array[~missing], self._whole), grid)]
+        grouped = self._adapter.grouped(self._column, list(self._by))
+        if grouped is not None:
+            keys, array, sizes = grouped
+            at = self._groups(keys)
+            begins, found = np.zeros((2, many), dtype=np.int64)
+            begins[at[at >= 0]] = (np.cumsum(sizes) - sizes)[at >= 0]
+            found[at[at >= 0]] = sizes[at >= 0]
+            return side_by_side(Records(array, self._whole), begins, found, grid)
+        array, missing = self._adapter.array(self._column)
+        groups = self._groups(self._adapter)
+        present = groups >= 0 if missing is None else (groups >= 0) & ~missing
+        return by_group(Records(array[present], self._whole), groups[present], many, grid)
+
+    def _groups(self, adapter: MemoryFrame) -> Ints:
+        """For each row of a frame the number of its group, -1 if it is in none."""
+        assert self._keys is not None
+        numbers: Ints | None = None
+        table = self._keys.values
+        # Column by column: the number of a row among the beginnings of keys, until they are whole keys.
+        beginnings: list[tuple[Any, ...]] = [()]
+        for i, name in enumerate(self._by):
+            values = list(dict.fromkeys(row[i] for row in table))
+            place = {value: at for at, value in enumerate(values)}
+            found = adapter.positions(name, values)
+            longer = list(dict.fromkeys(row[: i + 1] for row in table))
+            before = {beginning: at for at, beginning in enumerate(beginnings)}
+            codes = np.array([before[row[:i]] * len(values) + place[row[i]] for row in longer])
+            combined = found if numbers is None else numbers * len(values) + found
+            if numbers is not None:
+                combined[(numbers < 0) | (found < 0)] = -1
+            order = np.argsort(codes)
+            at = np.minimum(np.searchsorted(codes[order], combined), len(codes) - 1)
+            numbers = np.where(codes[order][at] == combined, order[at], -1)
+            beginnings = longer
+        assert numbers is not None
+        group_of = dict(zip(table, self._keys.positions, strict=True))
+        found_groups: Ints = np.append([group_of[row] for row in beginnings], -1)[numbers]
+        return found_groups
+
+    def _indices(self, domain: Domain, categories: Known | None) -> Ints:
+        """For each row the index of its candidate, -1 if it is missing."""
+        if self.dtype != self._adapter.nw.Object and categories is not None:
+            found = self._adapter.positions(self._column, [value for (value,) in categories.values])
+            places: Ints = np.append(np.array(categories.positions, dtype=np.int64), -1)[found]
+            return places
+        array, missing = self._adapter.array(self._column)
+        if array.dtype == object or isinstance(domain, Categories):
+            index = np.fromiter(map(domain.record_index, array), dtype=np.int64, count=len(array))
+        else:
+            index = Column(Records(array, self._whole), domain).indices()
+        if missing is not None:
+            index[missing] = -1
+        return index
+
+

@@ -1,0 +1,11 @@
+"""Names of columns inside of queries: rows enter them under these names alone, so that a user's column has any name."""
+
+VALUE, PERSON = "value", "person"
+INDEX, GROUP, COUNT = "candidate", "group_number", "records"
+LOW, HIGH, PART = "low", "high", "part"
+COPY, ORDER, PLACE = "copy_number", "mixed", "place"
+
+
+def key_name(position: int) -> str:
+    """The column of a group at this position of `by`."""
+    return f"key_{position}"

@@ -1,0 +1,48 @@
+"""Which rows of a person count: a fair choice, independent of other people's and of values."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+import numpy as np
+
+from duffdp.domain import Array, Ints
+
+WORDS = 4  # of 64 bits: what a choice starts from
+
+
+class Randomness(Protocol):
+    """Where random bits come from."""
+
+    def words(self, size: int) -> Array:
+        """Independent uniform 64-bit words."""
+
+
+def choose_rows(people: Ints, most: int, source: Randomness) -> Ints:
+    """The positions of the rows that count: all of a person with up to `most`, else `most` of them, each set alike.
+
+    Parameters
+    ----------
+    people
+        For each row the number of its person.
+    most
+        How many rows of a person count.
+    source
+        Where the generator of the choice gets its seed from.
+    """
+    generator = np.random.Generator(np.random.PCG64DXSM([int(word) for word in source.words(WORDS)]))
+    shuffled = generator.permutation(len(people))
+    # A stable sort keeps the random order within each person.
+    rows = shuffled[np.argsort(people[shuffled], kind="stable")]
+    ordered = people[rows]
+    # A row counts unless the one `most` places before it is of the same person.
+    counts = np.ones(len(rows), dtype=bool)
+    counts[most:] = ordered[most:] != ordered[:-most]
+    chosen: Ints = rows[counts]
+    return chosen
+
+
+def draw_keys(source: Randomness) -> tuple[int, int]:
+    """Two keys, as signed 64-bit numbers, for engines that order rows by a keyed hash."""
+    first, second = (int(word) for word in source.words(2).view(np.int64))
+    return first, second
