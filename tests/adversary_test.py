@@ -9,10 +9,13 @@ import pytest
 
 import adversary
 import duffdp
-from adversary import Scenario, differences
+from adversary import differences
+from scenarios import Scenario
 
 SECONDS = 25
-NUMBERS = Scenario("list", (("1",), ("5",), ("None",)), 2, "median", {"bounds": "(0, 120)", "step": "1"})
+NUMBERS = Scenario(
+    "list", (("1",), ("5",), ("None",)), 2, "median", {"bounds": "(0, 120)", "step": "1"}
+)
 FRAME = Scenario(
     "polars",
     (("1", "'a'", "1"), ("5", "'b'", "2"), ("17", "'a'", "1")),
@@ -106,7 +109,9 @@ def test_counts_that_differ_by_more_than_a_record(tmp_path, monkeypatch):
 
     def moved(data, verb, options):
         found = counts(data, verb, options)
-        return found if None in data else type(found)({(g, i + 1): n for (g, i), n in found.items()})
+        return (
+            found if None in data else type(found)({(g, i + 1): n for (g, i), n in found.items()})
+        )
 
     monkeypatch.setattr(adversary, "counts", moved)
     assert set(differences(NUMBERS, tmp_path)) == {"counts"}
@@ -129,7 +134,9 @@ def test_the_command_line_is_watched_too(tmp_path):
         ledger=True,
         command=True,
     )
-    seen = adversary.observed(scenario, adversary.containers.build("csv", scenario.records, (), tmp_path), tmp_path)
+    seen = adversary.observed(
+        scenario, adversary.containers.build("csv", scenario.records, (), tmp_path), tmp_path
+    )
     assert (seen["exit code"], seen["stderr"], len(seen["ledger"])) == (0, b"", 1)
     assert seen["stdout"]["value"] == [{"g": "str", "0.25": "int", "0.5": "int"}] * 2
     assert differences(scenario, tmp_path) == {}
@@ -144,7 +151,14 @@ def test_findings_are_made_small(tmp_path, monkeypatch):
 
     monkeypatch.setattr(duffdp, "median", leaking)
     records = (("1",),) * 9 + (("None",), ("5",))
-    large = Scenario("list", records, 9, "median", {"bounds": "(0, 120)", "step": "1", "mechanism": "'duff'"}, ledger=True)
+    large = Scenario(
+        "list",
+        records,
+        9,
+        "median",
+        {"bounds": "(0, 120)", "step": "1", "mechanism": "'duff'"},
+        ledger=True,
+    )
     small = adversary.shrunk(large, tmp_path)
     assert small == Scenario("list", (("None",),), 0, "median", {"bounds": "(0, 120)"})
     assert eval(repr(small), {"Scenario": Scenario}) == small
