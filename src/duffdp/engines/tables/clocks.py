@@ -12,7 +12,9 @@ _MICROSECONDS = {"D": DAY, "s": 1_000_000, "ms": 1000, "us": 1}
 
 def reach(grid: Grid) -> tuple[int, int]:
     """Microseconds from a day before the grid to two days after: what lies beyond clamps to its ends all the same."""
-    low, high, _ = grid.ticks
+    steps = grid.whole_steps
+    assert steps is not None  # days and microseconds are whole
+    low, high = steps.low, steps.high
     scale = DAY if grid.kind == "date" else 1
     return low * scale - DAY, high * scale + 2 * DAY
 
