@@ -76,7 +76,7 @@ def written(ending):
 def dask_frame(columns):
     import dask.dataframe
 
-    return dask.dataframe.from_pandas(arrow(columns).to_pandas(), npartitions=2)
+    return dask.dataframe.from_pandas(arrow(columns).to_pandas(types_mapper=pd.ArrowDtype), npartitions=2)
 
 
 def ibis_table(columns):

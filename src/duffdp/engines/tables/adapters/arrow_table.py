@@ -20,12 +20,17 @@ class ArrowTable(MemoryFrame):
         return arrow_positions(self.column(name).to_native(), values)
 
     def people(self, name: str) -> Ints:
-        import pyarrow.compute as pc
+        return arrow_people(self.column(name).to_native())
 
-        column = self.column(name).to_native()
-        numbers = _whole(pc.index_in(column, value_set=pc.unique(column)))
-        numbers[column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)] = -1
-        return numbers
+
+def arrow_people(column: Any) -> Ints:
+    """For each row of an Arrow column the number of its value, -1 for null and nan."""
+    import pyarrow.compute as pc
+
+    column = _comparable(column)
+    numbers = _whole(pc.index_in(column, value_set=pc.unique(column)))
+    numbers[column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)] = -1
+    return numbers
 
 
 def numpy_array(column: Any) -> tuple[Array, Array | None]:
@@ -34,9 +39,6 @@ def numpy_array(column: Any) -> tuple[Array, Array | None]:
 
     missing = column.is_null().to_numpy(zero_copy_only=False) if column.null_count else None
     kind, view = column.type, None
-    if pa.types.is_dictionary(kind):
-        column = column.dictionary_decode() if hasattr(column, "dictionary_decode") else column.cast(kind.value_type)
-        kind = kind.value_type
     if pa.types.is_date32(kind):
         column, view = column.cast(pa.int32()).cast(pa.int64()), "M8[D]"
     elif pa.types.is_timestamp(kind):
@@ -56,10 +58,19 @@ def arrow_positions(column: Any, values: list[Any]) -> Ints:
     import pyarrow as pa
     import pyarrow.compute as pc
 
-    if pa.types.is_dictionary(column.type):
-        column = column.cast(column.type.value_type)
+    column = _comparable(column)
     known = pa.array(values, type=column.type)
     return _whole(pc.index_in(column, value_set=known))
+
+
+def _comparable(column: Any) -> Any:
+    """A column whose equal values have equal bits: what a dictionary stands for, and 0.0 for -0.0."""
+    import pyarrow as pa
+    import pyarrow.compute as pc
+
+    if pa.types.is_dictionary(column.type):
+        column = column.cast(column.type.value_type)
+    return pc.add(column.cast(pa.float64()), 0.0) if pa.types.is_floating(column.type) else column
 
 
 def _whole(places: Any) -> Ints:

@@ -51,6 +51,8 @@ class DaskFrame(NarwhalsQuery):
     def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
         native = rows.to_native()
         kept = [name for name in native.columns if name != PERSON]
+        if rows.collect_schema()[PERSON].is_float():  # -0.0 is 0.0, and has other bits
+            native = native.assign(**{PERSON: native[PERSON] + 0.0})
         together = native.shuffle(on=PERSON)
         capped = together.map_partitions(_capped, keys, most, meta=native._meta[kept])
         return self.nw.from_native(capped)
@@ -81,7 +83,7 @@ def _capped(piece: Any, keys: tuple[int, int], most: int) -> Any:
     kept = [name for name in piece.columns if name != PERSON]
     copies = piece.groupby([PERSON, *kept], sort=False, observed=True).cumcount().to_numpy()
     first, second = (np.uint64(key % 2**64) for key in keys)
-    mixed = _mix(pandas.util.hash_array(piece[PERSON].array) ^ first)
+    mixed = _mix(pandas.util.hash_pandas_object(piece[PERSON], index=False).to_numpy() ^ first)
     parts = [piece[name].to_numpy().astype(np.int64) for name in kept] + [copies.astype(np.int64)]
     for part in parts:
         mixed = _mix(mixed ^ _mix(part.view(np.uint64) + second))

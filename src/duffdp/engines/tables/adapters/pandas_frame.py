@@ -60,9 +60,13 @@ class PandasFrame(MemoryFrame):
         native = series.to_native()
         if self._is_object(name):
             return numbers_of_objects(native.to_numpy())
+        if (arrow := _arrow(native)) is not None:
+            from duffdp.engines.tables.adapters.arrow_table import arrow_people
+
+            return arrow_people(arrow)
         numbers: Ints = pandas.factorize(native)[0].astype(np.int64)
         numbers[native.isna().to_numpy()] = -1
-        if self.dtype(name).is_float():  # to Arrow and to nullable floats a nan is a value
+        if self.dtype(name).is_float():  # to nullable floats a nan is a value
             numbers[series.is_nan().fill_null(False).to_numpy().astype(bool)] = -1
         return numbers
 

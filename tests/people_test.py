@@ -1,0 +1,206 @@
+"""Which rows of a person count: the cap, and the distribution of what is kept, for each person and between people."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+from scipy import stats
+
+import duffdp
+from duffdp import Categories, Grid
+from duffdp.engines.tables.people import choose_rows
+from duffdp.sampling.entropy import entropy
+from engines import ENGINES, open_sources
+
+FALSE_ALARM = 1e-9
+LAZY = ["polars-lazy", "duckdb", "parquet", "ibis", "dask", pytest.param("spark", marks=pytest.mark.slow)]
+PEOPLE = 10_000
+NUMBERS = Grid(0, 9, 1)
+
+
+def counts(data, domain, **where):
+    """How many rows count at each candidate, for every group."""
+    found = np.zeros((len(where.get("keys") or [0]), domain.size), dtype=np.int64)
+    for row, source in zip(found, open_sources(data, domain, unit="p", **where), strict=True):
+        index, count = source.tally()
+        row[index] += count
+    return found
+
+
+def table(values, people, text=False, **more):
+    """Rows in a random order, so that no engine can rely on it."""
+    order = np.random.default_rng(7).permutation(len(values))
+    ids = (pa.string(), [f"person {p}" for p in np.array(people)[order]]) if text else (pa.int64(), np.array(people)[order].tolist())
+    columns = {"x": (pa.int64(), np.array(values)[order].tolist()), "p": ids}
+    return columns | {name: (pa.string(), np.array(column)[order].tolist()) for name, column in more.items()}
+
+
+def binomial(count, n, share, alarms=1):
+    assert stats.binomtest(int(count), n, share).pvalue > FALSE_ALARM / alarms
+
+
+@pytest.mark.parametrize("text", [False, True], ids=["numbers", "names"])
+def test_one_of_two_rows(engine, text):
+    """10,000 people with a 1 and a 9: how many keep the 1 is binomial, and over several releases it varies like one."""
+    frame = ENGINES[engine](table([1] * PEOPLE + [9] * PEOPLE, [*range(PEOPLE)] * 2, text))
+    releases = 6
+    ones = np.empty(releases)
+    for i in range(releases):
+        (found,) = counts(frame, NUMBERS, column="x")
+        assert found.sum() == PEOPLE
+        assert found[1] + found[9] == PEOPLE
+        binomial(found[1], PEOPLE, 0.5, releases)
+        ones[i] = found[1]
+    squares = ((ones - PEOPLE / 2) ** 2).sum() / (PEOPLE / 4)
+    low, high = stats.chi2.ppf([FALSE_ALARM / 2, 1 - FALSE_ALARM / 2], releases)
+    assert low < squares < high
+
+
+def test_rows_alike_count_as_often_as_there_are(engine):
+    """Three rows of 1 and one of 9: the 1 is kept with 3/4; nine rows of 9 in one group against one of 9 in another: 9/10."""
+    frame = ENGINES[engine](table(([1] * 3 + [9]) * PEOPLE, np.repeat(np.arange(PEOPLE), 4)))
+    binomial(counts(frame, NUMBERS, column="x")[0, 1], PEOPLE, 0.75)
+    people = PEOPLE // 5
+    frame = ENGINES[engine](table([9] * 10 * people, np.repeat(np.arange(people), 10), g=(["a"] * 9 + ["b"]) * people))
+    found = counts(frame, NUMBERS, column="x", by="g", keys=["b", "a"])
+    assert found.sum() == people
+    binomial(found[1, 9], people, 0.9)
+
+
+def test_groups(engine):
+    """One row in each of four groups: each group gets a quarter of the people, with the cap over all groups together."""
+    frame = ENGINES[engine](table([5] * 4 * PEOPLE, np.repeat(np.arange(PEOPLE), 4), g=list("abcd") * PEOPLE))
+    found = counts(frame, NUMBERS, column="x", by="g", keys=["d", "a", "c", "b"])
+    assert found.sum() == PEOPLE
+    assert stats.chisquare(found[:, 5]).pvalue > FALSE_ALARM
+    # Rows of groups that are not asked for take nobody's place.
+    assert counts(frame, NUMBERS, column="x", by="g", keys=["d"])[0, 5] == PEOPLE
+
+
+def test_categories(engine):
+    frame = ENGINES[engine](table([5] * 2 * PEOPLE, np.repeat(np.arange(PEOPLE), 2), s=["yes", "no"] * PEOPLE))
+    found = counts(frame, Categories(["yes", "no"]), column="s")
+    assert found.sum() == PEOPLE
+    binomial(found[0, 0], PEOPLE, 0.5)
+
+
+def kept_first(engine_or_frame, people):
+    """For each person, who has the rows 2p and 2p + 1, whether the first is kept."""
+    (found,) = counts(engine_or_frame, Grid(0, 2 * people - 1, 1), column="x")
+    pairs = found.reshape(people, 2)
+    assert (pairs.sum(axis=1) == 1).all()
+    return pairs[:, 0] == 1
+
+
+def test_people_are_independent_of_each_other_and_of_other_releases(engine):
+    """A key that turned the orders of many people alike would make releases agree too much or too little."""
+    people, releases = 4000, 4
+    frame = ENGINES[engine](table(range(2 * people), np.repeat(np.arange(people), 2)))
+    kept = [kept_first(frame, people) for _ in range(releases)]
+    alarms = 2 * releases + releases**2
+    for i, bits in enumerate(kept):
+        binomial(bits.sum(), people, 0.5, alarms)
+        binomial((bits[1:] == bits[:-1]).sum(), people - 1, 0.5, alarms)
+        for other in kept[:i]:
+            binomial((bits == other).sum(), people, 0.5, alarms)
+
+
+def test_every_set_of_rows_is_as_likely(engine):
+    """Two of four rows: each of the six pairs for a sixth of the people."""
+    people = 3000
+    frame = ENGINES[engine](table(range(4 * people), np.repeat(np.arange(people), 4)))
+    (found,) = counts(frame, Grid(0, 4 * people - 1, 1), column="x", contributions=2)
+    rows = found.reshape(people, 4)
+    assert (rows.sum(axis=1) == 2).all()
+    _, pairs = np.unique(rows @ [1, 2, 4, 8], return_counts=True)
+    assert len(pairs) == 6
+    assert stats.chisquare(pairs).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("engine", LAZY)
+def test_another_persons_rows_do_not_decide(engine):
+    """With the same key, a person who leaves takes their rows along and no other."""
+    rng = np.random.default_rng(3)
+    values, people = rng.integers(0, 1000, 400), rng.integers(0, 50, 400)
+    both = [
+        counts(ENGINES[engine](table(values[keep], people[keep])), Grid(0, 999, 1), column="x", contributions=2, rng=5)
+        for keep in (people >= 0, people != 7)
+    ]
+    change = both[0] - both[1]
+    assert change.min() >= 0
+    assert change.sum() == 2
+
+
+@pytest.mark.parametrize("by", [None, "g"])
+@pytest.mark.parametrize("rng", [None, 3])
+def test_every_query_sees_the_same_rows(engine, by, rng):
+    """Counts by value, ranks and sums, which are queries of their own, agree; a seed gives the same rows again."""
+    rng_values = np.random.default_rng(1)
+    n = 3000
+    data = table(rng_values.integers(0, 10**6, n), rng_values.integers(0, 300, n), g=list("ab") * (n // 2))
+    where = {"by": "g", "keys": ["a", "b"]} if by else {}
+    grid = Grid(0, 10**6, 1)
+    frame = ENGINES[engine](data)
+    sources = open_sources(frame, grid, "x", unit="p", contributions=3, rng=rng, **where)
+    from duffdp.engines.source import Question
+
+    for source in sources:
+        index, count = source.tally()
+        _, total = source.ask(Question(total=True))
+        assert total == int((index * count).sum())
+        for i in index[:: len(index) // 3].tolist():
+            assert source.rank_of(i) == (count[index < i].sum(), count[index == i].sum())
+    if rng is not None:
+        again = open_sources(frame, grid, "x", unit="p", contributions=3, rng=rng, **where)
+        for here, there in zip(sources, again, strict=True):
+            assert [a.tolist() for a in here.tally()] == [a.tolist() for a in there.tally()]
+
+
+@pytest.mark.parametrize(
+    "people",
+    [
+        pd.DataFrame({"x": [1.0, 2, 3], "p": [float("nan"), float("nan"), 5.0]}),
+        pd.DataFrame({"x": [1.0, 2, 3], "p": pd.array([None, None, 5], dtype="Int64")}),
+        pd.DataFrame({"x": [1.0, 2, 3], "p": pd.to_datetime([None, None, "2020-01-01"])}),
+        pd.DataFrame({"x": [1.0, 2, 3], "p": pd.Series([None, float("nan"), 5], dtype=object)}),
+        pd.DataFrame({"x": [1.0, 2, 3], "p": pd.Series([pd.NA, pd.NaT, "a"], dtype=object)}),
+        pd.DataFrame({"x": [1.0, 2, 3], "p": pd.Series([[1], {}, "a"], dtype=object)}),
+        pd.DataFrame({"x": [1.0, 2, 3], "p": pd.Series([None, None, "a"], dtype="str")}),
+        pd.DataFrame({"x": [1.0, 2, 3], "p": pd.Series([None, None, "a"], dtype="category")}),
+        pl.DataFrame({"x": [1.0, 2, 3], "p": [float("nan"), None, 5.0]}),
+        pl.DataFrame({"x": [1.0, 2, 3], "p": [None, None, "a"]}),
+    ],
+    ids=lambda frame: f"{type(frame).__module__.split('.')[0]}-{dict(zip(frame.columns, frame.dtypes, strict=True))['p']}",
+)
+def test_rows_without_a_person_do_not_count(people):
+    assert counts(people, NUMBERS, column="x")[0].tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
+
+
+def test_nan_is_nobody(engine):
+    nothing = float("nan")
+    data = {"x": (pa.int64(), [1, 2, 3, 4]), "p": (pa.float64(), [nothing, nothing, None, 7.0])}
+    assert counts(ENGINES[engine](data), NUMBERS, column="x")[0].tolist() == [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
+
+
+def test_both_zeros_are_one_person(engine):
+    data = {"x": (pa.int64(), [1, 2]), "p": (pa.float64(), [0.0, -0.0])}
+    assert counts(ENGINES[engine](data), NUMBERS, column="x").sum() == 1
+
+
+def test_choosing_is_quick_and_keeps_the_cap():
+    """A million people with four rows: a few sorts, not a loop."""
+    people = np.random.default_rng(1).permutation(np.repeat(np.arange(10**6), 4))
+    for most in (1, 3, 4, 5):
+        rows = choose_rows(people, most, entropy(1))
+        assert np.bincount(rows).max() == 1
+        assert (np.bincount(people[rows], minlength=10**6) == min(most, 4)).all()
+
+
+def test_the_mean_over_people_is_in_the_middle(engine):
+    """What a user sees: neither 1 nor 9."""
+    frame = ENGINES[engine](table([1] * 2000 + [9] * 2000, [*range(2000)] * 2))
+    release = duffdp.mean(frame, column="x", epsilon=100, bounds=(0, 10), step=0.01, unit="p")
+    assert 4 < release.value < 6
