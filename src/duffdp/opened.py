@@ -46,7 +46,7 @@ class Opened(NamedTuple):
         """Check the parameters; of the data, look at the types."""
         domain: Domain = bounded(bounds, step) if categories is None else categories
         plain_data = selection is _ALL and (type(data) is np.ndarray or not is_table(data))
-        held = read(data) if plain_data else open_table(data, selection)
+        held = read(data) if plain_data else open_table(data, selection, domain.kind)
         if step is None and isinstance(domain, Grid) and (held.integer or (held.untyped and domain.between_whole)):
             domain = bounded(bounds, step, integer=True)
         return cls(held, domain, selection)

@@ -34,7 +34,7 @@ def release(
     check_report(report)
     planned = read_plan(plan)
     book = opened_ledger(ledger or planned.ledger, dataset or planned.dataset, call_id or planned.call_id)
-    with opened(planned.source, planned.columns, [task.column for task in planned.tasks]) as source:
+    with opened(planned.source, planned.columns, {task.value for task in planned.tasks}) as source:
         if check:
             _say(planned, rehearse(planned.tasks, source), book)
             return

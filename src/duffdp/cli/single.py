@@ -65,7 +65,7 @@ def release_statistic(
         [listed(text) for text in given["keys"] or []], None if categories is None else listed(categories), options,
     )  # fmt: skip
     ledger = opened_ledger(given["ledger"], given["dataset"], given["call_id"])
-    with opened(given["data"], task.columns, [task.column]) as source:
+    with opened(given["data"], task.columns, {task.value}) as source:
         releases = carry_out([task], source, ledger)
         show(releases, [""] * len(releases), form, out)
         if report is not None:

@@ -11,6 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from duffdp.engines.fields import read_field
 from duffdp.engines.files import is_untyped, open_path, quote_name
 from duffdp.errors import DuffError, UnsupportedData
 
@@ -24,37 +25,37 @@ _KEPT: list[DuckDBPyConnection] = []  # until the process ends: to take a table 
 class Source:
     """A table in a file; no row is read before `rows` is asked for."""
 
-    def __init__(self, path: str, columns: list[str], numbers: list[str]) -> None:
+    def __init__(self, path: str, columns: list[str], values: set[tuple[str, str]]) -> None:
         try:
             import duckdb
         except ImportError:
             raise DuffError("files are read by DuckDB, which is not installed. Run: pip install 'duffdp[cli]'.") from None
         self._connection = duckdb.connect()
         _KEPT.append(self._connection)
-        self.shape: DuckDBPyRelation = open_path(path, columns, numbers, self._connection)
+        value, kind = next(iter(values)) if len(values) == 1 else (None, "category")
+        self.shape: DuckDBPyRelation = open_path(path, columns, value=value, kind=kind, connection=self._connection)
         self.types = {name: str(kind) for name, kind in zip(self.shape.columns, self.shape.types, strict=True)}
         self.untyped = is_untyped(path)
+        self._all_text = self.untyped and value is None
+
+    def with_values(self, rows: Any, column: str, kind: str) -> Any:
+        """The rows with one column as what a domain of this kind needs; they are so already if no other column is asked for."""
+        name = quote_name(column)
+        return rows.project(f"* REPLACE ({read_field(name, kind)} AS {name})") if self._all_text and column in rows.columns else rows
 
     def rows(self, columns: list[str]) -> Any:
         """The table for many queries: text is parsed once, and only the needed columns are held."""
         if not self.untyped:
             return self.shape
-        import duckdb
-
-        try:
-            self.shape.project(", ".join(map(quote_name, columns))).create("held")
-        except duckdb.Error:  # its words may quote a line of the data
-            raise UnsupportedData(
-                "the rows cannot be read: some do not fit the layout or the types of the first ones. Check the file."
-            ) from None
+        self.shape.project(", ".join(map(quote_name, columns))).create("held")
         return self._connection.table("held")
 
 
 @contextmanager
-def opened(path: str, columns: list[str], numbers: list[str]) -> Iterator[Source]:
+def opened(path: str, columns: list[str], values: set[tuple[str, str]]) -> Iterator[Source]:
     """What DATA names; a pipe is kept in a file of its own, readable by its owner alone, until the command ends."""
     if path != "-":
-        yield Source(path, columns, numbers)
+        yield Source(path, columns, values)
         return
     if sys.stdin.isatty():
         raise UnsupportedData("data are to come from a pipe, but there is none. Use: cat people.csv | duffdp median - ...")
@@ -64,7 +65,7 @@ def opened(path: str, columns: list[str], numbers: list[str]) -> Iterator[Source
         file = Path(folder) / f"piped{ending}"
         with file.open("wb") as copy:
             shutil.copyfileobj(sys.stdin.buffer, copy, 2**20)
-        yield Source(str(file), columns, numbers)
+        yield Source(str(file), columns, values)
 
 
 @contextmanager

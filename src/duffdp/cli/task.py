@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import itertools
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
@@ -46,6 +47,14 @@ class Task:
         return [self.column, *self.by, *([unit] if unit else [])]
 
     @property
+    def value(self) -> tuple[str, str]:
+        """The column that is released, and the kind of its public domain."""
+        bounds = self.options.get("bounds")
+        bound = bounds[0] if isinstance(bounds, list | tuple) and bounds else None
+        timed = "datetime" if isinstance(bound, dt.datetime) else "date" if isinstance(bound, dt.date) else "float"
+        return self.column, timed if self.categories is None else "category"
+
+    @property
     def numbers(self) -> int:
         """How many numbers it releases for a group."""
         from duffdp.release import SUMMARY
@@ -66,7 +75,12 @@ class Task:
             options["by"] = self.by or None
             options["keys"] = self._keys(source) if self.keys else None
         if self.categories is not None:
-            options["categories"] = typed(self.column, source.types.get(self.column, ""), self.categories)
+            options["categories"] = (
+                [str(category) for category in self.categories]
+                if source.untyped
+                else typed(self.column, source.types.get(self.column, ""), self.categories)
+            )
+        data = source.with_values(data, *self.value)
         arguments = (data, self.q) if self.q is not None else (data,)
         verb = getattr(duffdp, self.statistic)
         release: Release = verb(*arguments, epsilon=self.epsilon, column=self.column, ledger=ledger, **options)
@@ -76,6 +90,8 @@ class Task:
         """All combinations of the keys of each column, of the types of the columns."""
         if len(self.keys) != len(self.by):
             raise DuffError(f"each --by needs its own --keys, got {len(self.by)} and {len(self.keys)}.")
+        if source.untyped:
+            return list(itertools.product(*([str(key) for key in keys] for keys in self.keys)))
         parts = [typed(name, source.types.get(name, ""), keys) for name, keys in zip(self.by, self.keys, strict=True)]
         return list(itertools.product(*parts))
 

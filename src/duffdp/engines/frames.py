@@ -24,23 +24,23 @@ RESERVED = {INDEX, GROUP, COUNT, LOW, HIGH, PART, UNIT, ORDER}
 PRIME = 2**31 - 1
 
 
-def open_table(data: Any, selection: Selection) -> Table:
+def open_table(data: Any, selection: Selection, kind: str) -> Table:
     """A table of rows; an array has no columns to choose from."""
     if not is_table(data):
         raise UnsupportedData(
             f"column, by and unit need a frame or a path, got {type(data).__name__}. Pass the frame that holds the columns."
         )
-    return Table(data, selection)
+    return Table(data, selection, kind)
 
 
 class Table:
     """One source of rows: a frame of any library, eager or lazy, or what a path names."""
 
-    def __init__(self, data: Any, selection: Selection) -> None:
+    def __init__(self, data: Any, selection: Selection, kind: str = "float") -> None:
         self._nw = nw = narwhals()
         self._selection = selection
         needed = [name for name in (selection.column, *selection.by, selection.unit) if name]
-        native = open_path(data, needed, numbers=needed[:1]) if is_path(data) else data
+        native = open_path(data, needed, value=selection.column, kind=kind) if is_path(data) else data
         self.untyped = is_untyped(data)
         try:
             frame = nw.from_native(native, allow_series=True)
