@@ -6,7 +6,7 @@ from typing import Any
 
 from duffdp.cli.source import source_of
 from duffdp.cli.values import listed, typed_values, value
-from duffdp.engines.files import read_column
+from duffdp.engines.tables import read_column
 from duffdp.errors import DuffError
 from duffdp.pipeline.ask import bounded
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from typing import Any
 
-from duffdp.engines.files import column_types
+from duffdp.engines.tables import column_types
 from duffdp.errors import DuffError
 
 _TRUTH = {"true": True, "false": False}

@@ -31,6 +31,26 @@ def open_table(data: Any, selection: Selection, kind: str) -> Table:
     return Table(data, selection, kind)
 
 
+def column_types(path: str, columns: list[str]) -> dict[str, Any]:
+    """The declared types of some columns of what a path names, those that it has; in files of text all are text."""
+    schema = narwhals().from_native(open_path(path, columns, kind="category")).collect_schema()
+    return {name: schema[name] for name in columns if name in schema}
+
+
+def read_column(path: str, column: str, kind: str) -> Any:
+    """All records of one column as an array: not private, for planning with public records."""
+    relation = open_path(path, [column], value=column, kind=kind)
+    if column not in relation.columns:
+        raise _no_column(column, relation.columns)
+    return narwhals().from_native(relation).select(column).collect().get_column(column).to_numpy()
+
+
+def _no_column(name: str, known: list[str]) -> UnsupportedData:
+    near = difflib.get_close_matches(name, known, 3, 0.5) or known[:8]
+    hint = ", ".join(map(repr, near)) or "the data have no columns"
+    return UnsupportedData(f"there is no column {name!r}. Hint: {hint}.")
+
+
 class Table:
     """One source of rows, of which the types are known and no row is read yet.
 
@@ -64,7 +84,7 @@ class Table:
         """The data as a narwhals frame."""
         nw = self._nw
         needed = [name for name in (selection.column, *selection.by, selection.unit) if name]
-        native = open_path(data, needed, numbers=needed[:1]) if is_path(data) else data
+        native = open_path(data, needed, value=selection.column, kind=kind) if is_path(data) else data
         try:
             frame = nw.from_native(native, allow_series=True)
             if isinstance(frame, nw.Series):
@@ -87,9 +107,7 @@ class Table:
     def _check_names(self, known: list[str]) -> None:
         for name in (self._selection.column, *self._selection.by, self._selection.unit):
             if name is not None and name not in known:
-                near = difflib.get_close_matches(name, known, 3, 0.5) or known[:8]
-                hint = ", ".join(map(repr, near)) or "the data have no columns"
-                raise UnsupportedData(f"there is no column {name!r}. Hint: {hint}.")
+                raise _no_column(name, known)
 
     def without_rows(self) -> Table:
         """The same columns with nothing in them; a lazy table reads no row until it is asked."""
