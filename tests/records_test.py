@@ -192,7 +192,9 @@ def test_times_of_every_unit_are_clamped_and_never_wrap_around(grid, unit):
         assert ranks[ticks.index(edge)] == grid.size - 1
         assert ranks[ticks.index(-edge)] == 0
     missing = np.array(["NaT"], dtype=data.dtype)
-    assert tally(np.concatenate([data, missing]), grid) == tally(data, grid) == tally(list(data), grid)
+    assert (
+        tally(np.concatenate([data, missing]), grid) == tally(data, grid) == tally(list(data), grid)
+    )
 
 
 def test_types_that_are_refused_are_refused_without_a_look_at_records():
@@ -245,7 +247,9 @@ def test_what_has_no_type_has_none_whatever_is_in_it():
 
 VERBS = {
     "median": lambda data, **more: duffdp.median(data, epsilon=1.0, rng=1, **more),
-    "quantiles": lambda data, **more: duffdp.quantiles(data, [0.1, 0.5], epsilon=1.0, rng=1, **more),
+    "quantiles": lambda data, **more: duffdp.quantiles(
+        data, [0.1, 0.5], epsilon=1.0, rng=1, **more
+    ),
     "mean": lambda data, **more: duffdp.mean(data, epsilon=1.0, rng=1, **more),
     "mode": lambda data, **more: duffdp.mode(data, epsilon=1.0, rng=1, **more),
     "describe": lambda data, **more: duffdp.describe(data, epsilon=1.0, rng=1, **more),
@@ -287,18 +291,37 @@ def test_one_record_does_not_change_how_others_are_read():
                 assert duffdp.median([*ages, record], **call, rng=3).value == value
 
 
-@pytest.mark.parametrize("data", [[[1, 2], [3, 4]], [[1, 2], [3]], ["a", "b"], [b"1"], [None]], ids=repr)
+@pytest.mark.parametrize(
+    "data", [[[1, 2], [3, 4]], [[1, 2], [3]], ["a", "b"], [b"1"], [None]], ids=repr
+)
 def test_a_list_without_a_number_is_an_empty_release(data):
     call = {"epsilon": 1.0, "bounds": (0, 120), "rng": 5}
     assert duffdp.median(data, **call).value == duffdp.median([], **call).value
 
 
-CATEGORIES = Categories(["a", "b", 1, 2.5, dt.date(2024, 1, 5), dt.datetime(2024, 1, 5, 12), (1, 2)])
+CATEGORIES = Categories(
+    ["a", "b", 1, 2.5, dt.date(2024, 1, 5), dt.datetime(2024, 1, 5, 12), (1, 2)]
+)
 
 
 def test_each_record_has_one_category_whatever_stands_beside_it():
-    records = [*RECORDS, "a", "a", "b", 1, 1.0, 2.5, (1, 2), np.str_("a"), np.int8(1), np.float32(2.5)]
-    records += [np.datetime64("2024-01-05T12", "ns"), np.datetime64("2024-01-05T12:00:00.000000001", "ns")]
+    records = [
+        *RECORDS,
+        "a",
+        "a",
+        "b",
+        1,
+        1.0,
+        2.5,
+        (1, 2),
+        np.str_("a"),
+        np.int8(1),
+        np.float32(2.5),
+    ]
+    records += [
+        np.datetime64("2024-01-05T12", "ns"),
+        np.datetime64("2024-01-05T12:00:00.000000001", "ns"),
+    ]
     alone = [tally([record], CATEGORIES) for record in records]
     assert tally([Chameleon()], CATEGORIES) == {1: 1}  # what it says of itself, and of nobody else
     for order in (records, records[::-1]):
@@ -314,7 +337,9 @@ def test_each_record_has_one_category_whatever_stands_beside_it():
 @pytest.mark.parametrize("unit", UNITS)
 def test_categories_of_times_of_every_unit(unit):
     edge = 2**63 - 1
-    whole = Categories([0, edge, -edge, 1, dt.date(1970, 1, 1), dt.datetime(1970, 1, 1, 12), dt.timedelta(0)])
+    whole = Categories(
+        [0, edge, -edge, 1, dt.date(1970, 1, 1), dt.datetime(1970, 1, 1, 12), dt.timedelta(0)]
+    )
     day = Counter({4: 1})
     data = np.array([0, edge, -edge, -(2**63)], dtype="i8").view(f"M8[{unit}]")
     dates = unit in ("Y", "M", "W", "D")
@@ -322,7 +347,11 @@ def test_categories_of_times_of_every_unit(unit):
     assert tally(list(data), whole) == (day if dates else Counter())
     if unit not in ("Y", "M"):
         assert tally(data.view(f"m8[{unit}]")[:1], whole) == {6: 1}
-    noon = np.datetime64("1970-01-01T12").astype(f"M8[{unit}]") if unit in ("h", "us", "ns", "ps") else None
+    noon = (
+        np.datetime64("1970-01-01T12").astype(f"M8[{unit}]")
+        if unit in ("h", "us", "ns", "ps")
+        else None
+    )
     assert noon is None or tally(np.array([noon]), whole) == tally([noon], whole) == {5: 1}
 
 
@@ -345,12 +374,19 @@ def test_moments_at_the_ends_of_the_calendar_can_be_released():
                 try:
                     grid = Grid(lower, upper)
                 except BoundsError:
-                    assert inset != dt.timedelta(days=2) or (lower_zone is None) != (upper_zone is None)
+                    assert inset != dt.timedelta(days=2) or (lower_zone is None) != (
+                        upper_zone is None
+                    )
                     continue
                 made += 1
                 values = [grid.value(i) for i in (0, 1, grid.size // 2, grid.size - 1)]
                 assert values == sorted(values)
-                assert [grid.find(value) for value in values] == [0, 1, grid.size // 2, grid.size - 1]
+                assert [grid.find(value) for value in values] == [
+                    0,
+                    1,
+                    grid.size // 2,
+                    grid.size - 1,
+                ]
     assert made > 30
     with pytest.raises(BoundsError):
         Grid(np.datetime64(0, "s"), np.datetime64(2**62, "s"))

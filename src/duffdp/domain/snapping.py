@@ -220,7 +220,9 @@ def _column_quotient(nw: Any, gap: Any, step: int, most: int) -> Any:
 
     Engines differ in the division of whole numbers; remainders and doubles are the same in all of them.
     """
-    if most <= _FEW:  # a step near the end of a type would overflow in the remainders of some engines
+    if (
+        most <= _FEW
+    ):  # a step near the end of a type would overflow in the remainders of some engines
         return sum((gap >= step * j).cast(nw.Int64) for j in range(1, most))
     if most <= EXACT_QUOTIENT:
         return ((gap - gap % step) / step + 0.5).floor().cast(nw.Int64)
