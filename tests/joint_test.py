@@ -15,6 +15,7 @@ from cases import small_data
 from duffdp import DuffError, Grid
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms import Joint
+from duffdp.mechanisms.joint import proposal as proposals
 from duffdp.mechanisms.joint.log_sums import range_log_sums
 from duffdp.mechanisms.joint.proposal import Proposal
 from duffdp.rank_profile import FINEST, UNIT, part_count, part_ranks
@@ -121,6 +122,53 @@ def test_the_test_of_draws_can_fail():
     data, qs = (0, 1, 1, 2, 3, 3), QUARTERS
     found, limit = compare(proposal_of(2.0, column(data, 4), qs), data, 4, qs, Fraction(3), 3000)
     assert found > limit
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(30)])
+@pytest.mark.parametrize("reach", [1, 50])
+def test_every_draw_is_weighed_by_its_score_at_the_stated_epsilon(monkeypatch, epsilon, reach):
+    """What a draw is accepted with is exp(-epsilon/2 score) of the oracle, exactly, inside the windows and outside."""
+    data, qs = (0, 0, 2, 3, 3, 3, 3, 5, 6), QUARTERS
+    weighed, proposed = [], []
+
+    def recorded(exponent, ratio, source):
+        weighed.append(exponent)
+        return True
+
+    for name in ("_inside", "_outside"):
+        original = getattr(Proposal, name)
+
+        def wrapped(self, source, original=original):
+            found = original(self, source)
+            if found is not None:
+                proposed.append((found[0], found[2]))
+            return found
+
+        monkeypatch.setattr(Proposal, name, wrapped)
+    monkeypatch.setattr(proposals, "happens", recorded)
+    joint, source = Joint(epsilon), entropy(2)
+    profile = Quantiles(qs).profile(column(data, 7), reach)
+    tops = set()
+    for _ in range(40):
+        found = joint.release(profile, source)
+        size, places = proposed[-1]
+        assert found == [cell for cell, _ in places]
+        ranks = tuple(Fraction(rank, UNIT) for _, rank in places)
+        score = joint_oracle.score(ranks, len(data), qs, 16 * size / epsilon)
+        tops.add(weighed[-1] - epsilon / 2 * score)
+    assert len(tops) == 1  # the same constant for all
+
+
+def test_above_the_largest_epsilon_the_law_is_that_of_the_largest():
+    data, sizes = (0, 1, 1, 2, 3), []
+    for epsilon in (64, 65, 10**6):
+        joint = Joint(epsilon)
+        assert joint.epsilon == epsilon
+        profile = Quantiles(HALF).profile(column(data, 4), joint.first_reach(1, 5))
+        proposal = joint.proposal(profile)
+        sizes.append((proposal._epsilon, proposal.bits, proposal._log_top))
+    assert sizes[0] == sizes[1] == sizes[2]
+    assert sizes[0][0] == 64
 
 
 @pytest.mark.parametrize(("epsilon", "nats", "draws"), [(3, 6.0, 3000), (3, 4.0, 1500), (1, 2.5, 500)])
@@ -270,6 +318,18 @@ def test_ties_wider_than_a_gap_between_quantiles():
     found = duffdp.quantiles(data, [0.1, 0.2, 0.3, 0.4, 0.8], epsilon=2.0, bounds=(0.0, 100.0), rng=3).value
     assert found[:4] == [0.0, 0.0, 0.0, 0.0]
     assert abs(found[4] - 60) < 5
+
+
+def test_ties_and_epsilon_take_no_longer():
+    """A million equal records, at any epsilon: no more sizes and blocks than a few times those of records that differ."""
+    n = 10**6
+    work = {}
+    for name, data in (("tied", np.zeros(n)), ("apart", np.linspace(0, 1, n))):
+        source = Column(read(data), Grid(0.0, 1.0))
+        for epsilon in (1, 10, 100, 1000):
+            proposal = proposal_of(epsilon, source, QUARTERS)
+            work[name, epsilon] = proposal._sizes * len(proposal._blocks.rank)
+    assert max(work.values()) < 12 * work["apart", 1]
 
 
 @pytest.mark.parametrize("mechanism", ["best", "duff"])
