@@ -7,12 +7,10 @@ import math
 from collections import Counter
 from fractions import Fraction
 
-SIXTY_FOUR = 64
-
 
 def parts(records: int) -> int:
-    """1 part for up to three records at a value, 2 from the fourth, 4 from the eighth, ..., at most 64."""
-    return 1 if records < 4 else min(2 ** (records.bit_length() - 2), SIXTY_FOUR)
+    """1 part for up to three records at a value, 2 from the fourth, 4 from the eighth, and so on."""
+    return 1 if records < 4 else 2 ** (records.bit_length() - 2)
 
 
 def before(records: int, place: Fraction) -> Fraction:

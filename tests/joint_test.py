@@ -14,11 +14,16 @@ import joint_oracle
 from cases import small_data
 from duffdp import DuffError, Grid
 from duffdp.engines.arrays import Column, read
-from duffdp.mechanisms.joint import Joint, Proposal
-from duffdp.mechanisms.log_sums import range_log_sums
-from duffdp.sampling.certain import happens, two_sided_geometric
+from duffdp.mechanisms import Joint
+from duffdp.mechanisms.joint import proposal as proposals
+from duffdp.mechanisms.joint.log_sums import range_log_sums
+from duffdp.mechanisms.joint.proposal import Proposal
+from duffdp.rank_profile import FINEST, UNIT, part_count, part_ranks
+from duffdp.sampling.bernoulli import happens
 from duffdp.sampling.entropy import entropy
-from duffdp.statistics.quantiles import UNIT, part_count, part_ranks, read_qs, runs_around
+from duffdp.statistics import Quantiles
+from duffdp.statistics.quantiles import read_qs
+from duffdp.summary import wide_profile
 
 HALF, QUARTERS = (Fraction(1, 2),), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 QS = [HALF, (Fraction(1, 10), Fraction(1, 5)), (Fraction(0), Fraction(1)), QUARTERS]
@@ -26,6 +31,11 @@ QS = [HALF, (Fraction(1, 10), Fraction(1, 5)), (Fraction(0), Fraction(1)), QUART
 
 def column(data, size):
     return Column(read(list(data)), Grid(0, size - 1, 1))
+
+
+def proposal_of(epsilon, column, qs):
+    joint = Joint(epsilon)
+    return joint.proposal(wide_profile(joint, Quantiles(qs), column))
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(3, 10), Fraction(1), Fraction(3), Fraction(12)])
@@ -68,18 +78,19 @@ def test_sensitivity_with_a_free_and_with_the_true_size(qs):
 
 
 def test_one_more_record_adds_a_rising_function_from_0_to_1():
-    """Whatever the number of records at a value, at the resolution of 64 parts."""
-    fine = np.arange(64)
-    last = np.zeros(64, dtype=np.int64)
-    for records in range(1, 400):
-        many = np.full(64, records)
-        here = part_ranks(many, fine * part_count(many) // 64)
+    """Whatever the number of records at a value, at the resolution of 256 parts."""
+    fine = np.arange(256)
+    last = np.zeros(256, dtype=np.int64)
+    for records in range(1, 1000):
+        many = np.full(256, records)
+        here = part_ranks(many, fine * part_count(many) // 256)
         added = here - last
         assert added.min() >= 0
         assert added.max() <= UNIT
         assert (np.diff(added) >= 0).all()
         if records < 40:
-            assert here[::7].tolist() == [joint_oracle.before(records, Fraction(int(i), 64)) * UNIT for i in fine[::7]]
+            expected = [joint_oracle.before(records, Fraction(int(i), 256)) * UNIT for i in fine[::7]]
+            assert here[::7].tolist() == expected
         last = here
 
 
@@ -103,23 +114,70 @@ def compare(proposal, data, size, qs, epsilon, draws, seed=1):
 @pytest.mark.parametrize("data", [(), (1,), (0, 1, 1, 2, 3), (0, 1, 1, 1, 1, 1, 2, 3)])
 @pytest.mark.parametrize("qs", QS)
 def test_draws_follow_the_law(qs, data, epsilon):
-    found, limit = compare(Joint(epsilon).proposal(column(data, 4), qs), data, 4, qs, epsilon, 1500)
+    found, limit = compare(proposal_of(epsilon, column(data, 4), qs), data, 4, qs, epsilon, 1500)
     assert found < limit
 
 
 def test_the_test_of_draws_can_fail():
     data, qs = (0, 1, 1, 2, 3, 3), QUARTERS
-    found, limit = compare(Joint(2.0).proposal(column(data, 4), qs), data, 4, qs, Fraction(3), 3000)
+    found, limit = compare(proposal_of(2.0, column(data, 4), qs), data, 4, qs, Fraction(3), 3000)
     assert found > limit
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(30)])
+@pytest.mark.parametrize("reach", [1, 50])
+def test_every_draw_is_weighed_by_its_score_at_the_stated_epsilon(monkeypatch, epsilon, reach):
+    """What a draw is accepted with is exp(-epsilon/2 score) of the oracle, exactly, inside the windows and outside."""
+    data, qs = (0, 0, 2, 3, 3, 3, 3, 5, 6), QUARTERS
+    weighed, proposed = [], []
+
+    def recorded(exponent, ratio, source):
+        weighed.append(exponent)
+        return True
+
+    for name in ("_inside", "_outside"):
+        original = getattr(Proposal, name)
+
+        def wrapped(self, source, original=original):
+            found = original(self, source)
+            if found is not None:
+                proposed.append((found[0], found[2]))
+            return found
+
+        monkeypatch.setattr(Proposal, name, wrapped)
+    monkeypatch.setattr(proposals, "happens", recorded)
+    joint, source = Joint(epsilon), entropy(2)
+    profile = Quantiles(qs).profile(column(data, 7), reach)
+    tops = set()
+    for _ in range(40):
+        found = joint.release(profile, source)
+        size, places = proposed[-1]
+        assert found == [cell for cell, _ in places]
+        ranks = tuple(Fraction(rank, UNIT) for _, rank in places)
+        score = joint_oracle.score(ranks, len(data), qs, 16 * size / epsilon)
+        tops.add(weighed[-1] - epsilon / 2 * score)
+    assert len(tops) == 1  # the same constant for all
+
+
+def test_above_the_largest_epsilon_the_law_is_that_of_the_largest():
+    data, sizes = (0, 1, 1, 2, 3), []
+    for epsilon in (64, 65, 10**6):
+        joint = Joint(epsilon)
+        assert joint.epsilon == epsilon
+        profile = Quantiles(HALF).profile(column(data, 4), joint.first_reach(1, 5))
+        proposal = joint.proposal(profile)
+        sizes.append((proposal._epsilon, proposal.bits, proposal._log_top))
+    assert sizes[0] == sizes[1] == sizes[2]
+    assert sizes[0][0] == 64
 
 
 @pytest.mark.parametrize(("epsilon", "nats", "draws"), [(3, 6.0, 3000), (3, 4.0, 1500), (1, 2.5, 500)])
 def test_narrow_windows_leave_the_law_as_it_is(epsilon, nats, draws):
     """Windows and sizes that leave out much of the law: the uniform proposal makes up for it."""
     data, qs = (0, 0, 2, 3, 3, 3, 3, 5, 6), (Fraction(1, 4), Fraction(3, 4))
-    runs = runs_around(column(data, 7), qs, 1)
-    assert all(epsilon / 2 * away / (3 / 4) >= nats for away in runs.reach)
-    proposal = Proposal(runs, qs, Fraction(epsilon), 7, nats)
+    profile = Quantiles(qs).profile(column(data, 7), 1)
+    assert all(epsilon / 2 * away / (3 / 4) >= nats for away in profile.away)
+    proposal = Proposal(profile, Fraction(epsilon), nats)
     assert proposal.bits < 0
     found, limit = compare(proposal, data, 7, qs, Fraction(epsilon), draws)
     assert found < limit
@@ -128,26 +186,93 @@ def test_narrow_windows_leave_the_law_as_it_is(epsilon, nats, draws):
 def test_joined_runs_leave_the_law_as_it_is():
     """At a small epsilon neighbouring runs are proposed together."""
     data, qs, epsilon = (0, 1, 2, 2, 2, 2, 4, 6, 6), (Fraction(1, 3), Fraction(2, 3)), Fraction(1, 5)
-    proposal = Joint(epsilon).proposal(column(data, 7), qs)
+    proposal = proposal_of(epsilon, column(data, 7), qs)
     assert proposal._blocks.spread > 0
     found, limit = compare(proposal, data, 7, qs, epsilon, 4000)
     assert found < limit
 
 
+def test_the_finest_parts_rise_as_well():
+    """Where parts are doubled for the last times, and far beyond."""
+    places = np.random.default_rng(4).integers(0, 2**FINEST, 500)
+    places.sort()
+    for records in (2**23, 2**25 - 1, 2**25, 2**25 + 1, 2**30):
+        before, after = (
+            part_ranks(many, places * part_count(many) >> FINEST)
+            for many in (np.full(500, records - 1), np.full(500, records))
+        )
+        added = after - before
+        assert 0 <= added.min() <= added.max() <= UNIT
+        assert (np.diff(added) >= 0).all()
+
+
 def test_windows_of_a_large_array_hold_the_runs_of_the_whole():
     rng = np.random.default_rng(5)
     data = np.round(rng.normal(50, 20, 40_000), 1)
-    near, whole = (runs_around(Column(read(data), Grid(0, 100, 0.05)), QUARTERS, reach) for reach in (300, 40_000))
-    place = {(s, r): i for i, (s, r) in enumerate(zip(whole.start.tolist(), whole.rank.tolist(), strict=True))}
+    source = Column(read(data), Grid(0, 100, 0.05))
+    near, whole = (Quantiles(QUARTERS).profile(source, reach) for reach in (300, 40_000))
+    runs = [list(zip(*(x.tolist() for x in (p.start, p.cells, p.part, p.parts, p.rank)), strict=True)) for p in (near, whole)]
+    assert set(runs[0]) < set(runs[1])
     assert (np.diff(near.rank) > 0).all()
-    for i, key in enumerate(zip(near.start.tolist(), near.rank.tolist(), strict=True)):
-        assert near.cells[i] == whole.cells[place[key]]
-        assert near.parts[i] == whole.parts[place[key]]
-    assert min(near.reach) >= 299
-    assert min(whole.reach) == math.inf
-    cell, part = int(whole.start[1000]), 63
-    ranks = whole.rank[whole.start == cell]
-    assert near.rank_at(cell, part) == ranks[-1]
+    assert min(near.away) >= 299
+    assert min(whole.away) == math.inf
+    cell = int(whole.start[1000])
+    assert near.rank_at(cell, 2**FINEST - 1) == whole.rank[whole.start == cell][-1]
+
+
+def test_windows_within_a_tie():
+    """Of a tie that is wider than a window the parts near the rank are listed, and no others."""
+    data = np.concatenate([np.zeros(3), np.full(10**6, 5), np.full(7, 9)])
+    profile = Quantiles(QUARTERS).profile(column(data, 11), 300)
+    assert len(profile.rank) < 3 * 700 / 2 + 20
+    for j, q in enumerate(QUARTERS):
+        ranks = profile.rank[profile.low[j] : profile.high[j]] / UNIT - float(q) * profile.total
+        assert ranks[0] < -300
+        assert ranks[-1] > 300
+        assert np.diff(ranks).max() <= 2 * math.log2(10**6)  # a record each time that parts were halved
+        assert np.median(np.diff(ranks)) <= 4
+        assert 300 <= profile.away[j] < 340
+    # What is listed has the ranks that a pass finds.
+    for run in range(0, len(profile.rank), 97):
+        part = (int(profile.part[run]) << FINEST) // int(profile.parts[run])
+        assert profile.rank_at(int(profile.start[run]), part) == profile.rank[run]
+
+
+class Coarse:
+    """Ranks as from buckets: each window is cut down to a range of candidates, which may begin or end within a gap."""
+
+    def __init__(self, source, ranges):
+        self._source, self._ranges, self.size, self.length = source, ranges, source.size, source.length
+        self.rank_of = source.rank_of
+
+    def ask(self, question):
+        found, total = self._source.ask(question)
+        return [self._cut(near, *cut) for near, cut in zip(found, self._ranges, strict=True)], total
+
+    def _cut(self, near, low, high):
+        inside = (near.values >= low) & (near.values <= high)
+        below = near.below + int(near.counts[near.values < low].sum())
+        return near._replace(
+            values=near.values[inside], counts=near.counts[inside], below=below, first=low, last=high
+        )
+
+
+@pytest.mark.parametrize("ranges", [((0, 4), (3, 9)), ((0, 2), (4, 9)), ((0, 3), (2, 6)), ((0, 9), (3, 9))])
+def test_windows_that_meet_or_overlap_within_a_gap(ranges):
+    """No place is listed twice, and a place is said to lie in a window if a run of the window holds it, and not else."""
+    data, qs = (0,) * 6 + (6,) * 7, (Fraction(1, 5), Fraction(4, 5))
+    profile = Quantiles(qs).profile(Coarse(column(data, 10), ranges), 20)
+    beyond = profile.start + profile.cells
+    same = profile.start[1:] == profile.start[:-1]
+    assert (np.diff(profile.rank) > 0).all()
+    assert (np.where(same, profile.part[1:] == profile.part[:-1] + 1, profile.start[1:] >= beyond[:-1])).all()
+    for j, (low, high) in enumerate(ranges):
+        window = slice(profile.low[j], profile.high[j])
+        listed = {c for a, b in zip(profile.start[window], beyond[window], strict=True) for c in range(a, b)}
+        assert listed >= set(range(low, high + 1))
+        for cell in range(10):
+            held = {profile.holds(j, cell, profile.rank_at(cell, part << FINEST - 2)) for part in range(4)}
+            assert held == {cell in listed}
 
 
 def test_range_sums_do_not_cancel():
@@ -161,17 +286,13 @@ def test_range_sums_do_not_cancel():
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
-def test_a_coin_and_geometric_noise():
+def test_a_coin():
     source, size = entropy(3), 4000
     heads = sum(happens(Fraction(1, 3), Fraction(5, 4), source) for _ in range(size))
     chance = 1.25 * math.exp(-1 / 3)
     assert abs(heads - size * chance) < 6.2 * math.sqrt(size * chance * (1 - chance))
     with pytest.raises(ArithmeticError):
         happens(Fraction(0), Fraction(2), source)
-    noise = np.array([two_sided_geometric(Fraction(1, 2), source) for _ in range(size)])
-    expected = np.exp(-0.5 * np.abs(np.arange(-30, 31)))
-    found, limit = chi_squared(np.bincount(np.clip(noise, -30, 30) + 30, minlength=61), expected / expected.sum() * size)
-    assert found < limit
 
 
 def test_deciles_are_as_close_as_promised():
@@ -197,6 +318,18 @@ def test_ties_wider_than_a_gap_between_quantiles():
     found = duffdp.quantiles(data, [0.1, 0.2, 0.3, 0.4, 0.8], epsilon=2.0, bounds=(0.0, 100.0), rng=3).value
     assert found[:4] == [0.0, 0.0, 0.0, 0.0]
     assert abs(found[4] - 60) < 5
+
+
+def test_ties_and_epsilon_take_no_longer():
+    """A million equal records, at any epsilon: no more sizes and blocks than a few times those of records that differ."""
+    n = 10**6
+    work = {}
+    for name, data in (("tied", np.zeros(n)), ("apart", np.linspace(0, 1, n))):
+        source = Column(read(data), Grid(0.0, 1.0))
+        for epsilon in (1, 10, 100, 1000):
+            proposal = proposal_of(epsilon, source, QUARTERS)
+            work[name, epsilon] = proposal._sizes * len(proposal._blocks.rank)
+    assert max(work.values()) < 12 * work["apart", 1]
 
 
 @pytest.mark.parametrize("mechanism", ["best", "duff"])

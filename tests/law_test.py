@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import itertools
 import math
+from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from cases import MECHANISMS, SMALL, STATISTICS
+import duffdp
+from cases import MECHANISMS, SMALL, STATISTICS, small_data
 from duffdp import Categories, DuffError, Grid, UnsupportedData
-from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.mechanisms import Exponential, Geometric, Joint, PermuteAndFlip, PiecewiseLaplace
+from duffdp.mechanisms import mechanism as mechanism_module
 from duffdp.statistics import Mean, Median, Mode
+from duffdp.steps import StepFunction
 
 
 def permute_and_flip(weights):
@@ -104,3 +108,53 @@ def test_dates():
         sum(law.probability(grid.value(i)) * abs(i - 9) for i in range(31))
     )
     assert law.interval(0.5) == (grid.value(9), grid.value(9)) or law.interval(0.5)[0] <= grid.value(9) <= law.interval(0.5)[1]
+
+
+RATES = [
+    (lambda m: duffdp.median([1, 2], epsilon=3, bounds=(0, 9), mechanism=m), Fraction(1, 2), Fraction(1, 2)),
+    (lambda m: duffdp.quantile([1, 2], 0.9, epsilon=3, bounds=(0, 9), mechanism=m), Fraction(1, 2), Fraction(1, 2)),
+    (lambda m: duffdp.mean([1, 2], epsilon=3, bounds=(0, 9), mechanism=m), Fraction(1, 2), Fraction(1, 2)),
+    (lambda m: duffdp.mode([1, 2], epsilon=3, bounds=(0, 9), mechanism=m), Fraction(1), Fraction(1, 2)),
+    (lambda m: duffdp.mode(["a"], epsilon=3, categories=["a", "b"], mechanism=m), Fraction(1), Fraction(1, 2)),
+]
+
+
+@pytest.mark.parametrize(("release", "best", "duff"), RATES, ids=["median", "quantile", "mean", "mode", "categories"])
+def test_what_one_step_of_distance_costs_in_a_release(monkeypatch, release, best, duff):
+    """The coefficient that the race gets, through the verb: rate times epsilon; the paper's is always one half."""
+    seen = []
+    original = mechanism_module.race
+
+    def race(batch, c, flip, source):
+        seen.append((c * 1 / batch.unit, flip))
+        return original(batch, c, flip, source)
+
+    monkeypatch.setattr(mechanism_module, "race", race)
+    release("best")
+    release("duff")
+    assert seen == [(3 * best, True), (3 * duff, False)]
+
+
+@pytest.mark.parametrize("unit", [Fraction(1), Fraction(1, 3)])
+@pytest.mark.parametrize("rate", [Fraction(1, 2), Fraction(1)])
+@pytest.mark.parametrize("mechanism", MECHANISMS)
+def test_the_coefficient_is_rate_times_epsilon_times_unit(mechanism, rate, unit):
+    one = np.array([0], dtype=np.int64)
+    steps = StepFunction(SMALL, one, one + 4, one, unit, rate)
+    assert mechanism(0.7).coefficient(steps) == rate * unit * Fraction(7, 10)
+
+
+def test_only_the_exponential_mechanisms_have_a_bounded_range():
+    """The largest loss less the smallest, over all outputs of two neighbours: at most epsilon for these, more for permute-and-flip."""
+    facts = {kind: kind.bounded_range for kind in (Exponential, Joint, PermuteAndFlip, Geometric, PiecewiseLaplace)}
+    assert [kind for kind, bounded in facts.items() if bounded] == [Exponential, Joint]
+    assert len({kind.name for kind in facts}) == len(facts)
+    widest = dict.fromkeys(MECHANISMS, 0.0)
+    for mechanism in MECHANISMS:
+        for data in small_data(4):
+            for x in range(4):
+                laws = [mechanism(2.0).law(Median().steps(d, SMALL)) for d in (data, (*data, x))]
+                losses = [laws[0].log_probability(v) - laws[1].log_probability(v) for v in range(4)]
+                widest[mechanism] = max(widest[mechanism], max(losses) - min(losses))
+    assert widest[Exponential] <= 2.0 * (1 + 1e-9)
+    assert widest[PermuteAndFlip] > 2.05

@@ -15,10 +15,19 @@ from duffdp.mechanisms.piecewise_laplace import BITS
 from duffdp.statistics import Stars, Triangles
 
 
+def smoothed(epsilon: float, ladder: CountLadder, levels: int) -> np.ndarray:
+    """J(k) = max(I(k), J(k+1) / (1 + epsilon/12)), from far enough away that the beginning does not show."""
+    end = levels + math.ceil(50 / math.log1p(epsilon / 12))
+    found = np.array(ladder.sensitivity(0, end), dtype=float)
+    for k in range(end - 2, -1, -1):
+        found[k] = max(found[k], found[k + 1] / (1 + epsilon / 12))
+    return found[:levels]
+
+
 def law(mechanism: PiecewiseLaplace, ladder: CountLadder, most: int) -> np.ndarray:
     """Probabilities of 0 .. most from the definition, with the inverse of the piecewise linear map at every half."""
-    c = float(mechanism.rate)
-    smooth = np.array([j / 2**BITS for j in mechanism.smoothed(ladder, 4 * most + 50)])
+    c = 5 / 6 * mechanism.epsilon
+    smooth = smoothed(mechanism.epsilon, ladder, 4 * most + 50)
     sums = np.concatenate([[0], np.cumsum(smooth)])
 
     def beyond(x: float) -> float:
@@ -63,6 +72,46 @@ def test_smoothed_rungs_keep_the_three_promises():
         for bit in range(many):
             there = smooth[code ^ 1 << bit]
             assert all(a <= b for a, b in zip(here, there[1:], strict=False))
+
+
+@pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.1, 1.0, 10.0, 1e4])
+def test_the_rate_and_the_growth_of_rungs_are_paid_by_epsilon(epsilon):
+    """exp(c) (1 + epsilon/12)^2 is at most exp(epsilon), and for a small epsilon no less: nothing is given away either."""
+    mechanism = PiecewiseLaplace(epsilon)
+    spent = float(mechanism.rate) + 2 * math.log1p(epsilon / 12)
+    assert spent <= epsilon * (1 + 1e-12)
+    assert spent == pytest.approx(epsilon, rel=1e-3) or epsilon > 0.1
+
+
+@pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
+def test_outputs_are_the_definition_of_the_bits(epsilon):
+    """For given bits of V: the count plus or minus the piecewise linear map of -log(1 - V) / (5/6 epsilon), rounded."""
+    ladder, most = Triangles(60).ladder([(i, j) for i in range(9) for j in range(i)]), 34220
+    sums = np.concatenate([[0], np.cumsum(smoothed(epsilon, ladder, 3000))])
+
+    class Given:
+        secure = False
+
+        def __init__(self, word, sign):
+            self.word, self.sign = word, sign
+
+        def words(self, size):
+            return np.full(size, self.word, dtype=np.uint64)
+
+        def below(self, bound):
+            return self.sign
+
+    compared = 0
+    for word in np.random.default_rng(1).integers(0, 2**64, 60, dtype=np.uint64).tolist():
+        place = -math.log1p(-word / 2**64) / (5 / 6 * epsilon)
+        away = float(np.interp(place, np.arange(len(sums)), sums))
+        if abs(away % 1 - 0.5) > 1e-6:
+            for sign in (0, 1):
+                expected = ladder.count + round(away) * (1 if sign else -1)
+                found = PiecewiseLaplace(epsilon).release(ladder, most, Given(word, sign))
+                assert found == min(max(expected, 0), most)
+                compared += 1
+    assert compared > 100
 
 
 def test_smoothing_does_not_depend_on_how_far_it_looked():

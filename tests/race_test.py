@@ -17,6 +17,7 @@ from duffdp import Categories, DuffError, Grid
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.sampling import race as racing
 from duffdp.sampling.entropy import SYSTEM, SeededEntropy, entropy
+from duffdp.sampling.lazy_uniform import LazyUniform
 from duffdp.statistics import Mean, Median, Mode
 from duffdp.steps import Batch, StepFunction, Tail
 
@@ -115,7 +116,7 @@ def test_bounds_of_the_first_pass_hold(flip, bits):
     low, high = racing._keys(known, bits, count, distance, float(c), flip)
     for i, word in enumerate(known.tolist()):
         for more in (0, 1, 2**63, 2**64 - 2, 2**64 - 1):
-            uniform = racing._Uniform((word << 64) | more, bits + 64)
+            uniform = LazyUniform((word << 64) | more, bits + 64)
             contender = racing._Contender(int(distance[i]), [(uniform, int(count[i]))])
             assert contender.key(c, flip, 0) >= Decimal(low[i]) or word == 0
             assert contender.key(c, flip, 1) <= Decimal(high[i]) or word == top
@@ -123,7 +124,7 @@ def test_bounds_of_the_first_pass_hold(flip, bits):
 
 @pytest.mark.parametrize("flip", [False, True])
 def test_more_bits_narrow_the_interval(flip):
-    uniform = racing._Uniform(3, 4)
+    uniform = LazyUniform(3, 4)
     contender = racing._Contender(5, [(uniform, 7)])
     widths = []
     for _ in range(4):

@@ -10,8 +10,8 @@ import numpy as np
 
 from duffdp.domain import Ints
 
-# A candidate with many records is split into at most 2**FINEST parts of two to four records each: quantiles within a tie
-# then find a part near their rank, whatever the number of ties. Ranks fit 64 bits up to 2**37 records.
+# A candidate with many records is split into at most 2**FINEST parts of about three records each, so that a quantile within
+# a tie finds a part a few records away, whatever the number of ties. Ranks fit 64 bits up to 2**37 records.
 FINEST = 24
 UNIT = 2 << FINEST  # ranks are whole numbers of 1 / UNIT of a record
 

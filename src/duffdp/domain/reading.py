@@ -17,15 +17,12 @@ from duffdp.domain.aliases import Array, Ints
 
 DAY = 86_400_000_000  # in microseconds
 EPOCH = dt.datetime(1970, 1, 1)
-MISSING_MOMENT = np.iinfo(np.int64).min  # how numpy writes NaT
+_MISSING = np.iinfo(np.int64).min  # how numpy writes NaT
 _MICROSECOND = dt.timedelta(microseconds=1)
 _YEARS = tuple((end - EPOCH) // _MICROSECOND for end in (dt.datetime.min, dt.datetime.max))
 # Bounds lie within the years 1 to 9999, and no unit overflows in microseconds between these.
 _CONVERTIBLE = ["0000-01-01", "10001-01-01"]
-_COARSER = {
-    "D": frozenset({"Y", "M", "W"}),
-    "us": frozenset({"Y", "M", "W", "D", "h", "m", "s", "ms"}),
-}
+FINER = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # in a microsecond
 
 
 def bound(value: Any) -> tuple[str, Fraction] | None:
@@ -88,8 +85,8 @@ def microseconds(record: Any) -> int | None:
         if isinstance(record, np.datetime64):
             if not has_plain_unit(record.dtype):
                 return None
-            moment = int(moments(np.array([record]), "us")[0])
-            return None if moment == MISSING_MOMENT else moment
+            present = moments(np.array([record]), days=False)
+            return int(present[0]) if len(present) else None
         if isinstance(record, dt.datetime):
             offset = record.utcoffset()
             moment = int((record.replace(tzinfo=None) - EPOCH) // _MICROSECOND)
@@ -109,10 +106,21 @@ def has_plain_unit(dtype: Any) -> bool:
     return many == 1 and unit != "generic"
 
 
-def moments(array: Array, unit: str) -> Ints:
-    """datetime64 as days ("D") or microseconds ("us") since 1970, rounded down; far from all bounds it is clamped."""
-    own = np.datetime_data(array.dtype)[0]
-    if own in _COARSER[unit]:
-        array = np.clip(array, *np.array(_CONVERTIBLE, dtype=array.dtype))
-    keys: Ints = array.astype(f"M8[{unit}]", copy=False).view(np.int64)
-    return keys
+def moments(array: Array, days: bool) -> Ints:
+    """The present ones of an array of datetime64 as days or microseconds since 1970, rounded down.
+
+    numpy's own conversions wrap around near the ends of int64. Here a time is clamped first where its unit is a coarse
+    one, far beyond all bounds, and divided where it is a fine one.
+    """
+    unit = np.datetime_data(array.dtype)[0]
+    array = array.astype(array.dtype.newbyteorder("="), copy=False)
+    ticks: Ints = array.view(np.int64)
+    ticks = ticks[ticks != _MISSING]
+    if unit == "D" and days:
+        return ticks
+    if unit in FINER:
+        ticks = ticks // FINER[unit]
+    elif unit != "us":
+        coarse = np.clip(ticks.view(array.dtype), *np.array(_CONVERTIBLE, dtype=array.dtype))
+        ticks = coarse.astype("M8[us]").view(np.int64)
+    return ticks // DAY if days else ticks

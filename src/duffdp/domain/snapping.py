@@ -23,6 +23,7 @@ EXACT_DOUBLES = (
     2**48
 )  # between such bounds doubles snap a whole number to the right side of every half
 _HALF_WORD = 2**31
+_FEW = 4
 
 
 class WholeSteps(NamedTuple):
@@ -219,6 +220,10 @@ def _column_quotient(nw: Any, gap: Any, step: int, most: int) -> Any:
 
     Engines differ in the division of whole numbers; remainders and doubles are the same in all of them.
     """
+    if (
+        most <= _FEW
+    ):  # a step near the end of a type would overflow in the remainders of some engines
+        return sum((gap >= step * j).cast(nw.Int64) for j in range(1, most))
     if most <= EXACT_QUOTIENT:
         return ((gap - gap % step) / step + 0.5).floor().cast(nw.Int64)
     rest = gap % (step * _HALF_WORD)

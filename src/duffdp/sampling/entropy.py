@@ -33,12 +33,21 @@ class SystemEntropy:
     secure = True
 
     def words(self, size: int) -> Words:
-        return np.frombuffer(os.urandom(8 * size), dtype=np.uint64)
+        return np.frombuffer(_system_bytes(8 * size), dtype=np.uint64)
 
     def below(self, bound: int) -> int:
-        import secrets  # here, because it takes longer to import than this package
+        bits = (bound - 1).bit_length()
+        size = (bits + 7) // 8
+        while (found := int.from_bytes(_system_bytes(size), "big") >> (8 * size - bits)) >= bound:
+            pass
+        return found
 
-        return secrets.randbelow(bound)
+
+def _system_bytes(size: int) -> bytes:
+    found = os.urandom(size)
+    if len(found) != size:  # repeated or missing bits would not show in the release
+        raise OSError("the operating system returned too few random bytes")
+    return found
 
 
 class SeededEntropy:

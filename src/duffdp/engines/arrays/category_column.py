@@ -10,11 +10,10 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Array, Categories, Ints
-from duffdp.domain.reading import EPOCH
+from duffdp.domain.reading import EPOCH, FINER
 from duffdp.engines.arrays.records import Records
 
 CHUNK = 2**16
-_FINER = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # in a microsecond
 # Of these types, equal records are equal to the same categories, so that they can be counted together.
 _COUNTED = frozenset({str, bytes, int, float, bool, type(None)})
 
@@ -54,8 +53,8 @@ def _as_python(record: Any) -> Any:
     if not isinstance(record, np.datetime64 | np.timedelta64) or not isinstance(value, int):
         return value
     unit, many = np.datetime_data(record.dtype)
-    micros, rest = divmod(int(record.view(np.int64)) * many, _FINER.get(unit, 1))
-    if rest or unit not in _FINER:
+    micros, rest = divmod(int(record.view(np.int64)) * many, FINER.get(unit, 1))
+    if rest or unit not in FINER:
         return None
     span = dt.timedelta(microseconds=micros)
     return EPOCH + span if isinstance(record, np.datetime64) else span

@@ -9,7 +9,7 @@ from fractions import Fraction
 import numpy as np
 
 from duffdp.domain import Array, Floats, Grid, Ints, Keys
-from duffdp.domain.reading import MISSING_MOMENT, has_plain_unit, moments
+from duffdp.domain.reading import has_plain_unit, moments
 from duffdp.engines.arrays.ranks import (
     SORTED,
     begins,
@@ -27,7 +27,8 @@ from duffdp.sampling.entropy import positions
 CHUNK = 2**16  # 512 KiB of doubles: stays in the second-level cache between the operations on it
 PENDING = 2**19  # filtered values held before they are counted by value: 4 MiB
 DENSE = 2**12  # brackets with at most so many candidates are counted in a histogram
-_INT_MAX = np.iinfo(np.int64).max
+_INT64, _UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
+_INT_MAX = 2**63 - 1
 
 
 def wrong_kind(dated: bool, given: str, dates: bool) -> str:
@@ -57,10 +58,11 @@ class Column:
             )
         self._array, self.grid = array, grid
         self.integer = array.dtype.kind != "f" and grid.whole
-        # Beyond int64 there are records of uint64, and they count only where candidates lie as far.
-        last = grid.whole_steps.high if grid.whole_steps is not None else 0
-        wide = array.dtype == np.uint64 and last > _INT_MAX
-        self._limits = np.iinfo(np.uint64 if wide else np.int64)
+        # uint64 goes beyond int64, which matters only where candidates do as well.
+        unsigned = array.dtype.kind == "u" and array.dtype.itemsize == 8
+        beyond = grid.whole_steps is not None and grid.whole_steps.high > _INT_MAX
+        self._limits = _UINT64 if unsigned and beyond else _INT64
+        self._narrowed = unsigned and not beyond
 
     @property
     def size(self) -> int:
@@ -73,25 +75,22 @@ class Column:
         return len(self._array)
 
     def _chunks(self, length: int = CHUNK) -> Iterator[Keys]:
-        """Present records as keys, float64 or int64, a cache-sized piece at a time."""
+        """Present records as keys, a cache-sized piece at a time."""
         for begin in range(0, len(self._array), length):
             yield self._keys(self._array[begin : begin + length])
 
     def _keys(self, part: Array) -> Keys:
         if part.dtype.kind == "M":
-            keys = moments(part, "D" if self.grid.kind == "date" else "us")
-            present: Ints = keys[keys != MISSING_MOMENT]
-            return present
+            return moments(part, days=self.grid.kind == "date")
         if self.integer:
-            if part.dtype == np.uint64 and self._limits.min < 0:
+            if self._narrowed:
                 part = np.minimum(part, np.uint64(_INT_MAX))
             return part.astype(self._limits.dtype, copy=False)
         with np.errstate(all="ignore"):  # a record beyond all doubles is infinite, without a word
             floating = part.dtype.kind == "f"
             part = part.astype(np.float64, copy=False)
-            if (
-                floating and part.size and math.isnan(part.max())
-            ):  # a nan comes out on top: one reading, no copy
+            # A nan comes out on top: one reading, no copy.
+            if floating and part.size and math.isnan(part.max()):
                 return part[~np.isnan(part)]
         return part
 
