@@ -30,6 +30,7 @@ from polars.exceptions import PanicException
 
 import containers
 import duffdp
+import engines
 from duffdp import Categories, Ledger
 from nasty import worth
 from scenarios import Maker, Scenario, smaller
@@ -216,6 +217,8 @@ def hunt(
 ) -> Iterator[tuple[Scenario | None, dict[str, Any]]]:
     """Findings, one of each sort; (None, {}) for every other pair of tables."""
     maker, known = Maker(seed, spark), set()
+    if spark:
+        engines.spark()  # what it says when it starts is not about a table
     end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory(prefix="duffdp-adversary-") as name:
         folder = Path(name)

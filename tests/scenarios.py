@@ -85,11 +85,10 @@ class Maker:
         """One pair of tables and a question."""
         makers = [self._objects, self._text, self._typed_columns, self._sqlite, self._edges]
         made = self.random.choices(makers, [6, 5, 5, 1, 2])[0]()
-        if made.container in containers.TEXT or made.container == "sqlite":
-            if self._chance(0.01):
-                made = replace(made, command=True)
-            elif self._chance(0.02) and len(made.records) > 1:
-                made = replace(made, before=WINDOW)
+        if made.container in containers.PATHS and self._chance(0.01):
+            made = replace(made, command=True)
+        elif made.container in containers.TEXT and len(made.records) > 1 and self._chance(0.02):
+            made = replace(made, before=WINDOW)
         return replace(made, ledger=self._chance(0.15))
 
     def _chance(self, probability: float) -> bool:
