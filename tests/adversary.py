@@ -1,6 +1,6 @@
 """An adversary that looks for one record that shows: `python tests/adversary.py --minutes 10`.
 
-It makes two tables that differ in one record, asks both for the same release and compares everything
+It makes two tables that differ in one record, asks both for the same release and compares all
 that can be observed except the value: errors, warnings, what is printed, columns, facts of the
 release, rows of the ledger; and that the counts which engines hand to statistics differ by that one
 record at most. A finding is printed as the smallest pair of tables that shows it.
@@ -30,6 +30,7 @@ from polars.exceptions import PanicException
 
 import containers
 import duffdp
+import engines
 from duffdp import Categories, Ledger
 from nasty import worth
 from scenarios import Maker, Scenario, smaller
@@ -107,7 +108,7 @@ def observed(scenario: Scenario, data: Any, folder: Path) -> dict[str, Any]:
 
 
 def _public(release: Any) -> dict[str, Any]:
-    """All of a release but its value, of which type, keys and membership in the public set are known."""
+    """All of a release but its value; type, keys and being in the public set are no secrets."""
     facts = {n: str(fact) for n, fact in release.to_dict().items() if n not in UNSEEN}
     rows = release.rows()
     values = [value for _, part, value in rows if part != "count"]
@@ -216,6 +217,8 @@ def hunt(
 ) -> Iterator[tuple[Scenario | None, dict[str, Any]]]:
     """Findings, one of each sort; (None, {}) for every other pair of tables."""
     maker, known = Maker(seed, spark), set()
+    if spark:
+        engines.spark()  # what it says when it starts is not about a table
     end = time.monotonic() + seconds
     with tempfile.TemporaryDirectory(prefix="duffdp-adversary-") as name:
         folder = Path(name)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
 import os
@@ -20,7 +21,7 @@ import pytest
 import duffdp
 from duffdp import Ledger
 from duffdp.cli.app import application, run
-from duffdp.cli.values import listed, typed, value
+from duffdp.cli.values import listed, typed_values, value
 
 DATA = Path(__file__).parent / "data"
 ADULT = str(DATA / "adult.csv")
@@ -467,10 +468,23 @@ def test_values():
     assert str(value("2024-02-29")) == "2024-02-29"
     assert value("2024-02-29T10:00").hour == 10
     assert listed('a,"b,c", d') == ["a", "b,c", "d"]
-    assert typed("x", "DOUBLE", ["1", 2]) == [1.0, 2]
-    assert typed("x", "BOOLEAN", ["TRUE", "false"]) == [True, False]
-    assert typed("x", "TIMESTAMP", ["2024-01-01 10:00"])[0].hour == 10
-    assert typed("x", "VARCHAR", ["1"]) == ["1"]
+
+
+def test_keys_and_categories_are_read_as_their_columns_are(tmp_path):
+    file = str(tmp_path / "x.parquet")
+    kinds = "1::DOUBLE AS d, 1::INTEGER AS i, true AS b, TIMESTAMP '2024-01-01' AS t, 'x' AS s"
+    duckdb.sql(f"COPY (SELECT {kinds}) TO '{file}'")
+    asked = {"d": ["1", "2.5"], "i": ["3"], "b": ["TRUE"], "t": ["2024-01-01 10:00"], "s": ["1"]}
+    (key, _), options = (found := typed_values(file, "s", list(asked), list(asked.values()), ["a"]))["keys"], found
+    assert key == (1, 3, True, dt.datetime(2024, 1, 1, 10), "1")
+    assert options["categories"] == ["a"]
+    (tmp_path / "x.csv").write_text("i\n1\n")
+    assert typed_values(str(tmp_path / "x.csv"), "i", ["i"], [["1"]], None)["keys"] == [("1",)]
+    for wrong in (["i"], [["x"]]), (["b"], [["yes"]]), (["t"], [["today"]]):
+        with pytest.raises(duffdp.DuffError, match="is no such value"):
+            typed_values(file, "s", *wrong, None)
+    with pytest.raises(duffdp.DuffError, match="each --by needs its own --keys"):
+        typed_values(file, "s", ["i"], [], None)
 
 
 def test_keys_from_a_file(call, tmp_path):

@@ -123,8 +123,16 @@ def _hive(columns: Any, folder: Path) -> str:
     return str(place)
 
 
+def _spark(columns: Any, _: Path) -> Any:
+    try:
+        return ENGINES["spark"](columns)
+    except Exception as error:  # it has errors of its own for types that it does not know
+        raise TypeError("Spark does not take these columns") from error
+
+
 TYPED: dict[str, Callable[[Any, Path], Any]] = {
     **{name: (lambda columns, _, make=make: make(columns)) for name, make in ENGINES.items()},
+    "spark": _spark,
     "array": lambda columns, _: _array(columns),
     "masked": lambda columns, _: _masked(columns),
     "array series": lambda columns, _: pd.Series(_array(columns)),
@@ -214,6 +222,7 @@ GRAPHS: dict[str, Callable[[Any, Path], Any]] = {
     "edges csv with header": _lines(".csv", b"source,target"),
 }
 GRAPH_FILES = {"edges csv", "edges csv with header"}
+PATHS = {*TEXT, *GRAPH_FILES, "sqlite", "duckdb file", "parquet", "parquet pattern", "hive"}
 
 
 def build(container: str, records: Sequence[Any], types: Sequence[str], folder: Path) -> Any:

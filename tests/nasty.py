@@ -1,6 +1,7 @@
 """Ordinary and nasty records: what the adversary puts into every container.
 
-A record is text that can be printed and used again: expressions for values in memory, bytes for a line of a file.
+A record is text that can be printed and used again: expressions for values in memory, bytes for a
+line of a file.
 """
 
 from __future__ import annotations
@@ -83,6 +84,7 @@ PEOPLE = Pool(_PEOPLE, _NASTY_PEOPLE)
 OBJECTS = {
     "numbers": Pool(_NUMBERS, _NASTY_NUMBERS),
     "fractions": Pool(_each("0.5; 1.0; 33.3; 99.9"), _NASTY_NUMBERS),
+    "large numbers": Pool(_each("2**53 + 1; 2**53 + 3; 2**53 + 60"), _NASTY_NUMBERS),
     "dates": Pool(_DATES, _NASTY_DATES),
     "moments": Pool(_MOMENTS, _NASTY_DATES),
     "words": Pool(_GROUPS, _NASTY_GROUPS + _NASTY_NUMBERS),
@@ -178,6 +180,7 @@ LINES = {
     "codes": [b"1,1,1", b"5,2,2", b"17,1,3", b"60,02,4"],
     "fractions": [b"0.5,a,p1", b"33.25,b,p2", b"99.9,a,p3"],
     "dates": [b"2024-01-01,a,p1", b"2024-02-29,b,p2", b"2023-12-31,a,p3"],
+    "large numbers": [b"9007199254740993,a,p1", b"9007199254740995,b,p2"],
     "words": [b"a,a,p1", b"b,b,p2", b"a,a,p3"],
 }
 NASTY_LINES = _lines("""

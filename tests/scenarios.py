@@ -1,4 +1,4 @@
-"""Two tables that differ in one record, and what is asked of both: drawn at random, and made smaller."""
+"""Two tables that differ in one record, and what is asked of both, drawn at random."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ _QUESTIONS = {
         ("(0, 2**64)", _COARSE),
         ("(-2**63, 2**63)", _COARSE),
     ],
+    "large numbers": [("(2**53, 2**53 + 64)", ["None", "1", "2"])],
     "dates": [
         ("(dt.date(2023, 1, 1), dt.date(2025, 1, 1))", ["None", "1", "7"]),
         ("(dt.date.min, dt.date.max)", ["365"]),
@@ -39,6 +40,8 @@ _QUESTIONS = {
         ),
     ],
 }
+# Kinds of records that are asked as another kind is.
+_OTHER = {"words": "words", "fractions": "numbers", "ids": "numbers", "codes": "numbers"}
 _LETTERS = "['a', 'b']"
 _KEYS = {"int8": "[1, 5]", "bool": "[True, False]", "date": "[dt.date(2024, 1, 1)]"}
 _GROUP_AND_PERSON = [
@@ -85,18 +88,17 @@ class Maker:
         """One pair of tables and a question."""
         makers = [self._objects, self._text, self._typed_columns, self._sqlite, self._edges]
         made = self.random.choices(makers, [6, 5, 5, 1, 2])[0]()
-        if made.container in containers.TEXT or made.container == "sqlite":
-            if self._chance(0.01):
-                made = replace(made, command=True)
-            elif self._chance(0.02) and len(made.records) > 1:
-                made = replace(made, before=WINDOW)
+        if made.container in containers.PATHS and self._chance(0.01):
+            made = replace(made, command=True)
+        elif made.container in containers.TEXT and len(made.records) > 1 and self._chance(0.02):
+            made = replace(made, before=WINDOW)
         return replace(made, ledger=self._chance(0.15))
 
     def _chance(self, probability: float) -> bool:
         return self.random.random() < probability
 
     def _records(self, pool: Pool) -> tuple[tuple[Any, ...], int]:
-        """A few ordinary records, the one that joins or leaves, and at times a nasty one that stays."""
+        """A few ordinary records, the one that joins or leaves, at times a nasty one that stays."""
         few = self.random.choices(pool.ordinary, k=self.random.choice([0, 1, 2, 3, 7, 20]))
         if self._chance(0.3):
             few.insert(self.random.randint(0, len(few)), self.random.choice(pool.nasty))
@@ -118,7 +120,7 @@ class Maker:
         return self._records(Pool(ordinary, odd))
 
     def _asked(self, kind: str, named: bool, keys: str) -> tuple[str, dict[str, str]]:
-        """A verb with its parameters for a kind of value; groups and people need names of columns."""
+        """A verb with its parameters for a kind of value; groups and people need columns."""
         choice, verb = self.random.choice, "mode"
         options = {"column": "'x'"} if named else {}
         if kind == "words":
@@ -142,7 +144,7 @@ class Maker:
         kind = self.random.choice(list(nasty.OBJECTS))
         records, place = self._rows(nasty.OBJECTS[kind], nasty.GROUPS, nasty.PEOPLE)
         named = container == "object frame"
-        asked = self._asked("numbers" if kind == "fractions" else kind, named, _LETTERS)
+        asked = self._asked(kind if kind in _QUESTIONS else _OTHER[kind], named, _LETTERS)
         return Scenario(container, records, place, *asked)
 
     def _typed_columns(self) -> Scenario:
@@ -166,7 +168,7 @@ class Maker:
         kind = self.random.choice(list(ordinary))
         records, place = self._records(Pool(ordinary[kind], odd))
         keys = self.random.choice([_LETTERS, "['1', '2']", "['a', 'A', 'é']", "[1, 2]"])
-        asked = self._asked(kind if kind in ("dates", "words") else "numbers", True, keys)
+        asked = self._asked(kind if kind in _QUESTIONS else _OTHER[kind], True, keys)
         return Scenario(container, records, place, *asked)
 
     def _sqlite(self) -> Scenario:

@@ -11,24 +11,27 @@ from duffdp.errors import DuffError
 
 
 def tight_epsilon(losses: Iterable[tuple[bool, Fraction, Fraction]], delta: float) -> float:
-    """The least epsilon known to hold with `delta` for all losses `(bounded_range, epsilon, delta)` together.
+    """The least epsilon known to hold with `delta` for `(bounded_range, epsilon, delta)` together.
 
-    Three bounds hold and the smallest is returned: the plain sum; the composition of pure epsilons; zero-concentrated
-    privacy, with epsilon^2 / 8 for a bounded range (no two outputs' log-ratios between neighbours differ by more than
-    epsilon, as for every exponential mechanism) and epsilon^2 / 2 for any other.
+    Three bounds hold and the smallest is returned: the plain sum; the composition of pure epsilons;
+    zero-concentrated privacy, with epsilon^2 / 8 for a bounded range (the log-ratios of outputs
+    between neighbours lie within epsilon of each other, as for every exponential mechanism) and
+    epsilon^2 / 2 for any other.
     """
     losses = list(losses)
     left = delta - float(sum((own for _, _, own in losses), Fraction(0)))
     if not 0 < delta < 1 or left <= 0:
         raise DuffError(
-            f"delta must lie between 0 and 1 and above what the releases spend of it, got {delta!r}. Pass for example 1e-6."
+            "delta must lie between 0 and 1 and above what the releases spend of it, "
+            f"got {delta!r}. Pass for example 1e-6."
         )
     try:
         from dp_accounting import dp_event, rdp
         from dp_accounting.pld import common, privacy_loss_distribution
     except ImportError:
         raise DuffError(
-            "totals for a delta need dp-accounting, which is not installed. Run: pip install 'duffdp[accounting]'."
+            "totals for a delta need dp-accounting, which is not installed. "
+            "Run: pip install 'duffdp[accounting]'."
         ) from None
     total = float(sum((epsilon for _, epsilon, _ in losses), Fraction(0)))
     if not losses:

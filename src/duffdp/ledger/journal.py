@@ -1,4 +1,4 @@
-"""A file of entries that is only ever added to: durable, safe for many processes, each entry sealed by a hash of all before it."""
+"""A file of entries that is only added to, durable and sealed: each has a hash of all before it."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _SCHEMA = (
     "CREATE TABLE entry (number INTEGER PRIMARY KEY, dataset TEXT NOT NULL, kind TEXT NOT NULL, "
     "call TEXT, body TEXT NOT NULL, hash TEXT NOT NULL)"
 )
-# An index is a second copy that damage can part from the first: what decides is read from the table.
+# An index is a copy that damage can part from the table: what decides is read from the table.
 _ENTRIES = "SELECT number, dataset, kind, call, body, hash FROM entry NOT INDEXED"
 
 
@@ -41,7 +41,7 @@ class Entry(NamedTuple):
 
 
 class Journal:
-    """The SQLite file. A connection lives for one transaction, so that forks and threads share nothing."""
+    """The SQLite file. A connection lives for one transaction: forks and threads share nothing."""
 
     def __init__(self, path: Path) -> None:
         self.path = path
@@ -49,14 +49,14 @@ class Journal:
 
     @contextmanager
     def transaction(self, *, create: bool = False) -> Iterator[Transaction]:
-        """Exclusive and durable: when the block has ended without an error its entries are on the disk, else none is."""
+        """Exclusive and durable: after the block its entries are on disk, or none is."""
         with self._connection("rwc" if create else "rw") as connection:
             # EXTRA also syncs the folder: a charge cannot come back as unspent after a power cut.
             connection.execute("PRAGMA synchronous = EXTRA")
             connection.execute("PRAGMA fullfsync = ON")  # macOS: to the disk, not to its cache
             connection.execute("BEGIN IMMEDIATE")
             try:
-                # A new ledger is a file without a byte; damage can hide a table, never the length of a file.
+                # A new ledger is an empty file: damage can hide a table, never the length.
                 if create and self._file.stat().st_size == 0:
                     connection.execute(_SCHEMA)
                 yield Transaction(connection, self.path)
@@ -77,15 +77,18 @@ class Journal:
     def _connection(self, mode: str) -> Iterator[sqlite3.Connection]:
         if mode != "rwc" and not self._file.is_file():
             raise LedgerError(
-                f"there is no ledger {str(self.path)!r}. Make one with: duffdp ledger init {self.path} --epsilon 1, "
-                "or in Python with Ledger(path, epsilon=1)."
+                f"there is no ledger {str(self.path)!r}. Make one with: duffdp ledger init "
+                f"{self.path} --epsilon 1, or in Python with Ledger(path, epsilon=1)."
             )
         connection = None
         try:
             uri = f"{self._file.as_uri()}?mode={mode}"
             connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
             yield connection
-        except (sqlite3.Error, UnicodeDecodeError) as error:  # SQLite quotes broken names as they are
+        except (
+            sqlite3.Error,
+            UnicodeDecodeError,
+        ) as error:  # SQLite quotes broken names as they are
             raise LedgerError(_told(self.path, error)) from None
         finally:
             if connection is not None:
@@ -93,7 +96,7 @@ class Journal:
 
 
 class Transaction:
-    """The entries inside one transaction: all are read and their seals checked before any is used."""
+    """The entries inside one transaction, all read and their seals checked before any is used."""
 
     def __init__(self, connection: sqlite3.Connection, path: Path) -> None:
         self._connection, self._path = connection, path
@@ -140,7 +143,7 @@ class Transaction:
 
 
 def check_seals(entries: list[Entry], path: str) -> None:
-    """Whether entries are numbered without a gap and each carries the hash of itself and all before it."""
+    """Whether entries are numbered without a gap and each has the hash of all up to itself."""
     before, number = START, 0
     try:
         for number, entry in enumerate(entries, 1):
@@ -176,16 +179,18 @@ def _hash(before: str, entry: Entry) -> str:
 
 def _told(path: Path, error: Exception) -> str:
     """What went wrong with the file, and what to do."""
-    text = str(error)
-    name = f"the ledger {str(path)!r}"
+    text, name, nothing = str(error), f"the ledger {str(path)!r}", "Nothing was released"
     if "locked" in text or "busy" in text:
-        return f"{name} was in use by other processes for {PATIENCE:.0f} seconds. Nothing was released; try again."
+        patience = f"{PATIENCE:.0f} seconds"
+        return f"{name} was in use by other processes for {patience}. {nothing}; try again."
     if "full" in text or "disk I/O" in text:
-        return f"{name} cannot be written: the disk is full or failing ({text}). Nothing was released; make room and try again."
+        why = f"the disk is full or failing ({text})"
+        return f"{name} cannot be written: {why}. {nothing}; make room and try again."
     if "readonly" in text or "unable to open" in text:
-        return f"{name} cannot be written: the file or its folder is read-only or missing. Nothing was released; check its place."
+        why = "the file or its folder is read-only or missing"
+        return f"{name} cannot be written: {why}. {nothing}; check its place."
     if "no such table" in text or "not a database" in text:
         return (
             f"{str(path)!r} is not a ledger. Make one with: duffdp ledger init, or restore a copy."
         )
-    return f"{name} is damaged ({text}). Nothing was released; restore a copy and run: duffdp ledger verify."
+    return f"{name} is damaged ({text}). {nothing}; restore a copy and run: duffdp ledger verify."

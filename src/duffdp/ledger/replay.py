@@ -1,4 +1,4 @@
-"""What the entries of a ledger cost, one by one and all together: the books kept again from the first entry."""
+"""What the entries of a ledger cost, one by one and together: the books kept again."""
 
 from __future__ import annotations
 
@@ -87,7 +87,8 @@ def replayed(entries: list[Entry], path: str, head: str | None) -> Verified:
             unused[entry.number] = entry.dataset, entry.call
     if head is not None and head not in {START, *(entry.hash for entry in entries)}:
         raise LedgerError(
-            f"the ledger {path!r} does not lead to the given head: entries were cut off or replaced."
+            f"the ledger {path!r} does not lead to the given head: "
+            "entries were cut off or replaced."
         )
     last = entries[-1].hash if entries else START
     return Verified(len(entries), counts["charge"], counts["release"], tuple(budgets), last)
