@@ -8,6 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from duffdp.summary import wide_profile
 
 import duffdp
 import joint_oracle
@@ -23,7 +24,6 @@ from duffdp.sampling.bernoulli import happens
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Quantiles
 from duffdp.statistics.quantiles import read_qs
-from duffdp.summary import wide_profile
 
 HALF, QUARTERS = (Fraction(1, 2),), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 QS = [HALF, (Fraction(1, 10), Fraction(1, 5)), (Fraction(0), Fraction(1)), QUARTERS]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 import json
 import sqlite3
-from fractions import Fraction
 
 import pytest
 
@@ -13,9 +12,9 @@ import duffdp
 from duffdp import DuffError, Ledger, LedgerError
 from duffdp.ledger import journal
 from duffdp.ledger.charge import Result
-from release_facts import facts
 from duffdp.ledger.journal import START, sealed
 from duffdp.ledger.replay import replayed
+from release_facts import facts
 
 AGES = {"bounds": (0, 120), "step": 1}
 

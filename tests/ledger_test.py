@@ -6,7 +6,6 @@ import datetime as dt
 import json
 import math
 from decimal import Decimal
-from fractions import Fraction
 
 import numpy as np
 import pandas as pd

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from fractions import Fraction
 
 import numpy as np
 import pytest
@@ -12,8 +11,8 @@ import pytest
 import duffdp
 from duffdp import DuffError, Grid, epsilon_for, preview
 from duffdp.mechanisms import Exponential
-from duffdp.planning.question import MECHANISMS
 from duffdp.pipeline.recipe import recipe
+from duffdp.planning.question import MECHANISMS
 from duffdp.statistics import Median
 
 AGES = np.random.default_rng(2).integers(18, 80, 200)

@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from duffdp.facts import MechanismFact
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.pipeline.recipe import recipe
-from duffdp.facts import MechanismFact
 from duffdp.statistics.registry import entries
 
 

@@ -15,7 +15,7 @@ from duffdp import __version__
 from duffdp.cli.statistics import command
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
 from duffdp.printable import visible
-from duffdp.statistics.registry import entry
+from duffdp.statistics.registry import entries
 
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
 STOPPED_TEXT = "stopped; what was charged stays charged"
@@ -27,17 +27,8 @@ HELP = """Differentially private medians, quantiles, means, modes and counts of 
 Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot be used, 4 data not readable, 130 stopped.
 Errors are one line; with --debug, anywhere on the line, the traceback follows."""
 
-# The statistics of the registry that have a command, with what they say about themselves; and the others, one file each.
-STATISTICS = {
-    "median": "A private median of a column, overall or for each group.",
-    "quantile": "Private quantiles of a column, overall or for each group.",
-    "mean": "A private mean of a column, overall or for each group.",
-    "mode": "A private most common value of a column, overall or for each group.",
-    "describe": "A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon for all.",
-    "triangles": "A private number of triangles of a graph; the guarantee is for one edge.",
-    "stars": "A private number of stars of a graph, a node with k neighbours; the guarantee is for one edge.",
-}
-OTHERS = ("release", "ledger", "preview", "epsilon-for", "audit", "paper")
+STATISTICS = {known.name: known for known in entries() if known.summary}
+OTHERS = ("release", "ledger", "preview", "epsilon-for", "audit", "paper")  # one file each
 COMMANDS = (*STATISTICS, *OTHERS)
 
 
@@ -61,7 +52,7 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     app.callback()(_root)
     for name in names:
         if name in STATISTICS:
-            app.command(name)(command(entry(name), STATISTICS[name]))
+            app.command(name)(command(STATISTICS[name]))
             continue
         plain = name.replace("-", "_")
         module = import_module(f"duffdp.cli.{plain}")

@@ -28,8 +28,8 @@ def preview(
 ) -> None:  # fmt: skip
     """How far each mechanism would err. NOT PRIVATE for a file: use public or synthetic records."""
     from duffdp import planning
-    from duffdp.cli.planning import question
     from duffdp.cli.output import check_writable, table
+    from duffdp.cli.planning import question
 
     check_writable(picture)
     asked = question(data, column, n, statistic, q, bounds, step, categories)

@@ -29,7 +29,7 @@ PARAMETERS: dict[str, Any] = {
 }
 
 
-def command(entry: Entry, summary: str) -> Callable[..., None]:
+def command(entry: Entry) -> Callable[..., None]:
     """The function behind a command, with the signature that typer lays out."""
 
     def release(**given: Any) -> None:
@@ -41,7 +41,7 @@ def command(entry: Entry, summary: str) -> Callable[..., None]:
     ]
     release.__signature__ = inspect.Signature(laid_out)  # type: ignore[attr-defined]
     release.__annotations__ = {parameter.name: parameter.annotation for parameter in laid_out}
-    release.__doc__ = summary
+    release.__doc__ = entry.summary
     return release
 
 

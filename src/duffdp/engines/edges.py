@@ -49,15 +49,6 @@ def scipy_sparse() -> Any:
     return scipy.sparse
 
 
-def read_nodes(nodes: Any) -> int:
-    """The public number of nodes: a whole number of 3 or more."""
-    if isinstance(nodes, np.generic):
-        nodes = nodes.item()
-    if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 3:
-        raise DuffError(f"nodes must be a whole number of 3 or more, known without the edges, got {nodes!r}.")
-    return nodes
-
-
 def read_edges(edges: Any, nodes: int) -> Graph:
     """Self-loops are dropped; an edge that is listed twice or in both directions counts once."""
     pairs = _pairs(edges)

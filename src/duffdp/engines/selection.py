@@ -11,6 +11,7 @@ import numpy as np
 from duffdp.domain import Categories
 from duffdp.engines.files import is_path
 from duffdp.errors import DuffError
+from duffdp.parameters import read_contributions
 
 LIBRARIES = {"pandas", "polars", "pyarrow", "duckdb", "pyspark", "dask", "ibis", "modin", "cudf", "sqlframe", "narwhals"}
 
@@ -47,11 +48,7 @@ def select(column: Any, by: Any, keys: Any, unit: Any, contributions: Any) -> Se
         raise DuffError(
             f'unit must be the name of the column that names the person, got {unit!r}. Pass for example unit="person_id".'
         )
-    whole = isinstance(contributions, int | np.integer) and not isinstance(contributions, bool)
-    if not whole or contributions < 1:
-        raise DuffError(
-            f"contributions must be a whole number of 1 or more, got {contributions!r}. Pass for example contributions=1."
-        )
+    contributions = read_contributions(contributions)
     if unit is None and contributions != 1:
         raise DuffError(
             f'contributions={contributions} needs unit, the column that names the person. Pass for example unit="person_id".'
@@ -59,7 +56,7 @@ def select(column: Any, by: Any, keys: Any, unit: Any, contributions: Any) -> Se
     if by is None:
         if keys is not None:
             raise DuffError('keys are given without by. Pass the columns of the groups as well, for example by="region".')
-        return Selection(column, unit=unit, contributions=int(contributions))
+        return Selection(column, unit=unit, contributions=contributions)
     names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
     if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
         raise DuffError(
@@ -71,7 +68,7 @@ def select(column: Any, by: Any, keys: Any, unit: Any, contributions: Any) -> Se
         raise DuffError(
             'by needs keys, the public list of groups: it must not come from the data. Pass for example keys=["north", "south"].'
         )
-    return Selection(column, names, _keys(names, keys), unit, int(contributions))
+    return Selection(column, names, _keys(names, keys), unit, contributions)
 
 
 def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-import math
 import os
 from collections.abc import Sequence
 from fractions import Fraction
@@ -17,7 +16,7 @@ from duffdp.ledger.charge import Charge, Result
 from duffdp.ledger.composition import tight_epsilon
 from duffdp.ledger.journal import Entry, Journal, Transaction
 from duffdp.ledger.replay import Amount, Verified, amount_of, bounded_range_of, verify
-from duffdp.mechanisms.mechanism import read_epsilon
+from duffdp.parameters import read_delta, read_epsilon
 
 
 class Ledger:
@@ -101,7 +100,7 @@ class Ledger:
         self._journal = Journal(self.path)
         self._call: str | None = None
         self.allow_seeded = bool(allow_seeded)
-        wanted = None if epsilon is None else Amount(read_epsilon(epsilon), _read_delta(delta))
+        wanted = None if epsilon is None else Amount(read_epsilon(epsilon), read_delta(delta))
         if wanted is None:
             with self._journal.reading() as view:
                 self.dataset = _chosen(view.datasets(), dataset, self.path)
@@ -320,19 +319,6 @@ def _chosen(names: list[str], dataset: str | None, path: Path) -> str:
             f"name the data set that is charged in the ledger {str(path)!r}. Hint: it has {known}."
         )
     return dataset or names[0]
-
-
-def _read_delta(delta: Any) -> Fraction:
-    if (
-        isinstance(delta, bool)
-        or not isinstance(delta, int | float | Fraction)
-        or not 0 <= delta < 1
-        or math.isnan(delta)
-    ):
-        raise DuffError(
-            f"delta must be a number from 0 to below 1, got {delta!r}. Pass for example delta=0."
-        )
-    return Fraction(repr(delta)) if isinstance(delta, float) else Fraction(delta)
 
 
 def _number(amount: Fraction) -> str:

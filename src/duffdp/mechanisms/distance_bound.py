@@ -7,25 +7,12 @@ from decimal import Decimal, localcontext
 from fractions import Fraction
 from typing import Any
 
-from duffdp.errors import DuffError
+from duffdp.parameters import read_confidence
 
 DIGITS = (
     80  # the number of candidates (19 digits), a rest of 1e-16 and its square, with room to spare
 )
 TINY = Decimal("1e-30")
-
-
-def read_confidence(confidence: Any) -> Decimal:
-    """A probability strictly between 0 and 1, as the decimal that was written."""
-    if (
-        not isinstance(confidence, int | float | Decimal)
-        or isinstance(confidence, bool)
-        or not 0 < confidence < 1
-    ):
-        raise DuffError(
-            f"confidence must lie between 0 and 1, got {confidence!r}. Pass for example confidence=0.95."
-        )
-    return Decimal(str(confidence))
 
 
 def distance_bound(candidates: int, coefficient: Fraction, flip: bool, confidence: Any) -> int:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -12,30 +11,10 @@ import numpy as np
 from duffdp.domain import Floats
 from duffdp.errors import DuffError
 from duffdp.mechanisms.law import Law
+from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.sampling.race import race, races
 from duffdp.steps import Batch, StepFunction
-
-LEAST, MOST = (
-    1e-12,
-    1e9,
-)  # for epsilon: no protection to speak of above, no answer to speak of below, and doubles can bear it
-
-
-def read_epsilon(epsilon: Any) -> Fraction:
-    """A number above 0 that doubles can work with, as the decimal that was written."""
-    if isinstance(epsilon, np.generic):
-        epsilon = epsilon.item()
-    number = isinstance(epsilon, int | float | Decimal | Fraction) and not isinstance(epsilon, bool)
-    try:
-        fits = number and LEAST <= float(epsilon) <= MOST
-    except OverflowError:
-        fits = False
-    if not fits:
-        raise DuffError(
-            f"epsilon must be a finite number above 0 ({LEAST:g} to {MOST:g}), got {epsilon!r:.40}. Pass for example epsilon=1.0."
-        )
-    return Fraction(repr(epsilon)) if isinstance(epsilon, float) else Fraction(epsilon)
 
 
 class Mechanism(ABC):

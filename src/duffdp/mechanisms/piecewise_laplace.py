@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 from duffdp.count_ladder import CountLadder
 from duffdp.errors import DuffError
-from duffdp.mechanisms.mechanism import read_epsilon
+from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.sampling.lazy_uniform import LazyUniform, decide
 

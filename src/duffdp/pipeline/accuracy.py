@@ -9,7 +9,7 @@ from duffdp.facts import Facts
 from duffdp.mechanisms.distance_bound import distance_bound as records_away
 from duffdp.mechanisms.distance_bound import mean_distance_bound
 from duffdp.mechanisms.permute_and_flip import PermuteAndFlip
-from duffdp.statistics.registry import HOMES, entry
+from duffdp.statistics.registry import REGISTRY, entry
 
 DISTANCES = ("distance", "signed")
 
@@ -17,7 +17,7 @@ DISTANCES = ("distance", "signed")
 def distance_bound(facts: Facts, confidence: float) -> int:
     """The distance that is not exceeded with this confidence, whatever the data."""
     statistic, parts = facts.statistic, facts.mechanism.parts
-    known = entry(statistic.name) if statistic.name in HOMES else None
+    known = entry(statistic.name) if statistic.name in REGISTRY else None
     if known is None or known.distance_bound is None or parts[0].utility not in DISTANCES:
         raise DuffError(
             f"there is no bound on the distance of {statistic} by {facts.mechanism}, "

@@ -9,7 +9,7 @@ from typing import Any
 
 from duffdp.domain import Categories, Domain, Grid
 from duffdp.engines.selection import Selection, select
-from duffdp.errors import BoundsError, DuffError
+from duffdp.errors import BoundsError
 from duffdp.pipeline.recipe import Recipe, recipe
 from duffdp.privacy import PrivacyUnit
 

@@ -11,12 +11,12 @@ from typing import Any, NamedTuple
 from duffdp.domain import Domain
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact
-from duffdp.ledger.charge import Result
 from duffdp.json_types import as_json, from_json
+from duffdp.ledger.charge import Result
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.registry import HOMES, entry
+from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.version import __version__
 
 Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
@@ -132,7 +132,7 @@ class Release:
     def title(self) -> str:
         """What it is called on a page: "Median", "Quantile 0.9"."""
         fact = self.statistic
-        return entry(fact.name).title(fact.parameters) if fact.name in HOMES else fact.name
+        return entry(fact.name).title(fact.parameters) if fact.name in REGISTRY else fact.name
 
     def __float__(self) -> float:
         return float(self.value)
@@ -205,7 +205,7 @@ class Release:
 
     def labels(self) -> list[str]:
         """What the numbers of a group are called."""
-        known = HOMES.get(self.statistic.name)
+        known = REGISTRY.get(self.statistic.name)
         if known is None or entry(self.statistic.name).shape == "value":
             return [str(self.statistic)]
         return [entry(self.statistic.name).label(column.name) for column in self.columns]

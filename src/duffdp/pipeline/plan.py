@@ -13,7 +13,7 @@ from typing import Any
 from duffdp.domain import Categories
 from duffdp.errors import DuffError
 from duffdp.facts import Facts
-from duffdp.mechanisms.mechanism import read_epsilon
+from duffdp.parameters import read_epsilon, read_weight
 from duffdp.pipeline.ask import Ask
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.run import Prepared, ledger_of, run
@@ -94,7 +94,10 @@ class Plan:
                 'Pass for example [{"statistic": "median", "column": "age", "bounds": (0, 120)}].'
             )
         shared = {"unit": unit, "contributions": contributions, "mechanism": mechanism}
-        weights = [_weight(given, i) for i, given in enumerate(entries, 1)]
+        weights = [
+            _in_place(lambda given=given: read_weight(given.get("weight", 1)), i)
+            for i, given in enumerate(entries, 1)
+        ]
         self.asks = [
             _ask(shared, given, i, self.epsilon * weight / sum(weights))
             for i, (given, weight) in enumerate(zip(entries, weights, strict=True), 1)
@@ -184,14 +187,6 @@ def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], number: int, epsil
     if isinstance(by, list) and len(by) > 1 and isinstance(keys, list) and all(isinstance(part, list) for part in keys):
         options["keys"] = [Categories(part) for part in keys]  # one list for each column
     return Ask(statistic=statistic, epsilon=epsilon, parameters=parameters, **options)
-
-
-def _weight(given: Mapping[str, Any], number: int) -> Fraction:
-    weight = given.get("weight", 1)
-    is_number = isinstance(weight, int | float | Fraction) and not isinstance(weight, bool)
-    if not is_number or not 0 < weight < float("inf"):
-        raise DuffError(f"release {number} of the plan: weight must be a finite number above 0, got {weight!r}.")
-    return Fraction(repr(weight)) if isinstance(weight, float) else Fraction(weight)
 
 
 def _known(given: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:

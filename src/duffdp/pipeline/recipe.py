@@ -10,8 +10,8 @@ from typing import Any
 
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
-from duffdp.mechanisms.mechanism import read_epsilon
 from duffdp.mechanisms.registry import mechanism
+from duffdp.parameters import read_epsilon
 from duffdp.privacy import Loss
 from duffdp.statistics.entry import Entry, Part
 from duffdp.statistics.own import own_entry

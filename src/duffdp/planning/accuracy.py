@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from duffdp.errors import DuffError
+from duffdp.parameters import read_number
 from duffdp.planning.question import NOT_PRIVATE, SYNTHETIC, checked, questions
-from duffdp.research.baselines.noise import read_number
 from duffdp.research.guarantees.exact import least_error
 
 

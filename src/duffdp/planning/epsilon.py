@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 
 from duffdp.errors import DuffError
+from duffdp.parameters import read_number
 from duffdp.planning.question import NOT_PRIVATE, SYNTHETIC, checked, made, questions
-from duffdp.research.baselines.noise import read_number
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,6 +11,7 @@ import numpy as np
 from duffdp.domain import Categories, Domain, Grid
 from duffdp.engines.arrays import read
 from duffdp.errors import BoundsError, DuffError
+from duffdp.parameters import read_q
 from duffdp.pipeline.ask import bounded
 from duffdp.pipeline.recipe import Recipe, recipe
 from duffdp.research import sensitivity
@@ -23,8 +24,7 @@ from duffdp.research.baselines import (
     SmoothLaplaceLogNormal,
     SmoothPareto,
 )
-from duffdp.statistics.quantile import read_q
-from duffdp.statistics.registry import HOMES, entries, entry
+from duffdp.statistics.registry import REGISTRY, entries, entry
 
 # Named shapes, stretched to the bounds; on (-10, 10) the first is the standard normal distribution.
 SHAPES: dict[str, Callable[[np.random.Generator, int], Any]] = {
@@ -101,7 +101,7 @@ def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> A
 
 def checked(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> Any:
     """The mechanism behind a name, or an error about its parameters."""
-    if statistic not in HOMES or entry(statistic).planned is None:
+    if statistic not in REGISTRY or entry(statistic).planned is None:
         plannable = [known.name for known in entries() if known.planned is not None]
         raise DuffError(f"statistic must be one of {', '.join(plannable)}, got {statistic!r}.")
     if mechanism not in MECHANISMS:

@@ -79,8 +79,3 @@ def entropy(rng: object = None) -> Entropy:
     raise DuffError(
         f"rng must be None, a seed of 0 or more or a numpy.random.Generator, got {rng!r}. Leave it out for a private release."
     )
-
-
-def positions(length: int, size: int) -> npt.NDArray[np.int64]:
-    """Random places in an array, for a bracket that decides about speed and never about the law of a release."""
-    return np.random.default_rng().integers(0, length, size)

@@ -1,11 +1,35 @@
-"""How far every candidate is from being the statistic of the data."""
+"""How far every candidate is from being the statistic of the data. A statistic is loaded when it is first used."""
 
-from duffdp.statistics.ladder import Statistic
-from duffdp.statistics.mean import Mean
-from duffdp.statistics.mode import Mode
-from duffdp.statistics.quantile import Median, Quantile
-from duffdp.statistics.quantiles import Quantiles
-from duffdp.statistics.stars import Stars
-from duffdp.statistics.triangles import Triangles
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
 
-__all__ = ["Mean", "Median", "Mode", "Quantile", "Quantiles", "Stars", "Statistic", "Triangles"]
+if TYPE_CHECKING:
+    from duffdp.statistics.count import Count
+    from duffdp.statistics.ladder import Statistic
+    from duffdp.statistics.mean import Mean
+    from duffdp.statistics.mode import Mode
+    from duffdp.statistics.quantile import Median, Quantile
+    from duffdp.statistics.quantiles import Quantiles
+    from duffdp.statistics.stars import Stars
+    from duffdp.statistics.triangles import Triangles
+
+__all__ = ["Count", "Mean", "Median", "Mode", "Quantile", "Quantiles", "Stars", "Statistic", "Triangles"]
+
+_HOME = {
+    "Count": "count",
+    "Mean": "mean",
+    "Median": "quantile",
+    "Mode": "mode",
+    "Quantile": "quantile",
+    "Quantiles": "quantiles",
+    "Stars": "stars",
+    "Statistic": "ladder",
+    "Triangles": "triangles",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name not in _HOME:
+        raise AttributeError(f"module 'duffdp.statistics' has no attribute {name!r}")
+    value = globals()[name] = getattr(import_module(f"duffdp.statistics.{_HOME[name]}"), name)
+    return value

@@ -40,6 +40,8 @@ class Entry:
         The parameters it takes, each with the check that reads it.
     title
         What a page calls it, given the parameters.
+    summary
+        What its command says about itself; empty for a statistic without a command of its own.
     shape
         Whether a release without groups is one value, a list of them or a dictionary.
     outputs
@@ -66,6 +68,7 @@ class Entry:
     name: str
     parts: Callable[[Parameters, Choice], tuple[Part, ...]]
     title: Callable[[Parameters], str]
+    summary: str = ""
     read: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     shape: Literal["value", "list", "dictionary"] = "value"
     outputs: Literal["grid", "grid or categories", "counts"] = "grid"

@@ -12,7 +12,6 @@ import numpy as np
 from duffdp.domain import Grid, Ints
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question, Ranks, Source
-from duffdp.statistics.entry import Choice, Entry, Parameters, Part
 from duffdp.steps import Batch, StepFunction, Tail, nested
 
 MOST_LEVELS = 2**15  # a window holds no more levels beyond the closest candidate; the rest is left to the tail
@@ -126,13 +125,3 @@ def _reach(smallest: Ints, total: int, n: int, top: int, levels: int) -> Iterato
             removed += records[j]
             j += 1
         yield (total - removed + (k - j) * top) // (n + k - 2 * j)
-
-
-def _parts(_: Parameters, choice: Choice) -> tuple[Part, ...]:
-    mechanism = "exponential" if choice == "duff" else "permute-and-flip"
-    return (Part(Mean(), mechanism, ("mean",), utility="distance"),)
-
-
-ENTRIES = {
-    "mean": Entry(name="mean", parts=_parts, title=lambda _: "Mean", distance_bound="mean", planned="mean"),
-}

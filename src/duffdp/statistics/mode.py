@@ -11,7 +11,6 @@ import numpy as np
 from duffdp.domain import Categories, Domain
 from duffdp.engines.arrays import CategoryColumn, Column, read
 from duffdp.engines.source import Question, Tally
-from duffdp.statistics.entry import Choice, Entry, Parameters, Part
 from duffdp.steps import Batch, StepFunction, merged
 
 
@@ -81,21 +80,3 @@ class Mode:
 
     def __repr__(self) -> str:
         return f"Mode(rate={self.rate})"
-
-
-def _parts(_: Parameters, choice: Choice) -> tuple[Part, ...]:
-    """All counts move in one direction, so that the full rate holds; the paper's mechanism uses half of it."""
-    if choice == "duff":
-        return (Part(Mode(Fraction(1, 2)), "exponential", ("mode",), utility="distance"),)
-    return (Part(Mode(1), "permute-and-flip", ("mode",), utility="distance"),)
-
-
-ENTRIES = {
-    "mode": Entry(
-        name="mode",
-        parts=_parts,
-        title=lambda _: "Mode",
-        outputs="grid or categories",
-        distance_bound="any", planned="mode",
-    ),
-}

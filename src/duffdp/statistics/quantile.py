@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from decimal import Decimal
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -14,27 +13,10 @@ from duffdp.domain import Grid, Ints
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question, Ranks, Source
 from duffdp.errors import DuffError
-from duffdp.statistics.entry import Choice, Entry, Part
+from duffdp.parameters import read_q
 from duffdp.steps import Batch, StepFunction, Tail, merged
 
 MOST_RANKS = 2**18  # a window never holds more ranks to a side; beyond it the tail is visited
-LARGEST_DENOMINATOR = 10**6  # keeps m * n in int64 up to 9 * 10**12 records
-
-
-def read_q(q: Any) -> Fraction:
-    """A share from 0 to 1 as the decimal that was written: 0.1 is 1/10, and 1/3 is one third."""
-    if isinstance(q, np.generic):
-        q = q.item()
-    number = isinstance(q, int | float | Decimal | Fraction) and not isinstance(q, bool)
-    if not number or not 0 <= q <= 1:
-        raise DuffError(f"q must be a number from 0 to 1, got {q!r}. Pass for example q=0.25.")
-    return Fraction(repr(q) if isinstance(q, float) else q).limit_denominator(LARGEST_DENOMINATOR)
-
-
-def share_text(q: Fraction) -> str:
-    """A share as short as it can be without being taken for another one."""
-    short = f"{float(q):g}"
-    return short if Fraction(short) == q else repr(float(q))
 
 
 class Quantile:
@@ -242,30 +224,3 @@ class Median(Quantile):
 
     def __init__(self, utility: str = "distance") -> None:
         super().__init__(Fraction(1, 2), utility)
-
-
-def _parts(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
-    """The most accurate way, or the paper's."""
-    utility, mechanism = (
-        ("distance", "exponential") if choice == "duff" else ("signed", "permute-and-flip")
-    )
-    return (Part(Quantile(q, utility), mechanism, (column,), utility=utility),)
-
-
-ENTRIES = {
-    "median": Entry(
-        name="median",
-        parts=lambda _, choice: _parts(Fraction(1, 2), "median", choice),
-        title=lambda _: "Median",
-        distance_bound="one", planned="quantile",
-    ),
-    "quantile": Entry(
-        name="quantile",
-        parts=lambda given, choice: _parts(given["q"], "quantile", choice),
-        title=lambda given: f"Quantile {given['q']}",
-        read={"q": read_q},
-        several=("quantiles", "qs"),
-        examples=({"q": 0.9}, {"q": 0}),
-        distance_bound="one", planned="quantile",
-    ),
-}

@@ -3,19 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
 
 from duffdp.domain import Ints
 from duffdp.engines.source import Question, Ranks, Source
-from duffdp.errors import DuffError
+from duffdp.parameters import read_qs
 from duffdp.rank_profile import FINEST, UNIT, RankProfile, part_count, part_ranks
-from duffdp.statistics.entry import Choice, Entry, Parameters, Part
-from duffdp.statistics.quantile import Quantile, read_q, share_text
 
 
 class Quantiles:
@@ -73,25 +69,6 @@ class Quantiles:
 
     def __repr__(self) -> str:
         return f"Quantiles({', '.join(map(str, self.qs))})"
-
-
-def read_qs(qs: Any) -> tuple[Fraction, ...]:
-    """Shares from 0 to 1, sorted; at least one, all different."""
-    if isinstance(qs, str | bytes) or not isinstance(qs, Iterable):
-        raise DuffError(
-            f"qs must be a list of numbers from 0 to 1, got {qs!r}. Pass for example qs=[0.25, 0.5, 0.75]."
-        )
-    shares = sorted(read_q(q) for q in qs)
-    if not shares:
-        raise DuffError(
-            "qs must hold at least one number from 0 to 1, got none. Pass for example qs=[0.25, 0.5, 0.75]."
-        )
-    for a, b in pairwise(shares):
-        if a == b:
-            raise DuffError(
-                f"qs must differ from each other, got {float(a):g} twice. Ask for it once."
-            )
-    return tuple(shares)
 
 
 def _window(near: Ranks, q: Fraction, reach: int, size: int) -> tuple[Ints, float]:
@@ -156,30 +133,3 @@ def _part_near(records: Fraction, equal: int, parts: int, side: int) -> int:
     """
     place = (records + side * (FINEST + 2)) * parts / equal + side
     return min(max(math.floor(place), 0), parts - 1)
-
-
-def _parts(given: Parameters, choice: Choice) -> tuple[Part, ...]:
-    """All in one draw, or the paper's mechanism for each with the same share of epsilon."""
-    qs: tuple[Fraction, ...] = given["qs"]
-    names = tuple(map(share_text, qs))
-    if choice == "best":
-        return (Part(Quantiles(qs), "joint-exponential", names),)
-    share = Fraction(1, len(qs))
-    return tuple(
-        Part(Quantile(q), "exponential", (name,), share, "distance")
-        for q, name in zip(qs, names, strict=True)
-    )
-
-
-ENTRIES = {
-    "quantiles": Entry(
-        name="quantiles",
-        parts=_parts,
-        title=lambda given: f"Quantiles {', '.join(map(str, given['qs']))}",
-        read={"qs": read_qs},
-        shape="list",
-        label=lambda column: f"quantile({column})",
-        sort=True,
-        examples=({"qs": (0.25, 0.75)},),
-    ),
-}

@@ -1,34 +1,173 @@
-"""Every statistic by its name; a statistic is loaded when it is first asked for."""
+"""Every statistic by its name, one entry each. What an entry needs is loaded when it is used: the command line lays out its
+options from here without numpy."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
-from importlib import import_module
+from fractions import Fraction
 
 from duffdp.errors import DuffError
-from duffdp.statistics.entry import Entry
+from duffdp.parameters import read_k, read_nodes, read_q, read_qs, share_text
+from duffdp.statistics.entry import Choice, Entry, Parameters, Part
 
-# Where the entry of each statistic stands. The order is that of pages and of the command line.
-HOMES = {
-    "median": "quantile",
-    "quantile": "quantile",
-    "quantiles": "quantiles",
-    "mean": "mean",
-    "mode": "mode",
-    "describe": "describe",
-    "triangles": "triangles",
-    "stars": "stars",
-}
+# The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 / epsilon: enough for most.
+SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
+COUNT_SHARE = Fraction(1, 8)
 
 
-def entry(name: str) -> Entry:
+def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
+    """The most accurate way, or the paper's."""
+    from duffdp.statistics.quantile import Quantile
+
+    if choice == "duff":
+        return (Part(Quantile(q), "exponential", (column,), utility="distance"),)
+    return (Part(Quantile(q, "signed"), "permute-and-flip", (column,), utility="signed"),)
+
+
+def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
+    """All in one draw, or the paper's mechanism for each with the same share of epsilon."""
+    from duffdp.statistics.quantile import Quantile
+    from duffdp.statistics.quantiles import Quantiles
+
+    qs: tuple[Fraction, ...] = given["qs"]
+    names = tuple(map(share_text, qs))
+    if choice == "best":
+        return (Part(Quantiles(qs), "joint-exponential", names),)
+    share = Fraction(1, len(qs))
+    return tuple(
+        Part(Quantile(q), "exponential", (name,), share, "distance")
+        for q, name in zip(qs, names, strict=True)
+    )
+
+
+def _mean(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    from duffdp.statistics.mean import Mean
+
+    mechanism = "exponential" if choice == "duff" else "permute-and-flip"
+    return (Part(Mean(), mechanism, ("mean",), utility="distance"),)
+
+
+def _mode(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    """All counts move in one direction, so that the full rate holds; the paper's mechanism uses half of it."""
+    from duffdp.statistics.mode import Mode
+
+    if choice == "duff":
+        return (Part(Mode(Fraction(1, 2)), "exponential", ("mode",), utility="distance"),)
+    return (Part(Mode(1), "permute-and-flip", ("mode",), utility="distance"),)
+
+
+def _describe(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    from duffdp.statistics.count import Count
+    from duffdp.statistics.quantiles import Quantiles
+
+    qs = tuple(Fraction(q) for q in SUMMARY.values())
+    return (
+        Part(Count(), "two-sided-geometric", ("count",), COUNT_SHARE, on_domain=False),
+        Part(Quantiles(qs), "joint-exponential", tuple(SUMMARY), 1 - COUNT_SHARE),
+    )
+
+
+def _triangles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
+    from duffdp.statistics.triangles import Triangles
+
+    mechanism, utility = _GRAPHS[choice]
+    return (Part(Triangles(given["nodes"]), mechanism, ("triangles",), utility=utility),)
+
+
+def _stars(given: Parameters, choice: Choice) -> tuple[Part, ...]:
+    from duffdp.statistics.stars import Stars
+
+    mechanism, utility = _GRAPHS[choice]
+    return (Part(Stars(given["nodes"], given["k"]), mechanism, ("stars",), utility=utility),)
+
+
+_GRAPHS = {"best": ("piecewise-laplace", None), "duff": ("exponential", "ladder")}
+
+ENTRIES = (
+    Entry(
+        name="median",
+        summary="A private median of a column, overall or for each group.",
+        parts=lambda _, choice: _quantile(Fraction(1, 2), "median", choice),
+        title=lambda _: "Median",
+        distance_bound="one",
+        planned="quantile",
+    ),
+    Entry(
+        name="quantile",
+        summary="Private quantiles of a column, overall or for each group.",
+        parts=lambda given, choice: _quantile(given["q"], "quantile", choice),
+        title=lambda given: f"Quantile {given['q']}",
+        read={"q": read_q},
+        several=("quantiles", "qs"),
+        examples=({"q": 0.9}, {"q": 0}),
+        distance_bound="one",
+        planned="quantile",
+    ),
+    Entry(
+        name="quantiles",
+        parts=_quantiles,
+        title=lambda given: f"Quantiles {', '.join(map(str, given['qs']))}",
+        read={"qs": read_qs},
+        shape="list",
+        label=lambda column: f"quantile({column})",
+        sort=True,
+        examples=({"qs": (0.25, 0.75)},),
+    ),
+    Entry(
+        name="mean",
+        summary="A private mean of a column, overall or for each group.",
+        parts=_mean,
+        title=lambda _: "Mean",
+        distance_bound="mean",
+        planned="mean",
+    ),
+    Entry(
+        name="mode",
+        summary="A private most common value of a column, overall or for each group.",
+        parts=_mode,
+        title=lambda _: "Mode",
+        outputs="grid or categories",
+        distance_bound="any",
+        planned="mode",
+    ),
+    Entry(
+        name="describe",
+        summary="A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon for all.",
+        parts=_describe,
+        title=lambda _: "Summary",
+        shape="dictionary",
+        lines="of all",
+        choices=("best",),
+    ),
+    Entry(
+        name="triangles",
+        summary="A private number of triangles of a graph; the guarantee is for one edge.",
+        parts=_triangles,
+        title=lambda _: "Triangles",
+        read={"nodes": read_nodes},
+        outputs="counts",
+        examples=({"nodes": 4},),
+    ),
+    Entry(
+        name="stars",
+        summary="A private number of stars of a graph, a node with k neighbours; the guarantee is for one edge.",
+        parts=_stars,
+        title=lambda given: f"{given['k']}-stars",
+        read={"nodes": read_nodes, "k": read_k},
+        outputs="counts",
+        examples=({"nodes": 4, "k": 2},),
+    ),
+)
+REGISTRY = {entry.name: entry for entry in ENTRIES}
+
+
+def entry(name: object) -> Entry:
     """The entry of a statistic, or an error that lists those there are."""
-    if name not in HOMES:
-        raise DuffError(f"statistic must be one of {', '.join(HOMES)}, got {name!r}.")
-    entries: dict[str, Entry] = import_module(f"duffdp.statistics.{HOMES[name]}").ENTRIES
-    return entries[name]
+    if not isinstance(name, str) or name not in REGISTRY:
+        raise DuffError(f"statistic must be one of {', '.join(REGISTRY)}, got {name!r}.")
+    return REGISTRY[name]
 
 
 def entries() -> Iterator[Entry]:
-    """All of them, in order."""
-    return map(entry, HOMES)
+    """All of them, in the order of pages and of the command line."""
+    return iter(ENTRIES)

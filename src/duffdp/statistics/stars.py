@@ -9,18 +9,11 @@ import numpy as np
 
 from duffdp.count_ladder import CountLadder
 from duffdp.domain import Grid
-from duffdp.engines.edges import Graph, read_edges, read_nodes
+from duffdp.engines.edges import Graph, read_edges
 from duffdp.errors import DuffError
-from duffdp.statistics.entry import Choice, Entry, Parameters, Part
+from duffdp.parameters import read_k, read_nodes
 from duffdp.statistics.triangles import strangers
 from duffdp.steps import StepFunction
-
-
-def read_k(k: Any) -> int:
-    """Edges of a star: a whole number of 2 or more."""
-    if isinstance(k, bool) or not isinstance(k, int | np.integer) or k < 2:
-        raise DuffError(f"k must be a whole number of 2 or more, got {k!r}. Pass for example k=2.")
-    return int(k)
 
 
 class Stars:
@@ -115,20 +108,3 @@ def _largest_pairs(graph: Graph) -> list[tuple[int, int]]:
         if not kept or e > kept[-1][1]:
             kept.append((d, e))
     return kept
-
-
-def _parts(given: Parameters, choice: Choice) -> tuple[Part, ...]:
-    mechanism, utility = ("piecewise-laplace", None) if choice == "best" else ("exponential", "ladder")
-    return (Part(Stars(given["nodes"], given["k"]), mechanism, ("stars",), utility=utility),)
-
-
-ENTRIES = {
-    "stars": Entry(
-        name="stars",
-        parts=_parts,
-        title=lambda given: f"{given['k']}-stars",
-        read={"nodes": read_nodes, "k": read_k},
-        outputs="counts",
-        examples=({"nodes": 4, "k": 2},),
-    ),
-}

@@ -10,8 +10,8 @@ import numpy as np
 
 from duffdp.count_ladder import CountLadder
 from duffdp.domain import Grid, Ints
-from duffdp.engines.edges import Graph, read_edges, read_nodes
-from duffdp.statistics.entry import Choice, Entry, Parameters, Part
+from duffdp.engines.edges import Graph, read_edges
+from duffdp.parameters import read_nodes
 from duffdp.steps import StepFunction
 
 PATHS = 2**23  # paths of two edges multiplied out at once: some 400 MiB at most
@@ -164,20 +164,3 @@ def _blocks(left: Any, right: Any) -> Iterator[tuple[int, int]]:
         last = max(first + 1, int(np.searchsorted(upto, upto[first] + PATHS, side="right")) - 1)
         yield first, last
         first = last
-
-
-def _parts(given: Parameters, choice: Choice) -> tuple[Part, ...]:
-    mechanism, utility = ("piecewise-laplace", None) if choice == "best" else ("exponential", "ladder")
-    return (Part(Triangles(given["nodes"]), mechanism, ("triangles",), utility=utility),)
-
-
-ENTRIES = {
-    "triangles": Entry(
-        name="triangles",
-        parts=_parts,
-        title=lambda _: "Triangles",
-        read={"nodes": read_nodes},
-        outputs="counts",
-        examples=({"nodes": 4},),
-    ),
-}

@@ -22,7 +22,6 @@ from duffdp.engines.arrays.records import Records
 from duffdp.engines.arrays.untyped import keys_on
 from duffdp.engines.source import Question, Ranks
 from duffdp.errors import UnsupportedData
-from duffdp.sampling.entropy import positions
 
 CHUNK = 2**16  # 512 KiB of doubles: stays in the second-level cache between the operations on it
 PENDING = 2**19  # filtered values held before they are counted by value: 4 MiB
@@ -113,7 +112,7 @@ class Column:
                 index
             ) if total else 0
         sample = self.grid.snap(
-            self._keys(self._array[positions(length, max(2**11, int(length ** (2 / 3)) // 4))])
+            self._keys(self._array[_positions(length, max(2**11, int(length ** (2 / 3)) // 4))])
         )
         sample.sort()
         found: dict[int, Ranks] = {}
@@ -294,3 +293,8 @@ def _float_sum(index: Floats) -> int:
         if len(index)
         else 0
     )
+
+
+def _positions(length: int, size: int) -> Ints:
+    """Random places in an array, for a bracket that decides about speed and never about the law of a release."""
+    return np.random.default_rng().integers(0, length, size)

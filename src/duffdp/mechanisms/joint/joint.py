@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from duffdp.mechanisms.joint.proposal import Proposal
-from duffdp.mechanisms.mechanism import read_epsilon
+from duffdp.parameters import read_epsilon
 from duffdp.rank_profile import RankProfile
 from duffdp.sampling.entropy import Entropy
 

@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from duffdp.errors import DuffError
-from duffdp.mechanisms.mechanism import read_epsilon
+from duffdp.parameters import read_epsilon, read_number
 from duffdp.research.baselines.floating import generator, how_many
-from duffdp.research.baselines.noise import Floats, read_number
+from duffdp.research.baselines.noise import Floats
 from duffdp.research.sensitivity.profile import Sensitivity
 
 

@@ -5,15 +5,12 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from decimal import Decimal
-from fractions import Fraction
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 import numpy.typing as npt
 
-from duffdp.errors import DuffError
-from duffdp.mechanisms.mechanism import read_epsilon
+from duffdp.parameters import read_epsilon, read_number
 from duffdp.research.baselines.floating import generator, how_many
 from duffdp.research.sensitivity.profile import Sensitivity
 
@@ -22,24 +19,6 @@ Floats = npt.NDArray[np.float64]
 STEPS = np.linspace(0, 1, 21)
 ROUNDS = 4  # of a search, each of which narrows the range to a tenth
 SMALLEST = 1e-250  # of a scale: errors over it stay finite
-
-
-def read_number(name: str, value: Any, low: float, high: float, fix: float) -> float:
-    """A number strictly between two others."""
-    if isinstance(value, np.generic):
-        value = value.item()
-    if (
-        isinstance(value, bool)
-        or not isinstance(value, int | float | Decimal | Fraction)
-        or not low < value < high
-    ):
-        rule = (
-            f"a finite number above {low:g}"
-            if math.isinf(high)
-            else f"a number between {low:g} and {high:g}"
-        )
-        raise DuffError(f"{name} must be {rule}, got {value!r}. Pass for example {name}={fix:g}.")
-    return float(value)
 
 
 class Noise(Protocol):

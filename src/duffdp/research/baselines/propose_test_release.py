@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.mechanisms.mechanism import read_epsilon
+from duffdp.parameters import read_epsilon, read_number
 from duffdp.research.baselines.floating import generator, how_many
 from duffdp.research.baselines.laplace import LaplaceNoise
-from duffdp.research.baselines.noise import NoiseLaw, read_number
+from duffdp.research.baselines.noise import NoiseLaw
 from duffdp.research.sensitivity.profile import Sensitivity
 
 

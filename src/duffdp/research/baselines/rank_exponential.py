@@ -10,7 +10,7 @@ import numpy as np
 from duffdp.domain import Grid
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms.exponential import Exponential
-from duffdp.statistics.quantile import read_q
+from duffdp.parameters import read_q
 from duffdp.steps import StepFunction, merged
 
 

@@ -9,8 +9,9 @@ from typing import Any
 import numpy as np
 
 from duffdp.errors import DuffError
+from duffdp.parameters import read_number
 from duffdp.research.baselines.laplace import LaplaceNoise
-from duffdp.research.baselines.noise import Noise, NoiseMechanism, read_number, tuned
+from duffdp.research.baselines.noise import Noise, NoiseMechanism, tuned
 from duffdp.research.sensitivity.profile import Sensitivity
 
 

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from duffdp.errors import DuffError
-from duffdp.research.baselines.noise import Floats, Noise, NoiseMechanism, read_number, tuned
+from duffdp.parameters import read_number
+from duffdp.research.baselines.noise import Floats, Noise, NoiseMechanism, tuned
 from duffdp.research.sensitivity.profile import Sensitivity
 
 NODES = 801  # of the trapezoid rule over the normal variable, which converges faster than any power

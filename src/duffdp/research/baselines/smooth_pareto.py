@@ -7,7 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.research.baselines.noise import Floats, Noise, NoiseMechanism, read_number
+from duffdp.parameters import read_number
+from duffdp.research.baselines.noise import Floats, Noise, NoiseMechanism
 from duffdp.research.sensitivity.profile import Sensitivity
 
 

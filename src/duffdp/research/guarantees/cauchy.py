@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from duffdp.research.baselines.noise import read_number
+from duffdp.parameters import read_number
 from duffdp.research.baselines.smooth_cauchy import SmoothCauchy
 from duffdp.research.sensitivity.profile import Sensitivity
 

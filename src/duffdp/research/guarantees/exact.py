@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any, Protocol
 
 from duffdp.errors import DuffError
-from duffdp.research.baselines.noise import read_number
+from duffdp.parameters import read_number
 
 
 class Tailed(Protocol):

@@ -10,7 +10,7 @@ import numpy as np
 from duffdp.domain import Grid
 from duffdp.errors import UnsupportedData
 from duffdp.mechanisms.exponential import Exponential
-from duffdp.research.baselines.noise import read_number
+from duffdp.parameters import read_number
 from duffdp.steps import StepFunction
 
 

@@ -13,7 +13,7 @@ import numpy as np
 from duffdp.errors import DuffError
 from duffdp.mechanisms.exponential import Exponential
 from duffdp.optional import load
-from duffdp.research.baselines.noise import read_number
+from duffdp.parameters import read_number
 from duffdp.research.sensitivity.profile import Sensitivity
 from duffdp.steps import StepFunction
 

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from duffdp.mechanisms.exponential import Exponential
-from duffdp.research.baselines.noise import read_number
+from duffdp.parameters import read_number
 from duffdp.steps import StepFunction
 
 

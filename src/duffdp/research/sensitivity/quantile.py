@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Grid, Ints
+from duffdp.parameters import read_q
 from duffdp.research.sensitivity.profile import Sensitivity, on_grid, sorted_indices
-from duffdp.statistics.quantile import read_q
 
 
 def median(values: Any, domain: Grid) -> Sensitivity:

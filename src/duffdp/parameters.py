@@ -1,0 +1,130 @@
+"""Every check of a number that a caller passes, in one place: what was given, the rule, the fix."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable
+from decimal import Decimal
+from fractions import Fraction
+from itertools import pairwise
+from typing import Any
+
+from duffdp.errors import DuffError
+
+LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e9  # no answer to speak of below, no protection above, and doubles bear it
+LARGEST_DENOMINATOR = 10**6  # of a share q: keeps m * n in int64 up to 9 * 10**12 records
+
+
+def plain_number(value: Any) -> int | float | Decimal | Fraction | None:
+    """A number of Python or numpy as one of Python; None for anything else, truth values too."""
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        value = value.item() if getattr(value, "ndim", 0) == 0 else None
+    return value if isinstance(value, int | float | Decimal | Fraction) and not isinstance(value, bool) else None
+
+
+def exact(number: float | Decimal | Fraction) -> Fraction:
+    """A number as the decimal that was written: 0.1 is 1/10."""
+    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+
+
+def read_epsilon(epsilon: Any) -> Fraction:
+    """A number above 0 that doubles can work with."""
+    number = plain_number(epsilon)
+    try:
+        fits = number is not None and LEAST_EPSILON <= float(number) <= MOST_EPSILON
+    except (OverflowError, ValueError):
+        fits = False
+    if number is None or not fits:
+        raise DuffError(
+            f"epsilon must be a finite number above 0 ({LEAST_EPSILON:g} to {MOST_EPSILON:g}), got "
+            f"{epsilon!r:.40}. Pass for example epsilon=1.0."
+        )
+    return exact(number)
+
+
+def read_q(q: Any) -> Fraction:
+    """A share from 0 to 1 as the decimal that was written: 0.1 is 1/10, and 1/3 is one third."""
+    number = plain_number(q)
+    if number is None or not 0 <= number <= 1:
+        raise DuffError(f"q must be a number from 0 to 1, got {q!r:.40}. Pass for example q=0.25.")
+    return exact(number).limit_denominator(LARGEST_DENOMINATOR)
+
+
+def read_qs(qs: Any) -> tuple[Fraction, ...]:
+    """Shares from 0 to 1, sorted; at least one, all different."""
+    fix = "Pass for example qs=[0.25, 0.5, 0.75]."
+    if isinstance(qs, str | bytes) or not isinstance(qs, Iterable):
+        raise DuffError(f"qs must be a list of numbers from 0 to 1, got {qs!r:.40}. {fix}")
+    shares = sorted(read_q(q) for q in qs)
+    if not shares:
+        raise DuffError(f"qs must hold at least one number from 0 to 1, got none. {fix}")
+    for a, b in pairwise(shares):
+        if a == b:
+            raise DuffError(f"qs must differ from each other, got {share_text(a)} twice. Ask for it once.")
+    return tuple(shares)
+
+
+def share_text(q: Fraction) -> str:
+    """A share as short as it can be without being taken for another one."""
+    short = f"{float(q):g}"
+    return short if Fraction(short) == q else repr(float(q))
+
+
+def read_nodes(nodes: Any) -> int:
+    """The public number of nodes of a graph: a whole number of 3 or more."""
+    return _whole("nodes", nodes, 3, "known without the edges. Pass for example nodes=1000")
+
+
+def read_k(k: Any) -> int:
+    """Edges of a star: a whole number of 2 or more."""
+    return _whole("k", k, 2, "the edges of a star. Pass for example k=2")
+
+
+def read_contributions(contributions: Any) -> int:
+    """How many rows of a person count: a whole number of 1 or more."""
+    return _whole("contributions", contributions, 1, "the rows of a person that count. Pass for example contributions=1")
+
+
+def _whole(name: str, value: Any, least: int, fix: str) -> int:
+    number = plain_number(value)
+    if not isinstance(number, int) or number < least:
+        raise DuffError(f"{name} must be a whole number of {least} or more, got {value!r:.40}: {fix}.")
+    return number
+
+
+def read_confidence(confidence: Any) -> Decimal:
+    """A probability strictly between 0 and 1, as the decimal that was written."""
+    number = plain_number(confidence)
+    if number is None or not 0 < number < 1:
+        raise DuffError(
+            f"confidence must lie between 0 and 1, got {confidence!r:.40}. Pass for example confidence=0.95."
+        )
+    share = exact(number)
+    return Decimal(share.numerator) / Decimal(share.denominator)
+
+
+def read_number(name: str, value: Any, low: float, high: float, fix: float) -> float:
+    """A number strictly between two others."""
+    number = plain_number(value)
+    if number is None or not low < number < high:
+        rule = (
+            f"a finite number above {low:g}" if math.isinf(high) else f"a number between {low:g} and {high:g}"
+        )
+        raise DuffError(f"{name} must be {rule}, got {value!r}. Pass for example {name}={fix:g}.")
+    return float(number)
+
+
+def read_delta(delta: Any) -> Fraction:
+    """A delta from 0 to below 1."""
+    number = plain_number(delta)
+    if number is None or not 0 <= number < 1:
+        raise DuffError(f"delta must be a number from 0 to below 1, got {delta!r:.40}. Pass for example delta=0.")
+    return exact(number)
+
+
+def read_weight(weight: Any) -> Fraction:
+    """A finite weight above 0."""
+    number = plain_number(weight)
+    if number is None or not 0 < number < math.inf:
+        raise DuffError(f"weight must be a finite number above 0, got {weight!r:.40}. Pass for example weight=1.")
+    return exact(number)
