@@ -20,6 +20,8 @@ from duffdp import Grid
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms import Joint
 from duffdp.sampling.entropy import entropy
+from duffdp.statistics import Quantiles
+from duffdp.summary import wide_profile
 
 Floats = npt.NDArray[np.float64]
 DECILES = [i / 10 for i in range(1, 10)]
@@ -68,7 +70,7 @@ class Published:
 
 
 def errors(name: str, make: Callable[[np.random.Generator], Floats], grid: Grid, epsilons: tuple[float, ...], sets: int) -> None:
-    shares = tuple(Fraction(i, 10) for i in range(1, 10))
+    shares = Quantiles(DECILES)
     for epsilon in epsilons:
         rng, source = np.random.default_rng(7), entropy(7)
         found: dict[str, list[float]] = {key: [] for key in ("joint", "half", "one side", "separate")}
@@ -80,7 +82,8 @@ def errors(name: str, make: Callable[[np.random.Generator], Floats], grid: Grid,
             def error(drawn: Any, truth: npt.NDArray[np.int64] = truth) -> float:
                 return float(np.abs(np.asarray(drawn) - truth).mean() * grid.spacing)
 
-            proposal = Joint(epsilon).proposal(Column(read(data), grid), shares)
+            joint = Joint(epsilon)
+            proposal = joint.proposal(wide_profile(joint, shares, Column(read(data), grid)))
             found["joint"] += [error(proposal.release(source)) for _ in range(10)]
             for key, side in (("half", 0.5), ("one side", 1.0)):
                 published = Published(index, grid.size, epsilon, side)
@@ -140,6 +143,20 @@ def many() -> None:
             print(f"| {m} | {n:,} | {time.perf_counter() - begin:.2f} s |", flush=True)
 
 
+def ties() -> None:
+    """A summary of 4 million records, all different, half or all of them equal."""
+    rng = np.random.default_rng(1)
+    apart = rng.random(4 * 10**6)
+    for name, data in (("all different", apart), ("half at 0", np.where(apart < 0.5, 0, apart)), ("all at 0", 0 * apart)):
+        for epsilon in (1.0, 100.0):
+            times = []
+            for _ in range(5):
+                begin = time.perf_counter()
+                duffdp.describe(data, epsilon=epsilon, bounds=(0.0, 1.0))
+                times.append(time.perf_counter() - begin)
+            print(f"| {name} | {epsilon:g} | {sorted(times)[2]:.3f} s |", flush=True)
+
+
 def main() -> None:
     print("Mean error of nine deciles, n = 1000\n")
     print(
@@ -162,6 +179,10 @@ def main() -> None:
     print("| m | n | time |")
     print("| --- | --- | --- |")
     many()
+    print("\nTime for a summary of 4 million records, median of 5\n")
+    print("| records | epsilon | time |")
+    print("| --- | --- | --- |")
+    ties()
 
 
 if __name__ == "__main__":

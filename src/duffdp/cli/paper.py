@@ -19,7 +19,10 @@ def paper(
         Path, typer.Option(help="The file vertebral_column.csv of the source.", dir_okay=False)
     ],
 ) -> None:
-    """Run the experiments of the paper and write a page with every claim beside what was measured."""
+    """Run the experiments of the paper.
+
+    Writes figures, tables and a page with every claim beside what was measured.
+    """
     if not data.is_file():
         raise DuffError(
             f"there is no file {str(data)!r}. Pass demo/vertebral_column.csv of the source."
