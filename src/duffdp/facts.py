@@ -10,6 +10,7 @@ from typing import Any
 
 from duffdp.domain import Categories, Domain, Grid
 from duffdp.json_types import as_json, from_json
+from duffdp.parameters import Choice
 from duffdp.privacy import Loss, PrivacyUnit, Worded
 
 DAY = dt.timedelta(days=1)
@@ -96,7 +97,7 @@ class MechanismFact(Worded):
     [('two-sided-geometric', '1/8'), ('joint-exponential', '7/8')]
     """
 
-    asked: str
+    asked: Choice
     parts: tuple[MechanismPart, ...]
 
     def _facts(self) -> tuple[Any, ...]:

@@ -7,9 +7,11 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal
 
 from duffdp.errors import DuffError
+
+Choice = Literal["best", "duff"]  # of mechanism: the most accurate one, or the paper's
 
 LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e9  # no answer to speak of below, no protection above, and doubles bear it
 LARGEST_DENOMINATOR = 10**6  # of a share q: keeps m * n in int64 up to 9 * 10**12 records

@@ -22,7 +22,7 @@ class Worded:
     def __eq__(self, other: object) -> bool:
         if isinstance(other, str):
             return str(self) == other
-        return type(self) is type(other) and self._facts() == other._facts()  # type: ignore[attr-defined]
+        return type(self) is type(other) and self._facts() == other._facts()
 
     def __hash__(self) -> int:
         return hash(str(self))

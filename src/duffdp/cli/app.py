@@ -11,7 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
-from duffdp import __version__
+from duffdp.version import __version__
 from duffdp.cli.statistics import command
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
 from duffdp.printable import visible

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import os
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from fractions import Fraction
 from pathlib import Path
@@ -17,7 +18,6 @@ from duffdp.parameters import read_epsilon, read_weight
 from duffdp.pipeline.ask import Ask
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.run import Prepared, ledger_of, run
-from duffdp.statistics.entry import Entry
 from duffdp.statistics.registry import entry
 
 SHARED = ("unit", "contributions", "mechanism")
@@ -94,15 +94,16 @@ class Plan:
                 'Pass for example [{"statistic": "median", "column": "age", "bounds": (0, 120)}].'
             )
         shared = {"unit": unit, "contributions": contributions, "mechanism": mechanism}
-        weights = [
-            _in_place(lambda given=given: read_weight(given.get("weight", 1)), i)
-            for i, given in enumerate(entries, 1)
-        ]
-        self.asks = [
-            _ask(shared, given, i, self.epsilon * weight / sum(weights))
-            for i, (given, weight) in enumerate(zip(entries, weights, strict=True), 1)
-        ]
-        self.names = [_in_place(lambda ask=ask: ask.title, i) for i, ask in enumerate(self.asks, 1)]
+        weights = []
+        for i, given in enumerate(entries, 1):
+            with _in_place(i):
+                weights.append(read_weight(given.get("weight", 1)))
+        self.asks: list[Ask] = []
+        self.names: list[str] = []
+        for i, (given, weight) in enumerate(zip(entries, weights, strict=True), 1):
+            with _in_place(i):
+                self.asks.append(_ask(shared, given, self.epsilon * weight / sum(weights)))
+                self.names.append(self.asks[-1].title)
         twice = next((name for i, name in enumerate(self.names) if name in self.names[:i]), None)
         if twice is not None:
             raise DuffError(f"two results of the plan are called {twice!r}. Give each release its own name.")
@@ -123,7 +124,8 @@ class Plan:
         source = self.source if data is None else data
         found: dict[str, Facts] = {}
         for i, (name, ask) in enumerate(zip(self.names, self.asks, strict=True), 1):
-            found[name] = _in_place(lambda ask=ask: _facts(ask, source), i)
+            with _in_place(i):
+                found[name] = _facts(ask, source)
         book = self._ledger(ledger)
         return Cost(found, self.epsilon, None if book is None else book.remaining_exactly())
 
@@ -163,21 +165,21 @@ def _facts(ask: Ask, source: Any) -> Facts:
     return prepared.facts
 
 
-def _in_place(check: Callable[[], Any], number: int) -> Any:
-    """Run a check of one release; its error says which one it was."""
+@contextmanager
+def _in_place(number: int) -> Iterator[None]:
+    """The error of a check of one release says which one it was."""
     try:
-        return check()
+        yield
     except DuffError as error:
         raise type(error)(f"release {number} of the plan: {error}") from None
 
 
-def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], number: int, epsilon: Fraction) -> Ask:
-    where = f"release {number} of the plan"
-    known: Entry = _in_place(lambda: entry(given.get("statistic")), number)
-    _known(given, ("statistic", "weight", *known.read, *WORDS), where)
+def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction) -> Ask:
+    known = entry(given.get("statistic"))
+    _known(given, ("statistic", "weight", *known.read, *WORDS), known.name)
     for name in known.read:
         if name not in given:
-            raise DuffError(f"{where}: {known.name} needs {name!r}.")
+            raise DuffError(f"{known.name} needs {name!r}.")
     statistic, parameters = known.for_parameters({name: given[name] for name in known.read})
     options = {name: shared[name] for name in SHARED if not known.of_graphs or name == "mechanism"}
     options |= {name: given[name] for name in WORDS if name in given}

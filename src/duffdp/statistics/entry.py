@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal
 
-Choice = Literal["best", "duff"]
+from duffdp.parameters import Choice
+
 Parameters = Mapping[str, Any]
 
 

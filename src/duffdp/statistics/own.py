@@ -11,7 +11,8 @@ import numpy as np
 from duffdp.domain import Domain
 from duffdp.engines.source import Tally
 from duffdp.errors import DuffError
-from duffdp.statistics.entry import Choice, Entry, Parameters, Part
+from duffdp.parameters import Choice
+from duffdp.statistics.entry import Entry, Parameters, Part
 from duffdp.statistics.ladder import Statistic
 from duffdp.steps import Batch, StepFunction
 

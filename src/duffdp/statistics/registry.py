@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from duffdp.errors import DuffError
-from duffdp.parameters import read_k, read_nodes, read_q, read_qs, share_text
-from duffdp.statistics.entry import Choice, Entry, Parameters, Part
+from duffdp.parameters import Choice, read_k, read_nodes, read_q, read_qs, share_text
+from duffdp.statistics.entry import Entry, Parameters, Part
 
 # The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 / epsilon: enough for most.
 SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}

@@ -9,12 +9,12 @@ import numpy as np
 
 from duffdp.errors import DuffError
 from duffdp.optional import load
+from duffdp.parameters import read_number
 from duffdp.research.baselines.noise import (
     SMALLEST,
     Floats,
     Noise,
     NoiseMechanism,
-    read_number,
     tuned,
 )
 from duffdp.research.sensitivity.profile import Sensitivity
