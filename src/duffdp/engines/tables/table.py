@@ -52,13 +52,17 @@ class Table:
         self._kind, column = kind, self._selection.column
         if column is None:
             names = ", ".join(map(repr, frame.collect_schema()))
-            raise DuffError(f"data have columns, so one must be named. Hint: column= one of {names}.")
+            raise DuffError(
+                f"data have columns, so one must be named. Hint: column= one of {names}."
+            )
         self._check_names(list(frame.collect_schema()))
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
         self.dtype = self._adapter.dtype(column)
         self.integer = self.dtype.is_integer() or self.dtype == nw.Boolean
-        self._keys = known_keys(nw, self._adapter, self._selection, self.untyped) if selection.by else None
+        self._keys = (
+            known_keys(nw, self._adapter, self._selection, self.untyped) if selection.by else None
+        )
 
     def _opened(self, data: Any, selection: Selection, kind: str) -> tuple[Any, Selection]:
         """The data as a narwhals frame."""
@@ -69,7 +73,9 @@ class Table:
             frame = nw.from_native(native, allow_series=True)
             if isinstance(frame, nw.Series):
                 if needed:
-                    raise DuffError(f"data are one series, so there is no column {needed[0]!r}. Pass a frame.")
+                    raise DuffError(
+                        f"data are one series, so there is no column {needed[0]!r}. Pass a frame."
+                    )
                 return frame.alias(SERIES).to_frame(), selection._replace(column=SERIES)
             frame.collect_schema()
         except DuffError:
@@ -93,7 +99,11 @@ class Table:
 
     def without_rows(self) -> Table:
         """The same columns with nothing in them; a lazy table reads no row until it is asked."""
-        return Table(self._adapter.without_rows(), self._selection, self._kind) if self._eager else self
+        return (
+            Table(self._adapter.without_rows(), self._selection, self._kind)
+            if self._eager
+            else self
+        )
 
     def sources(self, domain: Domain, source: Randomness) -> list[Tally]:
         """One source of counts for each key, in order; one in all without keys.
@@ -143,5 +153,7 @@ class Table:
         """Keys as they were given and released values, as a small frame of the caller's own library."""
         by, keys = self._selection.by, self._selection.keys
         given = {name: [key[i] for key in keys] for i, name in enumerate(by)}
-        values = {f"{name}_value" if name in given else name: column for name, column in columns.items()}
+        values = {
+            f"{name}_value" if name in given else name: column for name, column in columns.items()
+        }
         return self._adapter.answer(given | values)
