@@ -16,7 +16,14 @@ from duffdp.sampling.entropy import entropy
 from engines import ENGINES, open_sources
 
 FALSE_ALARM = 1e-9
-LAZY = ["polars-lazy", "duckdb", "parquet", "ibis", "dask", pytest.param("spark", marks=pytest.mark.slow)]
+LAZY = [
+    "polars-lazy",
+    "duckdb",
+    "parquet",
+    "ibis",
+    "dask",
+    pytest.param("spark", marks=pytest.mark.slow),
+]
 PEOPLE = 10_000
 NUMBERS = Grid(0, 9, 1)
 
@@ -33,9 +40,15 @@ def counts(data, domain, **where):
 def table(values, people, text=False, **more):
     """Rows in a random order, so that no engine can rely on it."""
     order = np.random.default_rng(7).permutation(len(values))
-    ids = (pa.string(), [f"person {p}" for p in np.array(people)[order]]) if text else (pa.int64(), np.array(people)[order].tolist())
+    ids = (
+        (pa.string(), [f"person {p}" for p in np.array(people)[order]])
+        if text
+        else (pa.int64(), np.array(people)[order].tolist())
+    )
     columns = {"x": (pa.int64(), np.array(values)[order].tolist()), "p": ids}
-    return columns | {name: (pa.string(), np.array(column)[order].tolist()) for name, column in more.items()}
+    return columns | {
+        name: (pa.string(), np.array(column)[order].tolist()) for name, column in more.items()
+    }
 
 
 def binomial(count, n, share, alarms=1):
@@ -64,7 +77,9 @@ def test_rows_alike_count_as_often_as_there_are(engine):
     frame = ENGINES[engine](table(([1] * 3 + [9]) * PEOPLE, np.repeat(np.arange(PEOPLE), 4)))
     binomial(counts(frame, NUMBERS, column="x")[0, 1], PEOPLE, 0.75)
     people = PEOPLE // 5
-    frame = ENGINES[engine](table([9] * 10 * people, np.repeat(np.arange(people), 10), g=(["a"] * 9 + ["b"]) * people))
+    frame = ENGINES[engine](
+        table([9] * 10 * people, np.repeat(np.arange(people), 10), g=(["a"] * 9 + ["b"]) * people)
+    )
     found = counts(frame, NUMBERS, column="x", by="g", keys=["b", "a"])
     assert found.sum() == people
     binomial(found[1, 9], people, 0.9)
@@ -72,7 +87,9 @@ def test_rows_alike_count_as_often_as_there_are(engine):
 
 def test_groups(engine):
     """One row in each of four groups: each group gets a quarter of the people, with the cap over all groups together."""
-    frame = ENGINES[engine](table([5] * 4 * PEOPLE, np.repeat(np.arange(PEOPLE), 4), g=list("abcd") * PEOPLE))
+    frame = ENGINES[engine](
+        table([5] * 4 * PEOPLE, np.repeat(np.arange(PEOPLE), 4), g=list("abcd") * PEOPLE)
+    )
     found = counts(frame, NUMBERS, column="x", by="g", keys=["d", "a", "c", "b"])
     assert found.sum() == PEOPLE
     assert stats.chisquare(found[:, 5]).pvalue > FALSE_ALARM
@@ -81,7 +98,9 @@ def test_groups(engine):
 
 
 def test_categories(engine):
-    frame = ENGINES[engine](table([5] * 2 * PEOPLE, np.repeat(np.arange(PEOPLE), 2), s=["yes", "no"] * PEOPLE))
+    frame = ENGINES[engine](
+        table([5] * 2 * PEOPLE, np.repeat(np.arange(PEOPLE), 2), s=["yes", "no"] * PEOPLE)
+    )
     found = counts(frame, Categories(["yes", "no"]), column="s")
     assert found.sum() == PEOPLE
     binomial(found[0, 0], PEOPLE, 0.5)
@@ -126,7 +145,13 @@ def test_another_persons_rows_do_not_decide(engine):
     rng = np.random.default_rng(3)
     values, people = rng.integers(0, 1000, 400), rng.integers(0, 50, 400)
     both = [
-        counts(ENGINES[engine](table(values[keep], people[keep])), Grid(0, 999, 1), column="x", contributions=2, rng=5)
+        counts(
+            ENGINES[engine](table(values[keep], people[keep])),
+            Grid(0, 999, 1),
+            column="x",
+            contributions=2,
+            rng=5,
+        )
         for keep in (people >= 0, people != 7)
     ]
     change = both[0] - both[1]
@@ -140,7 +165,9 @@ def test_every_query_sees_the_same_rows(engine, by, rng):
     """Counts by value, ranks and sums, which are queries of their own, agree; a seed gives the same rows again."""
     rng_values = np.random.default_rng(1)
     n = 3000
-    data = table(rng_values.integers(0, 10**6, n), rng_values.integers(0, 300, n), g=list("ab") * (n // 2))
+    data = table(
+        rng_values.integers(0, 10**6, n), rng_values.integers(0, 300, n), g=list("ab") * (n // 2)
+    )
     where = {"by": "g", "keys": ["a", "b"]} if by else {}
     grid = Grid(0, 10**6, 1)
     frame = ENGINES[engine](data)
@@ -173,7 +200,9 @@ def test_every_query_sees_the_same_rows(engine, by, rng):
         pl.DataFrame({"x": [1.0, 2, 3], "p": [float("nan"), None, 5.0]}),
         pl.DataFrame({"x": [1.0, 2, 3], "p": [None, None, "a"]}),
     ],
-    ids=lambda frame: f"{type(frame).__module__.split('.')[0]}-{dict(zip(frame.columns, frame.dtypes, strict=True))['p']}",
+    ids=lambda frame: (
+        f"{type(frame).__module__.split('.')[0]}-{dict(zip(frame.columns, frame.dtypes, strict=True))['p']}"
+    ),
 )
 def test_rows_without_a_person_do_not_count(people):
     assert counts(people, NUMBERS, column="x")[0].tolist() == [0, 0, 0, 1, 0, 0, 0, 0, 0, 0]
@@ -182,7 +211,18 @@ def test_rows_without_a_person_do_not_count(people):
 def test_nan_is_nobody(engine):
     nothing = float("nan")
     data = {"x": (pa.int64(), [1, 2, 3, 4]), "p": (pa.float64(), [nothing, nothing, None, 7.0])}
-    assert counts(ENGINES[engine](data), NUMBERS, column="x")[0].tolist() == [0, 0, 0, 0, 1, 0, 0, 0, 0, 0]
+    assert counts(ENGINES[engine](data), NUMBERS, column="x")[0].tolist() == [
+        0,
+        0,
+        0,
+        0,
+        1,
+        0,
+        0,
+        0,
+        0,
+        0,
+    ]
 
 
 def test_both_zeros_are_one_person(engine):

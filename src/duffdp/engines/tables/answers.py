@@ -29,7 +29,9 @@ def of_one_type(values: list[Any]) -> list[Any]:
     if large and all(abs(value) < 10**_PLACES for value in values):
         return [Decimal(value) for value in values]
     try:
-        if kinds <= {int, float, Decimal} and (large or all(float(value) == value for value in values)):
+        if kinds <= {int, float, Decimal} and (
+            large or all(float(value) == value for value in values)
+        ):
             return [float(value) for value in values]
     except OverflowError:
         pass

@@ -120,7 +120,13 @@ def _moment(dtype: Any) -> Convert:
 
 
 def _number(nw: Any, dtype: Any) -> Convert:
-    convert = _whole(nw, dtype) if dtype.is_integer() else _decimal(dtype) if dtype == nw.Decimal else float
+    convert = (
+        _whole(nw, dtype)
+        if dtype.is_integer()
+        else _decimal(dtype)
+        if dtype == nw.Decimal
+        else float
+    )
     if dtype == nw.Float32:
         convert = _rounded_to(np.float32)
     elif not dtype.is_integer() and dtype not in (nw.Float64, nw.Decimal):

@@ -41,10 +41,14 @@ class Descent:
         if question not in self._answers:
             if question.total and self._totals is None:
                 self._totals = self._sums()
-            sums = self._totals if question.total and self._totals is not None else [0] * self._groups
+            sums = (
+                self._totals if question.total and self._totals is not None else [0] * self._groups
+            )
             near = self._sampled(*question.ranks[0]) if len(question.ranks) == 1 else None
             ranks = [near] if near is not None else self._descend(question.ranks)
-            self._answers[question] = [([part[g] for part in ranks], sums[g]) for g in range(self._groups)]
+            self._answers[question] = [
+                ([part[g] for part in ranks], sums[g]) for g in range(self._groups)
+            ]
         return self._answers[question]
 
     def tallies(self) -> list[tuple[Ints, Ints]]:
@@ -62,7 +66,11 @@ class Descent:
         elif self._groups > 1:
             rows = rows.filter(nw.col(GROUP) == group)
         below, upto = (
-            int(self._fetch(rows.filter(nw.col(INDEX) < end).select(nw.len().alias(COUNT)))[COUNT][0])
+            int(
+                self._fetch(rows.filter(nw.col(INDEX) < end).select(nw.len().alias(COUNT)))[COUNT][
+                    0
+                ]
+            )
             for end in (index, index + 1)
         )
         return below, upto - below
@@ -73,7 +81,9 @@ class Descent:
         most = max(16, min(BUCKETS, ROWS // groups))
         shift = max(0, (size - 1).bit_length() - int(math.log2(most)))
         found: dict[tuple[int, int], Ranks] = {}
-        ranges: dict[tuple[int, int], tuple[int, int, int]] | None = None  # (part, group): low, high, records below
+        ranges: dict[tuple[int, int], tuple[int, int, int]] | None = (
+            None  # (part, group): low, high, records below
+        )
         total = [0] * groups
         while len(found) < len(ranks) * groups:
             group, part, bucket, count = self._count(shift, ranges)
@@ -88,42 +98,67 @@ class Descent:
                     if (p, g) in found:
                         continue
                     low, high, below = ranges[p, g] if ranges else (0, size - 1, 0)
-                    begin, end = (cuts[g * len(ranks) + p], cuts[g * len(ranks) + p + 1]) if ranges else (whole[g], whole[g + 1])
+                    begin, end = (
+                        (cuts[g * len(ranks) + p], cuts[g * len(ranks) + p + 1])
+                        if ranges
+                        else (whole[g], whole[g + 1])
+                    )
                     near = trim(
-                        Ranks(bucket[begin:end], count[begin:end], below, total[g], low, high), *wanted(q, reach, total[g])
+                        Ranks(bucket[begin:end], count[begin:end], below, total[g], low, high),
+                        *wanted(q, reach, total[g]),
                     )
                     if shift == 0 or not len(near.values):
                         found[p, g] = near
                     else:
-                        last = near.last if near.last == high else min(near.last + 2**shift - 1, high)
+                        last = (
+                            near.last if near.last == high else min(near.last + 2**shift - 1, high)
+                        )
                         following[p, g] = (near.first, last, near.below)
                         inside += int(near.counts.sum())
                         asked += 2 * reach + 1
             ranges = following
             if ranges:
                 widest = max(high - low + 1 for low, high, _ in ranges.values())
-                finer = max(0, widest.bit_length() - int(math.log2(max(16, min(BUCKETS, ROWS // len(ranges))))))
+                finer = max(
+                    0,
+                    widest.bit_length()
+                    - int(math.log2(max(16, min(BUCKETS, ROWS // len(ranges))))),
+                )
                 # Another round of buckets pays if it leaves out much more than what is wanted anyway.
                 shift = 0 if inside <= max(EXACT, 64 * groups, 4 * asked) else min(finer, shift - 1)
         return [[found[p, g] for g in range(groups)] for p in range(len(ranks))]
 
-    def _count(self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None) -> tuple[Ints, Ints, Ints, Ints]:
+    def _count(
+        self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None
+    ) -> tuple[Ints, Ints, Ints, Ints]:
         """Group, part, bucket and number of records, ordered; one query, or one for each part without groups."""
         nw, number = self._nw, self._nw.len().alias(COUNT)
         if self._groups == 1:
             pieces = []
-            for (part, _), (low, high, _) in (ranges or {(0, 0): (0, self.domain.size - 1, 0)}).items():
-                rows = self._rows.filter((nw.col(INDEX) >= low) & (nw.col(INDEX) <= high)) if ranges else None
+            for (part, _), (low, high, _) in (
+                ranges or {(0, 0): (0, self.domain.size - 1, 0)}
+            ).items():
+                rows = (
+                    self._rows.filter((nw.col(INDEX) >= low) & (nw.col(INDEX) <= high))
+                    if ranges
+                    else None
+                )
                 got = self._fetch(self._bucketed(rows, shift).group_by(INDEX).agg(number))
                 index, count = whole(got[INDEX]), whole(got[COUNT])
                 pieces.append((np.zeros_like(index), np.full_like(index, part), index, count))
-            group, part_of, index, count = (np.concatenate(column) for column in zip(*pieces, strict=True))
+            group, part_of, index, count = (
+                np.concatenate(column) for column in zip(*pieces, strict=True)
+            )
         else:
             if ranges is None:
                 got = self._by_group(self._bucketed(None, shift), [INDEX], [number])
                 part_of = np.zeros(len(got[COUNT]), dtype=np.int64)
             else:
-                got = self._fetch(self._bucketed(self._within(ranges), shift).group_by(GROUP, PART, INDEX).agg(number))
+                got = self._fetch(
+                    self._bucketed(self._within(ranges), shift)
+                    .group_by(GROUP, PART, INDEX)
+                    .agg(number)
+                )
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
@@ -133,7 +168,9 @@ class Descent:
         """INDEX rounded down to multiples of 2**shift, in some rows or (None) in all."""
         if rows is None and shift and not self._lazy.has_people:
             return self._lazy.indexed(shift=shift)
-        return (self._rows if rows is None else rows).with_columns(rounded_down(self._nw.col(INDEX), shift).alias(INDEX))
+        return (self._rows if rows is None else rows).with_columns(
+            rounded_down(self._nw.col(INDEX), shift).alias(INDEX)
+        )
 
     def _by_group(self, rows: Any, also: list[str], aggregates: list[Any]) -> dict[str, Any]:
         """Aggregates for every group; where rows still have their own group columns, the keys are joined to the result."""
@@ -157,22 +194,32 @@ class Descent:
             rows = self._lazy.indexed(min(limits[LOW]), max(limits[HIGH])) if narrow else self._rows
             rows = self._lazy.joined(rows, limits)
         else:
-            rows = self._rows.join(self._lazy.engine.literal_frame(self._rows, limits), on=GROUP, how="inner")
+            rows = self._rows.join(
+                self._lazy.engine.literal_frame(self._rows, limits), on=GROUP, how="inner"
+            )
         return rows.filter((nw.col(INDEX) >= nw.col(LOW)) & (nw.col(INDEX) <= nw.col(HIGH)))
 
     def _sums(self) -> list[int]:
         """Exact sums of indices: a few bits at a time, so that no engine's integers overflow."""
         nw = self._nw
-        names = [f"piece_{i}" for i in range(-(-max(self.domain.size - 1, 1).bit_length() // PIECE))]
+        names = [
+            f"piece_{i}" for i in range(-(-max(self.domain.size - 1, 1).bit_length() // PIECE))
+        ]
         rows, rest = self._rows, nw.col(INDEX)
         for name in names[:-1]:
             piece = rest % 2**PIECE
             # A multiple of a power of two below 2**62 is divided by it without error, in doubles too.
             rows = rows.with_columns(piece.alias(name))
-            rows = rows.with_columns(((rest - piece) * 2.0**-PIECE).floor().cast(nw.Int64).alias(INDEX))
+            rows = rows.with_columns(
+                ((rest - piece) * 2.0**-PIECE).floor().cast(nw.Int64).alias(INDEX)
+            )
         rows = rows.with_columns(rest.alias(names[-1]))
         columns = [nw.col(name).sum() for name in names]
-        got = self._by_group(rows, [], columns) if self._groups > 1 else self._fetch(rows.select(*columns))
+        got = (
+            self._by_group(rows, [], columns)
+            if self._groups > 1
+            else self._fetch(rows.select(*columns))
+        )
         sums = [0] * self._groups
         group = whole(got[GROUP]) if self._groups > 1 else [0]
         for i, name in enumerate(names):
@@ -187,17 +234,26 @@ class Descent:
     def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
         """DuckDB without groups: a sample of blocks brackets the rank, one pass counts what is below and what is inside."""
         grid = self.domain
-        if not isinstance(grid, Grid) or grid.size <= BUCKETS:  # few candidates are counted in one pass without it
+        if (
+            not isinstance(grid, Grid) or grid.size <= BUCKETS
+        ):  # few candidates are counted in one pass without it
             return None
         sample = self._lazy.sample(grid)
         if sample is None or len(sample) < 2**10:
             return None
         size, share, top = len(sample), float(q), grid.size - 1
         sample.sort()
-        half = 6 * math.sqrt(size * share * (1 - share) + 4) + reach * 1e-6 * size + 1  # blocks are not independent: wide
+        half = (
+            6 * math.sqrt(size * share * (1 - share) + 4) + reach * 1e-6 * size + 1
+        )  # blocks are not independent: wide
         low, high = math.floor(share * size - half), math.ceil(share * size + half)
-        first, last = (int(sample[low]) if low >= 0 else 0), (int(sample[high]) if high < size else top)
-        got = self._fetch(self._lazy.placed(grid, first, last).group_by(INDEX).agg(self._nw.len().alias(COUNT)))
+        first, last = (
+            (int(sample[low]) if low >= 0 else 0),
+            (int(sample[high]) if high < size else top),
+        )
+        got = self._fetch(
+            self._lazy.placed(grid, first, last).group_by(INDEX).agg(self._nw.len().alias(COUNT))
+        )
         index, count = whole(got[INDEX]), whole(got[COUNT])
         order = np.argsort(index)
         index, count = index[order], count[order]

@@ -63,8 +63,12 @@ class LazyRows:
         `shift`, which is not for people, INDEX is rounded down to multiples of 2**shift.
         """
         nw = self.nw
-        rows = self._snapped(first, last, shift) if self._categories is None else self._with_category()
-        rows = rows.select(nw.col(INDEX), *map(nw.col, self.by), *([nw.col(PERSON)] if self.has_people else []))
+        rows = (
+            self._snapped(first, last, shift) if self._categories is None else self._with_category()
+        )
+        rows = rows.select(
+            nw.col(INDEX), *map(nw.col, self.by), *([nw.col(PERSON)] if self.has_people else [])
+        )
         if self.late:
             return rows
         rows = self.joined(rows)
@@ -80,7 +84,9 @@ class LazyRows:
         if limits is None:
             values, more = self._keys.values, {GROUP: self._keys.positions}
         else:
-            picked = [(row, at) for at, group in enumerate(limits[GROUP]) for row in self._key_rows[group]]
+            picked = [
+                (row, at) for at, group in enumerate(limits[GROUP]) for row in self._key_rows[group]
+            ]
             values = [row for row, _ in picked]
             more = {name: [column[at] for _, at in picked] for name, column in limits.items()}
         columns = {name: [row[i] for row in values] for i, name in enumerate(self.by)}
@@ -131,8 +137,13 @@ class LazyRows:
     def _with_category(self) -> Any:
         """INDEX by a join with the public list."""
         assert self._categories is not None
-        columns = {VALUE: [value for (value,) in self._categories.values], INDEX: self._categories.positions}
-        return self._rows.join(self.engine.literal_frame(self._rows, columns), on=VALUE, how="inner")
+        columns = {
+            VALUE: [value for (value,) in self._categories.values],
+            INDEX: self._categories.positions,
+        }
+        return self._rows.join(
+            self.engine.literal_frame(self._rows, columns), on=VALUE, how="inner"
+        )
 
 
 def columns_of(column: str, by: tuple[str, ...], unit: str | None) -> dict[str, str]:

@@ -58,7 +58,9 @@ class MemoryRows:
         """Records stay as they are until their group is looked at."""
         if self._keys is None:
             array, missing = self._adapter.array(self._column)
-            return [Column(Records(array if missing is None else array[~missing], self._whole), grid)]
+            return [
+                Column(Records(array if missing is None else array[~missing], self._whole), grid)
+            ]
         grouped = self._adapter.grouped(self._column, list(self._by))
         if grouped is not None:
             keys, array, sizes = grouped
@@ -112,5 +114,3 @@ class MemoryRows:
         if missing is not None:
             index[missing] = -1
         return index
-
-

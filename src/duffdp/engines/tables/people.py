@@ -30,7 +30,9 @@ def choose_rows(people: Ints, most: int, source: Randomness) -> Ints:
     source
         Where the generator of the choice gets its seed from.
     """
-    generator = np.random.Generator(np.random.PCG64DXSM([int(word) for word in source.words(WORDS)]))
+    generator = np.random.Generator(
+        np.random.PCG64DXSM([int(word) for word in source.words(WORDS)])
+    )
     shuffled = generator.permutation(len(people))
     # A stable sort keeps the random order within each person.
     rows = shuffled[np.argsort(people[shuffled], kind="stable")]

@@ -72,13 +72,17 @@ class Table:
         self._kind, column = kind, self._selection.column
         if column is None:
             names = ", ".join(map(repr, frame.collect_schema()))
-            raise DuffError(f"data have columns, so one must be named. Hint: column= one of {names}.")
+            raise DuffError(
+                f"data have columns, so one must be named. Hint: column= one of {names}."
+            )
         self._check_names(list(frame.collect_schema()))
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
         self.dtype = self._adapter.dtype(column)
         self.integer = self.dtype.is_integer() or self.dtype == nw.Boolean
-        self._keys = known_keys(nw, self._adapter, self._selection, self.untyped) if selection.by else None
+        self._keys = (
+            known_keys(nw, self._adapter, self._selection, self.untyped) if selection.by else None
+        )
 
     def _opened(self, data: Any, selection: Selection, kind: str) -> tuple[Any, Selection]:
         """The data as a narwhals frame."""
@@ -89,7 +93,9 @@ class Table:
             frame = nw.from_native(native, allow_series=True)
             if isinstance(frame, nw.Series):
                 if needed:
-                    raise DuffError(f"data are one series, so there is no column {needed[0]!r}. Pass a frame.")
+                    raise DuffError(
+                        f"data are one series, so there is no column {needed[0]!r}. Pass a frame."
+                    )
                 return frame.alias(SERIES).to_frame(), selection._replace(column=SERIES)
             frame.collect_schema()
         except DuffError:
@@ -111,7 +117,11 @@ class Table:
 
     def without_rows(self) -> Table:
         """The same columns with nothing in them; a lazy table reads no row until it is asked."""
-        return Table(self._adapter.without_rows(), self._selection, self._kind) if self._eager else self
+        return (
+            Table(self._adapter.without_rows(), self._selection, self._kind)
+            if self._eager
+            else self
+        )
 
     def sources(self, domain: Domain, source: Randomness) -> list[Tally]:
         """One source of counts for each key, in order; one in all without keys.

@@ -49,7 +49,11 @@ def numpy_array(column: Any) -> tuple[Array, Array | None]:
         column = column.cast(pa.uint8())
     if missing is not None:
         column = column.fill_null(pa.scalar(0, column.type))
-    array = column.to_numpy() if isinstance(column, pa.ChunkedArray) else column.to_numpy(zero_copy_only=False)
+    array = (
+        column.to_numpy()
+        if isinstance(column, pa.ChunkedArray)
+        else column.to_numpy(zero_copy_only=False)
+    )
     return array if view is None else array.view(view), missing
 
 

@@ -27,7 +27,9 @@ class DaskFrame(NarwhalsQuery):
         kept = native[list(dict.fromkeys(columns.values()))]
         first = {name: new for new, name in reversed(columns.items())}
         made = kept.rename(columns=first)
-        made = made.assign(**{new: made[first[name]] for new, name in columns.items() if first[name] != new})
+        made = made.assign(
+            **{new: made[first[name]] for new, name in columns.items() if first[name] != new}
+        )
         rows = self.nw.from_native(made[list(columns)])
         texts = [new for new, name in columns.items() if self.dtype(name) == self.nw.Categorical]
         return rows.with_columns(self.nw.col(*texts).cast(self.nw.String)) if texts else rows
@@ -37,8 +39,13 @@ class DaskFrame(NarwhalsQuery):
         import pandas
 
         known = dict(rows.to_native().dtypes)
-        made = {name: pandas.Series(values, dtype=known.get(name, "int64")) for name, values in columns.items()}
-        return self.nw.from_native(dask.dataframe.from_pandas(pandas.DataFrame(made), npartitions=1))
+        made = {
+            name: pandas.Series(values, dtype=known.get(name, "int64"))
+            for name, values in columns.items()
+        }
+        return self.nw.from_native(
+            dask.dataframe.from_pandas(pandas.DataFrame(made), npartitions=1)
+        )
 
     def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
         native, dtype = rows.to_native(), rows.collect_schema()[name]
@@ -102,5 +109,3 @@ def _mix(words: Array) -> Array:
     words = (words ^ (words >> np.uint64(27))) * _MULTIPLY[1]
     mixed: Array = words ^ (words >> np.uint64(31))
     return mixed
-
-

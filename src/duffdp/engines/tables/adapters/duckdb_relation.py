@@ -38,7 +38,10 @@ class DuckdbRelation(NarwhalsQuery):
         texts = [name for name in columns if types[name] == "VARCHAR"]
         if not texts:
             return made
-        parts = (f'{quote_name(n)}{" COLLATE " + quote_name("C") if n in texts else ""} AS {quote_name(n)}' for n in columns)
+        parts = (
+            f"{quote_name(n)}{' COLLATE ' + quote_name('C') if n in texts else ''} AS {quote_name(n)}"
+            for n in columns
+        )
         return self.nw.from_native(made.to_native().project(", ".join(parts)))
 
     def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
@@ -110,7 +113,9 @@ def _between(column: str, low: str, high: str) -> str:
 
 
 def _replaced(native: Any, name: str, expression: str) -> Any:
-    parts = (f"{expression if n == name else quote_name(n)} AS {quote_name(n)}" for n in native.columns)
+    parts = (
+        f"{expression if n == name else quote_name(n)} AS {quote_name(n)}" for n in native.columns
+    )
     return native.project(", ".join(parts))
 
 

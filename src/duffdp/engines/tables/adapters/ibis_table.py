@@ -27,14 +27,18 @@ class IbisTable(NarwhalsQuery):
 
     def rows(self, columns: dict[str, str]) -> Any:
         native = self.native
-        return self.nw.from_native(native.select(**{new: native[name] for new, name in columns.items()}))
+        return self.nw.from_native(
+            native.select(**{new: native[name] for new, name in columns.items()})
+        )
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
         import ibis
         import pyarrow as pa
 
         known = rows.to_native().schema()
-        types = {name: known[name].to_pyarrow() if name in known else pa.int64() for name in columns}
+        types = {
+            name: known[name].to_pyarrow() if name in known else pa.int64() for name in columns
+        }
         table = pa.table({name: pa.array(values, types[name]) for name, values in columns.items()})
         return self.nw.from_native(ibis.memtable(table))
 
@@ -52,7 +56,9 @@ class IbisTable(NarwhalsQuery):
         # Before it becomes a number: an infinite one has none.
         moment = ibis.least(ibis.greatest(column, low), high)
         moment = moment.cast("timestamp") if kind.is_date() else moment
-        number = moment.epoch_seconds().cast("int64") * 1_000_000 + moment.microsecond().cast("int64")
+        number = moment.epoch_seconds().cast("int64") * 1_000_000 + moment.microsecond().cast(
+            "int64"
+        )
         return self.nw.from_native(native.mutate(**{name: number})), "us"
 
     def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
@@ -82,5 +88,7 @@ class IbisTable(NarwhalsQuery):
 
 def _within_python(low: int, high: int) -> tuple[int, int]:
     """Ends in microseconds that are times in Python."""
-    least, most = ((end - _EPOCH) // dt.timedelta(microseconds=1) for end in (dt.datetime.min, dt.datetime.max))
+    least, most = (
+        (end - _EPOCH) // dt.timedelta(microseconds=1) for end in (dt.datetime.min, dt.datetime.max)
+    )
     return max(low, least), min(high, most)

@@ -33,7 +33,9 @@ class PandasFrame(MemoryFrame):
             return native.dt.tz_convert("UTC").dt.tz_localize(None).to_numpy(), None
         missing = native.isna().to_numpy()
         # Nullable numbers: what stands at missing places is not looked at.
-        return native.to_numpy(dtype=native.dtype.numpy_dtype, na_value=0), missing if missing.any() else None
+        return native.to_numpy(
+            dtype=native.dtype.numpy_dtype, na_value=0
+        ), missing if missing.any() else None
 
     def positions(self, name: str, values: list[Any]) -> Ints:
         import pandas

@@ -24,8 +24,12 @@ class PolarsFrame(MemoryFrame):
             return positions_of_objects(series.to_list(), values)
         if series.dtype in (polars.Categorical, polars.Enum):
             series = series.cast(polars.String)
-        known = polars.DataFrame([polars.Series("v", values, dtype=series.dtype)]).with_row_index("i")
-        found = polars.DataFrame([series.alias("v")]).join(known, on="v", how="left", maintain_order="left")
+        known = polars.DataFrame([polars.Series("v", values, dtype=series.dtype)]).with_row_index(
+            "i"
+        )
+        found = polars.DataFrame([series.alias("v")]).join(
+            known, on="v", how="left", maintain_order="left"
+        )
         return found["i"].cast(polars.Int64).fill_null(-1).to_numpy()
 
     def people(self, name: str) -> Ints:
@@ -40,7 +44,9 @@ class PolarsFrame(MemoryFrame):
             present = present & polars.col("v").is_not_nan()
         each = rows.filter(present).group_by("v").agg("i")["i"]
         numbers = np.full(len(series), -1, dtype=np.int64)
-        numbers[each.explode().to_numpy()] = np.repeat(np.arange(len(each)), each.list.len().to_numpy())
+        numbers[each.explode().to_numpy()] = np.repeat(
+            np.arange(len(each)), each.list.len().to_numpy()
+        )
         return numbers
 
     def grouped(self, name: str, by: list[str]) -> tuple[Any, Array, Ints] | None:

@@ -53,7 +53,9 @@ class PolarsLazy(NarwhalsQuery):
         # Mixed again with another key: the orders of different people have nothing in common.
         mixed = polars.struct(PERSON, *kept, COPY).hash(first).hash(second)
         native = native.with_columns(mixed.alias(ORDER)).sort(ORDER, *kept, COPY)
-        return self.nw.from_native(native.filter(polars.int_range(polars.len()).over(PERSON) < most).select(kept))
+        return self.nw.from_native(
+            native.filter(polars.int_range(polars.len()).over(PERSON) < most).select(kept)
+        )
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import polars

@@ -82,7 +82,9 @@ class SparkFrame(NarwhalsQuery):
 
         columns = {name: of_one_type(values) for name, values in columns.items()}
         schema = t.StructType([t.StructField(n, _type_of(values)) for n, values in columns.items()])
-        return self.native.sparkSession.createDataFrame(list(zip(*columns.values(), strict=True)), schema)
+        return self.native.sparkSession.createDataFrame(
+            list(zip(*columns.values(), strict=True)), schema
+        )
 
 
 def _column(name: str) -> Any:

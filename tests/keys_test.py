@@ -1,0 +1,220 @@
+"""A row counts in one group at most: keys that a column holds as one value are refused, and types without a known equality."""
+
+from __future__ import annotations
+
+import datetime as dt
+from decimal import Decimal
+from zoneinfo import ZoneInfo
+
+import duckdb
+import narwhals as nw
+import pandas as pd
+import polars as pl
+import pyarrow as pa
+import pytest
+
+import duffdp
+from duffdp import Categories, DuffError, Grid, UnsupportedData
+from duffdp.engines.tables.column_types import column_values, spellings
+from engines import ENGINES, open_sources
+
+GRID = Grid(0, 9, 1)
+BERLIN = ZoneInfo("Europe/Berlin")
+ODD = "a\"b'c;--\\ \N{SNOWMAN}"
+GROUPS = {
+    "text": (pa.string(), ["a", "A", "a ", ODD, "", None], ["A", "a", "", ODD]),
+    "int": (pa.int64(), [1, 2, -(2**63), 2**63 - 1, None], [2**63 - 1, 1, -(2**63)]),
+    "uint": (pa.uint64(), [1, 2**64 - 1, None], [2**64 - 1, 1]),
+    "float": (
+        pa.float64(),
+        [0.1, -0.0, float("inf"), float("nan"), None],
+        [0.1, 0, float("inf"), -1.5],
+    ),
+    "single": (pa.float32(), [0.1, 2.5, None], [0.1, 2.5]),
+    "decimal": (pa.decimal128(9, 2), [Decimal("0.10"), Decimal("2.00"), None], [Decimal("0.1"), 2]),
+    "bool": (pa.bool_(), [True, False, None], [True, False]),
+    "date": (
+        pa.date32(),
+        [dt.date(2020, 1, 1), dt.date(1, 1, 1), None],
+        [dt.date(1, 1, 1), dt.date(2020, 1, 1)],
+    ),
+    "moment": (
+        pa.timestamp("us"),
+        [dt.datetime(2020, 1, 1, 1, 1, 1, 1), None],
+        [dt.datetime(2020, 1, 1, 1, 1, 1, 1)],
+    ),
+    "second": (
+        pa.timestamp("s"),
+        [dt.datetime(2020, 1, 1, 1, 1, 1), None],
+        [dt.datetime(2020, 1, 1, 1, 1, 1)],
+    ),
+}
+
+
+def matches(key, record):
+    return (
+        record is not None
+        and record == record
+        and key == record
+        or (
+            isinstance(key, float)
+            and record is not None
+            and pa.scalar(key, pa.float32()).as_py() == record
+        )
+    )
+
+
+@pytest.mark.parametrize("kind", GROUPS)
+@pytest.mark.parametrize("unit", [None, "p"])
+def test_a_row_is_in_one_group_at_most(engine, kind, unit):
+    """Every record is found by its own key, whatever the type, and by no other."""
+    arrow_type, records, keys = GROUPS[kind]
+    if engine == "spark" and arrow_type == pa.uint64():
+        pytest.skip("no such type there")
+    columns = {
+        "x": (pa.int64(), list(range(len(records)))),
+        "g": (arrow_type, records),
+        "p": (pa.int64(), list(range(len(records)))),
+    }
+    if engine == "ibis" and kind == "text":
+        keys = ["A", "", ODD]
+    sources = open_sources(ENGINES[engine](columns), GRID, "x", "g", keys, unit)
+    found = [source.tally()[0].tolist() for source in sources]
+    assert found == [
+        [i for i, record in enumerate(records) if matches(key, record)] for key in keys
+    ]
+
+
+def frames_of(arrow_type, records):
+    table = pa.table({"x": pa.array([1] * len(records)), "g": pa.array(records, arrow_type)})
+    relation = duckdb.from_arrow(table)
+    polars = pl.from_arrow(table)
+    return [table, polars, polars.lazy(), table.to_pandas(types_mapper=pd.ArrowDtype), relation]
+
+
+@pytest.mark.parametrize(
+    ("arrow_type", "record"),
+    [
+        (pa.time64("us"), dt.time(10)), (pa.binary(), b"a"), (pa.list_(pa.int64()), [1]), (pa.duration("us"), dt.timedelta(1)),
+        (pa.struct([("a", pa.int64())]), {"a": 1}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_types_without_a_known_equality_are_refused_before_rows_are_read(arrow_type, record):
+    for records in ([], [record]):
+        for frame in frames_of(arrow_type, records):
+            key = record if isinstance(record, dt.time | bytes | dt.timedelta) else "a"
+            with pytest.raises(UnsupportedData, match="cannot be told apart"):
+                duffdp.median(frame, column="x", epsilon=1, bounds=(0, 9), by="g", keys=[key])
+            with pytest.raises(UnsupportedData, match="cannot be told apart"):
+                duffdp.mode(frame, column="g", epsilon=1, categories=[key, "b"])
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["TIME", "BLOB", "INTERVAL", "UUID", "BIT", "TIMESTAMP_NS", "INTEGER[]", "TIMETZ", "BIGNUM"],
+)
+def test_types_of_duckdb_that_are_refused(kind):
+    relation = duckdb.connect().sql(f"SELECT 1 AS x, NULL::{kind} AS g")
+    with pytest.raises(UnsupportedData, match="cannot be told apart"):
+        duffdp.median(
+            relation, column="x", epsilon=1, bounds=(0, 9), by="g", keys=[dt.datetime(2020, 1, 1)]
+        )
+
+
+def test_the_hour_that_comes_twice():
+    """Two zones or two folds may stand for one instant, and one clock time for two: the instant decides."""
+    first = dt.datetime(2020, 10, 25, 2, 30, tzinfo=BERLIN)
+    second = first.replace(fold=1)
+    utc = [key.astimezone(dt.UTC) for key in (first, second)]
+    table = pa.table({"x": [1, 2], "g": pa.array(utc, pa.timestamp("us", tz="UTC"))})
+    frames = [
+        table,
+        pl.from_arrow(table),
+        pl.from_arrow(table).lazy(),
+        table.to_pandas(),
+        duckdb.from_arrow(table),
+    ]
+    for frame in frames:
+        for keys in ([first, utc[0]], [second, utc[1]]):
+            with pytest.raises(DuffError, match="differ"):
+                duffdp.median(frame, column="x", epsilon=1, bounds=(0, 9), by="g", keys=keys)
+        sources = open_sources(frame, GRID, "x", "g", [first, utc[1]])
+        assert [source.tally()[0].tolist() for source in sources] == [[1], [2]]
+
+
+def test_keys_with_nanoseconds_are_refused():
+    frame = pd.DataFrame({"x": [1], "g": pd.to_datetime(["2020-01-01"]).astype("M8[ns]")})
+    keys = [pd.Timestamp("2020-01-01"), pd.Timestamp("2020-01-01") + pd.Timedelta(1, "ns")]
+    with pytest.raises(DuffError, match="kind of that column"):
+        duffdp.median(frame, column="x", epsilon=1, bounds=(0, 9), by="g", keys=keys)
+    with pytest.raises(DuffError, match="kind of that column"):
+        duffdp.median(
+            frame, column="x", epsilon=1, bounds=(0, 9), by="g", keys=[dt.datetime(9999, 1, 1)]
+        )
+    (source,) = open_sources(frame, GRID, "x", "g", keys[:1])
+    assert source.tally()[0].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    "setting", ["VARCHAR COLLATE NOCASE", "VARCHAR COLLATE NOACCENT", "VARCHAR"]
+)
+def test_collations_of_duckdb(setting):
+    """A collation that takes letters for one another does not put a row into two groups."""
+    connection = duckdb.connect()
+    connection.execute(f"CREATE TABLE t (x INTEGER, g {setting}, p {setting})")
+    connection.execute("INSERT INTO t VALUES (1, 'a', 'u'), (2, 'A', 'v'), (3, 'ä', 'w')")
+    if setting == "VARCHAR":
+        connection.execute("SET default_collation = NOCASE")
+    for unit in (None, "p"):
+        sources = open_sources(connection.table("t"), GRID, "x", "g", ["a", "A", "ä"], unit)
+        assert [source.tally()[0].tolist() for source in sources] == [[1], [2], [3]]
+        (source,) = open_sources(connection.table("t"), Categories(["A", "a", "ä"]), "g", unit=unit)
+        assert source.tally()[1].tolist() == [1, 1, 1]
+
+
+def test_databases_that_may_compare_text_loosely():
+    import ibis
+
+    table = ibis.memtable(pa.table({"x": [1], "g": ["a"]}))
+    for keys in (["a", "A"], ["a", "a "], ["a", "\N{LATIN SMALL LETTER A WITH DIAERESIS}"]):
+        with pytest.raises(DuffError, match="differ"):
+            duffdp.median(table, column="x", epsilon=1, bounds=(0, 9), by="g", keys=keys)
+
+
+def test_keys_come_back_as_they_were_given():
+    frame = pl.DataFrame({"x": [1.0, 2.0], "g": pl.Series([0.1, 2.0], dtype=pl.Float32)})
+    for data in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
+        given = duffdp.median(
+            data, column="x", epsilon=1, bounds=(0, 9), by="g", keys=[0.1, 2.0]
+        ).rows()
+        assert [keys["g"] for keys, _, _ in given] == [0.1, 2.0]
+
+
+def test_values_of_files_without_types():
+    """What public values print as; two that print the same are one."""
+    assert spellings(1) == ("1",)
+    assert spellings(2.5) == ("2.5",)
+    assert spellings("x") == ("x",)
+    assert spellings(Decimal("1.10")) == ("1.10",)
+    assert spellings(True) == ("True", "true", "TRUE")
+    assert spellings(dt.date(2020, 1, 2)) == ("2020-01-02",)
+    assert spellings(dt.datetime(2020, 1, 2, 3)) == ("2020-01-02 03:00:00", "2020-01-02T03:00:00")
+    assert spellings("\ud800") == ()
+    assert column_values(nw, nw.String(), untyped=True)(7) == ("7",)
+    assert column_values(nw, nw.String())(7) == ()
+    assert column_values(nw, nw.Float64(), untyped=True)(7) == (7.0,)
+
+
+def test_groups_of_a_file_without_types(tmp_path):
+    """One group may be spelled in several ways, and each row counts once."""
+    rows = ["1,true,u", "2,True,v", "3,false,w", "3,TRUE,w2", "4,x,w3", "4,true,u"]
+    (tmp_path / "t.csv").write_text("\n".join(["x,g,p", *rows * 1, "5,no,y"]) + "\n")
+    for unit in (None, "p"):
+        sources = open_sources(tmp_path / "t.csv", GRID, "x", "g", [True, False], unit)
+        counts = [int(source.tally()[1].sum()) for source in sources]
+        assert counts == ([4, 1] if unit is None else [3, 1])
+    with pytest.raises(DuffError, match="differ"):
+        duffdp.median(
+            tmp_path / "t.csv", column="x", epsilon=1, bounds=(0, 9), by="g", keys=[True, "true"]
+        )
