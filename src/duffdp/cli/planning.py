@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from importlib import import_module
 from typing import Any
 
 from duffdp.cli.source import opened
 from duffdp.cli.values import listed, typed, value
+from duffdp.engines.sql import quote_name
 from duffdp.errors import DuffError
 
 SHAPES = ("normal", "uniform", "beta")
@@ -34,10 +36,12 @@ def question(
         return asked | {"data": data, "categories": None if categories is None else listed(categories)}
     if column is None:
         raise DuffError(f"a file needs --column; without records pass one of {', '.join(SHAPES)} and --n.")
-    with opened(data, [column], [column]) as source:
+    bound = asked.get("bounds", (0.0,))[0]
+    timed = "datetime" if isinstance(bound, dt.datetime) else "date" if isinstance(bound, dt.date) else "float"
+    with opened(data, [column], {(column, timed if categories is None else "category")}) as source:
         if column not in source.types:
             raise DuffError(f"there is no column {column!r}. Hint: it has {', '.join(map(repr, source.types))}.")
         if categories is not None:
             asked["categories"] = typed(column, source.types[column], listed(categories))
-        records = source.rows([column]).project(f'"{column}"').fetchnumpy()[column]
+        records = source.rows([column]).project(quote_name(column)).fetchnumpy()[column]
     return asked | {"data": records}
