@@ -9,12 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-import scipy.sparse
 
 import duffdp
 import graph_oracle
-from duffdp import DuffError, Grid, UnsupportedData
-from duffdp.engines.edges import read_edges
+from duffdp import DuffError, Grid
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.statistics import Stars, Triangles
 from duffdp.statistics import triangles as module
@@ -108,57 +106,6 @@ def test_a_window_has_the_distances_of_the_whole_ladder():
         outside = [whole.distance_of(i) for i in range(4061) if not window.tail.first <= i <= window.tail.last]
         assert len(outside) == window.tail.count
         assert min(outside) >= window.tail.floor
-
-
-def test_sources_agree(tmp_path):
-    edges = [(0, 1), (1, 2), (0, 2), (2, 3)]
-    messy = [*edges, (1, 0), (2, 2), (0, 1)]
-    (tmp_path / "edges.csv").write_text("u,v\n" + "".join(f"{u},{v}\n" for u, v in messy))
-    (tmp_path / "bare.csv").write_text("".join(f"{u},{v}\n" for u, v in messy))
-    dense = np.zeros((4, 4))
-    dense[tuple(np.transpose(edges))] = 1
-    sources = [
-        messy,
-        np.array(messy),
-        np.array(messy, dtype=np.uint64),
-        [(10 * u, 10 * v) for u, v in messy],
-        tmp_path / "edges.csv",
-        str(tmp_path / "bare.csv"),
-        scipy.sparse.csr_matrix(dense),
-        scipy.sparse.coo_array(dense + dense.T),
-    ]
-    for source in sources:
-        ladder = Triangles(5).ladder(source)
-        assert (ladder.count, ladder.sensitivity(0, 4)) == (1, Triangles(5).ladder(edges).sensitivity(0, 4))
-    assert Triangles(5).ladder(np.empty((0, 2), dtype=int)).count == 0
-
-
-@pytest.mark.parametrize(
-    ("edges", "said"),
-    [
-        ([(0, -1)], "negative"),
-        ([(0, 1), (2, 3), (4, 5)], "more nodes than nodes=5"),
-        ([(0, 1, 2)], "Weights"),
-        ([(0.0, 1.0)], "whole node numbers"),
-        ([("a", "b")], "whole node numbers"),
-        ([0, 1], "two columns"),
-        ([(0, 1), (1,)], "equal length"),
-        (scipy.sparse.csr_matrix(np.full((3, 3), 0.5)), "weights"),
-        (scipy.sparse.csr_matrix(np.ones((2, 3))), "square"),
-    ],
-)
-def test_bad_edges(edges, said):
-    with pytest.raises(UnsupportedData, match=said):
-        read_edges(edges, 5)
-
-
-def test_bad_files(tmp_path):
-    with pytest.raises(DuffError, match="cannot read"):
-        duffdp.triangles(tmp_path / "none.csv", epsilon=1, nodes=5)
-    for text in ("u,v,w\n0,1,2\n", "u,v\n0,x\n"):
-        (tmp_path / "bad.csv").write_text(text)
-        with pytest.raises(UnsupportedData):
-            duffdp.triangles(tmp_path / "bad.csv", epsilon=1, nodes=5)
 
 
 @pytest.mark.parametrize(

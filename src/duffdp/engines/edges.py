@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import operator
 import os
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
-from duffdp.domain import Ints
+from duffdp.domain import Array, Ints
+from duffdp.engines.selection import is_table, narwhals
 from duffdp.errors import DuffError, UnsupportedData
 
 _FIX = "Pass two columns of whole node numbers."
+_INT64 = np.iinfo(np.int64)
+# Two whole numbers with a comma, a semicolon or blanks between them; up to 18 digits are an int64.
+_EDGE = re.compile(rb"^[ \t]*0*(\d{1,18})(?:[ \t]*[,;][ \t]*|[ \t]+)0*(\d{1,18})[ \t]*\r?$", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,14 +56,14 @@ def scipy_sparse() -> Any:
 
 
 def read_edges(edges: Any, nodes: int) -> Graph:
-    """Self-loops are dropped; an edge that is listed twice or in both directions counts once."""
+    """The simple graph of the edges between the public nodes 0 to nodes - 1, each edge read by itself.
+
+    Self-loops and what is no edge between such nodes are dropped; an edge that is listed twice or in both directions counts once.
+    """
     pairs = _pairs(edges)
-    if pairs.size and pairs.min() < 0:
-        raise UnsupportedData("node numbers must be 0 or more, got negative ones. Number the nodes anew.")
+    pairs = pairs[(pairs >= 0).all(axis=1) & (pairs < nodes).all(axis=1)].astype(np.int64)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
     names, ends = np.unique(pairs, return_inverse=True)
-    if len(names) > nodes:
-        raise UnsupportedData(f"the edges name more nodes than nodes={nodes}. Pass the public number of nodes.")
     ends = ends.reshape(-1, 2)
     size = min(nodes, len(names) + 2)
     tail, head = np.divmod(np.unique(ends.min(axis=1) * size + ends.max(axis=1)), size)
@@ -69,51 +75,91 @@ def read_edges(edges: Any, nodes: int) -> Graph:
     return Graph(nodes, np.minimum(tail, head), np.maximum(tail, head), degree[order])
 
 
-def _pairs(edges: Any) -> Ints:
-    """Any edge list as an array of two int64 columns."""
+def _pairs(edges: Any) -> Array:
+    """Any edge list as an array of two columns of whole numbers."""
     if isinstance(edges, str | os.PathLike):
         return _from_file(edges)
     if hasattr(edges, "tocoo"):
         return _from_matrix(edges.tocoo())
-    if isinstance(edges, list | tuple) and not edges:
-        return np.empty((0, 2), dtype=np.int64)
-    array: npt.NDArray[Any]
-    try:
-        array = np.asarray(edges.to_numpy() if hasattr(edges, "to_numpy") else edges)
-    except ValueError:
-        raise UnsupportedData(f"edges must be pairs of equal length. {_FIX}") from None
-    if array.ndim != 2 or array.shape[1] != 2:
-        shape = " x ".join(["edges", *(str(width) for width in array.shape[1:])])
-        weights = " Weights are not supported." if array.ndim == 2 and array.shape[1] == 3 else ""
+    if is_table(edges):
+        return _from_frame(edges)
+    if not isinstance(edges, np.ndarray):
+        return _from_records(edges)
+    if edges.ndim != 2 or edges.shape[1] != 2:
+        shape = " x ".join(["edges", *(str(width) for width in edges.shape[1:])])
+        weights = " Weights are not supported." if edges.ndim == 2 and edges.shape[1] == 3 else ""
         raise UnsupportedData(f"edges must have two columns, got an array of {shape}.{weights} {_FIX}")
-    if array.dtype.kind not in "iu":
-        raise UnsupportedData(f"edges must be whole node numbers, got dtype {array.dtype}. {_FIX}")
-    if array.dtype == np.uint64:
-        array = np.minimum(array, np.uint64(np.iinfo(np.int64).max))
-    return array.astype(np.int64, copy=False)
+    if edges.dtype == object:
+        return _from_records(edges)
+    _check_type(edges.dtype.kind in "iu", edges.dtype)
+    return edges
 
 
-def _from_matrix(matrix: Any) -> Ints:
+def _check_type(whole: bool, dtype: Any) -> None:
+    if not whole:
+        raise UnsupportedData(f"edges must be whole node numbers, got dtype {dtype}. {_FIX}")
+
+
+def _from_records(edges: Any) -> Array:
+    """Pairs that are objects of Python have no type: each is two whole numbers, or else it is no edge."""
+    if not isinstance(edges, Iterable):
+        raise UnsupportedData(f"edges must be pairs of node numbers, got {type(edges).__name__}. {_FIX}")
+    listed = list(edges)
+    try:
+        quick = np.array(listed)
+    except (ValueError, OverflowError):  # not alike: read one by one
+        quick = np.empty(0)
+    if quick.dtype == np.int64 and quick.ndim == 2 and quick.shape[1] == 2:
+        return quick
+    found = [pair for pair in map(_pair, listed) if pair is not None]
+    return np.array(found, dtype=np.int64).reshape(-1, 2)
+
+
+def _pair(record: Any) -> tuple[int, int] | None:
+    try:
+        tail, head = map(operator.index, record)
+    except (TypeError, ValueError):
+        return None
+    return (tail, head) if max(abs(tail), abs(head)) <= _INT64.max else None
+
+
+def _from_frame(edges: Any) -> Array:
+    """A frame with two columns of an integer type; a missing number makes no edge."""
+    nw = narwhals()
+    try:
+        frame = nw.from_native(edges, eager_only=True)
+    except TypeError:
+        raise UnsupportedData(f"edges must be a frame in memory, got {type(edges).__name__}. {_FIX}") from None
+    if len(frame.columns) != 2:
+        raise UnsupportedData(f"edges must have two columns, got {len(frame.columns)}. {_FIX}")
+    columns = [frame.get_column(name) for name in frame.columns]
+    for column in columns:
+        _check_type(column.dtype.is_integer(), column.dtype)
+    present = ~(columns[0].is_null() | columns[1].is_null())
+    return np.column_stack([_signed(column.filter(present).to_numpy()) for column in columns])
+
+
+def _signed(numbers: Array) -> Ints:
+    """Whole numbers as int64; larger ones are no nodes."""
+    if numbers.dtype == np.uint64:
+        numbers = np.where(numbers > np.uint64(_INT64.max), np.uint64(0), numbers + np.uint64(1)).astype(np.int64) - 1
+    return numbers.astype(np.int64)
+
+
+def _from_matrix(matrix: Any) -> Array:
+    """Every entry of an adjacency matrix that is not 0 is an edge, whatever its weight."""
     if matrix.shape[0] != matrix.shape[1]:
         raise UnsupportedData(f"an adjacency matrix must be square, got shape {matrix.shape}.")
-    if matrix.dtype.kind not in "iub" and not (matrix.data == 1).all():
-        raise UnsupportedData("an adjacency matrix must hold 0 and 1, got weights. Pass for example (matrix != 0).")
-    held = matrix.data != 0
-    return np.column_stack([matrix.row[held], matrix.col[held]]).astype(np.int64)
+    entries = matrix.data != 0
+    return np.column_stack([matrix.row[entries], matrix.col[entries]]).astype(np.int64)
 
 
-def _from_file(path: str | os.PathLike[str]) -> Ints:
-    """A CSV file of two columns, with or without a header line."""
+def _from_file(path: str | os.PathLike[str]) -> Array:
+    """A file of text: a line with two whole numbers is an edge, and any other line, such as a header, is not."""
     try:
-        with open(path, encoding="utf-8") as file:
-            first = file.readline()
+        with open(path, "rb") as file:
+            text = file.read()
     except OSError as error:
         raise DuffError(f"cannot read the edges from {os.fspath(path)!r}: {error.strerror}.") from None
-    header = not all(part.strip().isdigit() for part in first.split(","))
-    try:
-        pairs: Ints = np.loadtxt(path, dtype=np.int64, delimiter=",", skiprows=int(header), ndmin=2)
-    except ValueError:
-        raise UnsupportedData(f"cannot read {os.fspath(path)!r} as two columns of whole numbers. {_FIX}") from None
-    if pairs.size and pairs.shape[1] != 2:
-        raise UnsupportedData(f"edges must have two columns, got {pairs.shape[1]}. {_FIX}")
-    return pairs.reshape(-1, 2)
+    found = _EDGE.findall(text.removeprefix(b"\xef\xbb\xbf"))
+    return np.array(found, dtype="S18").reshape(-1, 2).astype(np.int64)
