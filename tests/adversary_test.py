@@ -117,6 +117,12 @@ def test_counts_that_differ_by_more_than_a_record(tmp_path, monkeypatch):
     assert set(differences(NUMBERS, tmp_path)) == {"counts"}
 
 
+def test_counts_that_cannot_be_had(tmp_path, monkeypatch):
+    """As where an engine makes nothing of a record and counts it all the same."""
+    monkeypatch.setattr(adversary, "sources", lambda data, options: [1])
+    assert set(differences(NUMBERS, tmp_path)) == {"counts"}
+
+
 def test_a_value_outside_of_the_public_set(tmp_path, monkeypatch):
     monkeypatch.setattr(adversary, "_is_candidate", lambda domain, value: False)
     assert set(differences(NUMBERS, tmp_path)) == {"public set"}
