@@ -77,11 +77,12 @@ class Prepared:
 
     def refuse_what_types_forbid(self) -> None:
         """Go all the way but for the draw, without a row: what would fail then is not charged."""
-        self._sources(self.data.without_rows())
+        # Without a row there is nothing to choose: any bits will do, and none is taken from the release.
+        self._sources(self.data.without_rows(), entropy(0))
 
     def numbers(self) -> Numbers:
         """Read the records and draw."""
-        sources = self._sources(self.data)
+        sources = self._sources(self.data, self.entropy)
         return draw(self.checked.recipe, sources, self.facts.domain, self.entropy)
 
     def release(self, result: Result) -> Release:
@@ -92,11 +93,11 @@ class Prepared:
         assert isinstance(self.data, Table)
         return self.data.answers(columns)
 
-    def _sources(self, data: Records | Table | Edges) -> list[Any]:
+    def _sources(self, data: Records | Table | Edges, source: Entropy) -> list[Any]:
         """Where the counts come from, one source for each group."""
         domain = self.facts.domain
         if not isinstance(data, Records):
-            return data.sources(domain, self.entropy)
+            return data.sources(domain, source)
         return [CategoryColumn(data, domain) if isinstance(domain, Categories) else Column(data, domain)]
 
 
