@@ -44,13 +44,15 @@ class Stepped:
 
     def __init__(self, steps: StepFunction, law: Law) -> None:
         self._starts = [steps.domain.value(i) for i in steps.start.tolist()]
-        self.log_probability = law.log_probability
+        self.log_probability = cache(law.log_probability)  # each law meets several neighbours
 
     def outputs(self) -> Iterable[Any]:
         return self._starts
 
 
-def neighbours(many: int, most: int, *, repeats: bool = True) -> Iterator[tuple[Chosen, Chosen, int]]:
+def neighbours(
+    many: int, most: int, *, repeats: bool = True
+) -> Iterator[tuple[Chosen, Chosen, int]]:
     """Every data set of fewer than `most` out of `many` records, with one record more, and that record.
 
     Data sets come by size; with `repeats` a record may occur more than once (edges of a graph may not).
@@ -100,7 +102,9 @@ def largest_log_ratio(
     return max(log_ratio(known(here), known(there)) for here, there in pairs)
 
 
-def largest_loss(statistic: Any, mechanism: Any, *, size: int = 4, most: int = 5, domain: Any = None) -> float:
+def largest_loss(
+    statistic: Any, mechanism: Any, *, size: int = 4, most: int = 5, domain: Any = None
+) -> float:
     """The largest privacy loss of a mechanism over all neighbours on a small domain: at most its epsilon, or it is broken.
 
     Parameters
