@@ -15,7 +15,14 @@ import pytest
 import graph_oracle
 from cases import MECHANISMS, SMALL, STATISTICS
 from duffdp import Categories, Grid
-from duffdp.audit.neighbours import Listed, largest_log_ratio, largest_loss, log_ratio, neighbours
+from duffdp.audit.neighbours import (
+    Listed,
+    largest_log_ratio,
+    largest_loss,
+    log_ratio,
+    log_ratios,
+    neighbours,
+)
 from duffdp.engines.tables import people
 from duffdp.statistics import Median, Mode
 from release_draws import laws
@@ -159,6 +166,24 @@ def test_one_row_through_the_verb(call, container):
 
         losses[epsilon] = largest_log_ratio(draws_of, ((a, b) for a, b, _ in neighbours(3, 4)))
     check(call, losses)
+
+
+@pytest.mark.parametrize("call", TABLES, ids=str)
+def test_what_is_called_bounded_is_bounded(call):
+    """The log-ratios of all outputs lie within epsilon of each other: composition then charges a
+    quarter. What is not called so needs its whole charge."""
+    epsilon = 9.0
+
+    @cache
+    def draws_of(data):
+        return laws(lambda: call([RECORDS[i] for i in data], epsilon=epsilon, bounds=FINE), PLACES)
+
+    widest = 0.0
+    for here, there, _ in neighbours(3, 4):
+        least, most = log_ratios(draws_of(here), draws_of(there))
+        widest = max(widest, most - least)
+    bounded = call([1.0], epsilon=epsilon, bounds=FINE).loss.bounded_range
+    assert bounded == (widest <= epsilon * WITHIN)
 
 
 @pytest.mark.parametrize(
