@@ -11,9 +11,9 @@ import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid
 from duffdp.engines.arrays import CategoryColumn, Column, Records, read
-from duffdp.engines.tables import Table, open_table
 from duffdp.engines.groups import BLOCK
 from duffdp.engines.selection import Selection, is_table, select
+from duffdp.engines.tables import Table, open_table
 from duffdp.errors import BoundsError
 from duffdp.mechanisms.mechanism import Mechanism, read_epsilon
 from duffdp.plain import plain
