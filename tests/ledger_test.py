@@ -124,10 +124,13 @@ def test_what_the_types_forbid_is_not_charged(path):
             {"column": "x", "by": "s", "keys": [3]},
             {"column": "x", "unit": "who"},
         ):
+            if data is file and "s" in wrong.values():
+                continue  # a file of text declares no types
             with pytest.raises(DuffError):
                 duffdp.median(data, epsilon=0.1, **AGES, ledger=ledger, **wrong)
-        with pytest.raises(DuffError):
-            duffdp.mode(data, column="x", epsilon=0.1, categories=["a", "b"], ledger=ledger)
+        if data is not file:
+            with pytest.raises(DuffError):
+                duffdp.mode(data, column="x", epsilon=0.1, categories=["a", "b"], ledger=ledger)
     with pytest.raises(DuffError):
         duffdp.median(np.array(["a"]), epsilon=0.1, **AGES, ledger=ledger)
     with pytest.raises(DuffError):

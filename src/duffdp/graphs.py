@@ -25,11 +25,12 @@ def triangles(
     ----------
     edges
         Pairs of node numbers: an array or list of two columns, a frame with two columns, a sparse adjacency matrix
-        of scipy or the path of a CSV file. Self-loops are dropped, an edge listed twice or in both directions counts once.
+        of scipy or the path of a CSV file. What is no edge between two nodes is dropped, an edge listed twice or in both
+        directions counts once.
     epsilon
         The whole privacy loss of this call: a finite number above 0.
     nodes
-        The public number of nodes, those without edges included.
+        The public number of nodes, those without edges included. They are numbered from 0 to `nodes - 1`.
     mechanism
         "best": piecewise Laplace noise. "duff": the ladder with the exponential mechanism, the lower bound of the paper's
         distance.

@@ -18,7 +18,9 @@ from duffdp.errors import DuffError, UnsupportedData
 _FIX = "Pass two columns of whole node numbers."
 _INT64 = np.iinfo(np.int64)
 # Two whole numbers with a comma, a semicolon or blanks between them; up to 18 digits are an int64.
-_EDGE = re.compile(rb"^[ \t]*0*(\d{1,18})(?:[ \t]*[,;][ \t]*|[ \t]+)0*(\d{1,18})[ \t]*\r?$", re.MULTILINE)
+_EDGE = re.compile(
+    rb"^[ \t]*0*(\d{1,18})(?:[ \t]*[,;][ \t]*|[ \t]+)0*(\d{1,18})[ \t]*\r?$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ def scipy_sparse() -> Any:
     try:
         import scipy.sparse  # type: ignore[import-untyped]
     except ImportError:
-        raise DuffError("graph statistics need scipy. Install it with: pip install 'duffdp[graph]'") from None
+        raise DuffError(
+            "graph statistics need scipy. Install it with: pip install 'duffdp[graph]'"
+        ) from None
     return scipy.sparse
 
 
@@ -60,7 +64,9 @@ def read_nodes(nodes: Any) -> int:
     if isinstance(nodes, np.generic):
         nodes = nodes.item()
     if isinstance(nodes, bool) or not isinstance(nodes, int) or nodes < 3:
-        raise DuffError(f"nodes must be a whole number of 3 or more, known without the edges, got {nodes!r}.")
+        raise DuffError(
+            f"nodes must be a whole number of 3 or more, known without the edges, got {nodes!r}."
+        )
     return nodes
 
 
@@ -97,7 +103,9 @@ def _pairs(edges: Any) -> Array:
     if edges.ndim != 2 or edges.shape[1] != 2:
         shape = " x ".join(["edges", *(str(width) for width in edges.shape[1:])])
         weights = " Weights are not supported." if edges.ndim == 2 and edges.shape[1] == 3 else ""
-        raise UnsupportedData(f"edges must have two columns, got an array of {shape}.{weights} {_FIX}")
+        raise UnsupportedData(
+            f"edges must have two columns, got an array of {shape}.{weights} {_FIX}"
+        )
     if edges.dtype == object:
         return _from_records(edges)
     _check_type(edges.dtype.kind in "iu", edges.dtype)
@@ -112,7 +120,9 @@ def _check_type(whole: bool, dtype: Any) -> None:
 def _from_records(edges: Any) -> Array:
     """Pairs that are objects of Python have no type: each is two whole numbers, or else it is no edge."""
     if not isinstance(edges, Iterable):
-        raise UnsupportedData(f"edges must be pairs of node numbers, got {type(edges).__name__}. {_FIX}")
+        raise UnsupportedData(
+            f"edges must be pairs of node numbers, got {type(edges).__name__}. {_FIX}"
+        )
     listed = list(edges)
     try:
         quick = np.array(listed)
@@ -138,7 +148,9 @@ def _from_frame(edges: Any) -> Array:
     try:
         frame = nw.from_native(edges, eager_only=True)
     except TypeError:
-        raise UnsupportedData(f"edges must be a frame in memory, got {type(edges).__name__}. {_FIX}") from None
+        raise UnsupportedData(
+            f"edges must be a frame in memory, got {type(edges).__name__}. {_FIX}"
+        ) from None
     if len(frame.columns) != 2:
         raise UnsupportedData(f"edges must have two columns, got {len(frame.columns)}. {_FIX}")
     columns = [frame.get_column(name) for name in frame.columns]
@@ -151,7 +163,12 @@ def _from_frame(edges: Any) -> Array:
 def _signed(numbers: Array) -> Ints:
     """Whole numbers as int64; larger ones are no nodes."""
     if numbers.dtype == np.uint64:
-        numbers = np.where(numbers > np.uint64(_INT64.max), np.uint64(0), numbers + np.uint64(1)).astype(np.int64) - 1
+        numbers = (
+            np.where(numbers > np.uint64(_INT64.max), np.uint64(0), numbers + np.uint64(1)).astype(
+                np.int64
+            )
+            - 1
+        )
     return numbers.astype(np.int64)
 
 
@@ -169,6 +186,8 @@ def _from_file(path: str | os.PathLike[str]) -> Array:
         with open(path, "rb") as file:
             text = file.read()
     except OSError as error:
-        raise DuffError(f"cannot read the edges from {os.fspath(path)!r}: {error.strerror}.") from None
+        raise DuffError(
+            f"cannot read the edges from {os.fspath(path)!r}: {error.strerror}."
+        ) from None
     found = _EDGE.findall(text.removeprefix(b"\xef\xbb\xbf"))
     return np.array(found, dtype="S18").reshape(-1, 2).astype(np.int64)
