@@ -21,7 +21,9 @@ class Values(NamedTuple):
         """Without counts."""
         kept = [i for i, place in enumerate(self.places) if place >= 0]
         return self._replace(
-            keys=[self.keys[i] for i in kept], texts=[self.texts[i] for i in kept], places=[self.places[i] for i in kept]
+            keys=[self.keys[i] for i in kept],
+            texts=[self.texts[i] for i in kept],
+            places=[self.places[i] for i in kept],
         )
 
 
@@ -37,4 +39,6 @@ def values(release: Release) -> Values:
     texts = [number(value) if place < 0 else written(value, domain) for _, value, place in rows]
     columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
     named = "value" if several else release.title.lower()
-    return Values([*columns, named], [keys for keys, _, _ in rows], texts, [place for _, _, place in rows])
+    return Values(
+        [*columns, named], [keys for keys, _, _ in rows], texts, [place for _, _, place in rows]
+    )
