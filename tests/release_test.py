@@ -235,7 +235,7 @@ def test_one_record_never_decides_about_an_error():
 
 def test_errors_do_not_quote_data():
     secret = 73.125
-    for data in (np.full((3, 3), secret), np.array([str(secret)] * 3), [[secret]]):
+    for data in (np.full((3, 3), secret), np.array([str(secret)] * 3)):
         with pytest.raises(UnsupportedData) as caught:
             duffdp.median(data, epsilon=1, bounds=(0, 100))
         assert "73" not in str(caught.value)

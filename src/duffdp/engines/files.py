@@ -47,12 +47,15 @@ def open_path(
     *,
     value: str | None = None,
     kind: str = "float",
+    rows: bool = True,
     connection: DuckDBPyConnection | None = None,
 ) -> DuckDBPyRelation:
     """A DuckDB relation over what a path names, in a connection of its own if none is given.
 
     `columns` are those that are needed. Parquet files and tables keep their declared types. In files of text every column is
-    text, except that `value` is read as a public domain of this kind needs it, field by field.
+    text, except that `value` is read as a public domain of this kind needs it, field by field. Without `rows` names and types are
+    the same, and no record of a file of text or of SQLite is read; with them such records are read once, into a table that may
+    spill to disk. Others stay where they are.
     """
     try:
         import duckdb
@@ -73,9 +76,9 @@ def open_path(
     )  # where it may spill; not the working folder
     try:
         if table:
-            relation = open_database(connection, Path(path), table, columns)
+            relation = open_database(connection, Path(path), table, columns, rows)
         else:
-            relation = _open_files(connection, _files(path), columns, value, kind)
+            relation = _open_files(connection, _files(path), columns, value, kind, rows)
         assert relation.columns  # reads the types
     except (duckdb.Error, sqlite3.Error, zlib.error, EOFError, OSError):
         # Without what the reader says, which may quote a line of the data.
@@ -130,12 +133,13 @@ def _open_files(
     columns: list[str],
     value: str | None,
     kind: str,
+    rows: bool,
 ) -> DuckDBPyRelation:
     from duffdp.engines.text_files import open_delimited, open_json_lines
 
     for endings, reader in ((DELIMITED, open_delimited), (JSON_LINES, open_json_lines)):
         if all(path.lower().endswith(endings) for path in paths):
-            return reader(connection, paths, columns, value, kind)
+            return reader(connection, paths, columns, value, kind, rows)
     if all(path.lower().endswith(PARQUET) for path in paths):
         return _open_parquet(connection, paths, columns)
     for path in paths:

@@ -38,7 +38,9 @@ def read(data: Any) -> Records:
         raise UnsupportedData(
             f"data must be a one-dimensional array, series or list, got {type(data).__name__}."
         )
-    if not isinstance(data, list | tuple | range) and _has_type(data):
+    if type(data) in (list, tuple, range):
+        array = np.fromiter(data, dtype=object, count=len(data))
+    elif not isinstance(data, list | tuple) and _has_type(data):
         array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
     else:
         array = np.fromiter(data, dtype=object)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import unicodedata
+from decimal import Decimal
 from typing import Any
 
 from duffdp.domain import Grid
@@ -13,6 +14,7 @@ from duffdp.engines.tables.clocks import reach
 from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE
 
 _EPOCH = dt.datetime(1970, 1, 1)
+_INT64 = range(-(2**63), 2**63)
 
 
 class IbisTable(NarwhalsQuery):
@@ -35,12 +37,16 @@ class IbisTable(NarwhalsQuery):
         import ibis
         import pyarrow as pa
 
-        known = rows.to_native().schema()
-        types = {
-            name: known[name].to_pyarrow() if name in known else pa.int64() for name in columns
-        }
-        table = pa.table({name: pa.array(values, types[name]) for name, values in columns.items()})
-        return self.nw.from_native(ibis.memtable(table))
+        known, sent = rows.to_native().schema(), {}
+        for name, values in columns.items():
+            # As text what a database could fail to compare with records of its own while it joins.
+            as_text = isinstance(values[0], dt.date | Decimal) or not all(
+                value in _INT64 for value in values if type(value) is int
+            )
+            sent[name] = [str(value) for value in values] if as_text else values
+        made = ibis.memtable(pa.table(sent))
+        typed = {name: made[name].cast(known.get(name, "int64")) for name in sent}
+        return self.nw.from_native(made.select(**typed))
 
     def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
         import ibis
