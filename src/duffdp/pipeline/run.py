@@ -11,6 +11,7 @@ import numpy as np
 
 from duffdp.domain import Categories
 from duffdp.engines.arrays import CategoryColumn, Column, Records, read
+from duffdp.engines.edges import check_edges
 from duffdp.engines.selection import is_table
 from duffdp.engines.tables import Table, open_table
 from duffdp.facts import Facts
@@ -36,6 +37,7 @@ class Edges:
         return [self._edges]
 
     def without_rows(self) -> Edges:
+        check_edges(self._edges)
         return Edges([])
 
 
