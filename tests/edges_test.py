@@ -57,7 +57,7 @@ def test_sources_agree(tmp_path):
     ]
     for source in sources:
         assert shape(read_edges(source, NODES)) == shape(read_edges(EDGES, NODES))
-    assert Triangles(NODES).rungs(EDGES).count == 1
+    assert Triangles(NODES).ladder(EDGES).count == 1
 
 
 ODD_LINES = ["x,y", "0", "0,1,2", "0,-1", "0,6", "3.5,1", "", ",", "#", '"3","4"', "3,4 5", "99999999999999999999999,1",
