@@ -75,9 +75,7 @@ def test_groups_take_the_types_of_their_columns(call, file):
 
 def test_people_dates_and_decimals(call, tmp_path):
     file = tmp_path / "visits.csv"
-    lines = (
-        f"{i % 50},2024-03-{i % 9 + 1:02d},{i % 7}.25,{i % 2 == 0}\n" for i in range(500)
-    )
+    lines = (f"{i % 50},2024-03-{i % 9 + 1:02d},{i % 7}.25,{i % 2 == 0}\n" for i in range(500))
     file.write_text("who,day,paid,open\n" + "".join(lines))
     year = ("--bounds", "2024-01-01", "2024-12-31")
     code, out, _ = call("median", file, "--column", "day", *year, "-e", SURE, "-f", "json")
@@ -126,7 +124,11 @@ WRONG = [
     ((*MEDIAN, "--out", "/none/x.csv"), 2, "cannot write"),
     ((*MEDIAN, "--call-id", "x"), 2, "--ledger"),
     ((*MEDIAN, "--pipe", "csv"), 2, "--pipe"),
-    (("median", TYPED_ADULT, *AGES, "-e", "1", "--by", "hours_per_week", "--keys", "old"), 2, "'old'"),
+    (
+        ("median", TYPED_ADULT, *AGES, "-e", "1", "--by", "hours_per_week", "--keys", "old"),
+        2,
+        "'old'",
+    ),
     (("quantile", ADULT, *AGES, "-e", "1"), 2, "-q"),
     (("quantile", ADULT, *AGES, "-e", "1", "-q", "2"), 2, "q must"),
     (("mode", ADULT, "-c", "sex", "-e", "1"), 2, "categories"),
@@ -234,7 +236,19 @@ def test_a_retry_is_free(call, tmp_path):
     book = tmp_path / "b.db"
     Ledger(book, epsilon=1)
     fine = ("-c", "age", "--bounds", "0", "120", "--step", "0.001", "-q", ".1", "-q", ".5")
-    given = ("quantile", ADULT, *fine, "-e", "0.01", "-f", "csv", "--ledger", book, "--call-id", "may")
+    given = (
+        "quantile",
+        ADULT,
+        *fine,
+        "-e",
+        "0.01",
+        "-f",
+        "csv",
+        "--ledger",
+        book,
+        "--call-id",
+        "may",
+    )
     first, second = call(*given), call(*given)
     assert first == second
     assert Ledger(book).spent() == 0.01
@@ -391,5 +405,8 @@ def test_keys_from_a_file(call, tmp_path):
 def test_a_frame_of_groups_is_read_back(call, tmp_path):
     file = tmp_path / "out.parquet"
     by = ("--by", "sex", "--keys", "Male,Female", "--out", file)
-    assert call("mode", TYPED_ADULT, "-c", "hours_per_week", "--bounds", "0", "99", "-e", SURE, *by)[0] == 0
+    assert (
+        call("mode", TYPED_ADULT, "-c", "hours_per_week", "--bounds", "0", "99", "-e", SURE, *by)[0]
+        == 0
+    )
     assert pl.read_parquet(file).rows() == [("Male", "mode", 40), ("Female", "mode", 40)]

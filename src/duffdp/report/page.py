@@ -178,14 +178,15 @@ def _html(value: object) -> object:
     return value if hasattr(value, "__html__") else visible(str(value))
 
 
-# Backslashes where every dialect of Markdown knows them, entities elsewhere; colons make links and pictures of what follows.
+# Backslashes where every dialect of Markdown knows them, entities elsewhere.
 _MARKS = str.maketrans(
     {mark: f"\\{mark}" for mark in "\\`*_{}[]#!"} | {mark: f"&#{ord(mark)};" for mark in "&<>|~$@"}
 )
-_LINK = re.compile(r":(?=\S)|(?<=www)\.", re.IGNORECASE)
+# Some dialects make links of addresses and pictures of words between colons; a time such as 10:30 is neither.
+_LINKS = re.compile(r"(?<!\d):(?=\S)|:(?=[^\d\s])|(?<=www)\.", re.IGNORECASE)
 
 
 def _markdown(value: object) -> str:
     """Any text in a line or a table of Markdown: it is read as it is and marks nothing up."""
     text = " ".join(visible(str(value)).split()).translate(_MARKS)
-    return _LINK.sub(lambda found: f"&#{ord(found[0])};", text)
+    return _LINKS.sub(lambda found: f"&#{ord(found[0])};", text)
