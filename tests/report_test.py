@@ -225,6 +225,28 @@ def test_an_edge_is_no_person(page):
     assert "2-stars" in text
 
 
+def test_a_count_of_a_graph_has_no_picture(tmp_path):
+    """The most triangles of any graph are no scale: the dot would always be at 0."""
+    triangles = duffdp.triangles([(0, 1)], epsilon=1.0, nodes=3000)
+    assert "<svg" not in duffdp.report.write(triangles, tmp_path / "page.html").read_text()
+    median = duffdp.median([1], **GIVEN)
+    assert "<svg" in duffdp.report.write(median, tmp_path / "page.html").read_text()
+
+
+def test_large_numbers_are_written_alike(page):
+    frame = pl.DataFrame({"x": [7] * 2000, "g": ["a"] * 2000})
+    given = {"column": "x", "epsilon": 500, "bounds": (0, 24_000_000_000), "step": 1}
+    text = page(duffdp.describe(frame, by="g", keys=["a"], **given))
+    assert "2,000" in text
+    assert "e+" not in text
+    picture = plot(
+        values(release_facts.release(1, domain=Grid(0, 24_000_000_000, 1))),
+        Grid(0, 24_000_000_000, 1),
+    )
+    assert ">5,000,000,000<" in picture
+    assert ">20,000,000,000<" in picture
+
+
 def test_a_unit_may_have_any_name(page):
     """A column called row, edge or person is a column: all its rows together are protected."""
     for name in ("row", "edge", "person"):
@@ -245,6 +267,20 @@ def test_a_statistic_of_ones_own_is_called_what_it_is(page):
     text = page(release)
     assert "Largest" in text
     assert "no bound is known" in text
+
+
+@pytest.mark.parametrize("name", ["mode", "quantile"])
+def test_a_statistic_of_ones_own_cannot_pass_for_another(name):
+    class Largest:
+        utility = "distance"
+
+        def steps(self, values, domain):
+            return duffdp.statistics.Quantile(1).steps(values, domain)
+
+    largest = Largest()
+    largest.name = name
+    with pytest.raises(DuffError, match="the name of a statistic of the library"):
+        duffdp.release(largest, range(9), epsilon=1.0, bounds=(0, 9), step=1)
 
 
 def test_it_works_offline_in_light_and_dark_and_on_paper(tmp_path):

@@ -157,7 +157,8 @@ def _section(heading: str, release: Release) -> dict[str, Any]:
         "secure": release.secure,
         "columns": found.columns,
         "rows": [[*keys, text] for keys, text in zip(found.keys, found.texts, strict=True)],
-        "plot": plot(found, release.domain),
+        # The most triangles that a graph could have say nothing about how many it has.
+        "plot": "" if release.unit.kind == "edge" else plot(found, release.domain),
     }
 
 

@@ -91,7 +91,7 @@ def _scale(grid: Grid, values: Values) -> tuple[list[tuple[float, str]], list[fl
     first, width = float(grid.lower) + low * grid.spacing, span * grid.spacing
     step = _nice(width / 6)
     whole = range(math.ceil(first / step - 1e-9), math.floor((first + width) / step + 1e-9) + 1)
-    return [((i * step - first) / width, f"{i * step:,.10g}") for i in whole], shares
+    return [((i * step - first) / width, f"{i * step:,.15g}") for i in whole], shares
 
 
 def _nice(rough: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from duffdp.pipeline.outcome import Release
-from duffdp.report.words import number, written
+from duffdp.report.words import written
 from duffdp.statistics.registry import entry
 
 
@@ -36,7 +36,7 @@ def values(release: Release) -> Values:
         for column, value in zip(release.columns, row, strict=True):
             place = domain.index(value) if column.on_domain else -1
             rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
-    texts = [number(value) if place < 0 else written(value, domain) for _, value, place in rows]
+    texts = [f"{value:,}" if place < 0 else written(value, domain) for _, value, place in rows]
     columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
     named = "value" if several else release.title.lower()
     return Values(
