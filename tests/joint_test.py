@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from duffdp.summary import wide_profile
+from duffdp.pipeline.draw import wide_profile
 
 import duffdp
 import joint_oracle

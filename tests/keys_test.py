@@ -15,6 +15,7 @@ import pytest
 
 import duffdp
 from duffdp import Categories, DuffError, Grid, UnsupportedData
+from duffdp.engines.source import Question
 from duffdp.engines.tables.column_types import column_values, spellings
 from engines import ENGINES, open_sources
 
@@ -201,13 +202,15 @@ def test_values_of_files_without_types():
 
 
 def test_groups_of_a_file_without_types(tmp_path):
-    """One group may be spelled in several ways, and each row counts once."""
-    rows = ["1,true,u", "2,True,v", "3,false,w", "3,TRUE,w2", "4,x,w3", "4,true,u"]
-    (tmp_path / "t.csv").write_text("\n".join(["x,g,p", *rows * 1, "5,no,y"]) + "\n")
-    for unit in (None, "p"):
-        sources = open_sources(tmp_path / "t.csv", GRID, "x", "g", [True, False], unit)
-        counts = [int(source.tally()[1].sum()) for source in sources]
-        assert counts == ([4, 1] if unit is None else [3, 1])
+    """One group may be spelled in several ways: its rows are counted together, and each once."""
+    rows = ["1,true,u", "1,True,v", "3,false,w", "1,TRUE,w2", "4,x,w3", "4,true,u", "5,no,y"]
+    (tmp_path / "t.csv").write_text("\n".join(["x,g,p", *rows]) + "\n")
+    yes, no = open_sources(tmp_path / "t.csv", GRID, "x", "g", [True, False])
+    assert [part.tolist() for part in yes.tally()] == [[1, 4], [3, 1]]
+    assert [part.tolist() for part in no.tally()] == [[3], [1]]
+    assert yes.ask(Question(total=True))[1] == 7
+    people = open_sources(tmp_path / "t.csv", GRID, "x", "g", [True, False], "p")
+    assert [int(source.tally()[1].sum()) for source in people] == [3, 1]
     with pytest.raises(DuffError, match="differ"):
         duffdp.median(
             tmp_path / "t.csv", column="x", epsilon=1, bounds=(0, 9), by="g", keys=[True, "true"]

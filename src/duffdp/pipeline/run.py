@@ -79,12 +79,15 @@ class Prepared:
 
     def refuse_what_types_forbid(self) -> None:
         """Go all the way but for the draw, without a row: what would fail then is not charged."""
-        self._sources(self.data.without_rows())
+        self._sources_of(self.data.without_rows())
 
     def numbers(self) -> Numbers:
         """Read the records and draw."""
-        sources = self._sources(self.data)
-        return draw(self.checked.recipe, sources, self.facts.domain, self.entropy)
+        return draw(self.checked.recipe, self.sources(), self.facts.domain, self.entropy)
+
+    def sources(self) -> list[Any]:
+        """Where the counts come from, one source for each group."""
+        return self._sources_of(self.data)
 
     def release(self, result: Result) -> Release:
         """What came out, with its facts."""
@@ -94,8 +97,7 @@ class Prepared:
         assert isinstance(self.data, Table)
         return self.data.answers(columns)
 
-    def _sources(self, data: Records | Table | Edges) -> list[Any]:
-        """Where the counts come from, one source for each group."""
+    def _sources_of(self, data: Records | Table | Edges) -> list[Any]:
         domain = self.facts.domain
         if not isinstance(data, Records):
             return data.sources(domain, self.entropy)

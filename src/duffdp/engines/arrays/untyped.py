@@ -1,6 +1,7 @@
 """Records that are each of a type of their own (lists, arrays of objects), read one by one.
 
-What a record counts as never depends on the others: those of plain types are converted together where that says the
+What a record counts as never depends on the others: those of plain types are converted together
+where that says the
 same, a piece at a time, so that a strange record does not even slow down more than its own piece.
 """
 

@@ -11,7 +11,7 @@ from duffdp.domain import Grid
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.answers import of_one_type
 from duffdp.engines.tables.clocks import reach
-from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE
+from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE, VALUE
 
 _EPOCH = dt.datetime(1970, 1, 1)
 _INT64 = range(-(2**63), 2**63)
@@ -28,10 +28,13 @@ class IbisTable(NarwhalsQuery):
         return "".join(c for c in letters if not unicodedata.combining(c)).rstrip()
 
     def rows(self, columns: dict[str, str]) -> Any:
-        native = self.native
-        return self.nw.from_native(
-            native.select(**{new: native[name] for new, name in columns.items()})
-        )
+        native, made = self.native, {}
+        for new, name in columns.items():
+            column = native[name]
+            # DuckDB hands what it joins with to Arrow, which has no way to take such large numbers.
+            large = column.type().is_uint64() and new != VALUE
+            made[new] = column.cast("decimal(20, 0)") if large else column
+        return self.nw.from_native(native.select(**made))
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
         import ibis
