@@ -10,17 +10,33 @@ from pathlib import Path
 PAGE = Path(__file__).with_name("commands.md")
 BEGIN, END = "<!-- help: written by commands.py -->", "<!-- end of help -->"
 COMMANDS = [
-    "", "median", "quantile", "mean", "mode", "describe", "triangles", "release", "ledger init", "ledger show", "ledger verify", "preview", "epsilon-for", "audit",
+    "",
+    "median",
+    "quantile",
+    "mean",
+    "mode",
+    "describe",
+    "triangles",
+    "release",
+    "ledger init",
+    "ledger show",
+    "ledger verify",
+    "preview",
+    "epsilon-for",
+    "audit",
     "paper",
-]  # fmt: skip
+]
 
 
 def helped(command: str) -> str:
     """What `duffdp COMMAND --help` prints in a window of 110 columns."""
     ran = subprocess.run(
         [sys.executable, "-c", "from duffdp.cli import main; main()", *command.split(), "--help"],
-        capture_output=True, text=True, check=True, env=os.environ | {"COLUMNS": "110", "TERMINAL_WIDTH": "110", "NO_COLOR": "1"},
-    )  # fmt: skip
+        capture_output=True,
+        text=True,
+        check=True,
+        env=os.environ | {"COLUMNS": "110", "TERMINAL_WIDTH": "110", "NO_COLOR": "1"},
+    )
     lines = "\n".join(line.rstrip() for line in ran.stdout.strip().splitlines())
     title = f"duffdp {command}".strip()
     return f"### {title}\n\n```text\n{lines}\n```\n"

@@ -31,7 +31,7 @@ from polars.exceptions import PanicException
 import containers
 import duffdp
 import engines
-from duffdp import Categories, Ledger
+from duffdp import Ledger
 from nasty import worth
 from scenarios import Maker, Scenario, smaller
 
@@ -51,13 +51,12 @@ UNSEEN = {"value", "low", "high", "time"}  # what may differ in a release
 
 def sources(data: Any, options: dict[str, Any]) -> list[Any]:
     """What the engine counts, one a group: the one place that knows the library from inside."""
-    from duffdp.opened import Opened, chosen_rows
+    from duffdp.pipeline.ask import Ask
+    from duffdp.pipeline.run import Prepared
 
-    names = ("column", "by", "keys", "unit")
-    chosen = chosen_rows((*map(options.get, names), options.get("contributions", 1)))
-    categories = Categories(options["categories"]) if "categories" in options else None
-    opened = Opened.of(data, options.get("bounds"), options.get("step"), chosen, categories)
-    return opened._sources(opened.held)
+    statistic = "mode" if "categories" in options else "median"
+    prepared = Prepared.of(Ask(statistic=statistic, epsilon=1, **options), data, None)
+    return prepared.sources()
 
 
 def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:

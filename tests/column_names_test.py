@@ -33,19 +33,21 @@ NAMES = [
 ]
 
 
-@pytest.mark.parametrize("name", [*NAMES, *INSIDE, *(name.upper() for name in INSIDE)])
-def test_any_name(engine, name):
-    """The same counts whatever the columns are called, each of them in turn."""
-    for column, by, unit in ((name, "g", "p"), ("x", name, "p"), ("x", "g", name)):
+@pytest.mark.parametrize("letters", [str, str.upper], ids=["as they are", "in capitals"])
+def test_any_name(engine, letters):
+    """The same counts whatever the columns are called, and whatever others stand beside them."""
+    names = list({name.casefold(): letters(name) for name in [*NAMES, *INSIDE]}.values())
+    for i, (column, by, unit) in enumerate(zip(names, names[1:], names[2:], strict=False)):
         columns = {
             column: (pa.int64(), [1, 2, 2, 3]),
             by: (pa.string(), ["u", "v", "v", "none"]),
             unit: (pa.int64(), [1, 2, 3, 4]),
         }
-        frame = ENGINES[engine](columns)
-        for who in (None, unit):
-            sources = open_sources(frame, Grid(0, 9, 1), column, by, ["v", "u"], who)
-            assert [source.tally()[1].tolist() for source in sources] == [[2], [1]]
+        others = {name: (pa.int64(), [0] * 4) for name in names if name not in columns}
+        frame = ENGINES[engine](columns | others)
+        who = unit if i % 3 else None
+        sources = open_sources(frame, Grid(0, 9, 1), column, by, ["v", "u"], who)
+        assert [source.tally()[1].tolist() for source in sources] == [[2], [1]], (column, by, who)
 
 
 def test_the_group_may_be_the_person(engine):

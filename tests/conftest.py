@@ -5,7 +5,26 @@ import pytest
 from engines import ENGINES
 
 
-@pytest.fixture(params=[pytest.param(name, marks=pytest.mark.slow) if name == "spark" else name for name in ENGINES])
+@pytest.fixture(
+    params=[
+        pytest.param(name, marks=pytest.mark.slow) if name == "spark" else name for name in ENGINES
+    ]
+)
 def engine(request):
     """The name of every engine in turn; Spark is the slow one."""
     return request.param
+
+
+@pytest.fixture
+def call(capsys):
+    """A command in this process, for speed: exit code, output, errors."""
+    from duffdp.cli.app import run
+
+    def called(*arguments):
+        code = run([str(part) for part in arguments])
+        out, err = capsys.readouterr()
+        assert "Traceback" not in err
+        assert err.count("\n") <= 1
+        return code, out, err
+
+    return called

@@ -30,11 +30,20 @@ def test_values_come_back_in_the_kind_that_went_in():
     assert kind_of(Grid(0.0, 20.0, 0.01), 1234) == (float, 12.34)
     assert kind_of(Grid(0, 20, 0.01), 1234) == (float, 12.34)
     assert kind_of(Grid(0.1, 0.9, 0.1), 2) == (float, 0.3)
-    assert kind_of(Grid(Decimal("0.00"), Decimal(9), Decimal("0.01")), 123) == (Decimal, Decimal("1.23"))
+    assert kind_of(Grid(Decimal("0.00"), Decimal(9), Decimal("0.01")), 123) == (
+        Decimal,
+        Decimal("1.23"),
+    )
     assert kind_of(Grid(np.int64(0), np.int64(9), np.int64(1)), 3) == (int, 3)
     assert kind_of(Grid(np.float32(0.1), np.float32(0.9), np.float32(0.1)), 2) == (float, 0.3)
-    assert kind_of(Grid(dt.date(2024, 1, 1), dt.date(2024, 12, 31)), 59) == (dt.date, dt.date(2024, 2, 29))
-    assert kind_of(Grid(dt.date(2024, 1, 1), dt.date(2024, 12, 31), 7), 1) == (dt.date, dt.date(2024, 1, 8))
+    assert kind_of(Grid(dt.date(2024, 1, 1), dt.date(2024, 12, 31)), 59) == (
+        dt.date,
+        dt.date(2024, 2, 29),
+    )
+    assert kind_of(Grid(dt.date(2024, 1, 1), dt.date(2024, 12, 31), 7), 1) == (
+        dt.date,
+        dt.date(2024, 1, 8),
+    )
     hour = Grid(dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 2), 3600)
     assert kind_of(hour, 5) == (dt.datetime, dt.datetime(2024, 1, 1, 5))
     assert hour == Grid(dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 2), dt.timedelta(hours=1))
@@ -42,8 +51,15 @@ def test_values_come_back_in_the_kind_that_went_in():
     aware = Grid(dt.datetime(2024, 1, 1, tzinfo=zone), dt.datetime(2024, 1, 2, tzinfo=zone), 60)
     assert aware.value(60) == dt.datetime(2024, 1, 1, 1, tzinfo=zone)
     assert aware.value(60).utcoffset() == dt.timedelta(hours=2)
-    assert Grid(np.datetime64("2024-01-01"), np.datetime64("2024-01-05")).value(4) == dt.date(2024, 1, 5)
-    assert Grid(np.datetime64("2024-01-01T00:00:00"), np.datetime64("2024-01-05T00:00:00"), 1).value(1).second == 1
+    assert Grid(np.datetime64("2024-01-01"), np.datetime64("2024-01-05")).value(4) == dt.date(
+        2024, 1, 5
+    )
+    assert (
+        Grid(np.datetime64("2024-01-01T00:00:00"), np.datetime64("2024-01-05T00:00:00"), 1)
+        .value(1)
+        .second
+        == 1
+    )
 
 
 def test_the_default_step():
@@ -68,21 +84,46 @@ def test_a_step_that_does_not_divide_the_range():
 @pytest.mark.parametrize(
     "arguments",
     [
-        (5, 0), (1, 1), (math.nan, 1), (0, math.inf), (-math.inf, 0), (None, 1), ("0", "1"), (True, 5), (0, 1, 0), (0, 1, -1),
-        (0, 1, math.nan), (0, 1, math.inf), (0, 1, "1"), (0, 1, True), (0, 1, 2), (0, 2**63, 1), (0, 1, 1e-30), ([0], [1]),
-        (0, dt.date(2024, 1, 1)), (dt.date(2024, 1, 1), dt.datetime(2024, 1, 2)), (dt.date(2024, 1, 2), dt.date(2024, 1, 1)),
-        (dt.date(2024, 1, 1), dt.date(2024, 1, 9), 0.5), (dt.date(2024, 1, 1), dt.date(2024, 1, 9), dt.timedelta(hours=1)),
-        (dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 2, tzinfo=UTC)), (0, 10, dt.timedelta(1)), (Decimal("NaN"), Decimal(1)),
-        (np.datetime64("NaT"), np.datetime64("2024-01-01")), (np.float64("nan"), 1.0), (0, 1, dt.date(2024, 1, 1)),
+        (5, 0),
+        (1, 1),
+        (math.nan, 1),
+        (0, math.inf),
+        (-math.inf, 0),
+        (None, 1),
+        ("0", "1"),
+        (True, 5),
+        (0, 1, 0),
+        (0, 1, -1),
+        (0, 1, math.nan),
+        (0, 1, math.inf),
+        (0, 1, "1"),
+        (0, 1, True),
+        (0, 1, 2),
+        (0, 2**63, 1),
+        (0, 1, 1e-30),
+        ([0], [1]),
+        (0, dt.date(2024, 1, 1)),
+        (dt.date(2024, 1, 1), dt.datetime(2024, 1, 2)),
+        (dt.date(2024, 1, 2), dt.date(2024, 1, 1)),
+        (dt.date(2024, 1, 1), dt.date(2024, 1, 9), 0.5),
+        (dt.date(2024, 1, 1), dt.date(2024, 1, 9), dt.timedelta(hours=1)),
+        (dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 2, tzinfo=UTC)),
+        (0, 10, dt.timedelta(1)),
+        (Decimal("NaN"), Decimal(1)),
+        (np.datetime64("NaT"), np.datetime64("2024-01-01")),
+        (np.float64("nan"), 1.0),
+        (0, 1, dt.date(2024, 1, 1)),
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_bad_grids(arguments):
     with pytest.raises(BoundsError):
         Grid(*arguments)
 
 
-@pytest.mark.parametrize("values", [[], ["a", "a"], [1, 1.0], "ab", None, 5, [None, 1], [math.nan], [[1], [2]]], ids=repr)
+@pytest.mark.parametrize(
+    "values", [[], ["a", "a"], [1, 1.0], "ab", None, 5, [None, 1], [math.nan], [[1], [2]]], ids=repr
+)
 def test_bad_categories(values):
     with pytest.raises(BoundsError, match="categories"):
         Categories(values)
@@ -100,21 +141,36 @@ def test_categories():
 
 
 GRIDS = [
-    Grid(0, 120, 1), Grid(-7, 50, 3), Grid(0.0, 1.0), Grid(-10.0, 10.0, 0.1), Grid(0.1, 0.9, 0.05), Grid(0.0, 120.0, 1),
-    Grid(-1e6, 1e6, 0.01), Grid(0, 2**61, 1), Grid(0.0, 1.0, 2.0**-61),
-]  # fmt: skip
+    Grid(0, 120, 1),
+    Grid(-7, 50, 3),
+    Grid(0.0, 1.0),
+    Grid(-10.0, 10.0, 0.1),
+    Grid(0.1, 0.9, 0.05),
+    Grid(0.0, 120.0, 1),
+    Grid(-1e6, 1e6, 0.01),
+    Grid(0, 2**61, 1),
+    Grid(0.0, 1.0, 2.0**-61),
+]
 
 
 @settings(max_examples=300, deadline=None)
-@given(grid=st.sampled_from(GRIDS), value=st.floats(allow_nan=False) | st.floats(-10, 10) | st.integers(-(2**62), 2**62))
+@given(
+    grid=st.sampled_from(GRIDS),
+    value=st.floats(allow_nan=False) | st.floats(-10, 10) | st.integers(-(2**62), 2**62),
+)
 def test_snapping(grid, value):
-    """One record: nearest candidate (up to the rounding of doubles), clamped, the same for arrays, lists and scalars."""
+    """One record: nearest candidate (up to the rounding of doubles), clamped, the same for arrays,
+    lists and scalars."""
     index = grid.record_index(value)
     assert 0 <= index < grid.size
     dtype = np.int64 if isinstance(value, int) else np.float64
-    assert Column(read(np.array([value], dtype=dtype)), grid).tally()[0].tolist() == [index] or isinstance(value, int)
+    for data in ([value], np.array([value], dtype=dtype), np.array([value], dtype=object)):
+        assert Column(read(data), grid).tally()[0].tolist() == [index]
     exact = min(
-        max(Fraction(value) if math.isfinite(value) else Fraction(math.copysign(10**30, value)), Fraction(grid.lower)),
+        max(
+            Fraction(value) if math.isfinite(value) else Fraction(math.copysign(10**30, value)),
+            Fraction(grid.lower),
+        ),
         Fraction(grid.upper),
     )
     place = (exact - Fraction(str(grid.lower))) / Fraction(str(grid.step))
@@ -153,7 +209,12 @@ def test_dates_and_times_as_records():
     assert days.index(dt.datetime(2024, 1, 5, 23, 59)) == 4  # a moment counts for its day
     assert days.index(np.datetime64("2024-01-05T23:59")) == 4
     assert days.index(dt.date(1999, 1, 1)) == 0
-    assert days.record_index(17.0) == days.record_index(17) == days.record_index(np.datetime64("NaT")) == -1
+    assert (
+        days.record_index(17.0)
+        == days.record_index(17)
+        == days.record_index(np.datetime64("NaT"))
+        == -1
+    )
     hours = Grid(dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 2), 3600)
     assert hours.index(dt.datetime(2024, 1, 1, 1, 31)) == 2
     assert hours.index(dt.date(2024, 1, 2)) == 24
@@ -172,7 +233,8 @@ def test_identity():
 
 @pytest.mark.parametrize("lower", [1_700_000_000_000_000_001, -(2**60) - 1, 2**61 + 3])
 def test_bounds_that_doubles_cannot_tell_apart(lower):
-    """Records in doubles are rounded, but never to an index outside of the grid, on arrays and on engines."""
+    """Records in doubles are rounded, but never to an index outside of the grid, on arrays and on
+    engines."""
     import polars as pl
 
     grid = Grid(lower, lower + 199, 1)

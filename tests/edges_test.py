@@ -57,7 +57,7 @@ def test_sources_agree(tmp_path):
     ]
     for source in sources:
         assert shape(read_edges(source, NODES)) == shape(read_edges(EDGES, NODES))
-    assert Triangles(NODES).rungs(EDGES).count == 1
+    assert Triangles(NODES).ladder(EDGES).count == 1
 
 
 ODD_LINES = ["x,y", "0", "0,1,2", "0,-1", "0,6", "3.5,1", "", ",", "#", '"3","4"', "3,4 5", "99999999999999999999999,1",
@@ -96,7 +96,9 @@ def test_a_row_that_is_no_edge_is_dropped_alone(odd):
     for make in (
         lambda rows: pl.DataFrame(rows, schema={"u": pl.Int64, "v": pl.Int64}, orient="row"),
         lambda rows: pd.DataFrame(rows, columns=["u", "v"], dtype="Int64"),
-        lambda rows: pl.DataFrame(rows, schema={"u": pl.Int64, "v": pl.Int64}, orient="row").to_arrow(),
+        lambda rows: pl.DataFrame(
+            rows, schema={"u": pl.Int64, "v": pl.Int64}, orient="row"
+        ).to_arrow(),
     ):
         assert shape(read_edges(make([*EDGES, odd]), NODES)) == shape(read_edges(EDGES, NODES))
 
@@ -113,7 +115,11 @@ def test_a_file_without_edges_says_nothing(tmp_path, text):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert duffdp.triangles(tmp_path / "edges.csv", epsilon=1, nodes=5).domain.size == 11
-    for empty in ([], np.empty((0, 2), dtype=int), pl.DataFrame({"u": [], "v": []}, schema={"u": int, "v": int})):
+    for empty in (
+        [],
+        np.empty((0, 2), dtype=int),
+        pl.DataFrame({"u": [], "v": []}, schema={"u": int, "v": int}),
+    ):
         assert read_edges(empty, 5).degree.sum() == 0
 
 
@@ -140,3 +146,24 @@ def test_what_the_type_forbids(edges, said):
 def test_a_file_that_is_not_there(tmp_path):
     with pytest.raises(DuffError, match="cannot read"):
         duffdp.triangles(tmp_path / "none.csv", epsilon=1, nodes=5)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        "none.csv",
+        7,
+        np.zeros((0, 3), dtype=int),
+        np.zeros((0, 2)),
+        pl.DataFrame({"u": [1], "v": [2], "w": [3]}),
+        pl.DataFrame({"u": [1.0], "v": [2.0]}),
+        pl.LazyFrame({"u": [1], "v": [2]}),
+        scipy.sparse.csr_matrix(np.zeros((2, 3))),
+    ],
+    ids=["path", "number", "columns", "dtype", "frame", "types", "lazy", "matrix"],
+)
+def test_what_no_edge_could_change_is_refused_before_the_charge(tmp_path, wrong):
+    ledger = duffdp.Ledger(tmp_path / "b.db", epsilon=1)
+    with pytest.raises(UnsupportedData):
+        duffdp.triangles(wrong, epsilon=1, nodes=NODES, ledger=ledger)
+    assert ledger.spent() == 0

@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from duffdp.summary import wide_profile
 
 import duffdp
 import joint_oracle
@@ -19,6 +18,7 @@ from duffdp.mechanisms import Joint
 from duffdp.mechanisms.joint import proposal as proposals
 from duffdp.mechanisms.joint.log_sums import range_log_sums
 from duffdp.mechanisms.joint.proposal import Proposal
+from duffdp.pipeline.draw import wide_profile
 from duffdp.rank_profile import FINEST, UNIT, part_count, part_ranks
 from duffdp.sampling.bernoulli import happens
 from duffdp.sampling.entropy import entropy
@@ -318,6 +318,45 @@ def test_ties_wider_than_a_gap_between_quantiles():
     found = duffdp.quantiles(data, [0.1, 0.2, 0.3, 0.4, 0.8], epsilon=2.0, bounds=(0.0, 100.0), rng=3).value
     assert found[:4] == [0.0, 0.0, 0.0, 0.0]
     assert abs(found[4] - 60) < 5
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(1)])
+@pytest.mark.parametrize("qs", [HALF, (Fraction(2, 5), Fraction(1, 2))])
+def test_places_within_a_tie_follow_the_law(monkeypatch, qs, epsilon):
+    """A window that ends within a tie: not the candidate, which is nearly always the tie, but the part of it that is drawn."""
+    data = (0,) * 5 + (1,) * 200 + (2,) * 3
+    profile = Quantiles(qs).profile(column(data, 3), 12)
+    assert profile.part[profile.start == 1].min() > 0
+    proposal = Joint(epsilon).proposal(profile)
+    assert proposal._blocks._within.any()
+    proposed = []
+    for name in ("_inside", "_outside"):
+        original = getattr(Proposal, name)
+
+        def wrapped(self, source, original=original):
+            proposed.append(original(self, source))
+            return proposed[-1]
+
+        monkeypatch.setattr(Proposal, name, wrapped)
+    options = joint_oracle.places(data, 3)
+    index = {(cell, rank * UNIT): i for i, (cell, _, rank) in enumerate(options)}
+    weight, c = np.zeros(len(options)), float(epsilon) / 2
+    sizes = 16 / float(epsilon) * np.arange(math.ceil((len(data) + 100 / c) * float(epsilon) / 16))
+    shares = np.diff([0.0, *map(float, qs), 1.0])
+    for chosen in itertools.combinations_with_replacement(range(len(options)), len(qs)):
+        ranks = [float(options[i][2]) for i in chosen]
+        gaps = np.diff([0.0, *ranks, len(data)])
+        volume = math.prod(float(options[i][1]) for i in chosen) / (2 if len(set(chosen)) < len(chosen) else 1)
+        weight[chosen[0]] += volume * np.exp(-c * np.abs(gaps[:, None] - shares[:, None] * sizes).sum(axis=0)).sum()
+    draws, source, counts = 1500, entropy(6), np.zeros(len(options))
+    for _ in range(draws):
+        proposal.release(source)
+        counts[index[proposed[-1][2][0]]] += 1
+    found, limit = chi_squared(counts, weight / weight.sum() * draws)
+    assert found < limit
+    steeper = weight**1.5
+    found, limit = chi_squared(counts, steeper / steeper.sum() * draws)
+    assert found > limit
 
 
 def test_ties_and_epsilon_take_no_longer():

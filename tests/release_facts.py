@@ -42,3 +42,13 @@ def release(value, **given):
     made = facts(**given)
     moment = dt.datetime(2026, 1, 2, 3, 4, tzinfo=dt.UTC)
     return duffdp.Release(value, made, (Column(made.statistic.name),), ((value,),), moment, "0")
+
+
+def grouped(values, **given):
+    """A release of one value for each of the groups 0, 1, 2, ...; its frame is a list of rows."""
+    keys = tuple((i,) for i in range(len(values)))
+    made = facts(by=("g",), keys=keys, **given)
+    name = made.statistic.name
+    rows = [{"g": i, name: value} for i, value in enumerate(values)]
+    moment = dt.datetime(2026, 1, 2, 3, 4, tzinfo=dt.UTC)
+    return duffdp.Release(rows, made, (Column(name),), tuple((v,) for v in values), moment, "0")

@@ -194,7 +194,7 @@ def test_missing_parameters():
     "data",
     [np.ones((2, 2)), np.array(["a", "b"]), "12", b"12", None, 5, {1, 2}, {"a": 1},
      np.array([1j]), np.array([1], "m8[s]"), np.array(3.0), np.array([1], "M8[D]"), (x for x in [1])],
-    ids=repr,
+    ids=lambda data: f"{type(data).__name__}-{getattr(data, 'dtype', '')}",
 )  # fmt: skip
 def test_data_of_the_wrong_kind(verb, data):
     with pytest.raises(UnsupportedData) as caught:
@@ -235,7 +235,7 @@ def test_one_record_never_decides_about_an_error():
 
 def test_errors_do_not_quote_data():
     secret = 73.125
-    for data in (np.full((3, 3), secret), np.array([str(secret)] * 3), [[secret]]):
+    for data in (np.full((3, 3), secret), np.array([str(secret)] * 3)):
         with pytest.raises(UnsupportedData) as caught:
             duffdp.median(data, epsilon=1, bounds=(0, 100))
         assert "73" not in str(caught.value)

@@ -9,28 +9,35 @@ import subprocess
 import sys
 from pathlib import Path
 
-import pandas as pd
+import markdown_it
 import polars as pl
+import pyarrow as pa
 import pytest
 
 import duffdp
-from duffdp import Categories, DuffError, Grid, Release
+import release_facts
+from duffdp import Categories, DuffError, Grid
+from duffdp.printable import visible
+from duffdp.report.plot import plot
+from duffdp.report.values import values
 from engines import ENGINES
-from frames_test import COLUMNS
 
 GIVEN = {"epsilon": 1.0, "bounds": (0, 120), "step": 1}
 VOID = {"meta", "br", "hr", "img", "input", "link"}
 
 
 class Reader(html.parser.HTMLParser):
-    """Every tag is closed in order; keeps the text and the addresses of other files."""
+    """Every tag is closed in order; keeps the text, the tags and the addresses of other files."""
 
     def __init__(self):
         super().__init__()
-        self.open, self.text, self.addresses = [], [], []
+        self.open, self.text, self.addresses, self.tags = [], [], [], []
 
     def handle_starttag(self, tag, attributes):
-        self.addresses += [value for name, value in attributes if name in ("src", "href", "action", "data")]
+        self.tags.append((tag, [name for name, _ in attributes]))
+        self.addresses += [
+            value for name, value in attributes if name in ("src", "href", "action", "data")
+        ]
         if tag not in VOID:
             self.open.append(tag)
 
@@ -42,6 +49,11 @@ class Reader(html.parser.HTMLParser):
 
     def handle_data(self, data):
         self.text.append(data)
+
+
+def markdown(text):
+    """HTML of Markdown, as a renderer that lets HTML through makes it."""
+    return markdown_it.MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
 
 
 def read(path):
@@ -58,7 +70,11 @@ def page(request, tmp_path):
 
     def write(releases, *args, **named):
         path = duffdp.report.write(releases, tmp_path / request.param, *args, **named)
-        return read(path)[0] if request.param.endswith("html") else " ".join(path.read_text(encoding="utf-8").split())
+        return (
+            read(path)[0]
+            if request.param.endswith("html")
+            else " ".join(path.read_text(encoding="utf-8").split())
+        )
 
     return write
 
@@ -85,8 +101,9 @@ def test_what_is_on_it(page):
 def test_people_groups_and_modes(page):
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0], "g": ["a<b", "c|d", "a<b"], "p": [1, 1, 2]})
     groups = ["a<b", "c|d"]
-    mean = duffdp.mean(frame, column="x", epsilon=0.5, bounds=(0, 9), step=0.5, by="g", keys=groups, unit="p", contributions=2)
-    mode = duffdp.mode(frame, column="g", epsilon=0.25, categories=groups, unit="p", contributions=1)
+    given = {"column": "x", "epsilon": 0.5, "bounds": (0, 9), "step": 0.5, "unit": "p"}
+    mean = duffdp.mean(frame, **given, by="g", keys=groups, contributions=2)
+    mode = duffdp.mode(frame, column="g", epsilon=0.25, categories=groups, unit="p")
     text = page([mean, mode], title="Two & <three>")
     assert "same value of “p” together. At most 2 rows of each" in text
     assert "beyond those that the closest possible answer needs" in text
@@ -99,7 +116,9 @@ def test_people_groups_and_modes(page):
 def test_several_numbers(page):
     ages = {"x": list(range(100)), "g": ["a", "b"] * 50}
     given = {"column": "x", "epsilon": 1.0, "bounds": (0, 120), "step": 1}
-    text = page([duffdp.quantiles(range(100), [0.25, 0.5], **GIVEN), duffdp.describe(range(100), **GIVEN)])
+    text = page(
+        [duffdp.quantiles(range(100), [0.25, 0.5], **GIVEN), duffdp.describe(range(100), **GIVEN)]
+    )
     assert "Quantiles 0.25, 0.5" in text
     assert "Summary" in text
     assert "two-sided geometric noise on the count" in text
@@ -111,12 +130,157 @@ def test_several_numbers(page):
         assert re.search(rf"{keys['g']}\W+(\w+\W+)?{part}\W+(\w+\W+)?{value}\b", text)
 
 
-def test_it_escapes(tmp_path):
-    bad = "<script>alert(1)</script>"
-    release = duffdp.mode([bad], epsilon=500, categories=[bad, "b"])
-    path = duffdp.report.write({bad: release}, tmp_path / "page.html", title=bad)
-    assert "<script" not in path.read_text()
-    assert "<script" not in duffdp.report.write({bad: release}, tmp_path / "page.md", title=bad).read_text()
+EVIL = {
+    "link": "[x](http://a)",
+    "bare link": "see http://a.b or www.a.b or a@b.c",
+    "picture": "![x](http://a/b.png)",
+    "tag": "<b>bold</b>",
+    "script": "<script>alert(1)</script>",
+    "entity": "&lt;b&gt; &amp;",
+    "table": "a|b",
+    "code": "`a` ``` ~~~ ~~b~~ $x$ *c* _d_ :heart:",
+    "heading": "# a #",
+    "escape": "\x1b[31mred\x07\\[x](y)",
+    "lines": "a\n\n# b\r\n- c\u2028d",
+    "direction": "a\u202eb\u2066c\u200f",
+    "quotes": "\" onload='x",
+}
+
+
+def everywhere(bad):
+    """A name as heading, column, unit, key, category and statistic."""
+    frame = pl.DataFrame({bad: ["a"], "v": [1], bad + "p": [1]})
+    keys = {"by": bad, "keys": [bad, "b"], "unit": bad + "p"}
+
+    class Own:
+        name = bad
+
+        def steps(self, values, domain):
+            return duffdp.statistics.Median().steps(values, domain)
+
+    return {
+        bad: duffdp.median(frame, column="v", epsilon=1.0, bounds=(0, 9), rng=1, **keys),
+        bad + "2": duffdp.mode([bad], epsilon=1.0, categories=[bad, "b"], rng=1),
+        bad + "3": duffdp.release(Own(), [1, 2], epsilon=1.0, bounds=(0, 9), step=1, rng=1),
+    }
+
+
+def printable(text):
+    return all(char.isprintable() or char == "\n" for char in text)
+
+
+@pytest.mark.parametrize("bad", EVIL.values(), ids=EVIL)
+def test_a_name_is_text_on_a_page_of_html(tmp_path, bad):
+    releases = everywhere(bad)
+    path = duffdp.report.write(releases, tmp_path / "page.html", title=bad)
+    assert printable(path.read_text(encoding="utf-8"))
+    text, reader = read(path)
+    expected = " ".join(visible(bad).split())
+    assert text.count(expected) >= 6
+    assert reader.addresses == []
+    calm = duffdp.report.write(everywhere("calm"), tmp_path / "calm.html", title="calm")
+    assert reader.tags == read(calm)[1].tags
+
+
+@pytest.mark.parametrize("bad", EVIL.values(), ids=EVIL)
+def test_a_name_is_text_on_a_page_of_markdown(tmp_path, bad):
+    """Rendered by a Markdown parser with tables and bare links, a page has the tags of any other page and says the name as it is."""
+    pages = []
+    for name in (bad, "calm"):
+        path = duffdp.report.write(everywhere(name), tmp_path / "page.md", title=name)
+        assert printable(path.read_text(encoding="utf-8"))
+        rendered = markdown(path.read_text(encoding="utf-8"))
+        (tmp_path / "rendered.html").write_text(rendered, encoding="utf-8")
+        pages.append(read(tmp_path / "rendered.html"))
+    (text, found), (_, calm) = pages
+    assert found.tags == calm.tags
+    assert found.addresses == []
+    assert text.count(" ".join(visible(bad).split())) >= 6
+
+
+def test_markdown_holds_no_bare_links(tmp_path):
+    """Some renderers make links of addresses, pictures of words between colons and formulas of dollars."""
+    source = duffdp.report.write(
+        everywhere("http://a WWW.b a@b :heart: $x$"), tmp_path / "page.md"
+    ).read_text(encoding="utf-8")
+    for mark in ("://", "WWW.", "@", ":heart", "$"):
+        assert mark not in source
+
+
+def test_an_edge_is_no_person(page):
+    """A page on a graph speaks of its edges: no person, no row, nothing picked at random."""
+    star = [(0, i) for i in range(1, 30)]
+    for release in (
+        duffdp.triangles(star, epsilon=1.0, nodes=30),
+        duffdp.stars(star, 2, epsilon=1.0, nodes=30, mechanism="duff"),
+    ):
+        text = page([release, release])
+        assert "One edge of the graph" in text
+        assert "suspects about one edge of the graph" in text
+        assert "for an edge that is in all of them" in text
+        assert "the nodes of the graph, 30 in all" in text
+        assert "a person with all their edges together is not protected" in text
+        for word in ("picked", "row of the table", "about one person", "whoever"):
+            assert word not in text
+    assert "2-stars" in text
+
+
+def test_a_count_of_a_graph_has_no_picture(tmp_path):
+    """The most triangles of any graph are no scale: the dot would always be at 0."""
+    triangles = duffdp.triangles([(0, 1)], epsilon=1.0, nodes=3000)
+    assert "<svg" not in duffdp.report.write(triangles, tmp_path / "page.html").read_text()
+    median = duffdp.median([1], **GIVEN)
+    assert "<svg" in duffdp.report.write(median, tmp_path / "page.html").read_text()
+
+
+def test_large_numbers_are_written_alike(page):
+    frame = pl.DataFrame({"x": [7] * 2000, "g": ["a"] * 2000})
+    given = {"column": "x", "epsilon": 500, "bounds": (0, 24_000_000_000), "step": 1}
+    text = page(duffdp.describe(frame, by="g", keys=["a"], **given))
+    assert "2,000" in text
+    assert "e+" not in text
+    picture = plot(
+        values(release_facts.release(1, domain=Grid(0, 24_000_000_000, 1))),
+        Grid(0, 24_000_000_000, 1),
+    )
+    assert ">5,000,000,000<" in picture
+    assert ">20,000,000,000<" in picture
+
+
+def test_a_unit_may_have_any_name(page):
+    """A column called row, edge or person is a column: all its rows together are protected."""
+    for name in ("row", "edge", "person"):
+        frame = pl.DataFrame({"v": [1, 2, 3], name: [1, 1, 2]})
+        release = duffdp.median(frame, column="v", epsilon=1.0, bounds=(0, 9), unit=name)
+        text = page(release)
+        assert f"All rows with the same value of “{name}” together" in text
+        assert "suspects about one person" in text
+        assert "One row of the table" not in text
+
+
+def test_a_statistic_of_ones_own_is_called_what_it_is(page):
+    class Largest:
+        def steps(self, values, domain):
+            return duffdp.statistics.Quantile(1).steps(values, domain)
+
+    release = duffdp.release(Largest(), range(9), epsilon=1.0, bounds=(0, 9), step=1)
+    text = page(release)
+    assert "Largest" in text
+    assert "no bound is known" in text
+
+
+@pytest.mark.parametrize("name", ["mode", "quantile"])
+def test_a_statistic_of_ones_own_cannot_pass_for_another(name):
+    class Largest:
+        utility = "distance"
+
+        def steps(self, values, domain):
+            return duffdp.statistics.Quantile(1).steps(values, domain)
+
+    largest = Largest()
+    largest.name = name
+    with pytest.raises(DuffError, match="the name of a statistic of the library"):
+        duffdp.release(largest, range(9), epsilon=1.0, bounds=(0, 9), step=1)
 
 
 def test_it_works_offline_in_light_and_dark_and_on_paper(tmp_path):
@@ -130,44 +294,50 @@ def test_it_works_offline_in_light_and_dark_and_on_paper(tmp_path):
         assert media in source
 
 
-@pytest.mark.parametrize("engine", [name for name in ENGINES if name not in ("spark", "dask", "ibis")])
+@pytest.mark.parametrize(
+    "engine", [name for name in ENGINES if name not in ("spark", "dask", "ibis")]
+)
 def test_every_frame(engine, page):
-    release = duffdp.median(ENGINES[engine](COLUMNS), column="i", epsilon=500, bounds=(-5, 20), by="g", keys=["w", "u", "none"])
-    text = page(release)
+    columns = {"i": (pa.int64(), [4, 4, 7, 7]), "g": (pa.string(), ["w", "w", "u", "u"])}
+    keys = {"by": "g", "keys": ["w", "u", "none"]}
+    frame = ENGINES[engine](columns)
+    text = page(duffdp.median(frame, column="i", epsilon=500, bounds=(-5, 20), **keys))
     for key in ("w", "u", "none"):
         assert re.search(rf"\b{key}\b", text)
 
 
 def test_dates_and_fine_grids(page):
     moments = [dt.datetime(2020, 1, 1, 12), dt.datetime(2020, 1, 2)]
-    moment = duffdp.median(moments, epsilon=500, bounds=(dt.datetime(2020, 1, 1), dt.datetime(2021, 1, 1)), step=60)
+    moment = duffdp.median(
+        moments, epsilon=500, bounds=(dt.datetime(2020, 1, 1), dt.datetime(2021, 1, 1)), step=60
+    )
     assert str(moment.value) in page(moment)
-    day = duffdp.median([dt.date(2020, 5, 5)] * 9, epsilon=500, bounds=(dt.date(2020, 1, 1), dt.date(2021, 1, 1)))
+    day = duffdp.median(
+        [dt.date(2020, 5, 5)] * 9, epsilon=500, bounds=(dt.date(2020, 1, 1), dt.date(2021, 1, 1))
+    )
     assert "2020-05-05" in page(day)
     fine = duffdp.median([1234.5] * 99, epsilon=500, bounds=(0.0, 10_000.0))
     assert "1,234.50" in page(fine)
 
 
+def dots(release):
+    """Where the dots of the picture are, from left to right."""
+    return [float(x) for x in re.findall(r'cx="([\d.]+)"', plot(values(release), release.domain))]
+
+
 def test_the_plot():
-    def dots(release):
-        from duffdp.report.plot import plot
-        from duffdp.report.values import values
-
-        return [float(x) for x in re.findall(r'cx="([\d.]+)"', plot(values(release), release.domain))]
-
-    def made(value, domain):
-        return Release(value=value, epsilon=1.0, statistic="median", mechanism="m", domain=domain, secure=True)
-
-    low, middle, high = (dots(made(v, Grid(0, 100, 1)))[0] for v in (0, 50, 100))
+    hundred, thousand = Grid(0, 100, 1), Grid(0, 1000, 1)
+    low, middle, high = (dots(release_facts.release(v, domain=hundred))[0] for v in (0, 50, 100))
     assert 0 < low < middle < high < 720
     assert middle == pytest.approx((low + high) / 2, abs=0.1)
-    frame = pd.DataFrame({"g": list("abc"), "median": [10, 11, 12]})
-    assert dots(made(frame, Grid(0, 1000, 1)))[2] - dots(made(frame, Grid(0, 1000, 1)))[0] > 200  # close values are spread
-    assert len(dots(made(frame.assign(median=5), Grid(0, 1000, 1)))) == 3
-    many = pd.DataFrame({"g": range(100), "median": range(100)})
-    assert dots(made(many, Grid(0, 100, 1))) == []
-    assert dots(made("b", Categories(["a", "b", "c"]))) == [pytest.approx(357, abs=3)]
-    assert dots(made(1e-9, Grid(0.0, 1e-8)))
+    first, _, last = dots(release_facts.grouped([10, 11, 12], domain=thousand))
+    assert last - first > 200  # close values are spread
+    assert len(dots(release_facts.grouped([5, 5, 5], domain=thousand))) == 3
+    assert dots(release_facts.grouped(range(100), domain=hundred)) == []
+    letters = Categories(["a", "b", "c"])
+    mode = release_facts.release("b", name="mode", domain=letters)
+    assert dots(mode) == [pytest.approx(357, abs=3)]
+    assert dots(release_facts.release(1e-9, domain=Grid(0.0, 1e-8)))
 
 
 class Ledger:
@@ -178,8 +348,12 @@ class Ledger:
 
 
 def test_budget(page):
-    text = page([duffdp.median([1], **GIVEN), duffdp.median([1], **GIVEN | {"epsilon": 0.5})], Ledger())
-    numbers = re.findall(r"(granted in all|left before these releases|spent on them|left now)[ |]+([\d.]+)", text)
+    text = page(
+        [duffdp.median([1], **GIVEN), duffdp.median([1], **GIVEN | {"epsilon": 0.5})], Ledger()
+    )
+    numbers = re.findall(
+        r"(granted in all|left before these releases|spent on them|left now)[ |]+([\d.]+)", text
+    )
     assert numbers == [
         ("granted in all", "5"),
         ("left before these releases", "5"),
@@ -191,7 +365,10 @@ def test_budget(page):
 
 
 def test_a_seeded_release_is_called_what_it_is(page):
-    assert "not private" in page([duffdp.median([1], **GIVEN), duffdp.median([1], rng=1, **GIVEN)]).lower()
+    assert (
+        "not private"
+        in page([duffdp.median([1], **GIVEN), duffdp.median([1], rng=1, **GIVEN)]).lower()
+    )
 
 
 def test_a_large_epsilon_is_called_what_it_is(page):
@@ -199,8 +376,9 @@ def test_a_large_epsilon_is_called_what_it_is(page):
 
 
 def test_another_mechanism_has_no_bound(page):
-    release = Release(
-        value=3, epsilon=1.0, delta=1e-6, statistic="median", mechanism="laplace", domain=Grid(0, 9, 1), secure=True
+    nine = Grid(0, 9, 1)
+    release = release_facts.release(
+        3, delta="1/1000000", mechanism="laplace", utility=None, domain=nine
     )
     text = page(release)
     assert "no bound is known" in text
@@ -243,7 +421,9 @@ try:
 except duffdp.DuffError as error:
     print(error)
 """
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True
+    ).stdout
     assert "pip install 'duffdp[report]'" in said
 
 

@@ -1,4 +1,5 @@
-"""Clamp and snap: one number, an array and a column of an engine against exact fractions, at the edges of every type."""
+"""Clamp and snap: one number, an array and a column of an engine against exact fractions, at the
+edges of every type."""
 
 from __future__ import annotations
 
@@ -170,7 +171,8 @@ def test_some_grids_agree_in_doubles_and_some_do_not():
     share=st.floats(0, 1),
 )
 def test_whole_numbers_in_doubles(low, span, step, more, share):
-    """Between -2**48 and 2**48 a whole number has one index, whether it comes as an integer or as a double."""
+    """Between -2**48 and 2**48 a whole number has one index, whether it comes as an integer or as a
+    double."""
     high = min(low + span, 2**48)
     grid = Grid(low, high, min(step, high - low))
     assert grid.whole_steps.same_in_doubles
@@ -249,7 +251,8 @@ def test_engines_with_short_types_and_truth_values(engine):
 
 
 def check_column(native, keys, grid):
-    """Indices, indices rounded down, and comparisons with thresholds are those of single numbers."""
+    """Indices, indices rounded down, and comparisons with thresholds are those of single
+    numbers."""
     dtype = nw.from_native(native).collect_schema()["x"]
     exact = [grid.record_index(key) for key in keys]
     assert column_of(native, snap_expression(nw, nw.col("x"), dtype, grid)) == exact

@@ -1,4 +1,5 @@
-"""A window holds the same distances as the whole step function, its floor is a lower bound, and its tail answers exactly."""
+"""A window holds the same distances as the whole step function, its floor is a lower bound, and its
+tail answers exactly."""
 
 from __future__ import annotations
 
@@ -21,11 +22,22 @@ from duffdp.statistics import Mean, Median, Quantile
 
 
 def same(whole, cut, few=30):
-    """Compare a window with the whole, candidate by candidate at all run ends and at places between."""
+    """Compare a window with the whole, candidate by candidate at all run ends and at places
+    between."""
     tail = cut.tail
-    ends = np.unique(np.concatenate([whole.start, whole.start + whole.count - 1, cut.start, cut.start + cut.count - 1]))
-    inside = (ends >= cut.start[0]) & (ends <= cut.start[-1]) if len(cut.start) else np.zeros(len(ends), dtype=bool)
-    outside = np.random.default_rng(3).permutation(ends[~inside])[:few]  # the tail reads all records for each
+    ends = np.unique(
+        np.concatenate(
+            [whole.start, whole.start + whole.count - 1, cut.start, cut.start + cut.count - 1]
+        )
+    )
+    inside = (
+        (ends >= cut.start[0]) & (ends <= cut.start[-1])
+        if len(cut.start)
+        else np.zeros(len(ends), dtype=bool)
+    )
+    outside = np.random.default_rng(3).permutation(ends[~inside])[
+        :few
+    ]  # the tail reads all records for each
     for index in [*ends[inside].tolist(), *outside.tolist()]:
         assert cut.distance_of(index) == whole.distance_of(index)
         if tail is not None and not tail.first <= index <= tail.last:
@@ -34,9 +46,17 @@ def same(whole, cut, few=30):
     assert covered + (tail.count if tail else 0) == whole.domain.size
     if tail is not None:
         assert covered == tail.last - tail.first + 1
-        ends = [tail.candidate(i) for i in {0, tail.count - 1, max(tail.first - 1, 0), min(tail.first, tail.count - 1)}]
+        ends = [
+            tail.candidate(i)
+            for i in {0, tail.count - 1, max(tail.first - 1, 0), min(tail.first, tail.count - 1)}
+        ]
         assert all(not tail.first <= i <= tail.last for i in ends)
-        assert {tail.candidate(0), tail.candidate(tail.count - 1)} <= {0, tail.last + 1, tail.first - 1, whole.domain.size - 1}
+        assert {tail.candidate(0), tail.candidate(tail.count - 1)} <= {
+            0,
+            tail.last + 1,
+            tail.first - 1,
+            whole.domain.size - 1,
+        }
 
 
 STATISTICS = [*(Quantile(q, u) for q in QS for u in ("distance", "signed", "rank")), Mean()]
@@ -47,7 +67,13 @@ STATISTICS = [*(Quantile(q, u) for q in QS for u in ("distance", "signed", "rank
 def test_windows_of_small_data(statistic, far):
     rng = np.random.default_rng(1)
     for grid in (Grid(0, 30, 1), Grid(0.0, 30.0)):
-        for data in (np.empty(0), np.array([7.0]), rng.normal(12, 6, 80), rng.integers(0, 31, 60) * 1.0, np.full(40, 9.0)):
+        for data in (
+            np.empty(0),
+            np.array([7.0]),
+            rng.normal(12, 6, 80),
+            rng.integers(0, 31, 60) * 1.0,
+            np.full(40, 9.0),
+        ):
             same(statistic.steps(data, grid), statistic.window(Column(read(data), grid), grid, far))
 
 
@@ -78,7 +104,10 @@ def test_windows_of_large_data(statistic, tiny_limits):
 
 @settings(max_examples=150, deadline=None)
 @given(
-    values=st.lists(st.floats(width=32) | st.sampled_from([0.0, 1.0, 1.0, 2.5, float("nan"), float("inf")]), max_size=60),
+    values=st.lists(
+        st.floats(width=32) | st.sampled_from([0.0, 1.0, 1.0, 2.5, float("nan"), float("inf")]),
+        max_size=60,
+    ),
     q=st.fractions(0, 1, max_denominator=50),
     reach=st.integers(0, 70),
     step=st.sampled_from([None, 0.5, 1, 0.1, 3]),
@@ -97,14 +126,20 @@ def test_ranks_against_sorting(values, q, reach, step):
     assert near.below <= low
     assert near.below + len(inside) >= high
     for i in (0, grid.size // 2, grid.size - 1):
-        assert Column(read(np.array(values)), grid).rank_of(i) == (sum(x < i for x in index), index.count(i))
+        assert Column(read(np.array(values)), grid).rank_of(i) == (
+            sum(x < i for x in index),
+            index.count(i),
+        )
 
 
 def test_a_bracket_that_misses_is_widened(tiny_limits, monkeypatch):
     """The sample may lie: here it sees only the largest records."""
     data = np.arange(2000.0)
     monkeypatch.setattr(column_of, "positions", lambda length, size: np.arange(length - 50, length))
-    same(Median().steps(data, Grid(0.0, 2000.0)), Median().window(Column(read(data), Grid(0.0, 2000.0)), Grid(0.0, 2000.0), 6))
+    same(
+        Median().steps(data, Grid(0.0, 2000.0)),
+        Median().window(Column(read(data), Grid(0.0, 2000.0)), Grid(0.0, 2000.0), 6),
+    )
 
 
 def test_memory_stays_small():
@@ -125,7 +160,9 @@ def test_tiny_epsilon_does_not_take_in_everything():
     grid = Grid(0.0, 2.0**20, 1.0)
     cut = Median().window(Column(read(np.arange(2.0**20)), grid), grid, 10**12)
     assert cut.tail is not None
-    assert cut.tail.distance_of(0) == Quantile(Fraction(1, 2)).steps(np.arange(2.0**20), Grid(0.0, 2.0**20, 1.0)).distance_of(0)
+    assert cut.tail.distance_of(0) == Quantile(Fraction(1, 2)).steps(
+        np.arange(2.0**20), Grid(0.0, 2.0**20, 1.0)
+    ).distance_of(0)
 
 
 def test_looking_for_one_rank_does_not_change_what_was_found_for_another():
@@ -140,13 +177,19 @@ def test_a_window_that_is_most_of_a_large_array():
     for reach in (20_000, 49_000, 99_000):
         (near,), _ = Column(read(records), grid).ask(Question(((Fraction(1, 2), reach),)))
         assert near.counts.sum() >= min(2 * reach, 100_000)
-    same(Median().steps(records, grid), Median().window(Column(read(records), grid), grid, 60_000.0), few=5)
+    same(
+        Median().steps(records, grid),
+        Median().window(Column(read(records), grid), grid, 60_000.0),
+        few=5,
+    )
 
 
 @settings(max_examples=200, deadline=None)
 @given(
     groups=st.lists(
-        st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.0, 1.0, 2.0, 2.25, 3.0, 9.0]), max_size=40), min_size=1, max_size=6
+        st.lists(st.sampled_from([0.0, 0.5, 1.0, 1.0, 1.0, 2.0, 2.25, 3.0, 9.0]), max_size=40),
+        min_size=1,
+        max_size=6,
     ),
     q=st.sampled_from(QS),
     far=st.integers(0, 12),
@@ -154,7 +197,8 @@ def test_a_window_that_is_most_of_a_large_array():
     limit=st.sampled_from([10, 2**14]),
 )
 def test_groups_side_by_side(groups, q, far, utility, limit):
-    """Many groups answered in one go: with ties that reach past what was selected, and with empty groups. The signed distance needs
+    """Many groups answered in one go: with ties that reach past what was selected, and with empty
+    groups. The signed distance needs
     the quantile inside of the window: outside of it no floor above its depth would hold."""
     grid, sizes = Grid(0.0, 4.0, 0.5), np.array([len(group) for group in groups])
     array, begins = np.array([x for group in groups for x in group]), np.cumsum(sizes) - sizes
@@ -167,7 +211,8 @@ def test_groups_side_by_side(groups, q, far, utility, limit):
 
 
 def test_the_mean_of_many_records_on_a_coarse_grid():
-    """The closest candidate is many changes away; the window reaches it, so that the tail is not visited."""
+    """The closest candidate is many changes away; the window reaches it, so that the tail is not
+    visited."""
     ages, grid = np.random.default_rng(1).integers(0, 90, 30_000), Grid(0, 120, 1)
     cut = Mean().window(Column(read(ages), grid), grid, 0.2)
     same(Mean().steps(ages, grid), cut, few=3)
@@ -179,11 +224,14 @@ def test_the_mean_of_many_records_on_a_coarse_grid():
 
 @pytest.mark.parametrize("utility", ["distance", "signed", "rank"])
 def test_a_group_whose_quantile_lies_at_the_edge_of_what_was_selected(utility):
-    """Two heavy values that meet near the median: whichever is cut off by the selection, the quantile stays inside of the window."""
+    """Two heavy values that meet near the median: whichever is cut off by the selection, the
+    quantile stays inside of the window."""
     grid, median = Grid(0.0, 4.0, 0.5), Median(utility)
     for first in range(10, 31):
         group = [1.0] * first + [2.0] * (40 - first)
-        (column,) = side_by_side(Records(np.array(group), False), np.array([0]), np.array([40]), grid)
+        (column,) = side_by_side(
+            Records(np.array(group), False), np.array([0]), np.array([40]), grid
+        )
         cut = median.window(column, grid, 0)
         same(median.steps(group, grid), cut)
         assert cut.tail is None or cut.tail.first <= grid.index(sorted(group)[19]) <= cut.tail.last

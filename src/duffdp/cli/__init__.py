@@ -18,9 +18,13 @@ def main() -> None:
     except ModuleNotFoundError as error:
         if error.name != "typer":
             raise
-        sys.exit("duffdp: the command line needs typer, which is not installed. Run: pip install 'duffdp[cli]'.")
+        sys.exit(
+            "duffdp: the command line needs typer, which is not installed. Run: pip install 'duffdp[cli]'."
+        )
     except KeyboardInterrupt:  # before the first command, or after the last
         print("duffdp: stopped; what was charged stays charged", file=sys.stderr)
         code = 130
     sys.stderr.flush()
-    os._exit(code)  # all files are closed; to take a large table apart in memory would only cost time
+    os._exit(
+        code
+    )  # all files are closed; to take a large table apart in memory would only cost time

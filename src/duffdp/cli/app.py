@@ -11,11 +11,11 @@ from typing import Annotated, Any
 
 import typer
 
-from duffdp.version import __version__
 from duffdp.cli.statistics import command
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
 from duffdp.printable import visible
 from duffdp.statistics.registry import entries
+from duffdp.version import __version__
 
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
 STOPPED_TEXT = "stopped; what was charged stays charged"
@@ -39,27 +39,35 @@ def _version(wanted: bool) -> None:
 
 
 def _root(
-    version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True, help="Print the version.")] = False,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_version, is_eager=True, help="Print the version."),
+    ] = False,
 ) -> None: ...
 
 
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     """The command line with these commands."""
     app = typer.Typer(
-        name="duffdp", help=HELP, no_args_is_help=True, add_completion=False, rich_markup_mode=None, pretty_exceptions_enable=False,
+        name="duffdp",
+        help=HELP,
+        no_args_is_help=True,
+        add_completion=False,
+        rich_markup_mode=None,
+        pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
-    )  # fmt: skip
+    )
     app.callback()(_root)
     for name in names:
         if name in STATISTICS:
             app.command(name)(command(STATISTICS[name]))
             continue
-        plain = name.replace("-", "_")
-        module = import_module(f"duffdp.cli.{plain}")
+        function = name.replace("-", "_")  # as Python writes it, and its file
+        module = import_module(f"duffdp.cli.{function}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name)(getattr(module, plain))
+            app.command(name)(getattr(module, function))
     return app
 
 
@@ -74,7 +82,9 @@ def run(arguments: list[str]) -> int:
 
     # A terminated command ends like an interrupted one: rows from a pipe must not stay behind in a file.
     normal = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
-    replaced = {number: usual for number, usual in normal.items() if signal.getsignal(number) is usual}
+    replaced = {
+        number: usual for number, usual in normal.items() if signal.getsignal(number) is usual
+    }
     for number in replaced:
         signal.signal(number, stop)
     try:
@@ -94,7 +104,8 @@ def run(arguments: list[str]) -> int:
         if "--debug" in arguments:
             import traceback
 
-            traceback.print_exc()
+            for line in traceback.format_exc().splitlines():
+                print(visible(line), file=sys.stderr)
     finally:
         for number, usual in replaced.items():
             signal.signal(number, usual)
@@ -110,7 +121,8 @@ def _told(error: BaseException) -> tuple[int, str]:
         return STOPPED, STOPPED_TEXT
     if isinstance(error, ClickError):
         context = getattr(error, "ctx", None)
-        return USAGE, f"{error.format_message().rstrip('.')}. Try '{context.command_path if context else 'duffdp'} --help'."
+        named = context.command_path if context else "duffdp"
+        return USAGE, f"{error.format_message().rstrip('.')}. Try '{named} --help'."
     if isinstance(error, BudgetExceeded | LedgerError):
         return REFUSED, str(error)
     if isinstance(error, UnsupportedData):
@@ -118,4 +130,7 @@ def _told(error: BaseException) -> tuple[int, str]:
     if isinstance(error, DuffError):
         return USAGE, str(error)
     # Its own words might quote data.
-    return FAILED, f"something unexpected went wrong ({type(error).__name__}). Run again with --debug and report it."
+    return (
+        FAILED,
+        f"something unexpected went wrong ({type(error).__name__}). Run again with --debug and report it.",
+    )

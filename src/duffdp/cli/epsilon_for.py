@@ -6,19 +6,46 @@ from typing import Annotated
 
 import typer
 
-from duffdp.cli.preview import Bounds, Categories, Column, Delta, Number, Quantile, Shape, Statistic, Step
+from duffdp.cli.preview import (
+    Bounds,
+    Categories,
+    Column,
+    Delta,
+    Number,
+    Quantile,
+    Shape,
+    Statistic,
+    Step,
+)
+
+Within = Annotated[float, typer.Option("--within", help="How far from the truth an answer may be.")]
+Probability = Annotated[
+    float, typer.Option("--probability", "-p", help="How often it has to be within.")
+]
+OneMechanism = Annotated[str, typer.Option("--mechanism", help="best, duff or a baseline.")]
 
 
 def epsilon_for(
-    data: Shape, within: Annotated[float, typer.Option("--within", help="How far from the truth an answer may be.")],
-    probability: Annotated[float, typer.Option("--probability", "-p", help="How often it has to be within.")] = 0.95,
-    column: Column = None, n: Number = None, statistic: Statistic = "median", q: Quantile = None, bounds: Bounds = None,
-    step: Step = None, categories: Categories = None,
-    mechanism: Annotated[str, typer.Option("--mechanism", help="best, duff or a baseline.")] = "best", delta: Delta = None,
-) -> None:  # fmt: skip
+    data: Shape,
+    within: Within,
+    probability: Probability = 0.95,
+    column: Column = None,
+    n: Number = None,
+    statistic: Statistic = "median",
+    q: Quantile = None,
+    bounds: Bounds = None,
+    step: Step = None,
+    categories: Categories = None,
+    mechanism: OneMechanism = "best",
+    delta: Delta = None,
+) -> None:
     """The smallest epsilon that is accurate enough. NOT PRIVATE for a file: use public or synthetic records."""
     from duffdp import planning
+    from duffdp.cli.output import say
     from duffdp.cli.planning import question
 
     asked = question(data, column, n, statistic, q, bounds, step, categories)
-    print(planning.epsilon_for(within=within, probability=probability, mechanism=mechanism, delta=delta, **asked))
+    found = planning.epsilon_for(
+        within=within, probability=probability, mechanism=mechanism, delta=delta, **asked
+    )
+    say(str(found))

@@ -25,25 +25,52 @@ class Mechanism(StrEnum):
     duff = "duff"
 
 
+class PipeKind(StrEnum):
+    """What a pipe holds."""
+
+    csv = "csv"
+    tsv = "tsv"
+    jsonl = "jsonl"
+    parquet = "parquet"
+
+
 Data = Annotated[
     str,
     typer.Argument(
-        metavar="DATA", help="A CSV, TSV, JSON lines or Parquet file, a folder of Parquet, 'file.duckdb::table', or - for a pipe."
+        metavar="DATA",
+        help="A CSV, TSV, JSON lines or Parquet file, a folder of Parquet, 'file.duckdb::table', or - for a pipe.",
     ),
 ]
+Pipe = Annotated[
+    PipeKind | None,
+    typer.Option("--pipe", help="What the pipe holds; CSV and Parquet are told by their header."),
+]
 Column = Annotated[str, typer.Option("--column", "-c", help="The column to summarise.")]
-Epsilon = Annotated[float, typer.Option("--epsilon", "-e", help="The whole privacy loss of this command.")]
+Epsilon = Annotated[
+    float, typer.Option("--epsilon", "-e", help="The whole privacy loss of this command.")
+]
 Bounds = Annotated[
     tuple[str, str],
-    typer.Option("--bounds", metavar="LOWER UPPER", help="Public bounds: two numbers or ISO dates, never from the data."),
+    typer.Option(
+        "--bounds",
+        metavar="LOWER UPPER",
+        help="Public bounds: two numbers or ISO dates, never from the data.",
+    ),
 ]
 NoBounds = Annotated[
-    tuple[str, str] | None, typer.Option("--bounds", metavar="LOWER UPPER", help="Public bounds, in place of categories.")
+    tuple[str, str] | None,
+    typer.Option("--bounds", metavar="LOWER UPPER", help="Public bounds, in place of categories."),
 ]
 Step = Annotated[
-    str | None, typer.Option("--step", help="Distance between possible answers (days for dates, seconds for times).")
+    str | None,
+    typer.Option(
+        "--step", help="Distance between possible answers (days for dates, seconds for times)."
+    ),
 ]
-By = Annotated[list[str] | None, typer.Option("--by", metavar="COLUMN", help="A column that forms groups; may be repeated.")]
+By = Annotated[
+    list[str] | None,
+    typer.Option("--by", metavar="COLUMN", help="A column that forms groups; may be repeated."),
+]
 Keys = Annotated[
     list[str] | None,
     typer.Option(
@@ -52,21 +79,47 @@ Keys = Annotated[
         help="The public groups, once for each --by; or @FILE with one on a line. Every key is answered.",
     ),
 ]
-Unit = Annotated[str | None, typer.Option("--unit", help="The column that names the person; without it a row is a person.")]
-Contributions = Annotated[int, typer.Option("--contributions", help="How many rows of a person count at most.")]
-Chosen = Annotated[Mechanism, typer.Option("--mechanism", help="best: the most accurate one. duff: the paper's.")]
-Book = Annotated[Path | None, typer.Option("--ledger", help="The budget to charge; see 'duffdp ledger init'.")]
-Dataset = Annotated[str | None, typer.Option("--dataset", help="Which budget of the ledger, if it has several.")]
-CallId = Annotated[str | None, typer.Option("--call-id", help="Makes a retry safe: a stored release is returned for nothing.")]
+Unit = Annotated[
+    str | None,
+    typer.Option("--unit", help="The column that names the person; without it a row is protected."),
+]
+Contributions = Annotated[
+    int, typer.Option("--contributions", help="How many rows of a person count at most.")
+]
+Chosen = Annotated[
+    Mechanism,
+    typer.Option("--mechanism", help="best: the most accurate one. duff: the paper's."),
+]
+Book = Annotated[
+    Path | None,
+    typer.Option("--ledger", help="The budget to charge; see 'duffdp ledger init'."),
+]
+Dataset = Annotated[
+    str | None, typer.Option("--dataset", help="Which budget of the ledger, if it has several.")
+]
+CallId = Annotated[
+    str | None,
+    typer.Option("--call-id", help="Makes a retry safe: a stored release is returned for nothing."),
+]
 Listed = Annotated[
     str | None,
     typer.Option(
-        "--categories", metavar="A,B,...", help="The public list of possible values; or @FILE, one on a line."
+        "--categories",
+        metavar="A,B,...",
+        help="The public list of possible values; or @FILE, one on a line.",
     ),
 ]
 Edges = Annotated[
-    Path, typer.Argument(metavar="EDGES", help="A CSV file with an edge a line: two columns of node numbers.")
+    str,
+    typer.Argument(
+        metavar="EDGES", help="A CSV file with an edge a line: two columns of node numbers."
+    ),
 ]
 Written = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
-Out = Annotated[Path | None, typer.Option("--out", "-o", help="Write to this file instead of the terminal.")]
-Report = Annotated[Path | None, typer.Option("--report", help="Also write a page about the release: page.html or page.md.")]
+Out = Annotated[
+    Path | None, typer.Option("--out", "-o", help="Write to this file instead of the terminal.")
+]
+Report = Annotated[
+    Path | None,
+    typer.Option("--report", help="Also write a page about the release: page.html or page.md."),
+]

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -21,17 +22,31 @@ if TYPE_CHECKING:
 Rows = list[dict[str, Any]]
 
 
+def say(text: str) -> None:
+    """Print lines that can do nothing to a terminal but be read."""
+    print("\n".join(map(visible, text.split("\n"))))
+
+
 def check_writable(path: Path | None) -> None:
     """Fail before anything is charged if the result could not be written."""
-    if path is not None and (path.is_dir() or not os.access(path if path.exists() else path.absolute().parent, os.W_OK)):
-        raise DuffError(f"cannot write {str(path)!r}. Choose a file in a folder that exists and can be written to.")
+    if path is not None and (
+        path.is_dir() or not os.access(path if path.exists() else path.absolute().parent, os.W_OK)
+    ):
+        raise DuffError(
+            f"cannot write {str(path)!r}. Choose a file in a folder that exists and can be written to."
+        )
 
 
-def check_format(form: Format, out: Path | None) -> None:
-    """Parquet is not for terminals."""
+def check_outputs(form: Format, out: Path | None, page: Path | None) -> None:
+    """Fail before anything is charged if the result or the page about it could not be written."""
     if form is Format.parquet and out is None:
         raise DuffError("parquet needs a file. Pass for example --out medians.parquet.")
     check_writable(out)
+    if page is not None:
+        from duffdp.report.page import check_page
+
+        check_writable(page)
+        check_page(page)
 
 
 def named_format(form: Format, out: Path | None) -> Format:
@@ -39,15 +54,6 @@ def named_format(form: Format, out: Path | None) -> Format:
     if out is not None and form is Format.table and out.suffix[1:] in Format.__members__:
         return Format[out.suffix[1:]]
     return form
-
-
-def check_report(page: Path | None) -> None:
-    """Fail before anything is charged if the page could not be written."""
-    if page is not None:
-        from duffdp.report.page import check_page
-
-        check_writable(page)
-        check_page(page)
 
 
 def write_report(releases: Mapping[str, Release], page: Path, ledger: Any) -> None:
@@ -58,18 +64,23 @@ def write_report(releases: Mapping[str, Release], page: Path, ledger: Any) -> No
 
 
 def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> None:
-    """Write releases, each under its name (which may be empty); if the file fails after all, they go to the terminal, for they are
-    paid."""
+    """Write releases, each under its name, which may be empty.
+
+    If the file fails after all, they go to the terminal, for they are paid.
+    """
     rows = [
         ({"release": name} if name else {}) | keys | {"statistic": part, "value": value}
         for name, release in releases.items()
         for keys, part, value in release.rows()
     ]
     if form is Format.json:
-        listed = [({"release": name} if name else {}) | release.to_dict() for name, release in releases.items()]
+        listed = [
+            ({"release": name} if name else {}) | release.to_dict()
+            for name, release in releases.items()
+        ]
         text = json.dumps(listed if len(listed) > 1 else listed[0], indent=2)
     else:
-        text = _csv(rows) if form is Format.csv else ""
+        text = _csv(rows, out) if form is Format.csv else ""
     try:
         if form is Format.parquet and out is not None:
             _parquet(rows, out)
@@ -82,7 +93,7 @@ def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> Non
     except OSError as error:
         if out is None:
             raise
-        print(_csv(rows))
+        print(_csv(rows, None))
         raise DuffError(
             f"cannot write {str(out)!r} ({error.strerror}). The release was made; it is on standard output."
         ) from None
@@ -99,15 +110,21 @@ def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:
     """Rows as aligned columns for people, numbers to the right."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     right = [all(isinstance(row.get(name, 0), int | float) for row in rows) for name in columns]
-    cells = [[*map(visible, columns)], *([_cell(row.get(name, "")) for name in columns] for row in rows)]
+    cells = [
+        [*map(visible, columns)],
+        *([_cell(row.get(name, "")) for name in columns] for row in rows),
+    ]
     widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
     lines = [
-        "  ".join(cell.rjust(w) if r else cell.ljust(w) for cell, w, r in zip(line, widths, right, strict=True)).rstrip()
+        "  ".join(
+            cell.rjust(w) if r else cell.ljust(w)
+            for cell, w, r in zip(line, widths, right, strict=True)
+        ).rstrip()
         for line in cells
     ]
     text = "\n".join([*(lines if rows else []), *dict.fromkeys(map(visible, captions))])
     if out is None:
-        print(text)
+        say(text)
     else:
         out.write_text(text + "\n", encoding="utf-8")
 
@@ -116,11 +133,16 @@ def _cell(value: Any) -> str:
     return f"{value:.10g}" if isinstance(value, float) else visible(str(as_json(value)))
 
 
-def _csv(rows: Rows) -> str:
+def _csv(rows: Rows, out: Path | None) -> str:
+    """Values as they are for files and pipes; for a terminal as they can be read."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [names, *([as_json(row.get(name)) for name in names] for row in rows)]
+    if out is None and sys.stdout.isatty():
+        cells = [
+            [visible(cell) if isinstance(cell, str) else cell for cell in line] for line in cells
+        ]
     text = io.StringIO()
-    writer = csv.DictWriter(text, list(dict.fromkeys(name for row in rows for name in row)), lineterminator="\n")
-    writer.writeheader()
-    writer.writerows({name: as_json(value) for name, value in row.items()} for row in rows)
+    csv.writer(text, lineterminator="\n").writerows(cells)
     return text.getvalue().removesuffix("\n")
 
 
@@ -131,4 +153,6 @@ def _parquet(rows: Rows, out: Path) -> None:
     if len({type(row["value"]) for row in rows}) > 1:  # a column has one type
         rows = [row | {"value": str(as_json(row["value"]))} for row in rows]
     names = list(dict.fromkeys(name for row in rows for name in row))
-    pyarrow.parquet.write_table(pyarrow.table({name: [row.get(name) for row in rows] for name in names}), out)
+    pyarrow.parquet.write_table(
+        pyarrow.table({name: [row.get(name) for row in rows] for name in names}), out
+    )

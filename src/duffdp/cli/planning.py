@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Any
 
 from duffdp.cli.source import source_of
-from duffdp.cli.values import listed, typed_values, value
+from duffdp.cli.values import listed, value
 from duffdp.engines.tables import read_column
 from duffdp.errors import DuffError
 from duffdp.pipeline.ask import bounded
-
-SHAPES = ("normal", "uniform", "beta")
+from duffdp.pipeline.text_values import column_values
+from duffdp.planning.question import SHAPES
 
 
 def question(
@@ -30,11 +30,16 @@ def question(
     if step is not None:
         asked["step"] = value(step)
     if data in SHAPES:
-        return asked | {"data": data, "categories": None if categories is None else listed(categories)}
+        return asked | {
+            "data": data,
+            "categories": None if categories is None else listed(categories),
+        }
     if column is None:
-        raise DuffError(f"a file needs --column; without records pass one of {', '.join(SHAPES)} and --n.")
+        raise DuffError(
+            f"a file needs --column; without records pass one of {', '.join(SHAPES)} and --n."
+        )
     with source_of(data) as path:
         if categories is not None:
-            asked |= typed_values(path, column, [], [], listed(categories))
+            asked["categories"] = column_values(path, column, listed(categories))
         kind = "category" if bounds is None else bounded(asked["bounds"], asked.get("step")).kind
         return asked | {"data": read_column(path, column, kind)}

@@ -17,16 +17,22 @@ if TYPE_CHECKING:
 
 File = Annotated[
     Path,
-    typer.Argument(metavar="PLAN", help="A plan in TOML: source, epsilon, and a [[release]] for each result."),
+    typer.Argument(
+        metavar="PLAN", help="A plan in TOML: source, epsilon, and a [[release]] for each result."
+    ),
 ]
 Check = Annotated[
-    bool, typer.Option("--check", help="Say what would be spent and what would come out; no row is read.")
+    bool,
+    typer.Option(
+        "--check", help="Say what would be spent and what would come out; no row is read."
+    ),
 ]
 
 
 def release(
     plan: File,
     check: Check = False,
+    pipe: o.Pipe = None,
     ledger: o.Book = None,
     dataset: o.Dataset = None,
     call_id: o.CallId = None,
@@ -38,24 +44,25 @@ def release(
 
     One epsilon is split by weights; everything is checked first, and the budget is charged for all releases or for none.
     """
-    from duffdp.cli.output import check_format, check_report, named_format, show, write_report
-    from duffdp.cli.source import opened_ledger, source_of, without_pandas
+    from duffdp.cli.output import check_outputs, named_format, show, write_report
+    from duffdp.cli.source import named_ledger, source_of, without_pandas
     from duffdp.pipeline.plan import Plan
 
     form = named_format(form, out)
-    check_format(form, out)
-    check_report(report)
+    check_outputs(form, out, report)
     planned = Plan.from_toml(plan)
-    book = opened_ledger(ledger or planned.ledger, dataset or planned.dataset, call_id or planned.call_id)
-    with source_of(str(planned.source)) as path, without_pandas():
+    book = named_ledger(
+        ledger or planned.ledger, dataset or planned.dataset, call_id or planned.call_id
+    )
+    with source_of(str(planned.source), pipe) as path, without_pandas():
         if check:
             _say(planned.check(path, ledger=book), book)
             return
         with _progress(len(planned.asks)) as done:
             releases = planned.run(path, ledger=book, done=done)
-        show(releases, form, out)
-        if report is not None:
-            write_report(releases, report, book)
+    show(releases, form, out)
+    if report is not None:
+        write_report(releases, report, book)
 
 
 def _say(cost: Cost, book: Any) -> None:
@@ -68,7 +75,7 @@ def _say(cost: Cost, book: Any) -> None:
             "statistic": str(facts.statistic),
             "mechanism": str(facts.mechanism),
             "epsilon": float(facts.loss.epsilon),
-            "groups": len(facts.keys) or 1,
+            "rows": cost.rows[name],
             "columns": ", ".join([*facts.by, "value"]),
         }
         for name, facts in cost.releases.items()
@@ -96,5 +103,5 @@ def _progress(total: int) -> Iterator[Callable[[], None]]:
     from rich.progress import Progress
 
     with Progress(console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("releasing", total=total)
-        yield lambda: bar.advance(task)
+        line = bar.add_task("releasing", total=total)
+        yield lambda: bar.advance(line)

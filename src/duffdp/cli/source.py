@@ -11,15 +11,17 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
+from duffdp.cli.options import PipeKind
 from duffdp.errors import DuffError, UnsupportedData
-
-PIPE = "-"
+from duffdp.pipeline.toml import PIPE
 
 
 @contextmanager
-def source_of(path: str) -> Iterator[str]:
-    """The path that DATA names; a pipe is kept in a file of its own, readable by its owner alone, until the command ends."""
+def source_of(path: str, kind: PipeKind | None = None) -> Iterator[str]:
+    """The path that DATA names; a pipe becomes a file that its owner alone can read, until the command ends."""
     if path != PIPE:
+        if kind is not None:
+            raise DuffError(f"--pipe says what a pipe holds, got the file {path!r}. Leave it out.")
         yield path
         return
     if sys.stdin.isatty():
@@ -27,19 +29,31 @@ def source_of(path: str) -> Iterator[str]:
             "data are to come from a pipe, but there is none. Use: cat people.csv | duffdp median - ..."
         )
     with tempfile.TemporaryDirectory(prefix="duffdp-") as folder:
-        start = io.BufferedReader.peek(sys.stdin.buffer, 4)[:4]  # type: ignore[arg-type]
-        ending = ".parquet" if start == b"PAR1" else ".jsonl" if start[:1] == b"{" else ".csv"
-        file = Path(folder) / f"piped{ending}"
+        file = Path(folder) / f"piped.{kind or _kind_by_header()}"
         with file.open("wb") as copy:
             shutil.copyfileobj(sys.stdin.buffer, copy, 2**20)
         yield str(file)
 
 
-def opened_ledger(path: Path | None, dataset: str | None, call_id: str | None) -> Any:
+def _kind_by_header() -> PipeKind:
+    """Parquet and CSV begin with what is public. JSON lines begin with a record, which must not decide."""
+    start = io.BufferedReader.peek(sys.stdin.buffer, 1)  # type: ignore[arg-type]
+    if start[:4] == b"PAR1":
+        return PipeKind.parquet
+    if start.lstrip()[:1] in (b"", b"{", b"["):
+        raise UnsupportedData(
+            "the pipe begins with no header. Pass --pipe jsonl for JSON lines; CSV needs a line with the names of its columns."
+        )
+    return PipeKind.csv
+
+
+def named_ledger(path: Path | None, dataset: str | None, call_id: str | None) -> Any:
     """The ledger that the options name, if any."""
     if path is None:
         if dataset is not None or call_id is not None:
-            raise DuffError("--dataset and --call-id need a ledger. Pass for example --ledger budget.db.")
+            raise DuffError(
+                "--dataset and --call-id need a ledger. Pass for example --ledger budget.db."
+            )
         return None
     from duffdp.pipeline.run import ledger_of
 
@@ -48,7 +62,7 @@ def opened_ledger(path: Path | None, dataset: str | None, call_id: str | None) -
 
 @contextmanager
 def without_pandas() -> Iterator[None]:
-    """Keep DuckDB from loading pandas, if it is there, for every constant in a query: it takes longer than the query."""
+    """Keep DuckDB from loading pandas for every constant in a query: it takes longer than the query."""
     absent = sys.modules.setdefault("pandas", None) is None  # type: ignore[arg-type]
     try:
         yield

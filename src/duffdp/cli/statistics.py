@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
+from contextlib import nullcontext
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from duffdp.cli import options as o
 from duffdp.statistics.entry import Entry
+
+if TYPE_CHECKING:
+    from duffdp.pipeline.ask import Ask
 
 # How the parameters of statistics are written.
 PARAMETERS: dict[str, Any] = {
@@ -24,7 +28,8 @@ PARAMETERS: dict[str, Any] = {
     ],
     "k": Annotated[int, typer.Option("-k", help="Edges of a star: 2 or more.")],
     "nodes": Annotated[
-        int, typer.Option("--nodes", help="The public number of nodes, those without edges included.")
+        int,
+        typer.Option("--nodes", help="The public number of nodes, those without edges included."),
     ],
 }
 
@@ -50,17 +55,34 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
     own = [(name, PARAMETERS[name], needed) for name in entry.read]
     chosen = [("mechanism", o.Chosen, o.Mechanism.best)] if len(entry.choices) > 1 else []
     paid = [("ledger", o.Book, None), ("dataset", o.Dataset, None), ("call_id", o.CallId, None)]
-    written = [("form", o.Written, o.Format.table), ("out", o.Out, None), ("report", o.Report, None)]
+    written = [
+        ("form", o.Written, o.Format.table),
+        ("out", o.Out, None),
+        ("report", o.Report, None),
+    ]
     if entry.of_graphs:
-        return [("data", o.Edges, needed), *own, ("epsilon", o.Epsilon, needed), *chosen, *paid, *written]
+        return [
+            ("data", o.Edges, needed),
+            *own,
+            ("epsilon", o.Epsilon, needed),
+            *chosen,
+            *paid,
+            *written,
+        ]
     outputs = (
         [("bounds", o.Bounds, needed)]
         if entry.outputs == "grid"
         else [("categories", o.Listed, None), ("bounds", o.NoBounds, None)]
     )
-    rows = [("by", o.By, None), ("keys", o.Keys, None), ("unit", o.Unit, None), ("contributions", o.Contributions, 1)]
+    rows = [
+        ("by", o.By, None),
+        ("keys", o.Keys, None),
+        ("unit", o.Unit, None),
+        ("contributions", o.Contributions, 1),
+    ]
     return [
         ("data", o.Data, needed),
+        ("pipe", o.Pipe, None),
         *own,
         ("column", o.Column, needed),
         ("epsilon", o.Epsilon, needed),
@@ -75,33 +97,44 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
 
 def _release(entry: Entry, given: dict[str, Any]) -> None:
     """Make the release of one command. Imports wait until it runs: `--help` needs none of them."""
-    from duffdp.cli.output import check_format, check_report, named_format, show, write_report
-    from duffdp.cli.source import opened_ledger, source_of, without_pandas
-    from duffdp.cli.values import listed, typed_values, value
-    from duffdp.pipeline.ask import Ask
+    from duffdp.cli.output import check_outputs, named_format, show, write_report
+    from duffdp.cli.source import named_ledger, source_of, without_pandas
     from duffdp.pipeline.run import run
+    from duffdp.pipeline.text_values import with_values
 
     out: Path | None = given["out"]
     form = named_format(given["form"], out)
-    check_format(form, out)
-    check_report(given["report"])
+    check_outputs(form, out, given["report"])
+    ask = _ask(entry, given)
+    ledger = named_ledger(given["ledger"], given["dataset"], given["call_id"])
+    source = (
+        nullcontext(given["data"]) if entry.of_graphs else source_of(given["data"], given["pipe"])
+    )
+    with source as path, without_pandas():
+        release = run(with_values(ask, path), path, ledger)
+    show({"": release}, form, out)
+    if given["report"] is not None:
+        write_report({ask.title: release}, given["report"], ledger)
+
+
+def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
+    """What the options ask for; keys and categories are still text."""
+    from duffdp.cli.values import groups, listed, value
+    from duffdp.pipeline.ask import Ask
+
     name, parameters = entry.for_parameters({key: given[key] for key in entry.read})
-    options = {key: given[key] for key in ("column", "unit", "contributions", "epsilon") if key in given}
+    options: dict[str, Any] = {
+        key: given[key] for key in ("column", "unit", "contributions", "epsilon") if key in given
+    }
     if "mechanism" in given:
         options["mechanism"] = str(given["mechanism"])
     if given.get("bounds") is not None:
         options["bounds"] = tuple(value(text) for text in given["bounds"])
     if given.get("step") is not None:
         options["step"] = value(given["step"])
-    ledger = opened_ledger(given["ledger"], given["dataset"], given["call_id"])
-    with source_of(str(given["data"])) as path, without_pandas():
-        if not entry.of_graphs:
-            by = list(given["by"] or [])
-            keys = [listed(text) for text in given["keys"] or []]
-            categories = None if given.get("categories") is None else listed(given["categories"])
-            options |= typed_values(path, given["column"], by, keys, categories)
-        ask = Ask(statistic=name, parameters=parameters, **options)
-        (release,) = run([ask], path, ledger)
-        show({"": release}, form, out)
-        if given["report"] is not None:
-            write_report({ask.title: release}, given["report"], ledger)
+    if given.get("categories") is not None:
+        options["categories"] = listed(given["categories"])
+    options |= groups(list(given.get("by") or []), list(given.get("keys") or []))
+    ask = Ask(statistic=name, parameters=parameters, **options)
+    ask.check()
+    return ask

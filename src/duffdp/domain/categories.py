@@ -48,11 +48,13 @@ class Categories:
                 missing, seen = item is None or bool(item != item), item in position
             except (TypeError, ValueError):
                 raise BoundsError(
-                    f"categories must be hashable values such as text or numbers, got {item!r}. {fix}"
+                    "categories must be hashable values such as text or numbers, "
+                    f"got {item!r}. {fix}"
                 ) from None
             if missing:
                 raise BoundsError(
-                    f"categories must not hold missing values, got {item!r}: missing records are dropped. {fix}"
+                    f"categories must not hold missing values, got {item!r}: "
+                    f"missing records are dropped. {fix}"
                 )
             if seen:
                 raise BoundsError(

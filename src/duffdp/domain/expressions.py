@@ -1,4 +1,4 @@
-"""Clamp and snap where a table lives, as expressions of narwhals: the indices are those of `Grid.snap`."""
+"""Clamp and snap where a table lives, in expressions of narwhals; indices as in `Grid.snap`."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from duffdp.domain.snapping import as_keys
 def snap_expression(nw: Any, column: Any, dtype: Any, grid: Grid, shift: int = 0) -> Any:
     """The index of every present number of a column, rounded down to a multiple of 2**shift.
 
-    `dtype` is the type of the column: numbers, or truth values. Dates and times come as Int64, in days or microseconds
-    since 1970.
+    `dtype` is the type of the column: numbers, or truth values. Dates and times come as Int64, in
+    days or microseconds since 1970.
     """
     if grid.whole_steps is not None and is_whole(nw, dtype):
         return rounded_down(grid.whole_steps.of_column(nw, column, dtype), shift)
@@ -25,7 +25,7 @@ def snap_expression(nw: Any, column: Any, dtype: Any, grid: Grid, shift: int = 0
 
 
 def reaches_expression(nw: Any, column: Any, dtype: Any, grid: Grid, index: int) -> Any:
-    """Whether a number of a column snaps to this index (above 0) or beyond, by one comparison; None if none can."""
+    """Whether a number of a column snaps to this index (above 0) or beyond; None if none can."""
     whole = is_whole(nw, dtype) and grid.whole
     edge = grid.threshold(index, whole)
     if edge is None:

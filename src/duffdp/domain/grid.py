@@ -23,22 +23,24 @@ _INT64 = np.iinfo(np.int64)
 
 
 class Grid:
-    """The candidates lower, lower + step, ..., up to upper: the public set of values a release can take.
+    """The candidates lower, lower + step, ..., up to upper: what a release can be.
 
     Parameters
     ----------
     lower, upper
-        Two numbers (int, float, Decimal), dates or datetimes, lower below upper. Both are candidates if
-        `upper - lower` is a multiple of `step`; otherwise the last candidate is the largest below `upper`.
+        Two numbers (int, float, Decimal), dates or datetimes, lower below upper. Both are
+        candidates if `upper - lower` is a multiple of `step`; otherwise the last candidate is the
+        largest below `upper`.
     step
-        Distance between candidates: a number above 0; for dates a number of days, for datetimes a number of
-        seconds, for both also a `timedelta`. None: one day for dates, else a power of two (of the unit, or of a
-        microsecond for datetimes) that gives about 2**40 candidates.
+        Distance between candidates: a number above 0; for dates a number of days, for datetimes a
+        number of seconds, for both also a `timedelta`. None: one day for dates, else a power of
+        two (of the unit, or of a microsecond for datetimes) that gives about 2**40 candidates.
 
     Privacy
     -------
-    Bounds and step are public and must not be taken from the data. Every record is clamped to the bounds and snapped to
-    the nearest candidate by itself, so neighbouring data sets stay neighbours and no output betrays low bits of a record.
+    Bounds and step are public and must not be taken from the data. Every record is clamped to the
+    bounds and snapped to the nearest candidate by itself, so neighbouring data sets stay neighbours
+    and no output betrays low bits of a record.
 
     References
     ----------
@@ -72,7 +74,8 @@ class Grid:
         timed = {"date", "datetime"} & {kind_low, kind_up}
         if timed and kind_low != kind_up:
             raise BoundsError(
-                f"bounds must be of one kind, got {lower!r} and {upper!r}. Pass two numbers or two dates."
+                f"bounds must be of one kind, got {lower!r} and {upper!r}. "
+                "Pass two numbers or two dates."
             )
         if (getattr(lower, "tzinfo", None) is None) != (getattr(upper, "tzinfo", None) is None):
             raise BoundsError(
@@ -104,8 +107,8 @@ class Grid:
         self.size = int((up - low) // pitch) + 1
         if self.size > MOST_CANDIDATES:
             raise BoundsError(
-                f"a grid has at most 2**62 candidates, got step={step!r} for {lower!r} to {upper!r}. "
-                "Pass a larger step."
+                f"a grid has at most 2**62 candidates, got step={step!r} for {lower!r} to "
+                f"{upper!r}. Pass a larger step."
             )
         self._den = math.lcm(low.denominator, pitch.denominator)
         self._num_lo, self._num_step = int(low * self._den), int(pitch * self._den)
@@ -157,7 +160,7 @@ class Grid:
         return found
 
     def record_index(self, record: Any) -> int:
-        """As `index`, but -1 for a missing record or one of another kind: those are dropped, not reported."""
+        """As `index`, but -1 for a record that is dropped: missing, or of another kind."""
         if not self.timed:
             read = number(record)
             if read is None:
@@ -223,11 +226,11 @@ class Grid:
 
     @property
     def whole(self) -> bool:
-        """Whether candidates are whole numbers (days, microseconds), so that whole records need no doubles."""
+        """Whether candidates are whole numbers (days, microseconds)."""
         return self.whole_steps is not None
 
     def snap(self, keys: Keys) -> Ints:
-        """Index of every key: a number for numeric grids, days or microseconds since 1970 for dates and times."""
+        """Index of every key: a number, or days or microseconds since 1970 for dates and times."""
         with np.errstate(all="ignore"):
             if keys.dtype.kind != "f":
                 assert self.whole_steps is not None
@@ -236,7 +239,7 @@ class Grid:
         return np.minimum(index, self.size - 1) if self.double_steps.rounds else index
 
     def snap_float(self, keys: Keys) -> Floats:
-        """As `snap` for float64 keys, with the indices still in float64 (exact up to 2**50 candidates)."""
+        """As `snap` for float64 keys, with indices in float64 (exact up to 2**50 candidates)."""
         with np.errstate(all="ignore"):
             return self.double_steps.of_array(keys)
 
@@ -245,9 +248,9 @@ class Grid:
         return {"bounds": (self.lower, self.upper), "step": self.step}
 
     def threshold(self, index: int, integer: bool) -> float | int | None:
-        """The smallest key that snaps to `index` or above: `key < threshold` says the same as `snap(key) < index`.
+        """The smallest key that snaps to `index` or above; below it keys snap below `index`.
 
-        None if no key gets there: beyond the last candidate, or in a grid that is finer than doubles.
+        None if no key gets there: beyond the last candidate, or in a grid finer than doubles.
         """
         if index >= self.size:
             return None
@@ -275,7 +278,7 @@ class Grid:
 
 
 def _in_zone(moment: dt.datetime, zone: dt.tzinfo) -> dt.datetime:
-    """A moment of UTC in a time zone; in UTC where the clocks of that zone are beyond the years that Python knows."""
+    """A moment of UTC in a time zone; left in UTC if it is there in a year that Python lacks."""
     known = moment.replace(tzinfo=dt.UTC)
     try:
         return known.astimezone(zone)
@@ -287,7 +290,8 @@ def _read_end(end: Any) -> tuple[str, Fraction]:
     read = bound(end)
     if read is None or abs(nearest_double(read[1])) == math.inf:
         raise BoundsError(
-            f"bounds must be two finite numbers, dates or datetimes, got {end!r}. Pass for example bounds=(0, 120)."
+            f"bounds must be two finite numbers, dates or datetimes, got {end!r}. "
+            "Pass for example bounds=(0, 120)."
         )
     return read
 
@@ -322,7 +326,7 @@ def _read_step(step: Any, kind: str) -> tuple[str, Fraction]:
 
 
 def _fine(low: Fraction, up: Fraction, least: int | None) -> Fraction:
-    """The power of two that gives about 2**40 candidates, but no finer than doubles can tell apart."""
+    """The power of two for about 2**40 candidates, but no finer than doubles can tell apart."""
     span = up - low
     exponent = span.numerator.bit_length() - span.denominator.bit_length() - DEFAULT_BITS
     exponent += span > Fraction(2) ** (exponent + DEFAULT_BITS)

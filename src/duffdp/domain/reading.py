@@ -1,6 +1,6 @@
 """What one record or one bound says, by itself: a number, a day or a moment, or nothing.
 
-Records are never refused here: what is of another kind, missing, or fails when it is looked at is None.
+Records are never refused here: what is missing, of another kind, or fails when asked is None.
 """
 
 from __future__ import annotations
@@ -26,8 +26,11 @@ FINER = {"ns": 10**3, "ps": 10**6, "fs": 10**9, "as": 10**12}  # in a microsecon
 
 
 def bound(value: Any) -> tuple[str, Fraction] | None:
-    """Kind and exact position of a bound: numbers as the decimal that was written (0.1 is 1/10), dates as days and
-    times as microseconds since 1970."""
+    """Kind and exact position of a bound.
+
+    A number is the decimal that was written (0.1 is 1/10), a date the days and a time the
+    microseconds since 1970.
+    """
     if isinstance(value, bool | np.bool_ | np.timedelta64):
         return None
     if isinstance(value, np.datetime64):
@@ -59,7 +62,7 @@ def _position(moment: int | None, days: bool) -> tuple[str, Fraction] | None:
 
 
 def number(record: Any) -> int | float | None:
-    """A record as a whole number, or else as the double nearest to it; infinite if it is beyond them."""
+    """A record as a whole number, or else as the double nearest to it, which may be infinite."""
     try:
         if isinstance(record, int | np.bool_ | np.integer):
             return None if isinstance(record, np.timedelta64) else int(record)
@@ -80,7 +83,7 @@ def nearest_double(number: Any) -> float:
 
 
 def microseconds(record: Any) -> int | None:
-    """A date, a time, or a time with a zone as microseconds since 1970; without a zone it counts as UTC."""
+    """A date or time as microseconds since 1970; without a zone it counts as UTC."""
     try:
         if isinstance(record, np.datetime64):
             if not has_plain_unit(record.dtype):
@@ -93,15 +96,13 @@ def microseconds(record: Any) -> int | None:
             return moment if offset is None else moment - offset // _MICROSECOND
         if isinstance(record, dt.date):
             return (record.toordinal() - EPOCH.toordinal()) * DAY
-    except (
-        Exception
-    ):  # whatever a record does when it is looked at; pandas.NaT calls itself a datetime
+    except Exception:  # whatever a record does; pandas.NaT calls itself a datetime
         return None
     return None
 
 
 def has_plain_unit(dtype: Any) -> bool:
-    """Whether a datetime64 type counts in one of the common units, not in multiples of it or in no unit."""
+    """Whether a datetime64 type counts in one unit of numpy, not in multiples or in none."""
     unit, many = np.datetime_data(dtype)
     return many == 1 and unit != "generic"
 
@@ -109,8 +110,8 @@ def has_plain_unit(dtype: Any) -> bool:
 def moments(array: Array, days: bool) -> Ints:
     """The present ones of an array of datetime64 as days or microseconds since 1970, rounded down.
 
-    numpy's own conversions wrap around near the ends of int64. Here a time is clamped first where its unit is a coarse
-    one, far beyond all bounds, and divided where it is a fine one.
+    numpy's own conversions wrap around near the ends of int64. Here a time in a coarse unit is
+    clamped first, far beyond all bounds, and one in a fine unit is divided.
     """
     unit = np.datetime_data(array.dtype)[0]
     array = array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -1,10 +1,10 @@
-"""Clamp and snap: the index of the candidate nearest to a number, clamped to the bounds; ties go up.
+"""Clamp and snap: the index of the candidate nearest to a number within the bounds; ties go up.
 
 Each rule stands once for one number, once for an array and once for a column of a table engine, and
 all three give the same index. Nothing here overflows, warns or fails, whatever the number is.
 
-A whole number on a grid of whole numbers is snapped exactly. Every other number counts as the double
-nearest to it and is snapped in doubles.
+A whole number on a grid of whole numbers is snapped exactly. Every other number counts as the
+double nearest to it and is snapped in doubles.
 """
 
 from __future__ import annotations
@@ -19,15 +19,13 @@ import numpy as np
 from duffdp.domain.aliases import Array, Floats, Ints, Keys
 
 EXACT_QUOTIENT = 2**50  # a quotient of whole numbers below this survives division in doubles
-EXACT_DOUBLES = (
-    2**48
-)  # between such bounds doubles snap a whole number to the right side of every half
+EXACT_DOUBLES = 2**48  # between such bounds doubles put a whole number on its side of every half
 _HALF_WORD = 2**31
 _FEW = 4
 
 
 class WholeSteps(NamedTuple):
-    """Candidates low, low + step, ... that are whole numbers of any size, for keys that are whole."""
+    """Candidates low, low + step, ... that are whole numbers of any size, for whole keys."""
 
     low: int
     step: int
@@ -100,8 +98,10 @@ class WholeSteps(NamedTuple):
         return least <= self.low and self.high <= most and room <= most
 
     def _parts(self, least: int, most: int) -> _Parts:
-        """The thresholds that keys of a type can meet, those below 0 apart from the others: a difference
-        of two keys with the same sign never overflows."""
+        """The thresholds that keys of a type can meet, those below 0 apart from the others.
+
+        A difference of two keys of the same sign never overflows.
+        """
         first, last = self.of_number(least), self.of_number(most)
         if first == last:
             return _Parts(first, 0, 0, 0, 0, 0, 0)
@@ -120,7 +120,7 @@ class WholeSteps(NamedTuple):
 
 
 class _Parts(NamedTuple):
-    """How many thresholds lie below 0 and above: from `least` to `below`, and from `above` to `most`."""
+    """How many thresholds lie below 0 (`least` to `below`) and not (`above` to `most`)."""
 
     first: int
     many_below: int
@@ -132,7 +132,7 @@ class _Parts(NamedTuple):
 
 
 class DoubleSteps(NamedTuple):
-    """The same candidates in doubles. Each operation is monotone, so that the order of keys is kept."""
+    """The same candidates in doubles. Each operation is monotone, so that keys keep their order."""
 
     low: float
     high: float
@@ -160,7 +160,7 @@ class DoubleSteps(NamedTuple):
         return min(self._place(key), self.size - 1)
 
     def of_array(self, keys: Keys) -> Floats:
-        """For float64 without nan; indices in float64, which may lie above the last one if this `rounds`."""
+        """For float64 without nan; indices in float64, which may be too large if this `rounds`."""
         if self.shrink == 1.0:
             index: Floats = clamp(keys, self.low, self.high) - self.low
         else:
@@ -182,7 +182,7 @@ class DoubleSteps(NamedTuple):
         return ((offset * self.factor if self.multiply else offset / self.factor) + 0.5).floor()
 
     def threshold(self, index: int) -> float | None:
-        """The smallest key that snaps to this index or above, for an index above 0; None if there is none."""
+        """The smallest key that snaps to this index (above 0) or beyond; None if there is none."""
         low, high = _order(self.low) - 1, _order(self.high)
         if self.of_number(self.high) < index:
             return None
@@ -196,7 +196,7 @@ class DoubleSteps(NamedTuple):
 
 
 def as_keys(nw: Any, column: Any, dtype: Any) -> tuple[Any, int, int]:
-    """A column of whole numbers in a type that can be snapped, with the least and the largest number of that type."""
+    """A column of whole numbers in a type that can be snapped, and the range of that type."""
     if dtype == nw.UInt64:
         return column, 0, 2**64 - 1
     if dtype == nw.Int128:
@@ -218,11 +218,9 @@ def _quotient(gap: Array, step: int, most: int) -> Array:
 def _column_quotient(nw: Any, gap: Any, step: int, most: int) -> Any:
     """A column of whole numbers of 0 and more, divided and rounded down, for results below `most`.
 
-    Engines differ in the division of whole numbers; remainders and doubles are the same in all of them.
+    Engines differ in the division of whole numbers; in remainders and doubles they agree.
     """
-    if (
-        most <= _FEW
-    ):  # a step near the end of a type would overflow in the remainders of some engines
+    if most <= _FEW:  # some engines add a step to a remainder, which must not overflow
         return sum((gap >= step * j).cast(nw.Int64) for j in range(1, most))
     if most <= EXACT_QUOTIENT:
         return ((gap - gap % step) / step + 0.5).floor().cast(nw.Int64)
@@ -239,7 +237,7 @@ def clamp(keys: Keys, low: float, high: float) -> Keys:
 
 
 def _order(number: float) -> int:
-    """Doubles as integers in the same order (bit pattern, negatives mirrored), so that bisection walks over doubles."""
+    """Doubles as integers in the same order, so that bisection walks over doubles."""
     bits: int = struct.unpack("<q", struct.pack("<d", number))[0]
     return bits if bits >= 0 else -(bits & 0x7FFFFFFFFFFFFFFF)
 

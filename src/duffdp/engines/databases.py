@@ -20,14 +20,14 @@ _numbers = itertools.count()
 
 
 def open_database(
-    connection: DuckDBPyConnection, path: Path, table: str, columns: list[str]
+    connection: DuckDBPyConnection, path: Path, table: str, columns: list[str], rows: bool
 ) -> DuckDBPyRelation:
     """A table or view of a database file, by what the file says it is."""
     if not path.is_file():
         raise UnsupportedData(f"there is no database file {str(path)!r}. Check the path.")
     with path.open("rb") as file:
         if file.read(15) == b"SQLite format 3":
-            return _copy_sqlite(connection, path, table, columns)
+            return _copy_sqlite(connection, path, table, columns, rows)
     connection.execute(f"ATTACH {quote_text(str(path))} AS source (READ_ONLY)")
     known = connection.execute(
         "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' UNION ALL "
@@ -45,7 +45,7 @@ def _check_table(path: Path, table: str, known: list[str]) -> None:
 
 
 def _copy_sqlite(
-    connection: DuckDBPyConnection, path: Path, table: str, columns: list[str]
+    connection: DuckDBPyConnection, path: Path, table: str, columns: list[str], rows: bool
 ) -> DuckDBPyRelation:
     """The needed columns of a SQLite table, a batch at a time, in a table of DuckDB that may lie on disk.
 
@@ -75,6 +75,8 @@ def _copy_sqlite(
         types = ", ".join(f"{quote_name(c)} {declared[c]}" for c in [*wanted, *extra])
         copy = f"duffdp_sqlite_{next(_numbers)}"
         connection.execute(f"CREATE TEMP TABLE {copy} ({types})")
+        if not rows:
+            return connection.table(copy)
         cursor = base.execute(
             f"SELECT {', '.join(map(quote_name, wanted))} FROM {quote_name(table)}"
         )
@@ -84,9 +86,9 @@ def _copy_sqlite(
             f"TRY_CAST(CASE WHEN v{i} <> '' THEN substr(v{i}, 2) END AS {declared[c]})"
             for i, c in enumerate(wanted)
         )
-        while rows := cursor.fetchmany(BATCH):
+        while batch := cursor.fetchmany(BATCH):
             connection.register(
-                _ROWS, {f"v{i}": _texts(column) for i, column in enumerate(zip(*rows, strict=True))}
+                _ROWS, {f"v{i}": _texts(column) for i, column in enumerate(zip(*batch, strict=True))}
             )
             connection.execute(f"INSERT INTO {copy} ({into}) SELECT {casts} FROM {_ROWS}")
             connection.unregister(_ROWS)

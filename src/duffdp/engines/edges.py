@@ -7,7 +7,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, BinaryIO
 
 import numpy as np
 
@@ -75,6 +75,21 @@ def read_edges(edges: Any, nodes: int) -> Graph:
     return Graph(nodes, np.minimum(tail, head), np.maximum(tail, head), degree[order])
 
 
+def check_edges(edges: Any) -> None:
+    """Refuse what no edge could change: the kind, the shape and the types, without a look at an edge."""
+    if isinstance(edges, str | os.PathLike):
+        with _open_file(edges):
+            return
+    if isinstance(edges, np.ndarray):
+        _pairs(edges[:0])
+    elif not hasattr(edges, "tocoo") and is_table(edges):
+        _from_frame(edges, rows=0)
+    elif hasattr(edges, "tocoo"):
+        _check_square(edges.shape)
+    elif not isinstance(edges, Iterable):
+        _from_records(edges)
+
+
 def _pairs(edges: Any) -> Array:
     """Any edge list as an array of two columns of whole numbers."""
     if isinstance(edges, str | os.PathLike):
@@ -123,7 +138,7 @@ def _pair(record: Any) -> tuple[int, int] | None:
     return (tail, head) if max(abs(tail), abs(head)) <= _INT64.max else None
 
 
-def _from_frame(edges: Any) -> Array:
+def _from_frame(edges: Any, rows: int | None = None) -> Array:
     """A frame with two columns of an integer type; a missing number makes no edge."""
     nw = narwhals()
     try:
@@ -132,7 +147,7 @@ def _from_frame(edges: Any) -> Array:
         raise UnsupportedData(f"edges must be a frame in memory, got {type(edges).__name__}. {_FIX}") from None
     if len(frame.columns) != 2:
         raise UnsupportedData(f"edges must have two columns, got {len(frame.columns)}. {_FIX}")
-    columns = [frame.get_column(name) for name in frame.columns]
+    columns = [frame.get_column(name)[:rows] for name in frame.columns]
     for column in columns:
         _check_type(column.dtype.is_integer(), column.dtype)
     present = ~(columns[0].is_null() | columns[1].is_null())
@@ -148,18 +163,28 @@ def _signed(numbers: Array) -> Ints:
 
 def _from_matrix(matrix: Any) -> Array:
     """Every entry of an adjacency matrix that is not 0 is an edge, whatever its weight."""
-    if matrix.shape[0] != matrix.shape[1]:
-        raise UnsupportedData(f"an adjacency matrix must be square, got shape {matrix.shape}.")
+    _check_square(matrix.shape)
     entries = matrix.data != 0
     return np.column_stack([matrix.row[entries], matrix.col[entries]]).astype(np.int64)
 
 
+def _check_square(shape: tuple[int, ...]) -> None:
+    if len(shape) != 2 or shape[0] != shape[1]:
+        raise UnsupportedData(f"an adjacency matrix must be square, got shape {shape}.")
+
+
 def _from_file(path: str | os.PathLike[str]) -> Array:
     """A file of text: a line with two whole numbers is an edge, and any other line, such as a header, is not."""
-    try:
-        with open(path, "rb") as file:
-            text = file.read()
-    except OSError as error:
-        raise DuffError(f"cannot read the edges from {os.fspath(path)!r}: {error.strerror}.") from None
+    with _open_file(path) as file:
+        text = file.read()
     found = _EDGE.findall(text.removeprefix(b"\xef\xbb\xbf"))
     return np.array(found, dtype="S18").reshape(-1, 2).astype(np.int64)
+
+
+def _open_file(path: str | os.PathLike[str]) -> BinaryIO:
+    try:
+        return open(path, "rb")
+    except OSError as error:
+        raise UnsupportedData(
+            f"cannot read the edges from {os.fspath(path)!r}: {error.strerror}."
+        ) from None

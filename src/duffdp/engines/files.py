@@ -47,12 +47,15 @@ def open_path(
     *,
     value: str | None = None,
     kind: str = "float",
+    rows: bool = True,
     connection: DuckDBPyConnection | None = None,
 ) -> DuckDBPyRelation:
     """A DuckDB relation over what a path names, in a connection of its own if none is given.
 
     `columns` are those that are needed. Parquet files and tables keep their declared types. In files of text every column is
-    text, except that `value` is read as a public domain of this kind needs it, field by field.
+    text, except that `value` is read as a public domain of this kind needs it, field by field. Without `rows` names and types are
+    the same, and no record of a file of text or of SQLite is read; with them such records are read once, into a table that may
+    spill to disk. Others stay where they are.
     """
     try:
         import duckdb
@@ -73,9 +76,9 @@ def open_path(
     )  # where it may spill; not the working folder
     try:
         if table:
-            relation = open_database(connection, Path(path), table, columns)
+            relation = open_database(connection, Path(path), table, columns, rows)
         else:
-            relation = _open_files(connection, _files(path), columns, value, kind)
+            relation = _open_files(connection, _files(path), columns, value, kind, rows)
         assert relation.columns  # reads the types
     except (duckdb.Error, sqlite3.Error, zlib.error, EOFError, OSError):
         # Without what the reader says, which may quote a line of the data.
@@ -130,12 +133,13 @@ def _open_files(
     columns: list[str],
     value: str | None,
     kind: str,
+    rows: bool,
 ) -> DuckDBPyRelation:
     from duffdp.engines.text_files import open_delimited, open_json_lines
 
     for endings, reader in ((DELIMITED, open_delimited), (JSON_LINES, open_json_lines)):
         if all(path.lower().endswith(endings) for path in paths):
-            return reader(connection, paths, columns, value, kind)
+            return reader(connection, paths, columns, value, kind, rows)
     if all(path.lower().endswith(PARQUET) for path in paths):
         return _open_parquet(connection, paths, columns)
     for path in paths:
@@ -167,15 +171,19 @@ def _open_parquet(
 ) -> DuckDBPyRelation:
     """Parquet files with the same declared types; what folders are called (`region=north`) is text."""
     listed = ", ".join(quote_text(escape(path)) for path in paths)
-    if len(paths) > 1:
-        differing = connection.execute(
-            f"SELECT name FROM (SELECT file_name, name, list((type, logical_type, converted_type, precision, scale)) AS kind "
-            f"FROM parquet_schema([{listed}]) WHERE type IS NOT NULL GROUP BY ALL) GROUP BY name "
-            f"HAVING count(DISTINCT kind) > 1 OR count(DISTINCT file_name) < {len(paths)}"
-        ).fetchall()
-        for (name,) in differing:
-            if name in columns:
-                raise UnsupportedData(
-                    f"the column {name!r} is not declared alike in all of the Parquet files. Write them with one schema."
-                )
-    return connection.sql(f"SELECT * FROM read_parquet([{listed}], hive_types_autocast = false)")
+    declared = connection.execute(
+        f"SELECT name FROM (SELECT file_name, name, list_sort(list((type, logical_type, converted_type, "
+        f"precision, scale)::VARCHAR)) AS kind FROM parquet_schema([{listed}]) WHERE type IS NOT NULL "
+        f"GROUP BY file_name, name) GROUP BY name HAVING count(DISTINCT kind) > 1 OR count(*) < {len(paths)}"
+    )
+    differing = {name for (name,) in declared.fetchall()}
+    for name in columns:
+        if name in differing:
+            raise UnsupportedData(
+                f"the column {name!r} is not declared alike in all of the Parquet files. Write them with one schema."
+            )
+    relation = connection.sql(
+        f"SELECT * FROM read_parquet([{listed}], union_by_name = {bool(differing)}, hive_types_autocast = false)"
+    )
+    alike = [name for name in relation.columns if name not in differing]
+    return relation.project(", ".join(map(quote_name, alike))) if differing else relation

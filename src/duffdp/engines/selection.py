@@ -25,6 +25,11 @@ class Selection(NamedTuple):
     unit: str | None = None
     contributions: int = 1
 
+    @property
+    def columns(self) -> list[str]:
+        """All columns that are needed, each once."""
+        return list(dict.fromkeys(name for name in (self.column, *self.by, self.unit) if name is not None))
+
 
 def narwhals() -> Any:
     """narwhals, or what to install."""

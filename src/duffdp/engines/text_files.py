@@ -38,6 +38,7 @@ def open_delimited(
     columns: list[str],
     value: str | None,
     kind: str,
+    rows: bool,
 ) -> DuckDBPyRelation:
     """Files whose first lines name the columns: all of them the same."""
     layout, paths = _one_layout(paths)
@@ -45,6 +46,8 @@ def open_delimited(
         name for i, name in enumerate(layout.names) if name and _first(layout.names, name) == i
     ]
     places = [_place(name, layout.names) for name in names]
+    if not rows:
+        return _without_rows(connection, names, value, kind)
     fields = [f"f{i}" for i in range(len(layout.names))]
     picked = ", ".join(f"{fields[place]} AS v{i}" for i, place in enumerate(places))
     lines, parts = [], []
@@ -71,7 +74,9 @@ def open_delimited(
     ]
     # In a file of one column an empty line and an empty field look the same: neither is a record.
     present = " WHERE v0 IS NOT NULL" if len(fields) == 1 else ""
-    return connection.sql(f"SELECT {', '.join(read)} FROM ({' UNION ALL '.join(parts)}){present}")
+    return _kept(
+        connection, f"SELECT {', '.join(read)} FROM ({' UNION ALL '.join(parts)}){present}"
+    )
 
 
 def open_json_lines(
@@ -80,12 +85,15 @@ def open_json_lines(
     columns: list[str],
     value: str | None,
     kind: str,
+    rows: bool,
 ) -> DuckDBPyRelation:
     """Files with an object on each line; a column is there because it is asked for."""
     if not columns:
         raise UnsupportedData(
             'JSON lines have no list of columns, so one must be named. Pass for example column="age".'
         )
+    if not rows:
+        return _without_rows(connection, columns, value, kind)
     lines, parts = [], []
     for path in paths:
         if survey(path, None) is Form.LINES:
@@ -107,9 +115,28 @@ def open_json_lines(
         f"{read_field(f'''NULLIF(texts[{i}], '')''', kind if name == value else 'category')} AS {quote_name(name)}"
         for i, name in enumerate(columns, 1)
     ]
-    return connection.sql(
-        f"SELECT {', '.join(read)} FROM ({taken} FROM ({' UNION ALL '.join(parts)})) WHERE kind = 'OBJECT'"
+    return _kept(
+        connection,
+        f"SELECT {', '.join(read)} FROM ({taken} FROM ({' UNION ALL '.join(parts)})) WHERE kind = 'OBJECT'",
     )
+
+
+def _without_rows(
+    connection: DuckDBPyConnection, names: list[str], value: str | None, kind: str
+) -> DuckDBPyRelation:
+    """The columns and their types, which the records have no say in."""
+    read = (
+        f"{read_field('NULL::VARCHAR', kind if name == value else 'category')} AS {quote_name(name)}"
+        for name in names
+    )
+    return connection.sql(f"SELECT {', '.join(read)} WHERE false")
+
+
+def _kept(connection: DuckDBPyConnection, query: str) -> DuckDBPyRelation:
+    """Text is parsed once, for all queries that follow."""
+    name = f"duffdp_rows_{next(_numbers)}"
+    connection.execute(f"CREATE TEMP TABLE {name} AS {query}")
+    return connection.table(name)
 
 
 def missing_column(name: str, known: Iterable[str]) -> UnsupportedData:

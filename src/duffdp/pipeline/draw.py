@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from duffdp.domain import Domain
 from duffdp.engines.groups import BLOCK
@@ -13,6 +13,12 @@ from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import Entropy
 from duffdp.statistics.entry import Part
 from duffdp.steps import Batch
+
+if TYPE_CHECKING:
+    from duffdp.engines.source import Source
+    from duffdp.mechanisms.joint import Joint
+    from duffdp.rank_profile import RankProfile
+    from duffdp.statistics.quantiles import Quantiles
 
 # Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates to the tail.
 NEGLIGIBLE = 20.0
@@ -40,7 +46,7 @@ def _draw_part(
     if hasattr(statistic, "profile"):
         found = []
         for source in sources:
-            profile = _wide_enough(statistic, mechanism, source)
+            profile = wide_profile(mechanism, statistic, source)
             totals.append(profile.total)
             found.append(mechanism.release(profile, entropy))
         return found
@@ -62,9 +68,9 @@ def _draw_part(
     return numbers
 
 
-def _wide_enough(statistic: Any, mechanism: Any, source: Any) -> Any:
-    """The ranks around several quantiles, as many as the mechanism needs for its windows."""
-    profile = statistic.profile(source, mechanism.first_reach(len(statistic.qs), source.length))
-    while (wider := mechanism.wider_reach(profile)) is not None:
-        profile = statistic.profile(source, wider)
+def wide_profile(joint: Joint, quantiles: Quantiles, column: Source) -> RankProfile:
+    """The ranks of a column around every quantile, as far as the mechanism wants them: one pass, seldom two."""
+    profile = quantiles.profile(column, joint.first_reach(len(quantiles.qs), column.length))
+    while (wider := joint.wider_reach(profile)) is not None:
+        profile = quantiles.profile(column, wider)
     return profile

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import contextmanager
@@ -11,25 +10,27 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from duffdp.domain import Categories
 from duffdp.errors import DuffError
 from duffdp.facts import Facts
 from duffdp.parameters import read_epsilon, read_weight
-from duffdp.pipeline.ask import Ask
+from duffdp.pipeline.ask import Ask, Checked
 from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.run import Prepared, ledger_of, run
-from duffdp.statistics.registry import entry
+from duffdp.pipeline.run import Prepared, ledger_of, make_releases
+from duffdp.pipeline.text_values import with_values
+from duffdp.pipeline.toml import read_toml, refuse_unknown
+from duffdp.statistics.registry import entries, entry
 
 SHARED = ("unit", "contributions", "mechanism")
 WORDS = ("bounds", "step", "categories", "column", "by", "keys", *SHARED, "name")
-TOP = ("source", "epsilon", "ledger", "dataset", "call_id", *SHARED, "release")
+GRAPH_WORDS = ("mechanism", "name")
 
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a plan would cost: the facts of every release, and what its ledger has left."""
+    """What a plan would cost: the facts and the number of rows of every release, and what its ledger has left."""
 
     releases: dict[str, Facts]
+    rows: dict[str, int]
     epsilon: Fraction
     remaining: Fraction | None
 
@@ -87,56 +88,84 @@ class Plan:
         call_id: str | None = None,
     ) -> None:
         self.epsilon = read_epsilon(epsilon)
-        entries = list(releases) if isinstance(releases, Iterable) and not isinstance(releases, Mapping | str) else []
-        if not entries or not all(isinstance(given, Mapping) for given in entries):
+        several = isinstance(releases, Iterable) and not isinstance(releases, Mapping | str)
+        listed = list(releases) if several else []
+        if not listed or not all(isinstance(given, Mapping) for given in listed):
             raise DuffError(
                 "a plan lists its results, each with statistic, column and bounds or categories. "
                 'Pass for example [{"statistic": "median", "column": "age", "bounds": (0, 120)}].'
             )
         shared = {"unit": unit, "contributions": contributions, "mechanism": mechanism}
         weights = []
-        for i, given in enumerate(entries, 1):
+        for i, given in enumerate(listed, 1):
             with _in_place(i):
                 weights.append(read_weight(given.get("weight", 1)))
         self.asks: list[Ask] = []
         self.names: list[str] = []
-        for i, (given, weight) in enumerate(zip(entries, weights, strict=True), 1):
+        for i, (given, weight) in enumerate(zip(listed, weights, strict=True), 1):
             with _in_place(i):
                 self.asks.append(_ask(shared, given, self.epsilon * weight / sum(weights)))
                 self.names.append(self.asks[-1].title)
         twice = next((name for i, name in enumerate(self.names) if name in self.names[:i]), None)
         if twice is not None:
-            raise DuffError(f"two results of the plan are called {twice!r}. Give each release its own name.")
+            raise DuffError(
+                f"two results of the plan are called {twice!r}. Give each release its own name."
+            )
         self.source, self.ledger, self.dataset, self.call_id = source, ledger, dataset, call_id
+        self._reads_text = False  # keys and categories mean what they are
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Plan:
-        """A plan from a file: `source`, `epsilon`, and a `[[release]]` for each result; paths count from where it lies."""
-        from duffdp.pipeline.toml import read_toml
+        """A plan from a file: `source`, `epsilon`, and a `[[release]]` for each result; paths count from where it lies.
 
+        `keys` is a list of values or, for several columns of `by`, one list for each: all combinations are answered. Keys and
+        categories that are text stand for values of the type that their column has.
+        """
         given = read_toml(Path(path))
-        _known(given, TOP, "the plan")
-        releases = given.pop("release")
-        return cls(releases, **given)
+        plan = cls(given.pop("release"), **given)
+        plan._reads_text = True
+        return plan
 
     def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
-        """What it would cost and what would be left; with data, their names and types are checked too, and no row is read."""
+        """What it would cost and what would be left; with data, names and types are checked too, and no row is read."""
         source = self.source if data is None else data
         found: dict[str, Facts] = {}
+        rows: dict[str, int] = {}
         for i, (name, ask) in enumerate(zip(self.names, self.asks, strict=True), 1):
+            checked = ask.check()
             with _in_place(i):
-                found[name] = _facts(ask, source)
+                found[name] = (
+                    _facts(checked) if source is None else self._prepared(ask, source).facts
+                )
+            numbers = sum(len(part.columns) for part, _ in checked.recipe.parts)
+            rows[name] = numbers * max(len(checked.selection.keys), 1)
         book = self._ledger(ledger)
-        return Cost(found, self.epsilon, None if book is None else book.remaining_exactly())
+        return Cost(found, rows, self.epsilon, None if book is None else book.remaining_exactly())
 
     def run(
-        self, data: Any = None, *, ledger: Any = None, rng: object = None, done: Callable[[], None] = lambda: None
+        self,
+        data: Any = None,
+        *,
+        ledger: Any = None,
+        rng: object = None,
+        done: Callable[[], None] = lambda: None,
     ) -> dict[str, Release]:
         """Charge all releases or none, then make them; `done` is called after each."""
         source = self.source if data is None else data
         if source is None:
             raise DuffError("the plan names no source. Pass the data: plan.run(data).")
-        return dict(zip(self.names, run(self.asks, source, self._ledger(ledger), rng, done), strict=True))
+        prepared = []
+        for i, ask in enumerate(self.asks, 1):
+            with _in_place(i):
+                prepared.append(self._prepared(ask, source, rng))
+        releases = make_releases(prepared, self._ledger(ledger), done)
+        return dict(zip(self.names, releases, strict=True))
+
+    def _prepared(self, ask: Ask, source: Any, rng: object = None) -> Prepared:
+        """One release after all checks that need no row."""
+        prepared = Prepared.of(with_values(ask, source) if self._reads_text else ask, source, rng)
+        prepared.refuse_what_types_forbid()
+        return prepared
 
     def _ledger(self, given: Any) -> Any:
         ledger = self.ledger if given is None else given
@@ -146,23 +175,19 @@ class Plan:
         return f"Plan({', '.join(map(repr, self.names))}, epsilon={float(self.epsilon):g})"
 
 
-def _facts(ask: Ask, source: Any) -> Facts:
-    if source is None:
-        checked = ask.check()
-        made = checked.recipe
-        return Facts(
-            statistic=made.statistic,
-            mechanism=made.mechanism,
-            loss=made.loss,
-            unit=checked.unit,
-            domain=checked.domain,
-            column=ask.column,
-            by=checked.selection.by,
-            keys=checked.selection.keys,
-        )
-    prepared = Prepared.of(ask, source, None)
-    prepared.refuse_what_types_forbid()
-    return prepared.facts
+def _facts(checked: Checked) -> Facts:
+    """What is known of a release without its data."""
+    made, selection = checked.recipe, checked.selection
+    return Facts(
+        statistic=made.statistic,
+        mechanism=made.mechanism,
+        loss=made.loss,
+        unit=checked.unit,
+        domain=checked.domain,
+        column=selection.column,
+        by=selection.by,
+        keys=selection.keys,
+    )
 
 
 @contextmanager
@@ -176,24 +201,28 @@ def _in_place(number: int) -> Iterator[None]:
 
 def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction) -> Ask:
     known = entry(given.get("statistic"))
-    _known(given, ("statistic", "weight", *known.read, *WORDS), known.name)
-    for name in known.read:
-        if name not in given:
-            raise DuffError(f"{known.name} needs {name!r}.")
+    words = GRAPH_WORDS if known.of_graphs else WORDS
+    for name, owners in _parameters().items():
+        if (name in given) != (name in known.read):
+            raise DuffError(
+                f"{name} goes with {', '.join(owners)} and with no other statistic, got "
+                f"{f'it for {known.name}' if name in given else f'{known.name} without it'}."
+            )
+    refuse_unknown(given, ("statistic", "weight", *known.read, *words), known.name)
+    if not isinstance(given.get("name", ""), str):
+        raise DuffError(f"name must be a text, got {given['name']!r}.")
     statistic, parameters = known.for_parameters({name: given[name] for name in known.read})
-    options = {name: shared[name] for name in SHARED if not known.of_graphs or name == "mechanism"}
-    options |= {name: given[name] for name in WORDS if name in given}
-    if options.get("mechanism") not in known.choices and "mechanism" not in given:
-        options["mechanism"] = known.choices[0]  # the shared one is not for this statistic
-    by, keys = options.get("by"), options.get("keys")
-    if isinstance(by, list) and len(by) > 1 and isinstance(keys, list) and all(isinstance(part, list) for part in keys):
-        options["keys"] = [Categories(part) for part in keys]  # one list for each column
+    options = {name: shared[name] for name in SHARED if name in words}
+    if options["mechanism"] == "duff" and "duff" not in known.choices:
+        options["mechanism"] = known.choices[0]  # what is for all releases is not for this one
+    options |= {name: given[name] for name in words if name in given}
     return Ask(statistic=statistic, epsilon=epsilon, parameters=parameters, **options)
 
 
-def _known(given: Mapping[str, Any], names: tuple[str, ...], where: str) -> None:
-    for name in given:
-        if name not in names:
-            near = difflib.get_close_matches(str(name), names, 1, 0.5)
-            hint = f" Did you mean {near[0]!r}?" if near else f" Known are {', '.join(names)}."
-            raise DuffError(f"{where} has an unknown entry {name!r}.{hint}")
+def _parameters() -> dict[str, list[str]]:
+    """The parameters of all statistics, each with those that take it."""
+    found: dict[str, list[str]] = {}
+    for known in entries():
+        for name in known.read:
+            found.setdefault(name, []).append(known.name)
+    return found

@@ -11,6 +11,7 @@ import numpy as np
 
 from duffdp.domain import Categories
 from duffdp.engines.arrays import CategoryColumn, Column, Records, read
+from duffdp.engines.edges import check_edges
 from duffdp.engines.selection import is_table
 from duffdp.engines.tables import Table, open_table
 from duffdp.facts import Facts
@@ -36,6 +37,7 @@ class Edges:
         return [self._edges]
 
     def without_rows(self) -> Edges:
+        check_edges(self._edges)
         return Edges([])
 
 
@@ -78,12 +80,15 @@ class Prepared:
     def refuse_what_types_forbid(self) -> None:
         """Go all the way but for the draw, without a row: what would fail then is not charged."""
         # Without a row there is nothing to choose: any bits will do, and none is taken from the release.
-        self._sources(self.data.without_rows(), entropy(0))
+        self._sources_of(self.data.without_rows(), entropy(0))
 
     def numbers(self) -> Numbers:
         """Read the records and draw."""
-        sources = self._sources(self.data, self.entropy)
-        return draw(self.checked.recipe, sources, self.facts.domain, self.entropy)
+        return draw(self.checked.recipe, self.sources(), self.facts.domain, self.entropy)
+
+    def sources(self) -> list[Any]:
+        """Where the counts come from, one source for each group."""
+        return self._sources_of(self.data, self.entropy)
 
     def release(self, result: Result) -> Release:
         """What came out, with its facts."""
@@ -93,12 +98,13 @@ class Prepared:
         assert isinstance(self.data, Table)
         return self.data.answers(columns)
 
-    def _sources(self, data: Records | Table | Edges, source: Entropy) -> list[Any]:
-        """Where the counts come from, one source for each group."""
+    def _sources_of(self, data: Records | Table | Edges, source: Entropy) -> list[Any]:
         domain = self.facts.domain
         if not isinstance(data, Records):
             return data.sources(domain, source)
-        return [CategoryColumn(data, domain) if isinstance(domain, Categories) else Column(data, domain)]
+        return [
+            CategoryColumn(data, domain) if isinstance(domain, Categories) else Column(data, domain)
+        ]
 
 
 ANYWHERE = (None, None, None, None, 1)
@@ -133,20 +139,25 @@ def run_one(
         contributions=contributions,
         mechanism=mechanism,
     )
-    return run([ask], data, None if ledger is None else ledger_of(ledger), rng)[0]
+    return run(ask, data, None if ledger is None else ledger_of(ledger), rng)
 
 
-def run(
-    asks: Sequence[Ask],
-    data: Any,
-    ledger: Ledger | None = None,
-    rng: object = None,
-    done: Callable[[], None] = lambda: None,
+def run(ask: Ask, data: Any, ledger: Ledger | None = None, rng: object = None) -> Release:
+    """Check, charge, read and draw one release."""
+    prepared = Prepared.of(ask, data, rng)
+    if ledger is not None:
+        prepared.refuse_what_types_forbid()
+    return make_releases([prepared], ledger)[0]
+
+
+def make_releases(
+    prepared: Sequence[Prepared], ledger: Ledger | None, done: Callable[[], None] = lambda: None
 ) -> list[Release]:
-    """Make the releases: nothing is charged if one of them cannot be made, and nothing is read before all are paid."""
-    prepared = [Prepared.of(ask, data, rng) for ask in asks]
+    """Pay for all or for none, then read and draw: nothing is read before all are paid."""
     charges: Sequence[Charge | None] = (
-        [None] * len(asks) if ledger is None else charge(prepared, ledger)
+        [None] * len(prepared)
+        if ledger is None
+        else ledger.charge_all([one.facts for one in prepared])
     )
     releases = []
     for one, paid in zip(prepared, charges, strict=True):
@@ -158,13 +169,6 @@ def run(
         releases.append(one.release(result))
         done()
     return releases
-
-
-def charge(prepared: Sequence[Prepared], ledger: Ledger) -> Sequence[Charge]:
-    """Pay for all or for none, after all that can be known without rows."""
-    for one in prepared:
-        one.refuse_what_types_forbid()
-    return ledger.charge_all([one.facts for one in prepared])
 
 
 def ledger_of(ledger: Any, dataset: str | None = None, call_id: str | None = None) -> Ledger:

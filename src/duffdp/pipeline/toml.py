@@ -2,13 +2,19 @@
 
 from __future__ import annotations
 
+import difflib
 import tomllib
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from duffdp.domain import Categories
 from duffdp.errors import DuffError
 
 PIPE = "-"  # the source is what is piped into the command
+NEEDED = ("source", "epsilon", "release")
+TEXTS = ("source", "ledger", "dataset", "call_id")
+TOP = (*NEEDED, "ledger", "dataset", "call_id", "unit", "contributions", "mechanism")
 
 
 def read_toml(path: Path) -> dict[str, Any]:
@@ -20,15 +26,36 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise DuffError(f"cannot read the plan {str(path)!r}. Check the path.") from None
     except tomllib.TOMLDecodeError as error:
         raise DuffError(f"the plan {str(path)!r} is not TOML: {error}.") from None
-    for name in ("source", "epsilon", "release"):
+    refuse_unknown(given, TOP, "the plan")
+    for name in NEEDED:
         if name not in given:
             more = " Add a [[release]] for each result." if name == "release" else ""
             raise DuffError(f"the plan needs {name!r}.{more}")
-    for name in ("source", "ledger", "dataset", "call_id"):
+    for name in TEXTS:
         text = given.get(name, name)
         if not isinstance(text, str) or not text:
             raise DuffError(f"{name} must be a text, got {text!r}.")
     for name in ("source", "ledger"):
         if name in given and given[name] != PIPE:
             given[name] = str(path.parent / given[name])
+    if isinstance(given["release"], list):
+        given["release"] = [_with_keys(release) for release in given["release"]]
     return given
+
+
+def _with_keys(release: Any) -> Any:
+    """A list of values for each column of `by` stands for all their combinations."""
+    keys = release.get("keys") if isinstance(release, dict) else None
+    if not isinstance(keys, list) or not keys or not all(isinstance(part, list) for part in keys):
+        return release
+    return release | {"keys": [Categories(part) for part in keys]}
+
+
+def refuse_unknown(given: Mapping[str, Any], names: Iterable[str], where: str) -> None:
+    """An error for an entry that nobody would read, with the name that was probably meant."""
+    known = list(names)
+    for name in given:
+        if name not in known:
+            near = difflib.get_close_matches(str(name), known, 1, 0.5)
+            hint = f"Did you mean {near[0]!r}?" if near else f"Known are {', '.join(known)}."
+            raise DuffError(f"{where} has an unknown entry {name!r}. {hint}")

@@ -60,7 +60,9 @@ class Preview:
 
     def _known(self, mechanism: str) -> list[tuple[Any, Any]]:
         if mechanism not in self._laws:
-            raise DuffError(f"mechanism must be one of {', '.join(self.mechanisms)}, got {mechanism!r}.")
+            raise DuffError(
+                f"mechanism must be one of {', '.join(self.mechanisms)}, got {mechanism!r}."
+            )
         return self._laws[mechanism]
 
     def __str__(self) -> str:
@@ -75,10 +77,20 @@ class Preview:
 
 
 def preview(
-    data: Any, *, epsilon: Any, bounds: Any = None, step: Any = None, categories: Iterable[Any] | None = None,
-    statistic: str = "median", q: Any = None, mechanisms: Sequence[str] = ("best", "duff"), delta: float | None = None,
-    n: int | None = None, data_sets: int = 8, seed: int = 0,
-) -> Preview:  # fmt: skip
+    data: Any,
+    *,
+    epsilon: Any,
+    bounds: Any = None,
+    step: Any = None,
+    categories: Iterable[Any] | None = None,
+    statistic: str = "median",
+    q: Any = None,
+    mechanisms: Sequence[str] = ("best", "duff"),
+    delta: float | None = None,
+    n: int | None = None,
+    data_sets: int = 8,
+    seed: int = 0,
+) -> Preview:
     """The exact errors that mechanisms would make. NOT PRIVATE if records are given: for public or synthetic data.
 
     Parameters
@@ -134,5 +146,8 @@ def preview(
     names = tuple(mechanisms)
     makers = {name: checked(name, statistic, epsilon, delta) for name in names}
     asked = questions(data, statistic, q, bounds, step, categories, n, data_sets, seed)
-    laws = {name: [(maker.law(question.prepared(name)), question.truth) for question in asked] for name, maker in makers.items()}
+    laws = {
+        name: [(maker.law(question.prepared(name)), question.truth) for question in asked]
+        for name, maker in makers.items()
+    }
     return Preview(statistic, float(epsilon), names, not isinstance(data, str), laws)

@@ -51,11 +51,21 @@ class EpsilonPlan:
 
 
 def epsilon_for(
-    data: Any, *, within: float, probability: float, bounds: Any = None, step: Any = None,
-    categories: Iterable[Any] | None = None, statistic: str = "median", q: Any = None, mechanism: str = "best",
+    data: Any,
+    *,
+    within: float,
+    probability: float,
+    bounds: Any = None,
+    step: Any = None,
+    categories: Iterable[Any] | None = None,
+    statistic: str = "median",
+    q: Any = None,
+    mechanism: str = "best",
     delta: float | None = None,
-    n: int | None = None, data_sets: int = 8, seed: int = 0,
-) -> EpsilonPlan:  # fmt: skip
+    n: int | None = None,
+    data_sets: int = 8,
+    seed: int = 0,
+) -> EpsilonPlan:
     """The smallest epsilon with which a release is accurate enough. NOT PRIVATE if records are given, see `preview`.
 
     Parameters
@@ -96,15 +106,24 @@ def epsilon_for(
     NOT PRIVATE: computed from the records without noise. Share it only if the records are public.
     """
     share = read_number("probability", probability, 0, 1, 0.95)
-    if isinstance(within, bool) or not isinstance(within, int | float | np.number) or not 0 <= within < math.inf:
-        raise DuffError(f"within must be a finite number of 0 or more, got {within!r}. Pass for example within=1.")
+    if (
+        isinstance(within, bool)
+        or not isinstance(within, int | float | np.number)
+        or not 0 <= within < math.inf
+    ):
+        raise DuffError(
+            f"within must be a finite number of 0 or more, got {within!r}. Pass for example within=1."
+        )
     checked(mechanism, statistic, 1.0, delta)
     asked = questions(data, statistic, q, bounds, step, categories, n, data_sets, seed)
     prepared = [(question.prepared(mechanism), question.truth) for question in asked]
 
     def misses(epsilon: float) -> bool:
         maker = made(mechanism, statistic, epsilon, delta)
-        return float(np.mean([maker.law(ready).tail(truth, within) for ready, truth in prepared])) > 1 - share
+        return (
+            float(np.mean([maker.law(ready).tail(truth, within) for ready, truth in prepared]))
+            > 1 - share
+        )
 
     low = high = 1.0
     while misses(high):

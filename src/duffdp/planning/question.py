@@ -44,15 +44,24 @@ NOISY: dict[str, Callable[[float, float | None], Any]] = {
 RELEASED = ("best", "duff")
 MECHANISMS = (*RELEASED, "rank-exponential", *NOISY)
 
-NOT_PRIVATE = "NOT PRIVATE: computed from the records without noise. Share it only if the records are public."
+NOT_PRIVATE = (
+    "NOT PRIVATE: computed from the records without noise. Share it only if the records are public."
+)
 SYNTHETIC = "From synthetic data: it says nothing about any person."
 
 
 class Question:
     """One statistic on one data set: its truth, and what each mechanism works on."""
 
-    def __init__(self, values: Any, statistic: str, parameters: Mapping[str, Any], domain: Domain) -> None:
-        self._values, self._statistic, self._parameters, self._domain = values, statistic, parameters, domain
+    def __init__(
+        self, values: Any, statistic: str, parameters: Mapping[str, Any], domain: Domain
+    ) -> None:
+        self._values, self._statistic, self._parameters, self._domain = (
+            values,
+            statistic,
+            parameters,
+            domain,
+        )
         known = entry(statistic)
         if known.planned == "mean":
             self.truth: Any = self._sensitivity().value
@@ -76,7 +85,9 @@ class Question:
         if mechanism == "rank-exponential":
             return RankExponential(1.0, _share(self._parameters)).steps(self._values, self._domain)  # type: ignore[arg-type]
         if isinstance(self._domain, Categories):
-            raise DuffError(f'{mechanism!r} adds noise to a number, got categories. Use "best" or "duff".')
+            raise DuffError(
+                f'{mechanism!r} adds noise to a number, got categories. Use "best" or "duff".'
+            )
         return self._sensitivity()
 
 
@@ -94,7 +105,9 @@ def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> A
         return NOISY[mechanism](epsilon, delta)
     if mechanism == "rank-exponential":
         return RankExponential(epsilon)
-    examples = entry(statistic).examples  # the law of a mechanism does not depend on parameters of the statistic
+    examples = entry(
+        statistic
+    ).examples  # the law of a mechanism does not depend on parameters of the statistic
     ((_, released),) = _recipe(statistic, examples[0], mechanism, epsilon).parts
     return released
 
@@ -107,7 +120,9 @@ def checked(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -
     if mechanism not in MECHANISMS:
         raise DuffError(f"mechanism must be one of {', '.join(MECHANISMS)}, got {mechanism!r}.")
     if mechanism == "rank-exponential" and entry(statistic).planned != "quantile":
-        raise DuffError(f'"rank-exponential" is for medians and quantiles, got statistic={statistic!r}.')
+        raise DuffError(
+            f'"rank-exponential" is for medians and quantiles, got statistic={statistic!r}.'
+        )
     return made(mechanism, statistic, epsilon, delta)
 
 
@@ -125,26 +140,51 @@ def questions(
     """The data sets to look at: the one that was given, or some of a named shape."""
     known = entry(statistic)
     if (q is None) == ("q" in known.read):
-        raise DuffError(f'q goes with statistic="quantile" and with no other, got q={q!r} and statistic={statistic!r}.')
+        raise DuffError(
+            f'q goes with statistic="quantile" and with no other, got q={q!r} and statistic={statistic!r}.'
+        )
     parameters = {} if q is None else {"q": q}
     known.checked(parameters)
-    if (categories is None) == (bounds is None) or (categories is not None and known.outputs == "grid"):
-        raise BoundsError("pass either bounds or, for a mode, categories: the public domain. For example bounds=(0, 120).")
+    if (categories is None) == (bounds is None) or (
+        categories is not None and known.outputs == "grid"
+    ):
+        raise BoundsError(
+            "pass either bounds or, for a mode, categories: the public domain. For example bounds=(0, 120)."
+        )
     if not isinstance(data, str):
         if n is not None:
-            raise DuffError('n goes with the name of a shape such as "normal", got records and n. Leave n out.')
-        return [Question(data, statistic, parameters, _domain(bounds, step, categories, read(data).integer))]
+            raise DuffError(
+                'n goes with the name of a shape such as "normal", got records and n. Leave n out.'
+            )
+        return [
+            Question(
+                data, statistic, parameters, _domain(bounds, step, categories, read(data).integer)
+            )
+        ]
     if data not in SHAPES or categories is not None:
-        raise DuffError(f"data must be records or, with bounds, one of {', '.join(SHAPES)}, got {data!r}.")
+        raise DuffError(
+            f"data must be records or, with bounds, one of {', '.join(SHAPES)}, got {data!r}."
+        )
     for name, number in (("n", n), ("data_sets", sets)):
-        if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < (name == "data_sets"):
-            raise DuffError(f"{name} must be a whole number, at least {int(name == 'data_sets')}, got {number!r}.")
+        if (
+            isinstance(number, bool)
+            or not isinstance(number, int | np.integer)
+            or number < (name == "data_sets")
+        ):
+            raise DuffError(
+                f"{name} must be a whole number, at least {int(name == 'data_sets')}, got {number!r}."
+            )
     domain = _domain(bounds, step, None, integer=False)
     if not isinstance(domain, Grid) or domain.kind in ("date", "datetime"):
-        raise BoundsError(f"a named shape needs bounds that are numbers, got {bounds!r}. Pass records instead.")
+        raise BoundsError(
+            f"a named shape needs bounds that are numbers, got {bounds!r}. Pass records instead."
+        )
     low, span = float(domain.lower), float(domain.upper) - float(domain.lower)
     generators = np.random.default_rng(seed).spawn(sets)
-    return [Question(low + span * SHAPES[data](rng, int(n or 0)), statistic, parameters, domain) for rng in generators]
+    return [
+        Question(low + span * SHAPES[data](rng, int(n or 0)), statistic, parameters, domain)
+        for rng in generators
+    ]
 
 
 def _domain(bounds: Any, step: Any, categories: Iterable[Any] | None, integer: bool) -> Domain:

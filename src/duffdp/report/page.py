@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -14,7 +15,8 @@ from duffdp.report import words
 from duffdp.report.plot import plot
 from duffdp.report.values import values
 
-_TEMPLATES = {".html": "page.html.jinja", ".htm": "page.html.jinja", ".md": "page.md.jinja"}
+_HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
+_TEMPLATES = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN}
 
 
 class Budget(Protocol):
@@ -74,18 +76,20 @@ def write(
     named = _named(releases)
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("duffdp.report", ""),
-        autoescape=template.startswith("page.html"),
+        autoescape=template == _HTML,
+        finalize=_html if template == _HTML else _markdown,  # no text can be forgotten
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters |= {"number": words.number, "text": _markdown}
+    environment.filters["number"] = words.number
     total = math.fsum(release.epsilon for _, release in named)
     text = environment.get_template(template).render(
         title=title,
         sections=[_section(heading, release) for heading, release in named],
         total=total,
-        odds=words.odds(total),
+        odds=words.odds(total, {release.unit.kind for _, release in named}),
+        whom=words.whom({release.unit.kind for _, release in named}),
         budget=None if ledger is None else _budget(ledger, total),
         secure=all(release.secure for _, release in named),
     )
@@ -104,11 +108,15 @@ def check_page(path: Path) -> tuple[Any, str]:
     """jinja2 and the template for a page of this name, or an error that says what is missing."""
     template = _TEMPLATES.get(path.suffix.lower())
     if template is None:
-        raise DuffError(f"a report ends in .html or .md, got {path.name!r}. Pass for example 'page.html'.")
+        raise DuffError(
+            f"a report ends in .html or .md, got {path.name!r}. Pass for example 'page.html'."
+        )
     try:
         import jinja2
     except ImportError:
-        raise DuffError("reports are made with jinja2, which is not installed. Run: pip install 'duffdp[report]'.") from None
+        raise DuffError(
+            "reports are made with jinja2, which is not installed. Run: pip install 'duffdp[report]'."
+        ) from None
     return jinja2, template
 
 
@@ -132,11 +140,16 @@ def _named(releases: Any) -> list[tuple[str, Release]]:
 def _section(heading: str, release: Release) -> dict[str, Any]:
     found = values(release)
     name = release.title
-    said = name.lower() in heading.lower()
+    if not heading:
+        heading = name
+    elif name.lower() in heading.lower():
+        heading = f"{heading[0].upper()}{heading[1:]}"
+    else:
+        heading = f"{heading}: {name.lower()}"
     return {
-        "heading": f"{heading[0].upper()}{heading[1:]}" if said else f"{heading}: {name.lower()}" if heading else name,
+        "heading": heading,
         "epsilon": release.epsilon,
-        "odds": words.odds(release.epsilon),
+        "odds": words.odds(release.epsilon, {release.unit.kind}),
         "protected": words.protected(release),
         "public": words.assumed_public(release),
         "mechanism": words.mechanism(release),
@@ -144,7 +157,8 @@ def _section(heading: str, release: Release) -> dict[str, Any]:
         "secure": release.secure,
         "columns": found.columns,
         "rows": [[*keys, text] for keys, text in zip(found.keys, found.texts, strict=True)],
-        "plot": plot(found, release.domain),
+        # The most triangles that a graph could have say nothing about how many it has.
+        "plot": "" if release.unit.kind == "edge" else plot(found, release.domain),
     }
 
 
@@ -154,13 +168,26 @@ def _budget(ledger: Any, spent: float) -> dict[str, float]:
         left = ledger.remaining() if callable(ledger.remaining) else ledger.remaining
         after, total = float(getattr(left, "epsilon", left)), float(ledger.epsilon)
     except (AttributeError, TypeError):
-        raise DuffError(f"a ledger has epsilon and remaining(), got {type(ledger).__name__}. Pass a ledger or None.") from None
+        raise DuffError(
+            f"a ledger has epsilon and remaining(), got {type(ledger).__name__}. Pass a ledger or None."
+        ) from None
     return {"total": total, "before": after + spent, "after": after}
 
 
-_MARKS = str.maketrans({mark: f"\\{mark}" for mark in "\\`*_{}[]<>|#!~&"})
+def _html(value: object) -> object:
+    """Any text on a page: nothing in it acts on the reader's screen. What is markup stays so."""
+    return value if hasattr(value, "__html__") else visible(str(value))
 
 
-def _markdown(text: object) -> str:
-    """Any text in a line or a table of Markdown: it is shown as it is and marks nothing up."""
-    return " ".join(visible(str(text)).split()).translate(_MARKS)
+# Backslashes where every dialect of Markdown knows them, entities elsewhere.
+_MARKS = str.maketrans(
+    {mark: f"\\{mark}" for mark in "\\`*_{}[]#!"} | {mark: f"&#{ord(mark)};" for mark in "&<>|~$@"}
+)
+# Some dialects make links of addresses and pictures of words between colons; a time such as 10:30 is neither.
+_LINKS = re.compile(r"(?<!\d):(?=\S)|:(?=[^\d\s])|(?<=www)\.", re.IGNORECASE)
+
+
+def _markdown(value: object) -> str:
+    """Any text in a line or a table of Markdown: it is read as it is and marks nothing up."""
+    text = " ".join(visible(str(value)).split()).translate(_MARKS)
+    return _LINKS.sub(lambda found: f"&#{ord(found[0])};", text)

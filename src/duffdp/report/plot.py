@@ -6,6 +6,7 @@ import math
 from html import escape
 
 from duffdp.domain import Categories, Domain, Grid
+from duffdp.printable import visible
 from duffdp.report.values import Values
 from duffdp.report.words import written
 
@@ -18,42 +19,61 @@ LETTER = 6.6  # width of a letter at 12 px, on average
 def plot(values: Values, domain: Domain) -> str:
     """One line for each group, a dot where its value is; empty if there are too many groups or categories to read."""
     values = values.on_domain()
-    if len(values.places) > MOST_ROWS or (isinstance(domain, Categories) and domain.size > MOST_CATEGORIES):
+    if len(values.places) > MOST_ROWS or (
+        isinstance(domain, Categories) and domain.size > MOST_CATEGORIES
+    ):
         return ""
-    labels = [", ".join(keys) for keys in values.keys]
-    shown = [label if len(label) <= 28 else label[:27] + "…" for label in labels]
-    left = 24 + LETTER * max(map(len, shown))
+    labels = [_short(", ".join(keys), 28) for keys in values.keys]
+    left = 24 + LETTER * max(map(len, labels))
     ticks, shares = (
         _categories(domain, values, (WIDTH - left - RIGHT) / domain.size)
         if isinstance(domain, Categories)
         else _scale(domain, values)
     )
     width = WIDTH - left - RIGHT
-    height = TOP + ROW * len(shown) + FOOT
+    height = TOP + ROW * len(labels) + FOOT
     base = height - FOOT
-    out = [f'<svg viewBox="0 0 {WIDTH} {height}" role="img" aria-label="The released values on their public range">']
+    out = [
+        f'<svg viewBox="0 0 {WIDTH} {height}" role="img" '
+        'aria-label="The released values on their public range">'
+    ]
     for share, text in ticks:
         x = left + share * width
         out.append(f'<line class="tick" x1="{x:.1f}" y1="{TOP - 6}" x2="{x:.1f}" y2="{base + 4}"/>')
         half = LETTER * len(text) / 2  # a long text at the end of the axis stays inside the picture
         anchor = "start" if x < half else "end" if x > WIDTH - half else "middle"
-        out.append(f'<text class="axis" x="{x:.1f}" y="{base + 20}" text-anchor="{anchor}">{escape(text)}</text>')
-    for i, (label, text, share) in enumerate(zip(shown, values.texts, shares, strict=True)):
+        out.append(
+            f'<text class="axis" x="{x:.1f}" y="{base + 20}" text-anchor="{anchor}">{escape(text)}</text>'
+        )
+    for i, (label, text, share) in enumerate(zip(labels, values.texts, shares, strict=True)):
         x, y = left + share * width, TOP + ROW * (i + 0.5)
         flip = share > 0.8
-        out.append(f'<line class="row" x1="{left:.1f}" y1="{y:.1f}" x2="{left + width:.1f}" y2="{y:.1f}"/>')
-        out.append(f'<text x="{left - 14:.1f}" y="{y + 4:.1f}" text-anchor="end">{escape(label)}</text>')
+        out.append(
+            f'<line class="row" x1="{left:.1f}" y1="{y:.1f}" x2="{left + width:.1f}" y2="{y:.1f}"/>'
+        )
+        out.append(
+            f'<text x="{left - 14:.1f}" y="{y + 4:.1f}" text-anchor="end">{escape(label)}</text>'
+        )
         out.append(f'<circle class="value" cx="{x:.1f}" cy="{y:.1f}" r="5.5"/>')
         if not isinstance(domain, Categories):
             anchor, shift = ("end", -11) if flip else ("start", 11)
-            out.append(f'<text class="number" x="{x + shift:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}">{escape(text)}</text>')
+            out.append(
+                f'<text class="number" x="{x + shift:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+            )
     return "".join([*out, "</svg>"])
 
 
-def _categories(domain: Categories, values: Values, width: float) -> tuple[list[tuple[float, str]], list[float]]:
+def _short(text: str, most: int) -> str:
+    """Text that can be read on a picture: nothing in it acts on the screen, and it is not too long."""
+    text = visible(text)
+    return text if len(text) <= most else text[: most - 1] + "…"
+
+
+def _categories(
+    domain: Categories, values: Values, width: float
+) -> tuple[list[tuple[float, str]], list[float]]:
     room = max(3, int(width / LETTER))
-    names = [str(value) for value in domain]
-    ticks = [((i + 0.5) / domain.size, name if len(name) <= room else name[: room - 1] + "…") for i, name in enumerate(names)]
+    ticks = [((i + 0.5) / domain.size, _short(str(value), room)) for i, value in enumerate(domain)]
     return ticks, [(place + 0.5) / domain.size for place in values.places]
 
 
@@ -71,7 +91,7 @@ def _scale(grid: Grid, values: Values) -> tuple[list[tuple[float, str]], list[fl
     first, width = float(grid.lower) + low * grid.spacing, span * grid.spacing
     step = _nice(width / 6)
     whole = range(math.ceil(first / step - 1e-9), math.floor((first + width) / step + 1e-9) + 1)
-    return [((i * step - first) / width, f"{i * step:,.10g}") for i in whole], shares
+    return [((i * step - first) / width, f"{i * step:,.15g}") for i in whole], shares
 
 
 def _nice(rough: float) -> float:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from duffdp.pipeline.outcome import Release
-from duffdp.report.words import number, written
+from duffdp.report.words import written
 from duffdp.statistics.registry import entry
 
 
@@ -21,7 +21,9 @@ class Values(NamedTuple):
         """Without counts."""
         kept = [i for i, place in enumerate(self.places) if place >= 0]
         return self._replace(
-            keys=[self.keys[i] for i in kept], texts=[self.texts[i] for i in kept], places=[self.places[i] for i in kept]
+            keys=[self.keys[i] for i in kept],
+            texts=[self.texts[i] for i in kept],
+            places=[self.places[i] for i in kept],
         )
 
 
@@ -34,7 +36,9 @@ def values(release: Release) -> Values:
         for column, value in zip(release.columns, row, strict=True):
             place = domain.index(value) if column.on_domain else -1
             rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
-    texts = [number(value) if place < 0 else written(value, domain) for _, value, place in rows]
+    texts = [f"{value:,}" if place < 0 else written(value, domain) for _, value, place in rows]
     columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
     named = "value" if several else release.title.lower()
-    return Values([*columns, named], [keys for keys, _, _ in rows], texts, [place for _, _, place in rows])
+    return Values(
+        [*columns, named], [keys for keys, _, _ in rows], texts, [place for _, _, place in rows]
+    )

@@ -1,9 +1,10 @@
-"""Public facts of a release in plain sentences."""
+"""Public facts of a release in sentences."""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
+from collections.abc import Set
 from decimal import Decimal
 from typing import Any
 
@@ -11,6 +12,7 @@ from duffdp.domain import Categories, Domain
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismPart
 from duffdp.pipeline.outcome import Release
+from duffdp.privacy import UnitKind
 from duffdp.statistics.registry import entry
 
 _FEW = 12  # so many categories are named, more are counted
@@ -19,6 +21,11 @@ _UTILITIES = {
     "signed": "how many records would have to join or leave to make it true, or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
     "ladder": "at least how many edges would have to be added or removed to make it true",
+}
+_UNITS: dict[UnitKind, str] = {
+    "row": "row of the table",
+    "person": "person",
+    "edge": "edge of the graph",
 }
 _MECHANISMS = {
     "exponential": "the exponential mechanism",
@@ -39,7 +46,11 @@ def written(value: Any, domain: Domain) -> str:
     """A candidate with as many digits as its grid has, but no more than a millionth of the range."""
     if isinstance(value, dt.datetime):
         return value.isoformat(sep=" ")
-    if isinstance(value, bool) or not isinstance(value, int | float | Decimal) or isinstance(domain, Categories):
+    if (
+        isinstance(value, bool)
+        or not isinstance(value, int | float | Decimal)
+        or isinstance(domain, Categories)
+    ):
         return str(value)
     if isinstance(value, int):
         return f"{value:,}"
@@ -50,19 +61,31 @@ def written(value: Any, domain: Domain) -> str:
 def lasting(step: dt.timedelta) -> str:
     """A step in time as a person would say it."""
     if step.seconds or step.microseconds:
-        return f"{number(step.total_seconds())} seconds" if step.total_seconds() != 1 else "1 second"
+        return (
+            f"{number(step.total_seconds())} seconds" if step.total_seconds() != 1 else "1 second"
+        )
     return "1 day" if step.days == 1 else f"{step.days} days"
 
 
-def odds(epsilon: float) -> str:
-    """What epsilon means for someone who guesses."""
+def odds(epsilon: float, kinds: Set[UnitKind]) -> str:
+    """What epsilon means for someone who guesses about one of these units."""
+    one = " or ".join(f"one {_UNITS[kind]}" for kind in sorted(kinds))
     if epsilon > 20:
-        return "An epsilon this large gives no protection worth the name: a guess about one person can become as good as certain."
+        return (
+            "An epsilon this large gives no protection worth the name: "
+            f"a guess about {one} can become as good as certain."
+        )
     factor, sure = math.exp(epsilon), 1 / (1 + math.exp(-epsilon))
     return (
-        f"Whatever someone knows or suspects about one person, seeing the result changes the odds by a factor of at most {factor:.3g}: "
+        f"Whatever someone knows or suspects about {one}, seeing the result changes the odds "
+        f"by a factor of at most {factor:.3g}: "
         f"a fifty-fifty guess can become at most {100 * sure:.3g} % sure."
     )
+
+
+def whom(kinds: Set[UnitKind]) -> str:
+    """Whom the sum of several losses is for."""
+    return "an edge that is" if kinds == {"edge"} else "whoever has rows"
 
 
 def protected(release: Release) -> str:
@@ -90,25 +113,46 @@ def assumed_public(release: Release) -> list[str]:
     domain = release.domain
     if release.unit.kind == "edge":
         nodes = release.statistic.parameters.get("nodes")
-        return [f"the nodes of the graph, {nodes:,} in all", "the statistic, the mechanism and epsilon"]
+        return [
+            f"the nodes of the graph, {nodes:,} in all",
+            "the statistic, the mechanism and epsilon",
+        ]
     if isinstance(domain, Categories):
-        named = ", ".join(map(str, domain)) if domain.size <= _FEW else "as listed in the plan of the release"
+        named = (
+            ", ".join(map(str, domain))
+            if domain.size <= _FEW
+            else "as listed in the plan of the release"
+        )
         first = f"the {domain.size} possible answers: {named}"
     else:
-        step = lasting(domain.step) if isinstance(domain.step, dt.timedelta) else number(float(domain.step))
+        step = (
+            lasting(domain.step)
+            if isinstance(domain.step, dt.timedelta)
+            else number(float(domain.step))
+        )
         first = (
             f"the possible answers: from {written(domain.lower, domain)} to {written(domain.upper, domain)} "
             f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest of them"
         )
-    grouped = ["the list of groups; a group without rows has an answer too"] if release.grouped else []
-    return [first, *grouped, "the name and type of the columns, the statistic, the mechanism and epsilon"]
+    grouped = (
+        ["the list of groups; a group without rows has an answer too"] if release.grouped else []
+    )
+    return [
+        first,
+        *grouped,
+        "the name and type of the columns, the statistic, the mechanism and epsilon",
+    ]
 
 
 def mechanism(release: Release) -> str:
     """How it was drawn."""
     how = ", and ".join(_part(part) for part in release.mechanism.parts)
     exact = "Draws are exact" if release.secure else "Draws came from a seed"
-    return f"{how}. {exact}, no delta." if release.delta == 0 else f"{how}. Delta is {number(release.delta)}."
+    return (
+        f"{how}. {exact}, no delta."
+        if release.delta == 0
+        else f"{how}. Delta is {number(release.delta)}."
+    )
 
 
 def _part(part: MechanismPart) -> str:

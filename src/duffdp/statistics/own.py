@@ -14,6 +14,7 @@ from duffdp.errors import DuffError
 from duffdp.parameters import Choice
 from duffdp.statistics.entry import Entry, Parameters, Part
 from duffdp.statistics.ladder import Statistic
+from duffdp.statistics.registry import REGISTRY
 from duffdp.steps import Batch, StepFunction
 
 
@@ -48,6 +49,8 @@ def own_entry(statistic: Any) -> Entry:
             f"{statistic!r:.60}. Pass for example duffdp.statistics.Median()."
         )
     name = str(getattr(statistic, "name", type(statistic).__name__))
+    if name in REGISTRY:  # what is known of that one would be said of this one
+        raise DuffError(f"{name!r} is the name of a statistic of the library. Give yours another one.")
     drawn = statistic if hasattr(statistic, "windows") else OwnStatistic(statistic)
 
     def parts(_: Parameters, choice: Choice) -> tuple[Part, ...]:

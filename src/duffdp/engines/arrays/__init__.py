@@ -1,4 +1,4 @@
-"""Arrays and lists: a random bracket, one counting and filtering pass in cache-sized chunks, a small sort."""
+"""Arrays and lists."""
 
 from duffdp.engines.arrays.category_column import CategoryColumn
 from duffdp.engines.arrays.column import Column, wrong_kind

@@ -14,7 +14,7 @@ from duffdp.domain.reading import EPOCH, FINER
 from duffdp.engines.arrays.records import Records
 
 CHUNK = 2**16
-# Of these types, equal records are equal to the same categories, so that they can be counted together.
+# Equal records of these types equal the same categories, so that they can be counted together.
 _COUNTED = frozenset({str, bytes, int, float, bool, type(None)})
 
 
@@ -46,7 +46,7 @@ def _value_counts(part: Array) -> Iterable[tuple[Any, int]]:
 
 
 def _as_python(record: Any) -> Any:
-    """A numpy scalar as the Python value that a category can be; None for a time that Python does not know."""
+    """A numpy scalar as the Python value it equals; None for a time that Python lacks."""
     if not issubclass(type(record), np.generic):  # isinstance would ask the record itself
         return record
     value = record.item()

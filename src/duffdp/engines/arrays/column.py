@@ -1,4 +1,4 @@
-"""The records of one array on one grid: a random bracket, one pass in cache-sized chunks, a small sort."""
+"""An array on a grid: a random bracket, one pass in cache-sized chunks, a small sort."""
 
 from __future__ import annotations
 
@@ -36,7 +36,8 @@ def wrong_kind(dated: bool, given: str, dates: bool) -> str:
         ("dates or times", "numbers") if dated else ("numbers", "dates, such as 2020-01-31")
     )
     fits = not dated if dates else dated
-    return f"these bounds need a column of {wanted}, got {given}. Pass another column{f', or bounds that are {fix}' if fits else ' or convert it'}."
+    other = f", or bounds that are {fix}" if fits else " or convert it"
+    return f"these bounds need a column of {wanted}, got {given}. Pass another column{other}."
 
 
 class Column:
@@ -131,7 +132,7 @@ class Column:
         return [found[i] for i in range(len(ranks))], exact
 
     def _bracket(self, sample: Ints, q: Fraction, reach: int, margin: float) -> tuple[int, int]:
-        """Two candidates that very likely enclose the wanted ranks, by the order statistics of a sample."""
+        """Two candidates that very likely enclose the wanted ranks, by a sorted sample."""
         size, share = len(sample), float(q)
         half = (
             margin * math.sqrt(size * share * (1 - share) + 4) + reach * size / len(self._array) + 1
@@ -142,7 +143,7 @@ class Column:
         )
 
     def _scan(self, gathers: list[_Gather], total: bool) -> tuple[int, int]:
-        """One pass over the records: fill the brackets; return the number of records and, if asked, the sum of indices."""
+        """One pass that fills the brackets: how many records, and if asked the sum of indices."""
         grid, seen, exact = self.grid, 0, 0
         in_floats = not self.integer and grid.size <= 2**41
         for part in self._chunks():
@@ -156,7 +157,7 @@ class Column:
         return seen, exact
 
     def edges(self, low: int, high: int) -> tuple[float | None, float]:
-        """The smallest and the largest key that snap to candidates from `low` to `high`; None if no key reaches `low`."""
+        """The least (None: no key gets there) and the largest key of candidates `low` to `high`."""
         least, beyond = (self.grid.threshold(index, self.integer) for index in (low, high + 1))
         if not self.integer:
             most = math.inf if beyond is None else math.nextafter(beyond, -math.inf)
@@ -190,7 +191,7 @@ class Column:
 
 
 class _Gather:
-    """Collects what falls between two candidates; memory is bounded by the distinct values there."""
+    """Collects what falls between two candidates, in memory for the distinct values there."""
 
     def __init__(self, low: int, high: int, column: Column) -> None:
         self._low, self._high, self._column = low, high, column

@@ -1,4 +1,5 @@
-"""Ranks of sorted or selected indices: distinct values with their counts, cut down to what is wanted."""
+"""Ranks of sorted or selected indices: distinct values with their counts, cut down to what is
+wanted."""
 
 from __future__ import annotations
 
@@ -21,7 +22,8 @@ def begins(ordered: Ints) -> Ints:
 
 
 def distinct(ordered: Ints, also: Ints) -> tuple[Ints, Ints, Ints]:
-    """Distinct values of sorted stretches that begin at 0 and at the places in `also`, their counts, and where they begin."""
+    """Distinct values of sorted stretches that begin at 0 and at the places in `also`, their
+    counts, and where they begin."""
     first = np.empty(len(ordered), dtype=bool)
     first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
@@ -47,7 +49,8 @@ def wanted(q: Fraction, reach: int, total: int) -> tuple[int, int]:
 
 
 def ranks_of_few(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
-    """The wanted ranks of a small array, which is reordered: select both ends, then sort what lies between."""
+    """The wanted ranks of a small array, which is reordered: select both ends, then sort what lies
+    between."""
     total = len(index)
     low, high = wanted(q, reach, total)
     low, high = max(min(low, total - 1), 0), min(high, total - 1)

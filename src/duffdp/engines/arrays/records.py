@@ -1,4 +1,5 @@
-"""What a container of records is: an array with a type, or records that are each of a type of their own."""
+"""What a container of records is: an array with a type, or records that are each of a type of their
+own."""
 
 from __future__ import annotations
 
@@ -14,7 +15,8 @@ _TYPED = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
 
 
 class Records(NamedTuple):
-    """A one-dimensional array (of objects for what has no type), and whether its type says that the values are whole."""
+    """A one-dimensional array (of objects for what has no type), and whether its type says that the
+    values are whole."""
 
     array: Array
     integer: bool
@@ -32,13 +34,16 @@ class Records(NamedTuple):
 def read(data: Any) -> Records:
     """Take any one-dimensional container as an array, without copying what is one already.
 
-    A list has no type, whatever its records are: they stay what they are until a domain says what they count as.
+    A list has no type, whatever its records are: they stay what they are until a domain says what
+    they count as.
     """
     if isinstance(data, str | bytes | Mapping | Set) or not hasattr(data, "__len__"):
         raise UnsupportedData(
             f"data must be a one-dimensional array, series or list, got {type(data).__name__}."
         )
-    if not isinstance(data, list | tuple | range) and _has_type(data):
+    if type(data) in (list, tuple, range):
+        array = np.fromiter(data, dtype=object, count=len(data))
+    elif not isinstance(data, list | tuple) and _has_type(data):
         array = data if isinstance(data, np.ma.MaskedArray) else np.asarray(data)
     else:
         array = np.fromiter(data, dtype=object)

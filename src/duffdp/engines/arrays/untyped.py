@@ -1,6 +1,7 @@
 """Records that are each of a type of their own (lists, arrays of objects), read one by one.
 
-What a record counts as never depends on the others: those of plain types are converted together where that says the
+What a record counts as never depends on the others: those of plain types are converted together
+where that says the
 same, a piece at a time, so that a strange record does not even slow down more than its own piece.
 """
 
@@ -30,10 +31,10 @@ def _doubles(array: Array) -> Floats:
     """The double nearest to each number; nan for what is dropped."""
     keys = np.empty(len(array), dtype=np.float64)
     for begin in range(0, len(array), PIECE):
-        piece = array[begin : begin + PIECE].tolist()
+        piece = array[begin : begin + PIECE]
         if _DOUBLES.issuperset(map(type, piece)):
             try:
-                keys[begin : begin + PIECE] = np.array(piece, dtype=np.float64)
+                keys[begin : begin + PIECE] = piece.astype(np.float64)
                 continue
             except OverflowError:  # a whole number beyond all doubles
                 pass
@@ -46,15 +47,15 @@ def _indices(array: Array, grid: Grid) -> Ints:
     """The index of each record that fits."""
     found = [np.empty(0, dtype=np.int64)]
     for begin in range(0, len(array), PIECE):
-        piece = array[begin : begin + PIECE].tolist()
+        piece = array[begin : begin + PIECE]
         types = set(map(type, piece))
         if not grid.timed and types <= _FRACTIONAL:
-            keys = np.array(piece, dtype=np.float64)
+            keys = piece.astype(np.float64)
             found.append(grid.snap(keys[~np.isnan(keys)]))
             continue
         if not grid.timed and types <= _WHOLE:
             try:
-                found.append(grid.snap(np.array(piece, dtype=np.int64)))
+                found.append(grid.snap(piece.astype(np.int64)))
                 continue
             except OverflowError:
                 pass

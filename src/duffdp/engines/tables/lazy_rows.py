@@ -46,7 +46,7 @@ class LazyRows:
         return self.groups > 1 and not self.has_people
 
     def _present(self, rows: Any) -> Any:
-        """Rows with a value and, if people are asked for, a person; nan is neither."""
+        """Rows with a value and, if people are asked for, a person; nan is neither. There is one zero."""
         schema = rows.collect_schema()
         for name in (VALUE, PERSON):
             if name in schema:
@@ -54,7 +54,9 @@ class LazyRows:
                 if schema[name].is_float():
                     keep = keep & ~self.nw.col(name).is_nan()
                 rows = rows.filter(keep)
-        return rows
+        # -0.0 is 0.0 and has other bits, by which some engines join and bring rows together.
+        floats = [name for name in schema if name != VALUE and schema[name].is_float()]
+        return rows.with_columns(*(self.nw.col(name) + 0.0 for name in floats)) if floats else rows
 
     def indexed(self, first: int = 0, last: int | None = None, shift: int = 0) -> Any:
         """Rows that count, as INDEX and what tells their group: clamped, snapped, capped.
@@ -110,7 +112,8 @@ class LazyRows:
             place = nw.when(beyond).then(nw.lit(grid.size)).otherwise(place)
         if first > 0:
             inside = reaches_expression(nw, column, dtype, grid, first)
-            place = nw.lit(-1) if inside is None else nw.when(inside).then(place).otherwise(nw.lit(-1))
+            before = place * 0 - 1  # a column, where a literal could be one row
+            place = before if inside is None else nw.when(inside).then(place).otherwise(before)
         return rows.select(place.alias(INDEX))
 
     def _numbers(self, grid: Grid) -> tuple[Any, Any, Any]:

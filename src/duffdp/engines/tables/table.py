@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import difflib
 from typing import Any
 
@@ -33,7 +34,8 @@ def open_table(data: Any, selection: Selection, kind: str) -> Table:
 
 def column_types(path: str, columns: list[str]) -> dict[str, Any]:
     """The declared types of some columns of what a path names, those that it has; in files of text all are text."""
-    schema = narwhals().from_native(open_path(path, columns, kind="category")).collect_schema()
+    relation = open_path(path, columns, kind="category", rows=False)
+    schema = narwhals().from_native(relation).collect_schema()
     return {name: schema[name] for name in columns if name in schema}
 
 
@@ -67,6 +69,7 @@ class Table:
 
     def __init__(self, data: Any, selection: Selection, kind: str) -> None:
         self._nw = nw = narwhals()
+        self._path = data if is_path(data) else None
         self.untyped = is_untyped(data)
         frame, self._selection = self._opened(data, selection, kind)
         self._kind, column = kind, self._selection.column
@@ -87,8 +90,10 @@ class Table:
     def _opened(self, data: Any, selection: Selection, kind: str) -> tuple[Any, Selection]:
         """The data as a narwhals frame."""
         nw = self._nw
-        needed = [name for name in (selection.column, *selection.by, selection.unit) if name]
-        native = open_path(data, needed, value=selection.column, kind=kind) if is_path(data) else data
+        needed = selection.columns
+        native = data
+        if is_path(data):  # names and types alone; its rows are read when they are asked for
+            native = open_path(data, needed, value=selection.column, kind=kind, rows=False)
         try:
             frame = nw.from_native(native, allow_series=True)
             if isinstance(frame, nw.Series):
@@ -117,11 +122,11 @@ class Table:
 
     def without_rows(self) -> Table:
         """The same columns with nothing in them; a lazy table reads no row until it is asked."""
-        return (
-            Table(self._adapter.without_rows(), self._selection, self._kind)
-            if self._eager
-            else self
-        )
+        if self._eager:
+            return Table(self._adapter.without_rows(), self._selection, self._kind)
+        empty = copy.copy(self)
+        empty._path = None
+        return empty
 
     def sources(self, domain: Domain, source: Randomness) -> list[Tally]:
         """One source of counts for each key, in order; one in all without keys.
@@ -145,6 +150,10 @@ class Table:
     def _sources(self, domain: Domain, source: Randomness) -> list[Tally]:
         nw, (column, by, _, unit, most) = self._nw, self._selection
         assert column is not None
+        if self._path is not None:
+            needed = self._selection.columns
+            relation = open_path(self._path, needed, value=column, kind=self._kind)
+            self._adapter = query_adapter(nw, nw.from_native(relation))
         categories = None
         if isinstance(domain, Categories):
             categories = known_categories(nw, self._adapter, column, domain, self.untyped)

@@ -20,7 +20,9 @@ class DaskFrame(NarwhalsQuery):
 
     def dtype(self, name: str) -> Any:
         """The declared type; what is declared as an object can be anything."""
-        return self.nw.Object() if self.native.dtypes[name] == object else super().dtype(name)
+        declared = self.native.dtypes[name]
+        is_object = isinstance(declared, np.dtype) and declared.kind == "O"
+        return self.nw.Object() if is_object else super().dtype(name)
 
     def rows(self, columns: dict[str, str]) -> Any:
         native = self.native
@@ -58,8 +60,6 @@ class DaskFrame(NarwhalsQuery):
     def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
         native = rows.to_native()
         kept = [name for name in native.columns if name != PERSON]
-        if rows.collect_schema()[PERSON].is_float():  # -0.0 is 0.0, and has other bits
-            native = native.assign(**{PERSON: native[PERSON] + 0.0})
         together = native.shuffle(on=PERSON)
         capped = together.map_partitions(_capped, keys, most, meta=native._meta[kept])
         return self.nw.from_native(capped)

@@ -81,9 +81,13 @@ class DuckdbRelation(NarwhalsQuery):
         return self.nw.from_native(native.project(", ".join(map(quote_name, kept))))
 
     def sample(self, rows: Any, name: str) -> Array | None:
-        query = f"SELECT {quote_name(name)} AS {quote_name(INDEX)} FROM {quote_name(_SAMPLED)} USING SAMPLE 1% (system)"
-        some = self.nw.from_native(rows.to_native().query(_SAMPLED, query))
-        values: Array = np.ma.filled(self.fetch(some)[INDEX].astype(np.float64), np.nan)
+        native, view = rows.to_native(), quote_name(_SAMPLED)
+        query = (
+            f"SELECT {quote_name(name)} AS {quote_name(INDEX)} FROM {view} USING SAMPLE 1% (system)"
+        )
+        some = self.fetch(self.nw.from_native(native.query(_SAMPLED, query)))[INDEX]
+        native.query(_SAMPLED, f"DROP VIEW {view}")
+        values: Array = np.ma.filled(some.astype(np.float64), np.nan)
         return values[~np.isnan(values)]
 
     def _fetched(self, rows: Any) -> dict[str, Any]:

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import datetime as dt
 import unicodedata
+from decimal import Decimal
 from typing import Any
 
 from duffdp.domain import Grid
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.answers import of_one_type
 from duffdp.engines.tables.clocks import reach
-from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE
+from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE, VALUE
 
 _EPOCH = dt.datetime(1970, 1, 1)
+_INT64 = range(-(2**63), 2**63)
 
 
 class IbisTable(NarwhalsQuery):
@@ -26,21 +28,28 @@ class IbisTable(NarwhalsQuery):
         return "".join(c for c in letters if not unicodedata.combining(c)).rstrip()
 
     def rows(self, columns: dict[str, str]) -> Any:
-        native = self.native
-        return self.nw.from_native(
-            native.select(**{new: native[name] for new, name in columns.items()})
-        )
+        native, made = self.native, {}
+        for new, name in columns.items():
+            column = native[name]
+            # DuckDB hands what it joins with to Arrow, which has no way to take such large numbers.
+            large = column.type().is_uint64() and new != VALUE
+            made[new] = column.cast("decimal(20, 0)") if large else column
+        return self.nw.from_native(native.select(**made))
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
         import ibis
         import pyarrow as pa
 
-        known = rows.to_native().schema()
-        types = {
-            name: known[name].to_pyarrow() if name in known else pa.int64() for name in columns
-        }
-        table = pa.table({name: pa.array(values, types[name]) for name, values in columns.items()})
-        return self.nw.from_native(ibis.memtable(table))
+        known, sent = rows.to_native().schema(), {}
+        for name, values in columns.items():
+            # As text what a database could fail to compare with records of its own while it joins.
+            as_text = isinstance(values[0], dt.date | Decimal) or not all(
+                value in _INT64 for value in values if type(value) is int
+            )
+            sent[name] = [str(value) for value in values] if as_text else values
+        made = ibis.memtable(pa.table(sent))
+        typed = {name: made[name].cast(known.get(name, "int64")) for name in sent}
+        return self.nw.from_native(made.select(**typed))
 
     def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
         import ibis

@@ -79,7 +79,7 @@ def _numpy_array(series: Any) -> tuple[Array, Array | None]:
     elif dtype == polars.Boolean:
         series = series.cast(polars.UInt8)
     elif dtype in (polars.Object, polars.Int128, polars.UInt128):  # no array holds these
-        return np.array(series.to_list() + [None], dtype=object)[:-1], None
+        return np.array([*series.to_list(), None], dtype=object)[:-1], None
     if missing is not None:
         series = series.fill_null(0)
     array = series.to_numpy()

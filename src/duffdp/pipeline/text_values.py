@@ -1,0 +1,81 @@
+"""Keys and categories that were written as text, in a plan or on a command line, as the values of their columns."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from dataclasses import replace
+from typing import Any
+
+from duffdp.domain import Categories
+from duffdp.engines.files import is_path
+from duffdp.engines.selection import narwhals
+from duffdp.engines.tables import column_types
+from duffdp.errors import DuffError
+from duffdp.pipeline.ask import Ask
+
+_TRUTH = {"true": True, "false": False}
+
+
+def with_values(ask: Ask, data: Any) -> Ask:
+    """The release with its texts read by the declared types of their columns; columns of text keep them."""
+    checked = ask.check()
+    selection, domain = checked.selection, checked.domain
+    if selection.by:
+        types = _types(data, list(selection.by))
+        columns = zip(selection.by, zip(*selection.keys, strict=True), strict=True)
+        parts = [_values(name, types.get(name), texts) for name, texts in columns]
+        ask = replace(ask, keys=list(zip(*parts, strict=True)))
+    if isinstance(domain, Categories) and selection.column is not None:
+        ask = replace(ask, categories=column_values(data, selection.column, domain))
+    return ask
+
+
+def column_values(data: Any, column: str, given: Iterable[Any]) -> list[Any]:
+    """Texts as values of one column."""
+    return _values(column, _types(data, [column]).get(column), given)
+
+
+def _types(data: Any, names: list[str]) -> dict[str, Any]:
+    """The declared types of some columns, those that there are."""
+    if is_path(data):
+        return column_types(data, names)
+    schema = narwhals().from_native(data).collect_schema()
+    return {name: schema[name] for name in names if name in schema}
+
+
+def _values(column: str, dtype: Any, given: Iterable[Any]) -> list[Any]:
+    """What is no text stays; so does all if there is no such column, which is said elsewhere."""
+    if dtype is None:
+        return list(given)
+    read = _reader(dtype)
+    values = []
+    for value in given:
+        try:
+            values.append(read(value) if isinstance(value, str) else value)
+        except (ValueError, KeyError):
+            raise DuffError(
+                f"the column {column!r} is of type {dtype}, and {value!r} is no such value."
+            ) from None
+    return values
+
+
+def _reader(dtype: Any) -> Callable[[str], Any]:
+    """What reads a text as a value of this narwhals type."""
+    nw = narwhals()
+    if dtype.is_integer():
+        return int
+    if dtype.is_numeric():
+        return _number
+    if dtype == nw.Boolean:
+        return lambda text: _TRUTH[text.lower()]
+    if dtype == nw.Date:
+        return dt.date.fromisoformat
+    return dt.datetime.fromisoformat if isinstance(dtype, nw.Datetime) else str
+
+
+def _number(text: str) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)

@@ -1,0 +1,144 @@
+"""The command line as real processes: pipes, interruptions, and what is loaded."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import duckdb
+import polars as pl
+import pytest
+
+from command_line import ADULT, AGES, COMMAND, SURE, duff, rows
+from duffdp import Ledger
+
+STOPPED = "duffdp: stopped; what was charged stays charged\n"
+
+
+def test_a_median_as_a_process():
+    ran = duff("median", ADULT, *AGES, "--epsilon", SURE)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert ran.stdout.splitlines()[:2] == ["statistic  value", "median        37"]
+
+
+@pytest.mark.parametrize("kind", ["csv", "jsonl", "parquet"])
+def test_pipes(tmp_path, kind):
+    file = tmp_path / f"x.{kind}"
+    form = "json" if kind == "jsonl" else kind
+    duckdb.sql(f"COPY (SELECT range AS age, 'a' AS g FROM range(101)) TO '{file}' (FORMAT {form})")
+    for named in ((), ("--pipe", kind)) if kind != "jsonl" else (("--pipe", kind),):
+        by = ("--by", "g", "--keys", "a", *named)
+        with file.open("rb") as pipe:
+            ran = duff("median", "-", *AGES, "-e", SURE, "-f", "csv", *by, stdin=pipe)
+        assert (ran.returncode, ran.stderr) == (0, "")
+        assert rows(ran.stdout) == [{"g": "a", "statistic": "median", "value": "50"}]
+
+
+LINES = ["", '{"age": 33, "g": "a"}\n', ' {"age": 33}\n', "[1]\n", '\n{"age": 33}\n']
+
+
+def test_no_record_of_a_pipe_decides_what_it_is():
+    """JSON lines with one record or another, or none: the same error without a name, released with it."""
+    unnamed = [duff("median", "-", *AGES, "-e", "1", input=text) for text in LINES]
+    assert {ran.returncode for ran in unnamed} == {4}
+    (told,) = {ran.stderr for ran in unnamed}
+    assert "--pipe jsonl" in told
+    named = [duff("median", "-", *AGES, "-e", "1", "--pipe", "jsonl", input=text) for text in LINES]
+    assert {(ran.returncode, ran.stderr, ran.stdout.count("\n")) for ran in named} == {(0, "", 3)}
+
+
+@pytest.mark.parametrize("groups", [(), ("--by", "sex", "--keys", "Female,Male")])
+def test_a_process_of_its_own_writes_parquet(tmp_path, groups):
+    """Without what the tests have loaded already."""
+    file = tmp_path / "out.parquet"
+    done = duff("median", ADULT, *AGES, "-e", "1", *groups, "--out", file)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert len(pl.read_parquet(file)) == max(len(groups) // 2, 1)
+
+
+def test_debug_tells_the_traceback():
+    given = ("median", "none.csv", *AGES, "-e", "1")
+    short, debugged = duff(*given), duff(*given, "--debug")
+    assert short.returncode == debugged.returncode == 4
+    assert short.stderr.count("\n") == 1
+    assert "Traceback" in debugged.stderr
+    assert debugged.stderr.splitlines()[-1] == short.stderr.strip()
+
+
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_ends_cleanly(tmp_path, sent):
+    """Interrupted while it waits for a pipe that has sent rows: one line, code 130, no charge, nothing left behind."""
+    Ledger(tmp_path / "b.db", epsilon=1)
+    waiting = subprocess.Popen(
+        [*COMMAND, "median", "-", *AGES, "-e", "1", "--ledger", str(tmp_path / "b.db")],
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"TMPDIR": str(tmp_path)},
+    )
+    waiting.stdin.write("age\n" + "33\n" * 200_000)
+    waiting.stdin.flush()
+    while not list(tmp_path.glob("duffdp-*/piped.csv")):
+        time.sleep(0.05)
+    waiting.send_signal(sent)
+    out, err = waiting.communicate(timeout=60)
+    assert (waiting.returncode, out, err) == (130, "", STOPPED)
+    assert [path.name for path in tmp_path.iterdir()] == ["b.db"]
+    assert Ledger(tmp_path / "b.db").spent() == 0
+
+
+@pytest.mark.slow
+def test_ctrl_c_in_the_middle(tmp_path):
+    """Interrupted at many moments of a release: it ends with 0 or 130, one line at most, and the ledger stays in order."""
+    file = tmp_path / "big.csv"
+    rows_ = "SELECT range % 100 AS age, random() AS x FROM range(2000000)"
+    duckdb.sql(f"COPY ({rows_}) TO '{file}'")
+    book = Ledger(tmp_path / "b.db", epsilon=100)
+    released = 0
+    for moment in range(12):
+        running = subprocess.Popen(
+            [*COMMAND, "median", str(file), *AGES, "-e", "1", "--ledger", str(book.path)],
+            stderr=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            text=True,
+        )
+        time.sleep(0.25 + 0.06 * moment)
+        running.send_signal(signal.SIGINT)
+        out, err = running.communicate(timeout=60)
+        assert running.returncode in (0, 130)
+        assert out or running.returncode == 130  # an interrupt after the answer comes too late
+        assert err in ("", STOPPED)
+        released += running.returncode == 0
+        assert book.verify().charges >= released
+
+
+def test_a_reader_that_goes_away():
+    ran = subprocess.run(
+        f"{sys.executable} -c 'from duffdp.cli import main; main()' --help | head -1",
+        shell=True,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    assert ran.stderr == ""
+
+
+def test_help_is_light():
+    code = (
+        "import sys; sys.argv = ['duffdp', '--help']; from duffdp.cli.app import run; "
+        "run(['--help']); print(sorted(sys.modules))"
+    )
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert "'typer'" in ran.stdout
+    for heavy in ("numpy", "duckdb", "narwhals", "sqlite3", "matplotlib", "scipy"):
+        assert f"'{heavy}'" not in ran.stdout
+
+
+def test_without_typer_the_error_says_what_to_install():
+    code = "import sys; sys.modules['typer'] = None; from duffdp.cli import main; main()"
+    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
+    assert "pip install 'duffdp[cli]'" in ran.stderr
