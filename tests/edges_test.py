@@ -22,7 +22,7 @@ EDGES = [(0, 1), (1, 2), (0, 2), (2, 3), (4, 5)]
 
 def shape(graph):
     """What statistics see of a graph."""
-    return graph.nodes, graph.tail.tolist(), graph.head.tolist(), graph.degree.tolist()
+    return graph.nodes, graph.first.tolist(), graph.second.tolist(), graph.degree.tolist()
 
 
 def test_sources_agree(tmp_path):
