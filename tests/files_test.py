@@ -83,6 +83,10 @@ def one_by_one(path, columns):
         ('a,b\n1,"x, ""y""\nz"\r\n', [("1", 'x, "y"\nz')]),
         ('a,b\n1,"x" \n2,"y"\n', [("1", '"x" '), ("2", "y")]),
         ('a,b\n1,x""\n2,"y"\n', [("1", 'x""'), ("2", "y")]),
+        (
+            'a,b\n"1\n2"\n3,x\n',
+            [('"1', None), ('2"', None), ("3", "x")],
+        ),  # closes, but has too few fields
         ('a,b\n2,"y"\n1,"x\n', [("2", "y"), ("1", '"x')]),
         (
             "a,b\n1,x\r2,y\n3,z\n",
