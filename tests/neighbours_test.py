@@ -1,5 +1,6 @@
-"""The guarantee, executed: for all neighbours among small data sets the largest log-ratio of the exact laws is at most
-epsilon. Once for what statistics and mechanisms say of themselves, once through the public verbs, from the registry."""
+"""The guarantee, executed: for all neighbours among small data sets the largest log-ratio of the
+exact laws is at most epsilon. Once for what statistics and mechanisms say of themselves, once
+through the public verbs, from the registry."""
 
 from __future__ import annotations
 
@@ -90,7 +91,8 @@ def test_categories(mechanism):
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("utility", ["distance", "signed", "rank"])
 def test_a_fine_domain_uses_the_whole_budget(mechanism, epsilon, utility):
-    """Runs of 2**20 candidates: the loss is at most epsilon, and within 0.1 % of it, so no budget is wasted."""
+    """Runs of 2**20 candidates: the loss is at most epsilon, and within 0.1 % of it, so no budget
+    is wasted."""
     fine = Grid(0.0, 3.0, 2.0**-20)
     assert (
         0.999 * epsilon
@@ -114,7 +116,8 @@ def test_levels_are_ordered():
 
 FINE, RECORDS = Grid(0.0, 2.0, 2.0**-20), (0.0, 1.0, 2.0)
 PLACES = [0, 2**20, 2**21]  # of the records among the candidates
-# How much of epsilon the worst neighbours use, where it is less than nine tenths. The tests below are as sharp as that.
+# How much of epsilon the worst neighbours use, where it is less than nine tenths. The tests below
+# are as sharp as that.
 LEAST = {
     ("mode", "exponential"): 0.49,  # the paper's mechanism uses half of what it could
     ("mean", "exponential"): 0.75,  # four records
@@ -216,7 +219,8 @@ def frame_of(rows):
 
 @pytest.mark.parametrize("call", TABLES, ids=str)
 def test_one_row_in_one_of_two_groups_through_the_verb(call):
-    """All groups together are one release; a row that counted in two of them, or in none, would show."""
+    """All groups together are one release; a row that counted in two of them, or in none, would
+    show."""
     epsilon = 30.0
     where = {"column": "x", "by": "g", "keys": ["b", "a"], "epsilon": epsilon, "bounds": FINE}
 
@@ -249,7 +253,8 @@ class Ordered:
 
 
 def people_draws(call, rows, order, **given):
-    """The laws of a release with people if the rows are put in this order before those that count are chosen."""
+    """The laws of a release with people if the rows are put in this order before those that count
+    are chosen."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(people, "np", Ordered(order))
         return laws(
@@ -270,8 +275,9 @@ CROWDS = {
 @pytest.mark.parametrize("contributions", [1, 3])
 @pytest.mark.parametrize("call", TABLES, ids=str)
 def test_one_person_with_all_their_rows_through_the_verb(call, contributions, by):
-    """Remove each person in turn. A random order of all rows is a random order of the others' rows, so it is enough that
-    the laws are within epsilon for every order of all rows and the one that it leaves for the others."""
+    """Remove each person in turn. A random order of all rows is a random order of the others'
+    rows, so it is enough that the laws are within epsilon for every order of all rows and the one
+    that it leaves for the others."""
     epsilon = 30.0 * contributions
     given = {"epsilon": epsilon, "contributions": contributions, **by}
     draws_of = cache(lambda rows, order: people_draws(call, rows, order, **given))

@@ -21,7 +21,8 @@ MOST_CANDIDATES = 2**12  # every candidate of every data set is looked at
 
 
 class Counterexample(AssertionError):
-    """Two neighbours on which a statistic breaks its promise: `data`, and `joined`, the record that joins.
+    """Two neighbours on which a statistic breaks its promise: `data`, and `joined`, the record
+    that joins.
 
     Privacy
     -------
@@ -48,9 +49,10 @@ def check_statistic(
 ) -> int:
     """Search all small data sets for neighbours that break the privacy of a statistic.
 
-    For every data set with fewer than `most` records and every record that may join it: the step functions must cover
-    the domain, the changes of the distances must lie within 1 / rate of each other, and the explicit laws of both mechanisms
-    must stay within epsilon. Data sets are visited by size, so the counterexample shown has the fewest records.
+    For every data set with fewer than `most` records and every record that may join it: the step
+    functions must cover the domain, the changes of the distances must lie within 1 / rate of each
+    other, and the explicit laws of both mechanisms must stay within epsilon. Data sets are
+    visited by size, so the counterexample shown has the fewest records.
 
     Parameters
     ----------
@@ -79,15 +81,18 @@ def check_statistic(
 
     Privacy
     -------
-    Looks at no real data. Finding nothing is evidence and not a proof: it is a proof for the data sets searched.
+    Looks at no real data. Finding nothing is evidence and not a proof: it is a proof for the data
+    sets searched.
 
     Runtime
     -------
-    All multisets of up to `most` records: 126 data sets for the defaults, and a few milliseconds each.
+    All multisets of up to `most` records: 126 data sets for the defaults, and a few milliseconds
+    each.
 
     References
     ----------
-    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007), definition 2 and theorem 6.
+    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007), definition 2 and
+    theorem 6.
 
     Examples
     --------
@@ -115,7 +120,8 @@ def check_statistic(
 
 
 class _Seen:
-    """One data set: the distance of every candidate, and its log-probability under every mechanism."""
+    """One data set: the distance of every candidate, and its log-probability under every
+    mechanism."""
 
     def __init__(
         self, statistic: Statistic, data: list[Any], domain: Domain, mechanisms: list[Mechanism]

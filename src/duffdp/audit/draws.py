@@ -15,7 +15,8 @@ DATA = (0, 0, 1, 1, 1, 2, 3, 3, 3, 3)
 def draw_deviation(
     statistic: Any, mechanism: Any, *, size: int = 20_000, false_alarm: float = 1e-9, law: Any = None
 ) -> tuple[float, float]:  # fmt: skip
-    """How far frequencies of draws are from the law, in total absolute difference, and how far chance alone would take them.
+    """How far frequencies of draws are from the law, in total absolute difference, and how far
+    chance alone would take them.
 
     Parameters
     ----------
@@ -26,7 +27,8 @@ def draw_deviation(
     false_alarm
         The chance that a correct sampler lies beyond the limit.
     law
-        The mechanism whose law is expected, if not `mechanism` itself: to see that a wrong one is found.
+        The mechanism whose law is expected, if not `mechanism` itself: to see that a wrong one is
+        found.
 
     Returns
     -------
@@ -39,8 +41,8 @@ def draw_deviation(
 
     References
     ----------
-    Weissman, Ordentlich, Seroussi, Verdu and Weinberger, "Inequalities for the L1 deviation of the empirical
-    distribution" (2003): the limit holds for every sample size.
+    Weissman, Ordentlich, Seroussi, Verdu and Weinberger, "Inequalities for the L1 deviation of
+    the empirical distribution" (2003): the limit holds for every sample size.
 
     Examples
     --------
