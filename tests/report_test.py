@@ -87,7 +87,8 @@ def test_what_is_on_it(page):
         "epsilon = 1.",
         "a factor of at most 2.72",
         "at most 73.1 % sure",
-        "With 95 % probability at most 14 rows would have to join or leave to make this the exact answer",
+        "With 95 % probability at most 14 rows would have to join or leave to make this the "
+        "exact answer",
         "from 0 to 120 in steps of 1, 121 in all",
         "permute-and-flip",
         "One row of the table",
@@ -184,7 +185,9 @@ def test_a_name_is_text_on_a_page_of_html(tmp_path, bad):
 
 @pytest.mark.parametrize("bad", EVIL.values(), ids=EVIL)
 def test_a_name_is_text_on_a_page_of_markdown(tmp_path, bad):
-    """Rendered by a Markdown parser with tables and bare links, a page has the tags of any other page and says the name as it is."""
+    """Rendered by a Markdown parser with tables and bare links, a page has the tags of any other
+    page and says the name as it is.
+    """
     pages = []
     for name in (bad, "calm"):
         path = duffdp.report.write(everywhere(name), tmp_path / "page.md", title=name)
@@ -199,7 +202,9 @@ def test_a_name_is_text_on_a_page_of_markdown(tmp_path, bad):
 
 
 def test_markdown_holds_no_bare_links(tmp_path):
-    """Some renderers make links of addresses, pictures of words between colons and formulas of dollars."""
+    """Some renderers make links of addresses, pictures of words between colons and formulas of
+    dollars.
+    """
     source = duffdp.report.write(
         everywhere("http://a WWW.b a@b :heart: $x$"), tmp_path / "page.md"
     ).read_text(encoding="utf-8")
