@@ -19,9 +19,9 @@ import duffdp
 from duffdp import Grid
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms import Joint
+from duffdp.pipeline.draw import wide_profile
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Quantiles
-from duffdp.pipeline.draw import wide_profile
 
 Floats = npt.NDArray[np.float64]
 DECILES = [i / 10 for i in range(1, 10)]

@@ -96,7 +96,9 @@ def test_a_row_that_is_no_edge_is_dropped_alone(odd):
     for make in (
         lambda rows: pl.DataFrame(rows, schema={"u": pl.Int64, "v": pl.Int64}, orient="row"),
         lambda rows: pd.DataFrame(rows, columns=["u", "v"], dtype="Int64"),
-        lambda rows: pl.DataFrame(rows, schema={"u": pl.Int64, "v": pl.Int64}, orient="row").to_arrow(),
+        lambda rows: pl.DataFrame(
+            rows, schema={"u": pl.Int64, "v": pl.Int64}, orient="row"
+        ).to_arrow(),
     ):
         assert shape(read_edges(make([*EDGES, odd]), NODES)) == shape(read_edges(EDGES, NODES))
 
@@ -113,7 +115,11 @@ def test_a_file_without_edges_says_nothing(tmp_path, text):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         assert duffdp.triangles(tmp_path / "edges.csv", epsilon=1, nodes=5).domain.size == 11
-    for empty in ([], np.empty((0, 2), dtype=int), pl.DataFrame({"u": [], "v": []}, schema={"u": int, "v": int})):
+    for empty in (
+        [],
+        np.empty((0, 2), dtype=int),
+        pl.DataFrame({"u": [], "v": []}, schema={"u": int, "v": int}),
+    ):
         assert read_edges(empty, 5).degree.sum() == 0
 
 

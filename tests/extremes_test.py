@@ -158,6 +158,8 @@ def test_sums_beyond_what_doubles_hold(engine):
 
 def test_sums_of_duckdb_come_back_exactly():
     """They have 128 bits, and would be rounded in a double."""
-    relation = duckdb.connect().sql("SELECT sum(x) AS x FROM (VALUES (2**60::BIGINT), (1)) t(x)")
+    relation = duckdb.connect().sql(
+        "SELECT sum(x) AS x FROM (VALUES (1152921504606846976::BIGINT), (1)) t(x)"
+    )
     frame = nw.from_native(relation)
     assert [int(x) for x in DuckdbRelation(nw, frame).fetch(frame)["x"]] == [2**60 + 1]

@@ -337,13 +337,6 @@ def test_files_that_cannot_be_read(tmp_path, folder):
             duffdp.median(folder / table, column="age", epsilon=1, bounds=(0, 9))
 
 
-def test_a_header_without_rows(tmp_path):
-    (tmp_path / "header.csv").write_text("age,sex\n")
-    with pytest.raises(UnsupportedData, match="numbers"):  # without a row DuckDB takes a column for text: its type, not its data
-        duffdp.median(tmp_path / "header.csv", column="age", epsilon=1, bounds=(0, 9))
-    assert duffdp.mode(tmp_path / "header.csv", column="sex", epsilon=1, categories=["f", "m"]).value in "fm"
-
-
 def test_bad_columns(engine, frames):
     frame = frames(engine)
     given = {"epsilon": 1, "bounds": (0, 9)}
@@ -521,30 +514,9 @@ def test_several_quantiles_and_a_summary_everywhere(engine, frames):
     assert len(duffdp.quantiles(frames(engine), [0.5, 0.9], mechanism="duff", **given).value) == 2
 
 
-@pytest.mark.parametrize("odd", ["a secret", "n/a", '"4, 5"', "12 months", "--", ""])
-def test_a_record_of_text_that_does_not_fit_is_missing(tmp_path, odd):
-    """After the rows in which the types are found; the usual signs for a missing value before, too."""
-    rows = [f"{i % 9},2021-03-{1 + i % 9:02},{i % 2}" for i in range(30_000)]
-    for early in ("?", "NA"):
-        (tmp_path / "t.csv").write_text("\n".join(["x,d,g", f"{early},{early},1", *rows, f"{odd},{odd},0"]) + "\n")
-        (source,) = open_sources(tmp_path / "t.csv", Grid(0, 8, 1), "x")
-        whole = [3334, 3334, 3334, 3333, 3333, 3333, 3333, 3333, 3333]
-        assert list(source.tally()[1]) == whole
-        days = Grid(dt.date(2021, 3, 1), dt.date(2021, 3, 9))
-        (source,) = open_sources(tmp_path / "t.csv", days, "d", None, None, None, 1)
-        assert list(source.tally()[1]) == whole
-
-
 def test_a_sign_for_missing_is_a_category_like_any_other(tmp_path):
     (tmp_path / "t.csv").write_text("country\n" + "NA\nDE\nNA\n" * 20)
     assert duffdp.mode(tmp_path / "t.csv", column="country", epsilon=SURE, categories=["DE", "NA"]).value == "NA"
-
-
-def test_files_with_dates_of_another_layout(tmp_path):
-    (tmp_path / "t.csv").write_text("d;t\n" + "31/12/2020;31/12/2020 10:30:00\n" * 50 + "n/a;n/a\n")
-    given = {"epsilon": SURE, "bounds": (dt.date(2020, 1, 1), dt.date(2021, 1, 1))}
-    assert duffdp.median(tmp_path / "t.csv", column="d", **given).value == dt.date(2020, 12, 31)
-    assert duffdp.median(tmp_path / "t.csv", column="t", **given).value == dt.date(2020, 12, 31)
 
 
 @pytest.mark.parametrize(
@@ -586,20 +558,6 @@ def test_the_column_itself_is_no_group():
         duffdp.median(frame, column="x", epsilon=1, bounds=(0, 9), by="x", keys=[1.0])
 
 
-@pytest.mark.parametrize(
-    ("text", "column", "expected"),
-    [
-        ("d,e\n" + "2020-12-31,2021/08/10\n" * 50, "e", dt.date(2021, 8, 10)), ("d,e\n" + "2020-12-31,31/12/2021\n" * 50, "d", dt.date(2020, 12, 31)),
-        ('a,b\n1,"5" pipe\n2,"6" pipe\n3,x\n', "a", 2), ('a,b\n1,"x, y"\n2,"say ""no"""\n3,z\n', "a", 2), ("a;b\r\n1;x\r\n2;y\r\n3;z\r\n", "a", 2),
-        ("\ufeffa,b\n1,2\n", "a", 1), ("# made by hand\na,b\n1,2\n", "a", 1), ("a\n1\n2\n3\n\n\n", "a", 2), ('"a b",c\n5,6\n', "a b", 5),
-    ],
-)  # fmt: skip
-def test_layouts_of_text(tmp_path, text, column, expected):
-    (tmp_path / "it's.csv").write_text(text, newline="")
-    bounds = (dt.date(2019, 1, 1), dt.date(2022, 1, 1)) if isinstance(expected, dt.date) else (0, 9)
-    assert duffdp.median(tmp_path / "it's.csv", column=column, epsilon=SURE, bounds=bounds).value == expected
-
-
 @pytest.mark.parametrize("key", [{}, {"a"}, np.array([1, 2]), {1: 2}])
 def test_keys_that_are_no_values(key):
     with pytest.raises(DuffError, match="plain values"):
@@ -609,28 +567,3 @@ def test_keys_that_are_no_values(key):
 def test_a_frame_without_columns():
     with pytest.raises(DuffError, match="the data have no columns"):
         duffdp.median(pl.DataFrame(), column="x", epsilon=1, bounds=(0, 9))
-
-
-@pytest.mark.parametrize("odd", ["33.5", "1e3", "-7.25", "NA", "99999999999999999999"])
-@pytest.mark.parametrize("ending", [".csv", ".jsonl"])
-def test_one_record_of_an_untyped_file_changes_neither_the_domain_nor_how_others_are_read(tmp_path, odd, ending):
-    """Whether all numbers of a file are whole is a fact about its records: it decides nothing. Nor does it where types are found in the
-    first rows and others come later; JSON is strict about those."""
-    whole = 30_000 if ending == ".csv" else 300
-    rows = [f"{i % 90},{i % 3}" for i in range(whole)] + ["12.25,1.5"] * (ending == ".csv")
-    counts = []
-    for early in ([], [f"{odd},2"]):
-        path = tmp_path / f"t{len(early)}{ending}"
-        if ending == ".csv":
-            path.write_text("x,g\n" + "\n".join(early + rows) + "\n")
-        else:
-            lines = [line.replace("NA", "null").split(",") for line in early + rows]
-            path.write_text("".join(f'{{"x": {x}, "g": {g}}}\n' for x, g in lines))
-        for bounds, step in (((0, 120), 1), ((0.0, 120.0), None)):
-            assert duffdp.median(path, column="x", epsilon=1, bounds=bounds).domain == Grid(*bounds, step)
-        (source,) = open_sources(path, Grid(0.0, 120.0, 0.25), "x", None, None, None, 1)
-        counts.append(dict(zip(*(a.tolist() for a in source.tally()), strict=True)))
-        assert counts[-1].get(49, 0) == (ending == ".csv")  # 12.25
-        groups = open_sources(path, Grid(0, 120, 1), "x", "g", [0, 1, 2], None, 1)
-        assert sum(int(source.tally()[1].sum()) for source in groups) == whole + (len(early) if odd != "NA" else 0)
-    assert sum(counts[0].get(i, 0) != counts[1].get(i, 0) for i in counts[0] | counts[1]) == (odd != "NA")

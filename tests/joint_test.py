@@ -8,7 +8,6 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
-from duffdp.pipeline.draw import wide_profile
 
 import duffdp
 import joint_oracle
@@ -19,6 +18,7 @@ from duffdp.mechanisms import Joint
 from duffdp.mechanisms.joint import proposal as proposals
 from duffdp.mechanisms.joint.log_sums import range_log_sums
 from duffdp.mechanisms.joint.proposal import Proposal
+from duffdp.pipeline.draw import wide_profile
 from duffdp.rank_profile import FINEST, UNIT, part_count, part_ranks
 from duffdp.sampling.bernoulli import happens
 from duffdp.sampling.entropy import entropy

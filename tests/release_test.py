@@ -195,7 +195,7 @@ def test_missing_parameters():
     "data",
     [np.ones((2, 2)), np.array(["a", "b"]), "12", b"12", None, 5, {1, 2}, {"a": 1},
      np.array([1j]), np.array([1], "m8[s]"), np.array(3.0), np.array([1], "M8[D]"), (x for x in [1])],
-    ids=repr,
+    ids=lambda data: f"{type(data).__name__}-{getattr(data, 'dtype', '')}",
 )  # fmt: skip
 def test_data_of_the_wrong_kind(verb, data):
     with pytest.raises(UnsupportedData) as caught:

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from duffdp.statistics.ladder import ladder, reach
     from duffdp.steps import StepFunction
 
-from duffdp.version import __version__
+from duffdp.version import __version__ as __version__
 
 __all__ = [
     "BoundsError",

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import itertools
 from collections.abc import Iterable
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 import numpy as np
-import numpy.typing as npt
 
+from duffdp.audit.neighbours import Stepped, neighbours, worst_output
 from duffdp.domain import Domain, Grid
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
@@ -97,52 +97,51 @@ def check_statistic(
     """
     chosen = Grid(0, 3, 1) if domain is None else domain
     if chosen.size > MOST_CANDIDATES:
-        raise DuffError(f"check_statistic looks at every candidate: at most {MOST_CANDIDATES}, got {chosen!r}.")
+        raise DuffError(
+            f"check_statistic looks at every candidate: at most {MOST_CANDIDATES}, got {chosen!r}."
+        )
     universe = [chosen.value(i) for i in range(chosen.size)] if records is None else list(records)
     if not universe or most < 1:
-        raise DuffError(f"check_statistic needs records and most of 1 or more, got {len(universe)} records and most={most!r}.")
+        raise DuffError(
+            f"check_statistic needs records and most of 1 or more, got {len(universe)} records and most={most!r}."
+        )
     mechanisms: list[Mechanism] = [Exponential(epsilon), PermuteAndFlip(epsilon)]
-    combine = itertools.combinations_with_replacement if repeats else itertools.combinations
-    known: dict[tuple[int, ...], _Seen] = {}
+    seen = cache(lambda data: _Seen(statistic, [universe[i] for i in data], chosen, mechanisms))
     pairs = 0
-    for size in range(most):
-        for here in combine(range(len(universe)), size):
-            for joined in range(len(universe)):
-                if repeats or joined not in here:
-                    there = tuple(sorted((*here, joined)))
-                    for key in (here, there):
-                        if key not in known:
-                            known[key] = _Seen(statistic, [universe[i] for i in key], chosen, mechanisms)
-                    _compare(known[here], known[there], universe[joined], mechanisms)
-                    pairs += 1
+    for here, there, joined in neighbours(len(universe), most, repeats=repeats):
+        _compare(seen(here), seen(there), universe[joined], mechanisms)
+        pairs += 1
     return pairs
 
 
 class _Seen:
     """One data set: the distance of every candidate, and its log-probability under every mechanism."""
 
-    def __init__(self, statistic: Statistic, data: list[Any], domain: Domain, mechanisms: list[Mechanism]) -> None:
+    def __init__(
+        self, statistic: Statistic, data: list[Any], domain: Domain, mechanisms: list[Mechanism]
+    ) -> None:
         steps = statistic.steps(data, domain)
         if not isinstance(steps, StepFunction):
-            raise DuffError(f"steps(values, domain) must return a StepFunction, got {type(steps).__name__}.")
+            raise DuffError(
+                f"steps(values, domain) must return a StepFunction, got {type(steps).__name__}."
+            )
         if steps.domain != domain:
-            raise DuffError(f"steps(values, domain) must keep the domain, got {steps.domain!r} for {domain!r}.")
+            raise DuffError(
+                f"steps(values, domain) must keep the domain, got {steps.domain!r} for {domain!r}."
+            )
         steps.check()
         self.data, self.steps = tuple(data), steps
         self.distance = np.repeat(steps.distance, steps.count)
-        self.laws = [self._law(mechanism) for mechanism in mechanisms]
-
-    def _law(self, mechanism: Mechanism) -> npt.NDArray[np.float64]:
-        law = mechanism.law(self.steps)
-        values = (self.steps.domain.value(i) for i in self.steps.start.tolist())
-        return np.repeat([law.log_probability(value) for value in values], self.steps.count)
+        self.laws = [Stepped(steps, mechanism.law(steps)) for mechanism in mechanisms]
 
 
 def _compare(here: _Seen, there: _Seen, joined: Any, mechanisms: list[Mechanism]) -> None:
     about = f"data {list(here.data)!r}, and {joined!r} joins"
     steps = here.steps
     if (steps.unit, steps.rate) != (there.steps.unit, there.steps.rate):
-        raise Counterexample(f"unit and rate must not depend on the data: {about}.", here.data, joined)
+        raise Counterexample(
+            f"unit and rate must not depend on the data: {about}.", here.data, joined
+        )
     change = (there.distance - here.distance) * float(steps.unit)
     low, high = int(change.argmin()), int(change.argmax())
     spread: Fraction = int(np.ptp(there.distance - here.distance)) * steps.unit
@@ -157,12 +156,11 @@ def _compare(here: _Seen, there: _Seen, joined: Any, mechanisms: list[Mechanism]
             joined,
         )
     for mechanism, before, after in zip(mechanisms, here.laws, there.laws, strict=True):
-        loss = np.abs(after - before)
-        worst = int(loss.argmax())
-        if loss[worst] > mechanism.epsilon * (1 + 1e-9):
+        loss, worst = worst_output(before, after)
+        if loss > mechanism.epsilon * (1 + 1e-9):
             raise Counterexample(
-                f"{about}: the probability of {steps.domain.value(worst)!r} under {mechanism!r} changes by a factor of "
-                f"exp({loss[worst]:.6g}), which is more than exp(epsilon).",
+                f"{about}: the probability of {worst!r} under {mechanism!r} changes by a factor of "
+                f"exp({loss:.6g}), which is more than exp(epsilon).",
                 here.data,
                 joined,
             )

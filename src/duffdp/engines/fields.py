@@ -6,11 +6,9 @@ cannot fail.
 
 from __future__ import annotations
 
-# A day, or a day and a time with or without an offset from UTC; as ISO 8601 writes them.
-_MOMENT = (
-    r"^\s*(\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?)"
-    r"(?:Z|([+-])([01]\d|2[0-3]):?([0-5]\d)?)?\s*$"
-)
+# A day, or a day and a time, as ISO 8601 writes them; and the same with blanks around and an offset from UTC.
+_WALL = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?"
+_MOMENT = rf"^\s*({_WALL})(?:Z|([+-](?:[01]\d|2[0-3])):?([0-5]\d)?)?\s*$"
 _TYPES = {
     "int": "DOUBLE",
     "float": "DOUBLE",
@@ -36,9 +34,9 @@ def read_field(text: str, kind: str) -> str:
 
 
 def _moment(text: str) -> str:
-    parts = f"regexp_extract({text}, '{_MOMENT}', ['wall', 'sign', 'hours', 'minutes'])"
-    offset = " + ".join(
-        f"COALESCE(TRY_CAST(({parts}).sign || ({parts}).{part} AS INTEGER), 0) * {minutes}"
-        for part, minutes in (("hours", 60), ("minutes", 1))
-    )
-    return f"(TRY_CAST(({parts}).wall AS TIMESTAMP) - to_minutes({offset}))"
+    wall = f"TRY_CAST(regexp_extract({text}, '{_MOMENT}', 1) AS TIMESTAMP)"
+    hours = f"rpad(regexp_replace({text}, '{_MOMENT}', '\\2:\\3'), 6, '0')"
+    offset = f"TRY_CAST(ltrim({hours}, '+') AS INTERVAL)"
+    # Most have no offset, and to take a text apart is slow.
+    usual = f"regexp_full_match({text}, '{_WALL}') THEN TRY_CAST({text} AS TIMESTAMP)"
+    return f"CASE WHEN {usual} ELSE {wall} - COALESCE({offset}, INTERVAL 0 SECOND) END"

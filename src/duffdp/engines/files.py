@@ -171,15 +171,19 @@ def _open_parquet(
 ) -> DuckDBPyRelation:
     """Parquet files with the same declared types; what folders are called (`region=north`) is text."""
     listed = ", ".join(quote_text(escape(path)) for path in paths)
-    if len(paths) > 1:
-        differing = connection.execute(
-            f"SELECT name FROM (SELECT file_name, name, list((type, logical_type, converted_type, precision, scale)) AS kind "
-            f"FROM parquet_schema([{listed}]) WHERE type IS NOT NULL GROUP BY ALL) GROUP BY name "
-            f"HAVING count(DISTINCT kind) > 1 OR count(DISTINCT file_name) < {len(paths)}"
-        ).fetchall()
-        for (name,) in differing:
-            if name in columns:
-                raise UnsupportedData(
-                    f"the column {name!r} is not declared alike in all of the Parquet files. Write them with one schema."
-                )
-    return connection.sql(f"SELECT * FROM read_parquet([{listed}], hive_types_autocast = false)")
+    declared = connection.execute(
+        f"SELECT name FROM (SELECT file_name, name, list_sort(list((type, logical_type, converted_type, "
+        f"precision, scale)::VARCHAR)) AS kind FROM parquet_schema([{listed}]) WHERE type IS NOT NULL "
+        f"GROUP BY file_name, name) GROUP BY name HAVING count(DISTINCT kind) > 1 OR count(*) < {len(paths)}"
+    )
+    differing = {name for (name,) in declared.fetchall()}
+    for name in columns:
+        if name in differing:
+            raise UnsupportedData(
+                f"the column {name!r} is not declared alike in all of the Parquet files. Write them with one schema."
+            )
+    relation = connection.sql(
+        f"SELECT * FROM read_parquet([{listed}], union_by_name = {bool(differing)}, hive_types_autocast = false)"
+    )
+    alike = [name for name in relation.columns if name not in differing]
+    return relation.project(", ".join(map(quote_name, alike))) if differing else relation

@@ -57,7 +57,9 @@ def read_layout(path: str) -> Layout | None:
         )
     bare = re.sub(rb'"(?:[^"]|"")*"', b"", line)
     tabs = path.lower().removesuffix(".gz").endswith(".tsv")
-    delimiter = max(DELIMITERS[::-1] if tabs else DELIMITERS, key=bare.count)  # the first of those that tie
+    delimiter = max(
+        DELIMITERS[::-1] if tabs else DELIMITERS, key=bare.count
+    )  # the first of those that tie
     names = tuple(map(decode, split_record(line, delimiter)))
     if not any(names):
         raise UnsupportedData(f"the first line of {path!r} is empty. It must name the columns.")

@@ -79,7 +79,8 @@ class Prepared:
 
     def refuse_what_types_forbid(self) -> None:
         """Go all the way but for the draw, without a row: what would fail then is not charged."""
-        self._sources_of(self.data.without_rows())
+        # Without a row there is nothing to choose: any bits will do, and none is taken from the release.
+        self._sources_of(self.data.without_rows(), entropy(0))
 
     def numbers(self) -> Numbers:
         """Read the records and draw."""
@@ -87,7 +88,7 @@ class Prepared:
 
     def sources(self) -> list[Any]:
         """Where the counts come from, one source for each group."""
-        return self._sources_of(self.data)
+        return self._sources_of(self.data, self.entropy)
 
     def release(self, result: Result) -> Release:
         """What came out, with its facts."""
@@ -97,10 +98,10 @@ class Prepared:
         assert isinstance(self.data, Table)
         return self.data.answers(columns)
 
-    def _sources_of(self, data: Records | Table | Edges) -> list[Any]:
+    def _sources_of(self, data: Records | Table | Edges, source: Entropy) -> list[Any]:
         domain = self.facts.domain
         if not isinstance(data, Records):
-            return data.sources(domain, self.entropy)
+            return data.sources(domain, source)
         return [
             CategoryColumn(data, domain) if isinstance(domain, Categories) else Column(data, domain)
         ]

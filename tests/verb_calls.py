@@ -1,0 +1,49 @@
+"""Every verb with every choice of mechanism, from the registry: a new statistic is called without a new line here."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import duffdp
+from duffdp.statistics.entry import Entry
+from duffdp.statistics.own import own_entry
+from duffdp.statistics.registry import entries
+
+
+@dataclass(frozen=True)
+class Call:
+    """A verb with its parameters and its choice of mechanism."""
+
+    entry: Entry
+    verb: Callable[..., duffdp.Release]
+    parameters: Mapping[str, Any]
+
+    def __call__(self, data: Any, **given: Any) -> duffdp.Release:
+        return self.verb(data, **self.parameters, **given)
+
+    def __str__(self) -> str:
+        said = [f"{name}={value}" for name, value in self.parameters.items()]
+        return f"{self.entry.name}({', '.join(said)})"
+
+
+def choices(known: Entry) -> list[dict[str, str]]:
+    return [{"mechanism": c} for c in known.choices] if len(known.choices) > 1 else [{}]
+
+
+REGISTERED = [
+    Call(known, getattr(duffdp, known.name), {**example, **choice})
+    for known in entries()
+    for example in known.examples
+    for choice in choices(known)
+]
+MEDIAN = duffdp.statistics.Median("rank")
+OWN = [
+    Call(own_entry(MEDIAN), partial(duffdp.release, MEDIAN), choice)
+    for choice in choices(own_entry(MEDIAN))
+]
+CALLS = [*REGISTERED, *OWN]
+TABLES = [call for call in CALLS if not call.entry.of_graphs]
+GRAPHS = [call for call in CALLS if call.entry.of_graphs]
