@@ -68,6 +68,9 @@ def test_debug_tells_the_traceback():
     assert short.stderr.count("\n") == 1
     assert "Traceback" in debugged.stderr
     assert debugged.stderr.splitlines()[-1] == short.stderr.strip()
+    evil = duff("median", "x.csv", "--a\u202e\x1b[31m", "--debug").stderr
+    assert "Traceback" in evil
+    assert all(char.isprintable() or char == "\n" for char in evil)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])

@@ -252,9 +252,10 @@ def test_no_text_acts_on_a_terminal(call, tmp_path, monkeypatch, form):
     told = call("median", file, "-c", evil + "x", "--bounds", "0", "9", "-e", "1")[2]
     made = call("ledger", "init", tmp_path / "b.db", "-e", "1", "--dataset", evil)[1]
     checked = call("ledger", "verify", tmp_path / "b.db")[1]
-    shown = call("ledger", "show", tmp_path / "b.db")[1]
+    listed_charges = call("ledger", "show", tmp_path / "b.db")[1]
+    unknown = call("median", file, f"--{evil}")[2]
     assert code == 0
-    for text in (out, told, made, checked, shown):
+    for text in (out, told, made, checked, listed_charges, unknown):
         assert text
         assert all(char.isprintable() or char == "\n" for char in text)
 
