@@ -5,9 +5,9 @@ Run: python -m benchmarks.graphs
 
 from __future__ import annotations
 
-import math
 import resource
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +19,11 @@ from duffdp.mechanisms import Exponential, PiecewiseLaplace
 from duffdp.statistics import Triangles
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
-GRAPHS = {"ca-GrQc": ("ca_grqc", 5242), "ca-HepTh": ("ca_hepth", 9877), "ego-Facebook": ("facebook_ego", 4039)}
+GRAPHS = {
+    "ca-GrQc": ("ca_grqc", 5242),
+    "ca-HepTh": ("ca_hepth", 9877),
+    "ego-Facebook": ("facebook_ego", 4039),
+}
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
 
 
@@ -27,7 +31,9 @@ def smooth(ladder: CountLadder, epsilon: float) -> tuple[float, float]:
     """Mean and median error of the tight smooth-sensitivity noise: density ~ (1 + a|x|)^-(1 + epsilon/beta), scaled by
     max exp(-beta t) LS(t). beta = epsilon / 12 is public and near the best for these graphs."""
     beta = epsilon / 12
-    sensitivity = np.array(ladder.sensitivity(0, math.ceil(math.log(ladder.ceiling + 1) / beta) + 1))
+    sensitivity = np.array(
+        ladder.sensitivity(0, ladder.slow_from(Fraction(1 + beta)) + 1)
+    )  # falls from there on
     scale = float((np.exp(-beta * np.arange(len(sensitivity))) * sensitivity).max())
     a = beta * (epsilon - beta) / (epsilon + beta)
     power = epsilon / beta  # P(|X| > x) = (1 + a x)^-power
@@ -35,7 +41,9 @@ def smooth(ladder: CountLadder, epsilon: float) -> tuple[float, float]:
 
 
 def errors() -> None:
-    print("| graph | epsilon | ladder: mean, median | smooth sensitivity: mean, median | piecewise Laplace: mean, median |")
+    print(
+        "| graph | epsilon | ladder: mean, median | smooth sensitivity: mean, median | piecewise Laplace: mean, median |"
+    )
     print("| --- | --- | --- | --- | --- |")
     for name, (file, nodes) in GRAPHS.items():
         ladder = Triangles(nodes).ladder(DATA / f"{file}_edges.csv")
@@ -45,14 +53,20 @@ def errors() -> None:
             low, high = 0.0, 10.0 * ladder.count
             while high - low > 0.5:
                 middle = (low + high) / 2
-                low, high = (middle, high) if law.tail(ladder.count, middle) > 0.5 else (low, middle)
+                low, high = (
+                    (middle, high) if law.tail(ladder.count, middle) > 0.5 else (low, middle)
+                )
             best = PiecewiseLaplace(epsilon)
             cells = [
                 (law.expected_error(ladder.count), high),
                 smooth(ladder, epsilon),
                 (best.expected_error(ladder), best.median_error(ladder)),
             ]
-            print(f"| {name} | {epsilon:g} | " + " | ".join(f"{mean:.1f}, {median:.1f}" for mean, median in cells) + " |")
+            print(
+                f"| {name} | {epsilon:g} | "
+                + " | ".join(f"{mean:.1f}, {median:.1f}" for mean, median in cells)
+                + " |"
+            )
 
 
 def speed() -> None:
@@ -66,8 +80,13 @@ def speed() -> None:
     degree = np.bincount(edges.ravel())
     begin = time.perf_counter()
     duffdp.triangles(edges, epsilon=1.0, nodes=nodes)
-    taken, peak = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"triangles of {len(edges):,} edges, degrees up to {degree.max():,}: {taken:.1f} s, peak memory {peak:.1f} GiB")
+    taken, peak = (
+        time.perf_counter() - begin,
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    )
+    print(
+        f"triangles of {len(edges):,} edges, degrees up to {degree.max():,}: {taken:.1f} s, peak memory {peak:.1f} GiB"
+    )
 
 
 if __name__ == "__main__":

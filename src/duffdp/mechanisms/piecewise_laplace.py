@@ -15,6 +15,7 @@ from duffdp.sampling.lazy_uniform import LazyUniform, decide
 LEAST = Fraction(1, 10**6)  # the number of rungs grows with 1 / epsilon
 SHARE = 12  # epsilon / SHARE is how fast smoothed rungs may grow: 1/6 of epsilon pays for it, whatever the graph
 BITS = 64  # rungs are smoothed in units of 2**-BITS, rounded up
+CHUNK = 2**16  # rungs in memory at once
 
 
 class PiecewiseLaplace:
@@ -75,23 +76,17 @@ class PiecewiseLaplace:
         """J(0) .. J(levels - 1) in units of 2**-64, exactly as the recursion from infinitely far gives them."""
         growth = 1 + self._epsilon / SHARE
         up, down = growth.numerator, growth.denominator
-        end = levels + 32
-        while True:
-            raw = ladder.sensitivity(0, end)
-            ahead, settled = ladder.ceiling << BITS, raw[-1] == ladder.ceiling
-            smooth: list[int] = []
-            for level in range(end - 1, -1, -1):
-                here, behind = raw[level] << BITS, -(-ahead * down // up)
-                ahead = max(here, behind)
-                if level >= levels:
-                    settled = (
-                        settled or here >= behind
-                    )  # from here on nothing depends on what lies beyond `end`
-                else:
+        # From `end` on the sensitivities themselves grow slowly enough: there J is I.
+        end = max(levels, ladder.slow_from(growth))
+        smooth: list[int] = []
+        ahead = 0
+        for begin in range(end - end % CHUNK, -1, -CHUNK):
+            rungs = ladder.sensitivity(begin, min(begin + CHUNK, end + 1))
+            for level in range(begin + len(rungs) - 1, begin - 1, -1):
+                ahead = max(rungs[level - begin] << BITS, -(-ahead * down // up))
+                if level < levels:
                     smooth.append(ahead)
-            if settled:
-                return smooth[::-1]
-            end = 2 * end
+        return smooth[::-1]
 
     def release(self, ladder: CountLadder, most: int, source: Entropy) -> int:
         """One whole number from 0 to `most`."""
@@ -126,7 +121,8 @@ class PiecewiseLaplace:
     def expected_error(self, ladder: CountLadder) -> float:
         """Expected distance between the output and the count, before rounding and clamping."""
         c = float(self.rate)
-        smooth = self.smoothed(ladder, math.ceil((40 + math.log(ladder.ceiling + 1)) / c))
+        # J(k) exp(-c k) falls at least as fast as exp(-(c - epsilon/12) k): what is left out is exp(-40) of it.
+        smooth = self.smoothed(ladder, math.ceil(40 / (c - self.epsilon / SHARE)))
         return (
             math.fsum(j / (1 << BITS) * math.exp(-c * k) for k, j in enumerate(smooth))
             * -math.expm1(-c)
