@@ -1,4 +1,5 @@
-"""Triangles: exact errors of ladder, smooth sensitivity and piecewise Laplace noise on three graphs, and the time on a large one.
+"""Triangles: exact errors of ladder, smooth sensitivity and piecewise Laplace noise on three
+graphs, and the time on a large one.
 
 Run: python -m benchmarks.graphs
 """
@@ -28,8 +29,9 @@ EPSILONS = (0.1, 0.5, 1.0, 2.0)
 
 
 def smooth(ladder: CountLadder, epsilon: float) -> tuple[float, float]:
-    """Mean and median error of the tight smooth-sensitivity noise: density ~ (1 + a|x|)^-(1 + epsilon/beta), scaled by
-    max exp(-beta t) LS(t). beta = epsilon / 12 is public and near the best for these graphs."""
+    """Mean and median error of the tight smooth-sensitivity noise: density ~ (1 + a|x|)^-(1 +
+    epsilon/beta), scaled by max exp(-beta t) LS(t). beta = epsilon / 12 is public and near the best
+    for these graphs."""
     beta = epsilon / 12
     sensitivity = np.array(
         ladder.sensitivity(0, ladder.slow_from(Fraction(1 + beta)) + 1)
@@ -42,7 +44,8 @@ def smooth(ladder: CountLadder, epsilon: float) -> tuple[float, float]:
 
 def errors() -> None:
     print(
-        "| graph | epsilon | ladder: mean, median | smooth sensitivity: mean, median | piecewise Laplace: mean, median |"
+        "| graph | epsilon | ladder: mean, median | smooth sensitivity: mean, median | piecewise "
+        "Laplace: mean, median |"
     )
     print("| --- | --- | --- | --- | --- |")
     for name, (file, nodes) in GRAPHS.items():
@@ -70,7 +73,9 @@ def errors() -> None:
 
 
 def speed() -> None:
-    """A graph of a million edges with heavy-tailed degrees up to about 1,000, many of them in triangles."""
+    """A graph of a million edges with heavy-tailed degrees up to about 1,000, many of them in
+    triangles.
+    """
     rng = np.random.default_rng(1)
     nodes = 100_000
     weight = np.minimum((1 - rng.random(nodes)) ** -0.7, 105)
@@ -85,7 +90,8 @@ def speed() -> None:
         resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
     )
     print(
-        f"triangles of {len(edges):,} edges, degrees up to {degree.max():,}: {taken:.1f} s, peak memory {peak:.1f} GiB"
+        f"triangles of {len(edges):,} edges, degrees up to {degree.max():,}: {taken:.1f} s, peak "
+        f"memory {peak:.1f} GiB"
     )
 
 

@@ -1,4 +1,6 @@
-"""All graphs on a few nodes: counts and local sensitivities at every distance, from the definitions alone."""
+"""All graphs on a few nodes: counts and local sensitivities at every distance, from the definitions
+alone.
+"""
 
 from __future__ import annotations
 

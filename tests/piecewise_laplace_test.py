@@ -1,4 +1,6 @@
-"""Piecewise Laplace noise: the exact law against all neighbouring graphs, and draws against that law."""
+"""Piecewise Laplace noise: the exact law against all neighbouring graphs, and draws against that
+law.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ from duffdp.statistics import Stars, Triangles
 
 
 def smoothed(epsilon: float, ladder: CountLadder, levels: int) -> np.ndarray:
-    """J(k) = max(I(k), J(k+1) / (1 + epsilon/12)), from far enough away that the beginning does not show."""
+    """J(k) = max(I(k), J(k+1) / (1 + epsilon/12)), from far enough away that the beginning does not
+    show.
+    """
     end = levels + math.ceil(50 / math.log1p(epsilon / 12))
     found = np.array(ladder.sensitivity(0, end), dtype=float)
     for k in range(end - 2, -1, -1):
@@ -26,7 +30,9 @@ def smoothed(epsilon: float, ladder: CountLadder, levels: int) -> np.ndarray:
 
 
 def law(mechanism: PiecewiseLaplace, ladder: CountLadder, most: int) -> np.ndarray:
-    """Probabilities of 0 .. most from the definition, with the inverse of the piecewise linear map at every half."""
+    """Probabilities of 0 .. most from the definition, with the inverse of the piecewise linear map
+    at every half.
+    """
     c = 5 / 6 * mechanism.epsilon
     smooth = smoothed(mechanism.epsilon, ladder, 4 * most + 50)
     sums = np.concatenate([[0], np.cumsum(smooth)])
@@ -67,7 +73,9 @@ def test_loss_over_all_neighbouring_graphs(statistic, epsilon):
 
 
 def test_smoothed_rungs_keep_the_three_promises():
-    """At least the sensitivity; a neighbour's next rung is no smaller; growth by at most 1 + epsilon/12. Exactly."""
+    """At least the sensitivity; a neighbour's next rung is no smaller; growth by at most 1 +
+    epsilon/12. Exactly.
+    """
     mechanism, nodes = PiecewiseLaplace(1.3), 4
     many = len(graph_oracle.pairs(nodes))
     smooth = [
@@ -85,7 +93,9 @@ def test_smoothed_rungs_keep_the_three_promises():
 
 @pytest.mark.parametrize("epsilon", [1e-6, 0.01, 0.1, 1.0, 10.0, 1e4])
 def test_the_rate_and_the_growth_of_rungs_are_paid_by_epsilon(epsilon):
-    """exp(c) (1 + epsilon/12)^2 is at most exp(epsilon), and for a small epsilon no less: nothing is given away either."""
+    """exp(c) (1 + epsilon/12)^2 is at most exp(epsilon), and for a small epsilon no less: nothing
+    is given away either.
+    """
     mechanism = PiecewiseLaplace(epsilon)
     spent = float(mechanism.rate) + 2 * math.log1p(epsilon / 12)
     assert spent <= epsilon * (1 + 1e-12)
@@ -94,7 +104,9 @@ def test_the_rate_and_the_growth_of_rungs_are_paid_by_epsilon(epsilon):
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 def test_outputs_are_the_definition_of_the_bits(epsilon):
-    """For given bits of V: the count plus or minus the piecewise linear map of -log(1 - V) / (5/6 epsilon), rounded."""
+    """For given bits of V: the count plus or minus the piecewise linear map of -log(1 - V) / (5/6
+    epsilon), rounded.
+    """
     ladder, most = Triangles(60).ladder([(i, j) for i in range(9) for j in range(i)]), 34220
     sums = np.concatenate([[0], np.cumsum(smoothed(epsilon, ladder, 3000))])
 

@@ -1,4 +1,6 @@
-"""Triangles and stars: local sensitivities against all small graphs, and the error on three real graphs."""
+"""Triangles and stars: local sensitivities against all small graphs, and the error on three real
+graphs.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,9 @@ CLAIMS = [
 
 @pytest.mark.parametrize(("statistic", "count"), COUNTS)
 def test_sensitivities_are_exact_where_any_number_may_be_a_node(statistic, count):
-    """t changes and one more reach at most t + 1 nodes without edges that matter: a search over seven nodes is enough."""
+    """t changes and one more reach at most t + 1 nodes without edges that matter: a search over
+    seven nodes is enough.
+    """
     many = 7
     counts = count(many)
     searched = graph_oracle.sensitivities(counts, 5)
@@ -56,7 +60,9 @@ def test_sensitivities_are_exact_where_any_number_may_be_a_node(statistic, count
 
 @pytest.mark.parametrize("statistic", CLAIMS, ids=repr)
 def test_what_a_ladder_needs_holds_however_many_nodes_there_are(statistic):
-    """One edge moves the count by at most I(0) and every rung to at most the next, for all graphs on five nodes."""
+    """One edge moves the count by at most I(0) and every rung to at most the next, for all graphs
+    on five nodes.
+    """
     ladders = [statistic.ladder(graph_oracle.edges_of(code, 5)) for code in range(2**10)]
     rungs = [ladder.sensitivity(0, 30) for ladder in ladders]
     assert all(0 <= ladder.count <= statistic.most for ladder in ladders)
@@ -153,7 +159,9 @@ def test_all_neighbouring_graphs_on_four_nodes(statistic):
 )
 @pytest.mark.parametrize("larger", [0, 20], ids=["its own domain", "a larger domain"])
 def test_all_neighbouring_graphs_with_more_nodes_than_was_said(statistic, larger):
-    """Labels of either sign and any size; also for those who ask for candidates that `nodes` rules out."""
+    """Labels of either sign and any size; also for those who ask for candidates that `nodes` rules
+    out.
+    """
     labels = [-(10**30), -1, 0, 7, 2**64]
     edges = [(labels[i], labels[j]) for i, j in graph_oracle.pairs(5)]
     domain = Grid(0, statistic.most + larger, 1)

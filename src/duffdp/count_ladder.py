@@ -1,4 +1,6 @@
-"""A count and the local sensitivities around it: its ladder on a domain that may be too large to list."""
+"""A count and the local sensitivities around it: its ladder on a domain that may be too large to
+list.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +58,8 @@ class CountLadder:
         steps = self.window(domain, MOST_LEVELS)
         if steps.tail is not None:
             raise DuffError(
-                f"a ladder has at most {MOST_LEVELS} levels, too few for {domain!r}. Pass a smaller upper bound."
+                f"a ladder has at most {MOST_LEVELS} levels, too few for {domain!r}. Pass a smaller "
+                "upper bound."
             )
         return steps
 
@@ -69,7 +72,8 @@ class CountLadder:
             or not domain.whole
         ):
             raise BoundsError(
-                f"a count needs a grid of whole numbers with step 1, got {domain!r}. Pass Grid(0, most, 1)."
+                f"a count needs a grid of whole numbers with step 1, got {domain!r}. Pass Grid(0, "
+                "most, 1)."
             )
         centre, top = domain.index(self.count), domain.size - 1
         sums = self._sums(max(centre, top - centre), min(levels, MOST_LEVELS))

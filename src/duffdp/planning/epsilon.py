@@ -69,7 +69,8 @@ def epsilon_for(
     data_sets: int = 8,
     seed: int = 0,
 ) -> EpsilonPlan:
-    """The smallest epsilon that is accurate enough. NOT PRIVATE if records are given, see `preview`.
+    """The smallest epsilon that is accurate enough. NOT PRIVATE if records are given, see
+    `preview`.
 
     Parameters
     ----------

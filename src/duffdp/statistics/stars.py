@@ -17,7 +17,8 @@ from duffdp.steps import StepFunction
 
 
 class Stars:
-    """The number of k-stars, a node with k of its neighbours, with the ladder of its local sensitivities.
+    """The number of k-stars, a node with k of its neighbours, with the ladder of its local
+    sensitivities.
 
     The edge between two nodes with d and e other neighbours is part of `C(d, k-1) + C(e, k-1)`
     stars. Binomials are convex, so t more edges add most if all go to the larger of the two:
@@ -47,8 +48,8 @@ class Stars:
 
     References
     ----------
-    Karwa, Raskhodnikova, Smith and Yaroslavtsev, "Private analysis of graph structure" (VLDB 2011), section 3. Zhang et al.
-    (SIGMOD 2015), section 4.3.
+    Karwa, Raskhodnikova, Smith and Yaroslavtsev, "Private analysis of graph structure" (VLDB 2011),
+    section 3. Zhang et al. (SIGMOD 2015), section 4.3.
 
     Examples
     --------
@@ -63,7 +64,8 @@ class Stars:
         self.k = read_k(k)
         if not 0 < self.most < 2**62:
             raise DuffError(
-                f"{nodes} nodes must allow between 1 and 2**62 stars with k={k} edges. Pass a smaller k."
+                f"{nodes} nodes must allow between 1 and 2**62 stars with k={k} edges. Pass a "
+                "smaller k."
             )
 
     @property

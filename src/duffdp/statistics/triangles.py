@@ -44,13 +44,14 @@ class Triangles:
 
     Runtime
     -------
-    The sum of squared degrees at worst; pairs of nodes with too few neighbours to matter are left out. Memory is bounded:
-    paths are counted for a block of nodes at a time.
+    The sum of squared degrees at worst; pairs of nodes with too few neighbours to matter are left
+    out. Memory is bounded: paths are counted for a block of nodes at a time.
 
     References
     ----------
-    Zhang et al., "Private release of graph statistics using ladder functions" (SIGMOD 2015), section 4.2. Nissim, Raskhodnikova
-    and Smith, "Smooth sensitivity and sampling in private data analysis" (STOC 2007), section 3.3: LS(t).
+    Zhang et al., "Private release of graph statistics using ladder functions" (SIGMOD 2015),
+    section 4.2. Nissim, Raskhodnikova and Smith, "Smooth sensitivity and sampling in private data
+    analysis" (STOC 2007), section 3.3: LS(t).
 
     Examples
     --------
@@ -92,7 +93,9 @@ class Triangles:
 
 
 def count_triangles(graph: Graph) -> int:
-    """Edges point from the larger degree to the smaller; each triangle is found at its node with the smallest degree."""
+    """Edges point from the larger degree to the smaller; each triangle is found at its node with
+    the smallest degree.
+    """
     matrix = graph.adjacency()
     inward = _lower(matrix)
     found = 0
@@ -112,8 +115,8 @@ def _lower(matrix: Any) -> Any:
 def pairs_that_matter(graph: Graph) -> tuple[Ints, Ints]:
     """Common neighbours `a`, and `s = 2 a + b`, of pairs of nodes that no other pair beats in both.
 
-    `min(a + t, (t + s) // 2)` grows with a and s. A pair with degrees d and e has a at most min(d, e) and s at most
-    d + e: what a known pair beats even so is never multiplied out.
+    `min(a + t, (t + s) // 2)` grows with a and s. A pair with degrees d and e has a at most min(d,
+    e) and s at most d + e: what a known pair beats even so is never multiplied out.
     """
     degree, matrix = graph.degree, graph.adjacency()
     best = np.full(int(degree[1]) + 1, -1, dtype=np.int64)  # the largest s for every a
