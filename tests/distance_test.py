@@ -28,18 +28,22 @@ def whole(steps, size=4):
 def test_quantile(q):
     exact = q if isinstance(q, Fraction) else Fraction(str(q))
     for data in DATA:
-        assert whole(Quantile(q).steps(list(data), SMALL)) == oracle.distances(oracle.quantile(exact), data, 4)
+        assert whole(Quantile(q).steps(list(data), SMALL)) == oracle.distances(
+            oracle.quantile(exact), data, 4
+        )
 
 
 @pytest.mark.parametrize("q", QS)
 def test_signed_distance(q):
-    """The distance where it is above 0; else 1 minus the depth, exact but at the ends of the domain, where nothing can be
-    added outside and the true depth may be larger (a smaller one is safe)."""
+    """The distance where it is above 0; else 1 minus the depth, exact but at the ends of the
+    domain, where nothing can be added outside and the true depth may be larger (a smaller one is
+    safe)."""
     exact = q if isinstance(q, Fraction) else Fraction(str(q))
     statistic = oracle.quantile(exact)
     for data in DATA:
         signed, distance = (
-            np.repeat(s.distance, s.count) for s in (Quantile(q, u).steps(list(data), SMALL) for u in ("signed", "distance"))
+            np.repeat(s.distance, s.count)
+            for s in (Quantile(q, u).steps(list(data), SMALL) for u in ("signed", "distance"))
         )
         assert (signed[distance > 0] == distance[distance > 0]).all()
         for x in np.flatnonzero(distance == 0).tolist():
@@ -52,7 +56,9 @@ def test_signed_distance(q):
 
 def test_median_with_more_records():
     for data in small_data(6, size=3):
-        assert whole(Median().steps(list(data), Grid(0, 2, 1)), 3) == oracle.distances(oracle.quantile(Fraction(1, 2)), data, 3)
+        assert whole(Median().steps(list(data), Grid(0, 2, 1)), 3) == oracle.distances(
+            oracle.quantile(Fraction(1, 2)), data, 3
+        )
 
 
 def test_mode():
@@ -64,15 +70,21 @@ def test_mode():
 
 def test_mean():
     for data in DATA:
-        assert whole(Mean().steps(list(data), SMALL)) == oracle.distances(oracle.mean, data, 4, join=True)
+        assert whole(Mean().steps(list(data), SMALL)) == oracle.distances(
+            oracle.mean, data, 4, join=True
+        )
 
 
 def test_mean_on_a_wider_domain():
     rng = np.random.default_rng(1)
     for _ in range(40):
         size = int(rng.integers(2, 8))
-        data = tuple(sorted(rng.choice([0, size - 1, *range(size)], int(rng.integers(0, 4))).tolist()))
-        assert whole(Mean().steps(list(data), Grid(0, size - 1, 1)), size) == oracle.distances(oracle.mean, data, size, join=True)
+        data = tuple(
+            sorted(rng.choice([0, size - 1, *range(size)], int(rng.integers(0, 4))).tolist())
+        )
+        assert whole(Mean().steps(list(data), Grid(0, size - 1, 1)), size) == oracle.distances(
+            oracle.mean, data, size, join=True
+        )
 
 
 @pytest.mark.parametrize("q", QS)
@@ -82,11 +94,15 @@ def test_rank_score(q):
         steps = Quantile(q, utility="rank").steps(list(data), SMALL)
         for x, found in enumerate(whole(steps)):
             low, high = sum(y < x for y in data), sum(y > x for y in data)
-            assert found * steps.unit == abs((1 - exact) * low - exact * high) / max(exact, 1 - exact)
+            assert found * steps.unit == abs((1 - exact) * low - exact * high) / max(
+                exact, 1 - exact
+            )
 
 
 def test_the_papers_step_function():
-    """Section 4.1 of the paper for distinct records, with the correction for even n on the right side."""
+    """Section 4.1 of the paper for distinct records, with the correction for even n on the right
+    side.
+    """
     for n in (6, 7):
         records = [10 * (i + 1) for i in range(n)]
         steps = Median().steps(records, Grid(0, 10 * (n + 1), 1))

@@ -1,4 +1,6 @@
-"""Facts with types: what a release says about itself comes back from JSON, and no text is ever read."""
+"""Facts with types: what a release says about itself comes back from JSON, and no text is ever
+read.
+"""
 
 from __future__ import annotations
 
@@ -19,7 +21,9 @@ from duffdp import DuffError, Loss, PrivacyUnit, Release
 DAY = dt.date(2024, 1, 1)
 NOON = dt.datetime(2024, 1, 1, 12)
 ZONED = NOON.replace(tzinfo=dt.timezone(dt.timedelta(hours=2)))
-PEOPLE = pl.DataFrame({"x": [1.0, 2, 3, 4], "g": ["a", "a", "b", "b"], "row": [1, 1, 2, 3], "d": [DAY] * 4})
+PEOPLE = pl.DataFrame(
+    {"x": [1.0, 2, 3, 4], "g": ["a", "a", "b", "b"], "row": [1, 1, 2, 3], "d": [DAY] * 4}
+)
 GIVEN = {"epsilon": 1.0, "bounds": (0, 9)}
 
 RELEASES = {
@@ -74,7 +78,13 @@ def test_a_release_comes_back_from_json(name):
 
 def test_what_is_no_release_is_refused():
     whole = RELEASES["median"]().to_dict()
-    for wrong in ({}, {"value": 3}, whole | {"unit": "row"}, whole | {"loss": {}}, whole | {"time": 3}):
+    for wrong in (
+        {},
+        {"value": 3},
+        whole | {"unit": "row"},
+        whole | {"loss": {}},
+        whole | {"time": 3},
+    ):
         with pytest.raises(DuffError, match="not what to_dict"):
             Release.from_dict(wrong)
 
@@ -83,7 +93,9 @@ def test_every_paid_quantile_has_a_column_of_its_own():
     release = RELEASES["quantiles"]()
     assert len({column.name for column in release.columns}) == 2
     assert release.statistic.parameters["qs"] == (0.123456, pytest.approx(0.1234564, abs=1e-9))
-    grouped = duffdp.quantiles(PEOPLE, [0.123456, 0.1234564], column="x", by="g", keys=["a"], **GIVEN)
+    grouped = duffdp.quantiles(
+        PEOPLE, [0.123456, 0.1234564], column="x", by="g", keys=["a"], **GIVEN
+    )
     assert len(grouped.value.columns) == 3
 
 
@@ -114,7 +126,13 @@ def test_the_parts_of_a_mechanism_add_up():
 
 
 def test_units_and_losses_are_checked():
-    for wrong in (("people", None, 1), ("person", None, 1), ("row", "x", 1), ("edge", None, 2), ("person", "x", 0)):
+    for wrong in (
+        ("people", None, 1),
+        ("person", None, 1),
+        ("row", "x", 1),
+        ("edge", None, 2),
+        ("person", "x", 0),
+    ):
         with pytest.raises(DuffError):
             PrivacyUnit(*wrong)
     assert Loss.from_dict(Loss(Fraction(1, 3), Fraction(1, 7), True).to_dict()) == Loss(
@@ -123,12 +141,25 @@ def test_units_and_losses_are_checked():
 
 
 def test_no_name_is_parsed():
-    """What a release is about is never found by cutting up a text, in any module that makes, pays for or tells about releases."""
+    """What a release is about is never found by cutting up a text, in any module that makes, pays
+    for or tells about releases.
+    """
     cutting = {"partition", "rpartition", "startswith", "removeprefix"}
-    for room in ("facts.py", "privacy.py", "pipeline", "ledger", "report", "planning", "statistics", "audit"):
+    for room in (
+        "facts.py",
+        "privacy.py",
+        "pipeline",
+        "ledger",
+        "report",
+        "planning",
+        "statistics",
+        "audit",
+    ):
         place = Path(duffdp.__file__).parent / room
         for path in [place] if place.suffix else sorted(place.rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Attribute) and node.attr in cutting:
                     spelled = ast.unparse(node)
-                    assert not any(word in spelled for word in ("statistic", "mechanism", "unit", "name")), (path, spelled)
+                    assert not any(
+                        word in spelled for word in ("statistic", "mechanism", "unit", "name")
+                    ), (path, spelled)

@@ -41,7 +41,8 @@ def test_sixteen_processes_spend_the_budget_and_no_more(ledger):
         "granted = 0\n"
         "for _ in range(10):\n"
         "    try:\n"
-        "        duffdp.median([1, 2, 3], epsilon=0.01, bounds=(0, 120), step=1, ledger=sys.argv[1])\n"
+        "        duffdp.median([1, 2, 3], epsilon=0.01, bounds=(0, 120), step=1, "
+        "ledger=sys.argv[1])\n"
         "        granted += 1\n"
         "    except duffdp.BudgetExceeded:\n"
         "        pass\n"
@@ -66,7 +67,9 @@ def test_many_processes_make_one_ledger(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_hundred_kills(tmp_path):
-    """No release without its charge, no broken file, and a retry of what was seen gives the same value for nothing."""
+    """No release without its charge, no broken file, and a retry of what was seen gives the same
+    value for nothing.
+    """
     path = tmp_path / "budget.db"
     Ledger(path, epsilon=1000)
     ran = subprocess.run(
@@ -242,7 +245,9 @@ def outcome(path, epsilon):
 
 
 def judge(path, granted):
-    """A charge that was granted is found again, or the file is known to be broken and grants no more."""
+    """A charge that was granted is found again, or the file is known to be broken and grants no
+    more.
+    """
     try:
         assert Ledger(path).spent() == (1.0 if granted else SPENT)
         assert Ledger(path).verify().charges == (4 if granted else 3)
@@ -251,7 +256,9 @@ def judge(path, granted):
 
 
 def check_flip(path, data, place, bit):
-    """One flipped bit: what does not fit is never granted, what fits is granted and kept or refused."""
+    """One flipped bit: what does not fit is never granted, what fits is granted and kept or
+    refused.
+    """
     damaged = bytearray(data)
     damaged[place] ^= 1 << bit
     for epsilon, right in ((0.2, "too much"), (0.1, "granted")):

@@ -1,4 +1,6 @@
-"""A row counts in one group at most: keys that a column holds as one value are refused, and types without a known equality."""
+"""A row counts in one group at most: keys that a column holds as one value are refused, and types
+without a known equality.
+"""
 
 from __future__ import annotations
 
@@ -121,7 +123,9 @@ def test_types_of_duckdb_that_are_refused(kind):
 
 
 def test_the_hour_that_comes_twice():
-    """Two zones or two folds may stand for one instant, and one clock time for two: the instant decides."""
+    """Two zones or two folds may stand for one instant, and one clock time for two: the instant
+    decides.
+    """
     first = dt.datetime(2020, 10, 25, 2, 30, tzinfo=BERLIN)
     second = first.replace(fold=1)
     utc = [key.astimezone(dt.UTC) for key in (first, second)]

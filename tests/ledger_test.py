@@ -52,7 +52,10 @@ def test_a_refusal_says_what_is_missing_and_charges_nothing(path):
     with pytest.raises(BudgetExceeded):
         ledger.charge_all([facts(epsilon="1/10"), facts(epsilon="1/10"), facts(epsilon="2/10")])
     assert ledger.spent() == 0.7
-    assert [charge.earlier for charge in ledger.charge_all([facts(epsilon="1/10"), facts(epsilon="2/10")])] == [
+    assert [
+        charge.earlier
+        for charge in ledger.charge_all([facts(epsilon="1/10"), facts(epsilon="2/10")])
+    ] == [
         None,
         None,
     ]
@@ -148,7 +151,8 @@ def test_what_the_types_forbid_is_not_charged(path):
     file.write_text("x,s\n1,a\n2,b\n")
     for data in (pl.DataFrame(frame), pd.DataFrame(frame), pl.LazyFrame(frame), file):
         wrongs = [{"column": "none"}, {"column": "x", "unit": "who"}]
-        if data is not file:  # in a file of text every column is text, and keys are compared as such
+        # in a file of text every column is text, and keys are compared as such
+        if data is not file:
             wrongs += [{"column": "s"}, {"column": "x", "by": "s", "keys": [3]}]
         for wrong in wrongs:
             with pytest.raises(DuffError):

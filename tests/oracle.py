@@ -1,4 +1,6 @@
-"""Distances by searching all data sets within reach. Slow, short, and written from the definitions alone."""
+"""Distances by searching all data sets within reach. Slow, short, and written from the definitions
+alone.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def mean(counts: tuple[int, ...]) -> set[int]:
     return {int(exact)} if exact is not None and exact.denominator == 1 else set()
 
 
-def depth(statistic: Callable[[tuple[int, ...]], set[int]], data: tuple[int, ...], size: int, x: int) -> int:
+def depth(
+    statistic: Callable[[tuple[int, ...]], set[int]], data: tuple[int, ...], size: int, x: int
+) -> int:
     """The fewest records to add or remove until the statistic is x no more."""
     here = Counter(data)
     return min(
@@ -55,15 +59,21 @@ def depth(statistic: Callable[[tuple[int, ...]], set[int]], data: tuple[int, ...
 
 
 def distances(
-    statistic: Callable[[tuple[int, ...]], set[int]], data: tuple[int, ...], size: int, join: bool = False
+    statistic: Callable[[tuple[int, ...]], set[int]],
+    data: tuple[int, ...],
+    size: int,
+    join: bool = False,
 ) -> list[int]:
-    """For every x the fewest records to add or remove until the statistic is x; with `join` at least one is added."""
+    """For every x the fewest records to add or remove until the statistic is x; with `join` at
+    least one is added.
+    """
     here = Counter(data)
     best = [10**9] * size
     for there in data_sets(size, 2 * len(data) + 1):
         added = sum(max(0, count - here[value]) for value, count in enumerate(there))
         removed = sum(max(0, here[value] - count) for value, count in enumerate(there))
-        cost = added + removed + (2 if join and added == 0 else 0)  # let a copy of a record join and leave again
+        # let a copy of a record join and leave again
+        cost = added + removed + (2 if join and added == 0 else 0)
         for x in statistic(there):
             best[x] = min(best[x], cost)
     return best

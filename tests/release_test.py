@@ -1,4 +1,6 @@
-"""The verbs: what they return, which data they take, what they refuse, and that no error tells about data."""
+"""The verbs: what they return, which data they take, what they refuse, and that no error tells
+about data.
+"""
 
 from __future__ import annotations
 
@@ -9,12 +11,18 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 
 import duffdp
 from duffdp import BoundsError, Categories, DuffError, Grid, UnsupportedData
 
-ALL = [duffdp.median, lambda data, **kw: duffdp.quantile(data, 0.25, **kw), duffdp.mean, duffdp.mode]
+ALL = [
+    duffdp.median,
+    lambda data, **kw: duffdp.quantile(data, 0.25, **kw),
+    duffdp.mean,
+    duffdp.mode,
+]
 SURE = 500.0  # an epsilon at which the truth comes out
 
 
@@ -31,7 +39,11 @@ def test_what_a_release_says():
     assert release.to_dict()["bounds"] == [0, 10]
     assert not duffdp.median([1], epsilon=1, bounds=(0, 10), rng=1).secure
     duff = duffdp.median([1], epsilon=1, bounds=(0, 10), mechanism="duff").mechanism
-    assert (duff.asked, duff.parts[0].name, duff.parts[0].utility) == ("duff", "exponential", "distance")
+    assert (duff.asked, duff.parts[0].name, duff.parts[0].utility) == (
+        "duff",
+        "exponential",
+        "distance",
+    )
     categories = duffdp.mode(["a"], epsilon=1, categories=["a", "b"]).to_dict()["categories"]
     assert categories == ["a", "b"]
     with pytest.raises(AttributeError):
@@ -47,7 +59,14 @@ def test_facts_equal_their_text_as_in_version_0_1():
 
 
 def test_a_release_holds_nothing_but_the_value():
-    assert set(duffdp.Release.__slots__) == {"value", "facts", "columns", "cells", "time", "version"}
+    assert set(duffdp.Release.__slots__) == {
+        "value",
+        "facts",
+        "columns",
+        "cells",
+        "time",
+        "version",
+    }
     release = duffdp.median([1, 2, 3], epsilon=0.5, bounds=(0, 10), step=1)
     assert release.cells == ((release.value,),)
 
@@ -62,11 +81,16 @@ def test_the_truth_comes_out_at_a_large_epsilon(mechanism):
     assert duffdp.quantile(ages, 1, **given).value == 101
     assert duffdp.mean(ages, **given).value == 51
     assert duffdp.mode([5, 5, 7], **given).value == 5
-    assert duffdp.mode(["b", "a", "b"], epsilon=SURE, categories=["a", "b"], mechanism=mechanism).value == "b"
+    assert (
+        duffdp.mode(["b", "a", "b"], epsilon=SURE, categories=["a", "b"], mechanism=mechanism).value
+        == "b"
+    )
 
 
 def test_the_papers_mode_uses_half_of_epsilon():
-    """ "duff" is the paper to the letter; "best" has twice its rate. A lead of 4 records at epsilon 1."""
+    """ "duff" is the paper to the letter; "best" has twice its rate. A lead of 4 records at epsilon
+    1.
+    """
     data = ["a"] * 4
     share = {m: np.mean([duffdp.mode(data, epsilon=1, categories=["a", "b"], mechanism=m, rng=i).value == "a" for i in range(2000)])
              for m in ("duff", "best")}  # fmt: skip
@@ -82,7 +106,9 @@ KINDS = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize("data", KINDS, ids=lambda d: f"{type(d).__name__}-{getattr(d, 'dtype', '')}")
+@pytest.mark.parametrize(
+    "data", KINDS, ids=lambda d: f"{type(d).__name__}-{getattr(d, 'dtype', '')}"
+)
 def test_kinds_of_data(data):
     assert duffdp.median(data, epsilon=SURE, bounds=(0, 10), step=1).value == 2
     assert duffdp.median(data, epsilon=SURE, bounds=(0.0, 10.0), step=0.5).value == 2.0
@@ -104,18 +130,27 @@ def test_the_default_step_follows_the_declared_type():
 def test_dates_and_times():
     days = [dt.date(2024, 3, d) for d in range(1, 32)]
     bounds = (dt.date(2024, 1, 1), dt.date(2024, 12, 31))
-    for data in (days, np.array(days, dtype="M8[D]"), np.array(days, dtype="M8[ns]"), np.array([*days, "NaT"], dtype="M8[s]")):
+    for data in (
+        days,
+        np.array(days, dtype="M8[D]"),
+        np.array(days, dtype="M8[ns]"),
+        np.array([*days, "NaT"], dtype="M8[s]"),
+    ):
         assert duffdp.median(data, epsilon=SURE, bounds=bounds).value == dt.date(2024, 3, 16)
     noon = (dt.datetime(2024, 1, 1), dt.datetime(2025, 1, 1))
     times = np.array(days, dtype="M8[D]").astype("M8[ms]") + np.timedelta64(12, "h")
-    assert duffdp.median(times, epsilon=SURE, bounds=noon, step=3600).value == dt.datetime(2024, 3, 16, 12)
+    assert duffdp.median(times, epsilon=SURE, bounds=noon, step=3600).value == dt.datetime(
+        2024, 3, 16, 12
+    )
     assert duffdp.mean(days * 40, epsilon=SURE, bounds=bounds).value == dt.date(2024, 3, 16)
     assert duffdp.mode([*days, days[4]], epsilon=SURE, bounds=bounds).value == days[4]
 
 
 @pytest.mark.parametrize("verb", ALL)
 def test_what_is_never_an_error(verb):
-    """Missing, infinite, outside, empty, of another kind: dropped or clamped one by one, and a value comes out."""
+    """Missing, infinite, outside, empty, of another kind: dropped or clamped one by one, and a
+    value comes out.
+    """
     for data in (
         [],
         [None],
@@ -128,13 +163,25 @@ def test_what_is_never_an_error(verb):
     ):
         release = verb(data, epsilon=1.0, bounds=(0, 9), step=1)
         assert release.value in range(10)
-    assert duffdp.mode(["z", None, 5, ["unhashable"], math.nan], epsilon=1, categories=["a", "b"]).value in "ab"
+    assert (
+        duffdp.mode(
+            ["z", None, 5, ["unhashable"], math.nan], epsilon=1, categories=["a", "b"]
+        ).value
+        in "ab"
+    )
 
 
 def test_clamping():
-    assert duffdp.mode([math.inf, math.inf, -math.inf], epsilon=SURE, bounds=(0, 9), step=1).value == 9
+    assert (
+        duffdp.mode([math.inf, math.inf, -math.inf], epsilon=SURE, bounds=(0, 9), step=1).value == 9
+    )
     assert duffdp.mode(np.array([99, 98, -5]), epsilon=SURE, bounds=(0, 9)).value == 9
-    assert duffdp.mode(np.array([2**63 + 5, 2**64 - 1, 0], np.uint64), epsilon=SURE, bounds=(0, 9)).value == 9
+    assert (
+        duffdp.mode(
+            np.array([2**63 + 5, 2**64 - 1, 0], np.uint64), epsilon=SURE, bounds=(0, 9)
+        ).value
+        == 9
+    )
     assert duffdp.mean([1e300] * 300, epsilon=SURE, bounds=(0, 9), step=1).value == 9
 
 
@@ -208,7 +255,9 @@ def test_numbers_for_dates():
 
 
 def test_one_record_never_decides_about_an_error():
-    """Neighbours of a data set are accepted or refused together: no record's value or type turns an answer into an error."""
+    """Neighbours of a data set are accepted or refused together: no record's value or type turns an
+    answer into an error.
+    """
     odd = [
         math.nan,
         None,
@@ -228,7 +277,9 @@ def test_one_record_never_decides_about_an_error():
     for verb in ALL:
         for record in odd:
             assert verb([1.0, 2.0, record], epsilon=1, bounds=(0, 9), step=1).value in range(10)
-            assert verb(np.array([1.0, 2.0, record], dtype=object), epsilon=1, bounds=(0, 9), step=1).value in range(10)
+            assert verb(
+                np.array([1.0, 2.0, record], dtype=object), epsilon=1, bounds=(0, 9), step=1
+            ).value in range(10)
     for record in odd:
         assert duffdp.mode(["a", record], epsilon=1, categories=["a", "b"]).value in "ab"
 
@@ -271,3 +322,19 @@ def test_the_least_and_the_largest_epsilon(epsilon):
         assert verb([1.0, 2.0, 3.0], epsilon=epsilon, bounds=(0, 9), step=1).epsilon == epsilon
     several = duffdp.quantiles(range(10**5), [0.1, 0.9], epsilon=1e9, bounds=(0, 10**5), step=1)
     assert several.value == pytest.approx([9999.5, 89999.5], abs=1)
+
+
+def test_a_statistic_of_ones_own_gets_numbers_of_python():
+    """Those of numpy would overflow in its sums, for some records and not for others."""
+    seen = []
+
+    class Largest:
+        def steps(self, values, domain):
+            seen.append(values)
+            return duffdp.statistics.Quantile(1).steps(values, domain)
+
+    for data in (np.array([3, 1, 3]), [3, 1, 3], pl.DataFrame({"x": [3, 1, 3]})):
+        column = "x" if isinstance(data, pl.DataFrame) else None
+        duffdp.release(Largest(), data, column=column, epsilon=1.0, bounds=(0, 2**61), step=1)
+    assert seen == [[1, 3, 3]] * 3
+    assert {type(value) for values in seen for value in values} == {int}

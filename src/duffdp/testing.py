@@ -108,7 +108,8 @@ def check_statistic(
     universe = [chosen.value(i) for i in range(chosen.size)] if records is None else list(records)
     if not universe or most < 1:
         raise DuffError(
-            f"check_statistic needs records and most of 1 or more, got {len(universe)} records and most={most!r}."
+            f"check_statistic needs records and most of 1 or more, got {len(universe)} records and "
+            f"most={most!r}."
         )
     mechanisms: list[Mechanism] = [Exponential(epsilon), PermuteAndFlip(epsilon)]
     seen = cache(lambda data: _Seen(statistic, [universe[i] for i in data], chosen, mechanisms))
@@ -153,11 +154,13 @@ def _compare(here: _Seen, there: _Seen, joined: Any, mechanisms: list[Mechanism]
     spread: Fraction = int(np.ptp(there.distance - here.distance)) * steps.unit
     if spread * steps.rate > 1:
         shown = ", ".join(
-            f"{steps.domain.value(i)!r} goes from {here.distance[i] * steps.unit} to {there.distance[i] * steps.unit}"
+            f"{steps.domain.value(i)!r} goes from {here.distance[i] * steps.unit} to "
+            f"{there.distance[i] * steps.unit}"
             for i in (low, high)
         )
         raise Counterexample(
-            f"{about}: the distance of {shown}. Changes may differ by at most {1 / steps.rate}, these differ by {spread}.",
+            f"{about}: the distance of {shown}. Changes may differ by at most {1 / steps.rate}, "
+            f"these differ by {spread}.",
             here.data,
             joined,
         )

@@ -28,12 +28,15 @@ Numbers = list[list[int]]  # for each group, one number or several
 
 def draw(recipe: Recipe, sources: Sequence[Any], domain: Domain, entropy: Entropy) -> Numbers:
     """The numbers of every group, in the order of the columns: indices of candidates, or counts."""
+    if len(recipe.parts) == 1:
+        return _draw_part(*recipe.parts[0], sources, domain, entropy, [])
     totals: list[int] = []  # that come with profiles, so that a count needs no pass of its own
-    found: dict[int, Numbers] = {}
-    for place, (part, mechanism) in sorted(
+    profiles_first = sorted(
         enumerate(recipe.parts), key=lambda item: not hasattr(item[1][0].statistic, "profile")
-    ):
-        found[place] = _draw_part(part, mechanism, sources, domain, entropy, totals)
+    )
+    found = {
+        place: _draw_part(*part, sources, domain, entropy, totals) for place, part in profiles_first
+    }
     columns = [found[place] for place in range(len(recipe.parts))]
     rows = [[number for part in row for number in part] for row in zip(*columns, strict=True)]
     return [sorted(row) for row in rows] if recipe.entry.sort else rows

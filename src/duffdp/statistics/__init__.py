@@ -1,4 +1,6 @@
-"""How far every candidate is from being the statistic of the data. A statistic is loaded when it is first used."""
+"""How far every candidate is from being the statistic of the data. A statistic is loaded when it is
+first used.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -13,7 +15,17 @@ if TYPE_CHECKING:
     from duffdp.statistics.stars import Stars
     from duffdp.statistics.triangles import Triangles
 
-__all__ = ["Count", "Mean", "Median", "Mode", "Quantile", "Quantiles", "Stars", "Statistic", "Triangles"]
+__all__ = [
+    "Count",
+    "Mean",
+    "Median",
+    "Mode",
+    "Quantile",
+    "Quantiles",
+    "Stars",
+    "Statistic",
+    "Triangles",
+]
 
 _HOME = {
     "Count": "count",

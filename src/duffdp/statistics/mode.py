@@ -20,13 +20,14 @@ class Mode:
     Parameters
     ----------
     rate
-        The coefficient c over epsilon. 1 is safe because one record moves one count in one direction; the paper's own
-        mechanism uses 1/2.
+        The coefficient c over epsilon. 1 is safe because one record moves one count in one
+        direction; the paper's own mechanism uses 1/2.
 
     Privacy
     -------
-    The distance is the largest count minus the count of the candidate; its range over one record is 1
-    (`tests/neighbours_test.py`). Records outside the public domain are clamped (grid) or dropped (categories).
+    The distance is the largest count minus the count of the candidate; its range over one record is
+    1 (`tests/neighbours_test.py`). Records outside the public domain are clamped (grid) or dropped
+    (categories).
 
     Utility
     -------
@@ -56,7 +57,12 @@ class Mode:
     def steps(self, values: Any, domain: Domain) -> StepFunction:
         """The distance of every candidate of the domain."""
         records = read(values)
-        return self.window(CategoryColumn(records, domain) if isinstance(domain, Categories) else Column(records, domain), domain)
+        return self.window(
+            CategoryColumn(records, domain)
+            if isinstance(domain, Categories)
+            else Column(records, domain),
+            domain,
+        )
 
     def question(self, far: float) -> Question:
         """What it needs to know: the counts of all values."""

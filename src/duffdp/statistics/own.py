@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from duffdp.domain import Domain
 from duffdp.engines.source import Tally
 from duffdp.errors import DuffError
@@ -21,7 +19,8 @@ from duffdp.steps import Batch, StepFunction
 class OwnStatistic:
     """Step functions of any object with `steps(values, domain)`, from the counts that engines give."""
 
-    rate = Fraction(1, 2)  # that of the step functions counts; windows are whole, so that this one decides nothing
+    # that of the step functions counts; windows are whole, so that this one decides nothing
+    rate = Fraction(1, 2)
 
     def __init__(self, statistic: Statistic) -> None:
         self._statistic = statistic
@@ -31,7 +30,10 @@ class OwnStatistic:
         return Batch.of([self._steps(*column.tally(), domain) for column in columns])
 
     def _steps(self, index: Any, count: Any, domain: Domain) -> StepFunction:
-        values = np.repeat(domain.values(index.tolist()), count)
+        # Numbers of Python, as `check_statistic` gives them: those of numpy overflow in somebody's
+        # sums.
+        repeated = zip(index.tolist(), count.tolist(), strict=True)
+        values = [value for i, times in repeated for value in [domain.value(i)] * times]
         steps = self._statistic.steps(values, domain)
         if not isinstance(steps, StepFunction) or steps.domain != domain or steps.tail is not None:
             raise DuffError(
@@ -50,7 +52,9 @@ def own_entry(statistic: Any) -> Entry:
         )
     name = str(getattr(statistic, "name", type(statistic).__name__))
     if name in REGISTRY:  # what is known of that one would be said of this one
-        raise DuffError(f"{name!r} is the name of a statistic of the library. Give yours another one.")
+        raise DuffError(
+            f"{name!r} is the name of a statistic of the library. Give yours another one."
+        )
     drawn = statistic if hasattr(statistic, "windows") else OwnStatistic(statistic)
 
     def parts(_: Parameters, choice: Choice) -> tuple[Part, ...]:

@@ -1,5 +1,5 @@
-"""Every statistic by its name, one entry each. What an entry needs is loaded when it is used: the command line lays out its
-options from here without numpy."""
+"""Every statistic by its name, one entry each. What an entry needs is loaded when it is used: the
+command line lays out its options from here without numpy."""
 
 from __future__ import annotations
 
@@ -10,7 +10,8 @@ from duffdp.errors import DuffError
 from duffdp.parameters import Choice, read_k, read_nodes, read_q, read_qs, share_text
 from duffdp.statistics.entry import Entry, Parameters, Part
 
-# The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 / epsilon: enough for most.
+# The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 /
+# epsilon: enough for most.
 SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
 COUNT_SHARE = Fraction(1, 8)
 
@@ -48,7 +49,9 @@ def _mean(_: Parameters, choice: Choice) -> tuple[Part, ...]:
 
 
 def _mode(_: Parameters, choice: Choice) -> tuple[Part, ...]:
-    """All counts move in one direction, so that the full rate holds; the paper's mechanism uses half of it."""
+    """All counts move in one direction, so that the full rate holds; the paper's mechanism uses
+    half of it.
+    """
     from duffdp.statistics.mode import Mode
 
     if choice == "duff":
@@ -132,7 +135,8 @@ ENTRIES = (
     ),
     Entry(
         name="describe",
-        summary="A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon for all.",
+        summary="A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon for "
+        "all.",
         parts=_describe,
         title=lambda _: "Summary",
         shape="dictionary",
@@ -150,7 +154,7 @@ ENTRIES = (
     ),
     Entry(
         name="stars",
-        summary="A private number of stars of a graph, a node with k neighbours; the guarantee is for one edge.",
+        summary="A private number of k-stars of a graph; the guarantee is for one edge.",
         parts=_stars,
         title=lambda given: f"{given['k']}-stars",
         read={"nodes": read_nodes, "k": read_k},

@@ -24,7 +24,8 @@ class ErrorExponentialLaw:
 
     Privacy
     -------
-    Not private: it depends on the data without noise. For planning on public data, for tests and for research.
+    Not private: it depends on the data without noise. For planning on public data, for tests and
+    for research.
 
     References
     ----------
@@ -85,7 +86,9 @@ class ErrorExponentialLaw:
         return np.clip(x, *self.bounds)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Two numbers between which the output lies with this probability, cut evenly from both sides."""
+        """Two numbers between which the output lies with this probability, cut evenly from both
+        sides.
+        """
         rest = (1 - read_number("confidence", confidence, 0, 1, 0.95)) / 2
         return float(self.quantile(rest)), float(self.quantile(1 - rest))
 
@@ -100,17 +103,18 @@ class ErrorExponential:
 
     Privacy
     -------
-    Pure epsilon-differential privacy in real arithmetic: u_1 changes by at most the global sensitivity of T. Draws are floating
-    point and can betray the truth by their low bits.
+    Pure epsilon-differential privacy in real arithmetic: u_1 changes by at most the global
+    sensitivity of T. Draws are floating point and can betray the truth by their low bits.
 
     Utility
     -------
-    Poor for a median: the range of u_1 is no larger than its sensitivity, so the density varies by exp(epsilon / 2) at most.
+    Poor for a median: the range of u_1 is no larger than its sensitivity, so the density varies by
+    exp(epsilon / 2) at most.
 
     References
     ----------
-    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007). Gillenwater and Munoz Medina, "Duff"
-    (NeurIPS 2020), section 4.
+    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007). Gillenwater and
+    Munoz Medina, "Duff" (NeurIPS 2020), section 4.
 
     Examples
     --------
@@ -136,7 +140,8 @@ class ErrorExponential:
         """The explicit law over the bounds."""
         if not all(map(math.isfinite, sensitivity.bounds)) or sensitivity.global_ == 0:
             raise DuffError(
-                "u_1 needs finite bounds and a global sensitivity above 0. Pass a grid of at least two candidates."
+                "u_1 needs finite bounds and a global sensitivity above 0. Pass a grid of at least "
+                "two candidates."
             )
         return ErrorExponentialLaw(
             sensitivity.value, self.epsilon / (2 * sensitivity.global_), sensitivity.bounds

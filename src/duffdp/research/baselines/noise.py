@@ -1,4 +1,6 @@
-"""What the baselines share: noise of one shape around the truth, scaled to a sensitivity and clipped to the bounds."""
+"""What the baselines share: noise of one shape around the truth, scaled to a sensitivity and
+clipped to the bounds.
+"""
 
 from __future__ import annotations
 
@@ -50,7 +52,8 @@ class NoiseLaw:
 
     Privacy
     -------
-    Not private: it depends on the data without noise. For planning on public data, for tests and for research.
+    Not private: it depends on the data without noise. For planning on public data, for tests and
+    for research.
 
     References
     ----------
@@ -82,7 +85,9 @@ class NoiseLaw:
         )
 
     def expected_error(self, target: float) -> float:
-        """Expected distance between the clipped output and `target`; inf for a heavy tail without bounds."""
+        """Expected distance between the clipped output and `target`; inf for a heavy tail without
+        bounds.
+        """
         low, high = self.bounds
         return self._expected_excess(
             target - self.value, high - self.value
@@ -111,14 +116,18 @@ class NoiseLaw:
         return half if x >= 0 else 1 - half
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Two numbers between which the output lies with at least this probability, cut evenly from both sides."""
+        """Two numbers between which the output lies with at least this probability, cut evenly from
+        both sides.
+        """
         reach = self.scale * self.noise.far(1 - read_number("confidence", confidence, 0, 1, 0.95))
         low, high = self.bounds
         return max(self.value - reach, low), min(self.value + reach, high)
 
 
 class NoiseMechanism(ABC):
-    """A baseline that adds noise scaled to a sensitivity. Draws are floating point: for comparison, not for release."""
+    """A baseline that adds noise scaled to a sensitivity. Draws are floating point: for comparison,
+    not for release.
+    """
 
     name: ClassVar[str]
 
@@ -141,7 +150,9 @@ class NoiseMechanism(ABC):
         return NoiseLaw(sensitivity.value, *self.fit(sensitivity), sensitivity.bounds)
 
     def draw(self, sensitivity: Sensitivity, size: int | None = None, rng: object = None) -> Any:
-        """One clipped output, or an array of `size` independent ones. Floating point: not for release."""
+        """One clipped output, or an array of `size` independent ones. Floating point: not for
+        release.
+        """
         law = self.law(sensitivity)
         drawn = law.value + law.scale * law.noise.draw(generator(rng), how_many(size))
         clipped = np.clip(drawn, *sensitivity.bounds)

@@ -15,7 +15,8 @@ from duffdp.research.sensitivity.profile import Sensitivity
 
 
 class ProposeTestRelease:
-    """Propose a sensitivity, test whether the data are far from exceeding it, and only then release: a baseline.
+    """Propose a sensitivity, test whether the data are far from exceeding it, and only then
+    release: a baseline.
 
     Parameters
     ----------
@@ -28,9 +29,9 @@ class ProposeTestRelease:
 
     Privacy
     -------
-    (epsilon, delta)-differential privacy in real arithmetic: k*, the least distance at which the local sensitivity exceeds eta,
-    changes by at most 1 between neighbours; without the right to reply, a reply has probability delta. Draws are floating
-    point and not for release.
+    (epsilon, delta)-differential privacy in real arithmetic: k*, the least distance at which the
+    local sensitivity exceeds eta, changes by at most 1 between neighbours; without the right to
+    reply, a reply has probability delta. Draws are floating point and not for release.
 
     Utility
     -------
@@ -38,8 +39,9 @@ class ProposeTestRelease:
 
     References
     ----------
-    Dwork and Lei, "Differential privacy and robust statistics" (STOC 2009). Avella-Medina and Brunel, "Propose, test, release"
-    (2020). Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), sections 3 and 6.
+    Dwork and Lei, "Differential privacy and robust statistics" (STOC 2009). Avella-Medina and
+    Brunel, "Propose, test, release" (2020). Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020),
+    sections 3 and 6.
 
     Examples
     --------
@@ -86,7 +88,9 @@ class ProposeTestRelease:
         )
 
     def draw(self, sensitivity: Sensitivity, size: int | None = None, rng: object = None) -> Any:
-        """One clipped output or None for no reply; with `size` a masked array. Floating point: not for release."""
+        """One clipped output or None for no reply; with `size` a masked array. Floating point: not
+        for release.
+        """
         source = generator(rng)
         many = how_many(size)
         silent = source.random(many) >= self.reply_probability(sensitivity)

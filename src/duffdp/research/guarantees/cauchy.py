@@ -10,7 +10,8 @@ from duffdp.research.sensitivity.profile import Sensitivity
 
 
 def cauchy_error_within(sensitivity: Sensitivity, epsilon: Any, eta: float) -> float:
-    """The error that `SmoothCauchy(epsilon)` stays within with probability 1 - eta, before clipping.
+    """The error that `SmoothCauchy(epsilon)` stays within with probability 1 - eta, before
+    clipping.
 
     6 SS / epsilon * tan(pi (1 - eta) / 2) with beta = epsilon / 6: exact, and of order 1 / eta.
 
