@@ -125,13 +125,10 @@ LEAST = {
     ("quantiles", "joint-exponential"): 0.88,
     ("triangles", "exponential"): 0.76,  # four nodes
     ("stars", "exponential"): 0.89,
-    (
-        "triangles",
-        "piecewise-laplace",
-    ): 0.8333,  # four nodes have no growing rungs: plain noise at 5/6 of epsilon
-    ("stars", "piecewise-laplace"): 0.8333,
+    # 5/6 of epsilon is for the noise, 1/6 for how it grows from rung to rung.
+    ("triangles", "piecewise-laplace"): 0.8,
+    ("stars", "piecewise-laplace"): 0.8,
 }
-MOST = {("triangles", "piecewise-laplace"): 0.8334, ("stars", "piecewise-laplace"): 0.8334}
 
 
 def check(call, losses):
@@ -141,7 +138,7 @@ def check(call, losses):
     ).mechanism.parts[-1]
     kind = (call.entry.name, fact.name)
     shares = [loss / epsilon for epsilon, loss in losses.items()]
-    assert max(shares) <= MOST.get(kind, 1) * WITHIN
+    assert max(shares) <= WITHIN
     assert max(shares) > LEAST.get(kind, 0.9)
 
 
