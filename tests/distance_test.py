@@ -141,9 +141,7 @@ def test_trimmed_mean(trim):
     for data in small_data(4, size):
         steps = TrimmedMean(trim).steps(list(data), Grid(0, size - 1, 1))
         found = [steps.distance_at(x) for x in range(size)]
-        assert found == oracle.reached(
-            lambda counts: oracle.trimmed_mean(counts, trim), data, size
-        )
+        assert found == oracle.reached(lambda counts: oracle.trimmed_mean(counts, trim), data, size)
 
 
 def test_trimmed_mean_in_windows():

@@ -156,7 +156,9 @@ ages = {"epsilon": 0.01, "bounds": (0, 120), "step": 1}
 duffdp.median([1], **ages)
 if os.getuid() == 0:
     os.setuid(65534)  # root may write anywhere
-for attempt in (lambda: duffdp.median([1], **ages, ledger=sys.argv[1]), lambda: duffdp.Ledger(sys.argv[1] + "2", epsilon=1)):
+charged = lambda: duffdp.median([1], **ages, ledger=sys.argv[1])
+made = lambda: duffdp.Ledger(sys.argv[1] + "2", epsilon=1)
+for attempt in (charged, made):
     try:
         print("released", attempt())
     except duffdp.LedgerError as error:

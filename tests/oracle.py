@@ -107,7 +107,9 @@ def reached(
         fewest = (
             k
             for k in sorted(low)
-            if min(v for c, v in low.items() if c <= k) <= x <= max(v for c, v in high.items() if c <= k)
+            if min(v for c, v in low.items() if c <= k)
+            <= x
+            <= max(v for c, v in high.items() if c <= k)
         )
         best.append(next(fewest))
     return best

@@ -147,9 +147,12 @@ def test_hull_against_all_pairs():
             )
             x = np.cumsum(rng.integers(1, 4, size)).astype(float)
             under = {
-                j for i in range(size) for j in range(i + 1, size) for k in range(j + 1, size)
+                j
+                for i in range(size)
+                for j in range(i + 1, size)
+                for k in range(j + 1, size)
                 if y[j] <= y[i] + (y[k] - y[i]) * (x[j] - x[i]) / (x[k] - x[i])
-            }  # fmt: skip
+            }
             assert set(upper_hull(x, y).tolist()) == set(range(size)) - under
 
 
