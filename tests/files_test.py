@@ -720,7 +720,9 @@ def test_a_connection_with_tables_of_its_own(tmp_path):
 
 
 def test_fields_of_sqlite_are_read_one_by_one(tmp_path):
-    """Columns there hold anything: what is not of the declared type is missing, wherever it stands."""
+    """Columns there hold anything: what is not of the declared type is missing, wherever it
+    stands.
+    """
     odd = [None, "", "x", b"\xff", b"1", "1.5", 2**62, 1e300, float("inf"), "0x10", " 7 "]
     for first in odd:
         base = sqlite3.connect(":memory:")

@@ -1,4 +1,6 @@
-"""The same data give the same step function on every engine; groups, people, files and bad input."""
+"""The same data give the same step function on every engine; groups, people, files and bad
+input.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""The file of a ledger: what was changed is found, its name is its name, every commit is durable."""
+"""The file of a ledger: what was changed is found, its name is its name, every commit is
+durable.
+"""
 
 from __future__ import annotations
 

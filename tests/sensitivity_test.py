@@ -65,7 +65,9 @@ def test_median_with_more_records():
 
 
 def test_the_one_gap_of_the_median_is_the_widest_of_all():
-    """The closed form for q = 1/2 against the general sweep, on records that no search could cover."""
+    """The closed form for q = 1/2 against the general sweep, on records that no search could
+    cover.
+    """
     rng = np.random.default_rng(5)
     for n in (0, 1, 2, 7, 40, 41):
         y = np.sort(rng.integers(0, 1000, n))
