@@ -354,8 +354,8 @@ MUTANTS = (
     Mutant(
         "lazy engines keep one row more",
         "engines/tables/adapters/polars_lazy.py",
-        ".over(PERSON) < most",
-        ".over(PERSON) <= most",
+        ".shift(most)",
+        ".shift(most + 1)",
         ("tests/people_test.py::test_one_of_two_rows[polars-lazy-numbers]",),
     ),
     Mutant(

@@ -182,7 +182,7 @@ def _record_ladders(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
             return -math.log(beyond(1)) * 2 * first_rung * 6 / 5
 
         def law():
-            key = (self.epsilon, ladder.count, ladder.order, *ladder.sensitivity(0, 64), most)
+            key = (self.epsilon, ladder.count, *ladder.sensitivity(0, 64), most)
             if key not in LISTED:
                 found: Counter[int] = Counter()
                 for sign, distance in itertools.product((0, 1), range(most + 1)):
