@@ -213,7 +213,8 @@ def ties() -> None:
 def main() -> None:
     print("Mean error of nine deciles, n = 1000\n")
     print(
-        "| data | epsilon | joint, free size | published, ties halved | published, ties one-sided | "
+        "| data | epsilon | joint, free size | published, ties halved | "
+        "published, ties one-sided | "
         "nine releases at epsilon/9 |"
     )
     print("| --- | --- | --- | --- | --- | --- |")

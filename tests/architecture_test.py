@@ -240,7 +240,8 @@ ENGINES = {
 
 
 def loaded_after(code):
-    code = f"import json, sys, duffdp; {code}; print(json.dumps(sorted({{m.split('.')[0] for m in sys.modules}})))"
+    modules = "sorted({m.split('.')[0] for m in sys.modules})"
+    code = f"import json, sys, duffdp; {code}; print(json.dumps({modules}))"
     return json.loads(
         subprocess.run(
             [sys.executable, "-c", code], capture_output=True, text=True, check=True

@@ -119,6 +119,9 @@ def test_totals_of_a_ledger(path):
 
 
 def test_without_dp_accounting_the_error_says_what_to_install():
-    code = "import sys; sys.modules['dp_accounting'] = None; from duffdp.ledger.composition import tight_epsilon; tight_epsilon([], .1)"
+    code = (
+        "import sys; sys.modules['dp_accounting'] = None; "
+        "from duffdp.ledger.composition import tight_epsilon; tight_epsilon([], .1)"
+    )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'duffdp[accounting]'" in ran.stderr

@@ -10,7 +10,8 @@ import pytest
 import oracle
 from cases import QS, SMALL, small_data
 from duffdp import Categories, Grid
-from duffdp.statistics import Mean, Median, Mode, Quantile
+from duffdp.engines.arrays import Column, read
+from duffdp.statistics import Mean, Median, Mode, Quantile, TrimmedMean
 
 DATA = list(small_data(4))
 
@@ -131,3 +132,37 @@ def test_level_sets():
         assert steps.within(k) == sum(d <= k for d in levels)
     with pytest.raises(ValueError, match="candidate"):
         steps.distance_at(1.5)
+
+
+@pytest.mark.parametrize("trim", [Fraction(1, 10), Fraction(1, 4), Fraction(1, 3), Fraction(2, 5)])
+def test_trimmed_mean(trim):
+    """Against all data sets within reach, empty and tied ones included."""
+    size = 4
+    for data in small_data(4, size):
+        steps = TrimmedMean(trim).steps(list(data), Grid(0, size - 1, 1))
+        found = [steps.distance_at(x) for x in range(size)]
+        assert found == oracle.reached(lambda counts: oracle.trimmed_mean(counts, trim), data, size)
+
+
+def test_trimmed_mean_in_windows():
+    """A window has the distances of the whole, and its tail finds the others."""
+    grid = Grid(0, 10**6, 1)
+    data = np.random.default_rng(3).lognormal(8, 1, 400).astype(np.int64)
+    whole = TrimmedMean(0.2).steps(data, grid)
+    (window,) = TrimmedMean(0.2).windows([Column(read(data), grid)], grid, 12.0)
+    assert window.tail is not None
+    for x in [0, 10**6, *np.random.default_rng(4).integers(0, 10**6, 40).tolist()]:
+        assert window.distance_of(x) == whole.distance_of(x)
+        if not window.tail.first <= x <= window.tail.last:
+            assert whole.distance_of(x) >= window.tail.floor
+
+
+def test_bounds_play_no_part_while_few_change():
+    """Up to the ten records that are cut off at an end."""
+    data = np.random.default_rng(5).integers(40, 60, 100)
+    near, wide = (TrimmedMean(0.1).steps(data, Grid(0, top, 1)) for top in (100, 10**6))
+    few = [(near.distance_of(x), wide.distance_of(x)) for x in range(101)]
+    assert all(a == b for a, b in few if min(a, b) <= 10)
+    assert sum(a <= 10 for a, _ in few) == 2
+    mean = [Mean().steps(data, Grid(0, top, 1)).distance_of(52) for top in (100, 10**6)]
+    assert mean[0] != mean[1]

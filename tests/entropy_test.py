@@ -1,4 +1,6 @@
-"""Where random bits come from: the operating system and nothing else, and no release without them."""
+"""Where random bits come from: the operating system and nothing else, and no release without
+them.
+"""
 
 from __future__ import annotations
 

@@ -32,20 +32,31 @@ RELEASES = {
     "quantile": lambda: duffdp.quantile([1, 2], 0.123456, **GIVEN),
     "third": lambda: duffdp.quantile([1, 2], Fraction(1, 3), **GIVEN),
     "decimal": lambda: duffdp.median(
-        [1, 2], epsilon=Decimal("0.3"), bounds=(Decimal("0.10"), Decimal("2.50")), step=Decimal("0.05")
+        [1, 2],
+        epsilon=Decimal("0.3"),
+        bounds=(Decimal("0.10"), Decimal("2.50")),
+        step=Decimal("0.05"),
     ),
     "fraction": lambda: duffdp.median([1, 2], epsilon=1, bounds=(Fraction(1, 3), 2)),
     "integers": lambda: duffdp.median([1, 2], epsilon=1, bounds=(0, 9), step=1),
     "dates": lambda: duffdp.median([DAY], epsilon=1, bounds=(DAY, dt.date(2025, 1, 1))),
-    "times by days": lambda: duffdp.median([NOON], epsilon=1, bounds=(NOON, NOON.replace(year=2025)), step=dt.timedelta(days=1)),
-    "times": lambda: duffdp.median([NOON], epsilon=1, bounds=(NOON, NOON.replace(year=2025)), step=0.5),
-    "zoned": lambda: duffdp.median([ZONED], epsilon=1, bounds=(ZONED, ZONED.replace(year=2025)), step=60),
+    "times by days": lambda: duffdp.median(
+        [NOON], epsilon=1, bounds=(NOON, NOON.replace(year=2025)), step=dt.timedelta(days=1)
+    ),
+    "times": lambda: duffdp.median(
+        [NOON], epsilon=1, bounds=(NOON, NOON.replace(year=2025)), step=0.5
+    ),
+    "zoned": lambda: duffdp.median(
+        [ZONED], epsilon=1, bounds=(ZONED, ZONED.replace(year=2025)), step=60
+    ),
     "quantiles": lambda: duffdp.quantiles([1, 2], [0.123456, 0.1234564], **GIVEN),
     "describe": lambda: duffdp.describe([1, 2], **GIVEN),
     "describe dates": lambda: duffdp.describe([DAY], epsilon=1, bounds=(DAY, dt.date(2025, 1, 1))),
     "mode": lambda: duffdp.mode(["a"], epsilon=1, categories=["a", "b"]),
     "mode of dates": lambda: duffdp.mode([DAY], epsilon=1, categories=[DAY, dt.date(2025, 1, 1)]),
-    "mode of moments": lambda: duffdp.mode([pd.Timestamp(NOON)], epsilon=1, categories=[pd.Timestamp(NOON)]),
+    "mode of moments": lambda: duffdp.mode(
+        [pd.Timestamp(NOON)], epsilon=1, categories=[pd.Timestamp(NOON)]
+    ),
     "mode of paths": lambda: duffdp.mode([Path("x")], epsilon=1, categories=[Path("x"), Path("y")]),
     "people": lambda: duffdp.median(PEOPLE, column="x", unit="row", contributions=2, **GIVEN),
     "groups": lambda: duffdp.median(PEOPLE, column="x", by="g", keys=["a", "b"], **GIVEN),
@@ -56,7 +67,7 @@ RELEASES = {
     "triangles": lambda: duffdp.triangles([(0, 1)], epsilon=1, nodes=4),
     "stars": lambda: duffdp.stars([(0, 1)], 2, epsilon=1, nodes=4),
     "own": lambda: duffdp.release(duffdp.statistics.Quantile(0.75, "rank"), [1, 2], **GIVEN),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", RELEASES)

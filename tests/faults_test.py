@@ -1,4 +1,6 @@
-"""Faults with real processes: many at once, killed ones, full and read-only disks, damaged files."""
+"""Faults with real processes: many at once, killed ones, full and read-only disks, damaged
+files.
+"""
 
 from __future__ import annotations
 
@@ -156,7 +158,9 @@ ages = {"epsilon": 0.01, "bounds": (0, 120), "step": 1}
 duffdp.median([1], **ages)
 if os.getuid() == 0:
     os.setuid(65534)  # root may write anywhere
-for attempt in (lambda: duffdp.median([1], **ages, ledger=sys.argv[1]), lambda: duffdp.Ledger(sys.argv[1] + "2", epsilon=1)):
+charged = lambda: duffdp.median([1], **ages, ledger=sys.argv[1])
+made = lambda: duffdp.Ledger(sys.argv[1] + "2", epsilon=1)
+for attempt in (charged, made):
     try:
         print("released", attempt())
     except duffdp.LedgerError as error:
@@ -166,7 +170,9 @@ print(duffdp.Ledger(sys.argv[1]).remaining())
 
 
 def test_a_read_only_folder(ledger):
-    """As an ordinary user, whom the mode of a folder binds; reading the budget is still possible."""
+    """As an ordinary user, whom the mode of a folder binds; reading the budget is still
+    possible.
+    """
     folder = ledger.path.parent
     modes = {
         above: above.stat().st_mode
@@ -224,7 +230,9 @@ SPENT = 0.9
 
 
 def flips(data, count, seed):
-    """Places in a file, most of them where something is written: in zeros there is little to break."""
+    """Places in a file, most of them where something is written: in zeros there is little to
+    break.
+    """
     moments = random.Random(seed)
     written = [place for place, byte in enumerate(data) if byte]
     places = moments.choices(written, k=count * 9 // 10) + moments.choices(

@@ -49,7 +49,7 @@ def one_by_one(path, columns):
     return Counter(record for record in found if len(layout.names) > 1 or record[0] is not None)
 
 
-# ----------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------
 # layout
 
 
@@ -142,7 +142,7 @@ def test_column_names_with_quotation_marks(tmp_path):
     )
 
 
-# -------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------
 # one record by itself
 
 FIELDS = st.text(alphabet=st.sampled_from(list('ab1 ,"\n\r;#\\é')), max_size=6)
@@ -241,8 +241,30 @@ def test_lines_without_quotation_marks_are_records_by_themselves(
     assert (found[1] - found[0]).total() <= 1
 
 
-ODD = [b"", b",", b"x" * 3 * 2**20, b'"', b'"1', b'1"', b'1,"x', b'",",",",",', b"1,2,3,4,secret", b"\xff\xfe", b"\0", b"\r", b"#", b'a"b',
-       b'"a"b', b'"a" ,b', b"'", b"\\", b"1\x1f2", b"\xef\xbb\xbf", b"1,x\r", b'"' * 7]  # fmt: skip
+ODD = [
+    b"",
+    b",",
+    b"x" * 3 * 2**20,
+    b'"',
+    b'"1',
+    b'1"',
+    b'1,"x',
+    b'",",",",",',
+    b"1,2,3,4,secret",
+    b"\xff\xfe",
+    b"\0",
+    b"\r",
+    b"#",
+    b'a"b',
+    b'"a"b',
+    b'"a" ,b',
+    b"'",
+    b"\\",
+    b"1\x1f2",
+    b"\xef\xbb\xbf",
+    b"1,x\r",
+    b'"' * 7,
+]
 
 
 @pytest.mark.parametrize("quoted", [False, True])
@@ -321,19 +343,46 @@ def test_a_quotation_that_never_ends_takes_one_line(tmp_path):
     assert found == Counter({(str(i), "x"): 1 for i in range(100_000)} | {("0", '"'): 1})
 
 
-# ----------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------
 # fields
 
 
 @pytest.mark.parametrize(
     ("field", "expected"),
     [
-        ("1", 1.0), ("-1.50", -1.5), (" 7 ", 7.0), ("+3", 3.0), ("1e3", 1000.0), (".5", 0.5), ("5.", 5.0), ("007", 7.0),
-        ("1_000", 1000.0), ("inf", inf), ("-Infinity", -inf), ("1e999", inf), ("9" * 400, inf), ("nan", None), ("NaN", None),
-        ("0x10", None), ("0b1", None), ("1,5", None), ("1 2", None), ("12 months", None), ("NA", None), ("?", None), ("-", None),
-        ("--1", None), ("", None), ("null", None), ("true", None), ("$5", None), ("5%", None), ("1__0", None), ("\uff11", None),
+        ("1", 1.0),
+        ("-1.50", -1.5),
+        (" 7 ", 7.0),
+        ("+3", 3.0),
+        ("1e3", 1000.0),
+        (".5", 0.5),
+        ("5.", 5.0),
+        ("007", 7.0),
+        ("1_000", 1000.0),
+        ("inf", inf),
+        ("-Infinity", -inf),
+        ("1e999", inf),
+        ("9" * 400, inf),
+        ("nan", None),
+        ("NaN", None),
+        ("0x10", None),
+        ("0b1", None),
+        ("1,5", None),
+        ("1 2", None),
+        ("12 months", None),
+        ("NA", None),
+        ("?", None),
+        ("-", None),
+        ("--1", None),
+        ("", None),
+        ("null", None),
+        ("true", None),
+        ("$5", None),
+        ("5%", None),
+        ("1__0", None),
+        ("\uff11", None),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("kind", ["int", "float", "decimal"])
 def test_numbers(tmp_path, field, expected, kind):
     for ending in (".csv", ".jsonl"):
@@ -358,11 +407,31 @@ MOMENTS = {
     "0001-01-01": dt.datetime(1, 1, 1),
     "9999-12-31T23:59:59": dt.datetime(9999, 12, 31, 23, 59, 59),
 }
-NO_MOMENTS = ["2021-02-29", "2020-2-9", "20200229", "29.02.2020", "02/03/2020", "2020/02/29", "infinity", "-infinity", "epoch", "0044-03-15 "
-                                                                                                                                "(BC)",
-              "12020-01-01", "2020-02-29 25:00", "2020-02-29 10", "2020-02-29T10:00:00 UTC", "2020-02-29T10:00:00 "
-                                                                                             "Europe/Berlin",
-              "2020-02-29T10:00+99:00", "2020-02-29 x", "now", "today", "", "NaT", "1582934400", "2020-02-29\n2020-02-29"]  # fmt: skip
+NO_MOMENTS = [
+    "2021-02-29",
+    "2020-2-9",
+    "20200229",
+    "29.02.2020",
+    "02/03/2020",
+    "2020/02/29",
+    "infinity",
+    "-infinity",
+    "epoch",
+    "0044-03-15 (BC)",
+    "12020-01-01",
+    "2020-02-29 25:00",
+    "2020-02-29 10",
+    "2020-02-29T10:00:00 UTC",
+    "2020-02-29T10:00:00 Europe/Berlin",
+    "2020-02-29T10:00+99:00",
+    "2020-02-29 x",
+    "now",
+    "today",
+    "",
+    "NaT",
+    "1582934400",
+    "2020-02-29\n2020-02-29",
+]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl"])
@@ -428,7 +497,7 @@ def test_a_file_without_records_is_released_like_any_other(tmp_path):
         )
 
 
-# ------------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------
 # JSON lines
 
 
@@ -497,7 +566,7 @@ def test_json_that_is_not_lines(tmp_path):
         rows(tmp_path / "t.jsonl", [])
 
 
-# ------------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------
 # patterns, folders
 
 
@@ -569,7 +638,7 @@ def test_parquet_files_with_different_types(tmp_path, other):
         assert rows(tmp_path, ["b"]).total() == 0
 
 
-# -----------------------------------------------------------------------------------------------------
+# ------------------------------------------------------------------------------
 # paths, databases
 
 ODD_NAMES = [
@@ -651,7 +720,9 @@ def test_a_connection_with_tables_of_its_own(tmp_path):
 
 
 def test_fields_of_sqlite_are_read_one_by_one(tmp_path):
-    """Columns there hold anything: what is not of the declared type is missing, wherever it stands."""
+    """Columns there hold anything: what is not of the declared type is missing, wherever it
+    stands.
+    """
     odd = [None, "", "x", b"\xff", b"1", "1.5", 2**62, 1e300, float("inf"), "0x10", " 7 "]
     for first in odd:
         base = sqlite3.connect(":memory:")

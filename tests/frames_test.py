@@ -1,4 +1,6 @@
-"""The same data give the same step function on every engine; groups, people, files and bad input."""
+"""The same data give the same step function on every engine; groups, people, files and bad
+input.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +54,17 @@ def columns(n=300, seed=1):
         "i": (pa.int64(), rng.integers(-5, 20, n).tolist()),
         "n": (pa.int32(), holes(rng, rng.integers(-5, 20, n).tolist())),
         "u": (pa.uint8(), rng.integers(0, 20, n).tolist()),
-        "c": (pa.decimal128(9, 2), holes(rng, [Decimal(int(v)) / 100 for v in rng.integers(0, 900, n)])),
-        "d": (pa.date32(), holes(rng, [dt.date(1969, 12, 1) + dt.timedelta(days=int(v)) for v in rng.integers(0, 90, n)])),
+        "c": (
+            pa.decimal128(9, 2),
+            holes(rng, [Decimal(int(v)) / 100 for v in rng.integers(0, 900, n)]),
+        ),
+        "d": (
+            pa.date32(),
+            holes(
+                rng,
+                [dt.date(1969, 12, 1) + dt.timedelta(days=int(v)) for v in rng.integers(0, 90, n)],
+            ),
+        ),
         "t": (pa.timestamp("us"), holes(rng, moments)),
         "z": (pa.timestamp("us", tz="UTC"), [m.replace(tzinfo=dt.UTC) for m in moments]),
         "b": (pa.bool_(), holes(rng, (rng.random(n) < 0.6).tolist())),
@@ -61,20 +72,37 @@ def columns(n=300, seed=1):
         "g": (pa.string(), holes(rng, list(rng.choice(list("uvw"), n)))),
         "h": (pa.int64(), rng.integers(0, 3, n).tolist()),
         "p": (pa.int64(), holes(rng, rng.integers(0, 60, n).tolist())),
-    }  # fmt: skip
+    }
 
 
 COLUMNS = columns()
 UTC = dt.UTC
 CASES = [
-    (Median(), "x", Grid(0.0, 10.0, 0.5)), (Median("signed"), "x", Grid(0.0, 10.0)), (Quantile(0.9), "x", Grid(0, 10, 1)),
-    (Mean(), "x", Grid(0.0, 10.0, 0.1)), (Mode(), "x", Grid(0.0, 10.0, 0.1)), (Median(), "f", Grid(0.0, 30.0)), (Quantile(0.9), "i", Grid(0, 10, 1)),
-    (Quantile(0.2), "n", Grid(0, 12, 3)), (Mean(), "n", Grid(-2, 12, 1)), (Median(), "u", Grid(-3, 12, 1)), (Median(), "c", Grid(0.0, 8.0, 0.01)),
-    (Median(), "d", Grid(dt.date(1969, 12, 5), dt.date(1970, 2, 1))), (Median(), "d", Grid(dt.date(1969, 12, 5), dt.date(1970, 2, 1), 7)),
-    (Mean(), "t", Grid(dt.datetime(1969, 12, 1), dt.datetime(1970, 3, 1), 60)), (Median(), "t", Grid(dt.date(1969, 12, 1), dt.date(1970, 3, 1))),
-    (Median(), "z", Grid(dt.datetime(1969, 12, 1, tzinfo=UTC), dt.datetime(1970, 3, 1, tzinfo=UTC))), (Median(), "b", Grid(0, 1, 1)),
-    (Mode(), "b", Categories([True, False])), (Mode(), "s", Categories(["a", "b", "c", "z"])), (Mode(), "i", Categories([3, 4, 99])),
-]  # fmt: skip
+    (Median(), "x", Grid(0.0, 10.0, 0.5)),
+    (Median("signed"), "x", Grid(0.0, 10.0)),
+    (Quantile(0.9), "x", Grid(0, 10, 1)),
+    (Mean(), "x", Grid(0.0, 10.0, 0.1)),
+    (Mode(), "x", Grid(0.0, 10.0, 0.1)),
+    (Median(), "f", Grid(0.0, 30.0)),
+    (Quantile(0.9), "i", Grid(0, 10, 1)),
+    (Quantile(0.2), "n", Grid(0, 12, 3)),
+    (Mean(), "n", Grid(-2, 12, 1)),
+    (Median(), "u", Grid(-3, 12, 1)),
+    (Median(), "c", Grid(0.0, 8.0, 0.01)),
+    (Median(), "d", Grid(dt.date(1969, 12, 5), dt.date(1970, 2, 1))),
+    (Median(), "d", Grid(dt.date(1969, 12, 5), dt.date(1970, 2, 1), 7)),
+    (Mean(), "t", Grid(dt.datetime(1969, 12, 1), dt.datetime(1970, 3, 1), 60)),
+    (Median(), "t", Grid(dt.date(1969, 12, 1), dt.date(1970, 3, 1))),
+    (
+        Median(),
+        "z",
+        Grid(dt.datetime(1969, 12, 1, tzinfo=UTC), dt.datetime(1970, 3, 1, tzinfo=UTC)),
+    ),
+    (Median(), "b", Grid(0, 1, 1)),
+    (Mode(), "b", Categories([True, False])),
+    (Mode(), "s", Categories(["a", "b", "c", "z"])),
+    (Mode(), "i", Categories([3, 4, 99])),
+]
 NOT_CARRIED = {("ibis", "z")}  # tables in memory lose the zone of a moment there
 
 
@@ -183,9 +211,15 @@ def test_many_buckets_and_rounds(engine, frames, monkeypatch):
 
 
 LIBRARY = {
-    "pandas": pd.DataFrame, "pandas-arrow": pd.DataFrame, "polars": pl.DataFrame, "polars-lazy": pl.DataFrame, "pyarrow": pa.Table,
-    "duckdb": duckdb.DuckDBPyRelation, "parquet": duckdb.DuckDBPyRelation, "ibis": pa.Table,
-}  # fmt: skip
+    "pandas": pd.DataFrame,
+    "pandas-arrow": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "polars-lazy": pl.DataFrame,
+    "pyarrow": pa.Table,
+    "duckdb": duckdb.DuckDBPyRelation,
+    "parquet": duckdb.DuckDBPyRelation,
+    "ibis": pa.Table,
+}
 
 
 def rows_back(frame):
@@ -278,8 +312,15 @@ def test_random_frames(rows, keys, name):
 
 
 def test_series():
-    for series in (pd.Series([1, 2, 3]), pl.Series([1, 2, 3]), pa.chunked_array([[1, 2], [3]]), pd.Series([1, 2, None, 3], dtype="Int64"),
-                   pl.Series([1, None, 2, 3]), pd.Series([1.0, 2, 3, None]), pd.Series([1, 2, 3], dtype="int64[pyarrow]")):  # fmt: skip
+    for series in (
+        pd.Series([1, 2, 3]),
+        pl.Series([1, 2, 3]),
+        pa.chunked_array([[1, 2], [3]]),
+        pd.Series([1, 2, None, 3], dtype="Int64"),
+        pl.Series([1, None, 2, 3]),
+        pd.Series([1.0, 2, 3, None]),
+        pd.Series([1, 2, 3], dtype="int64[pyarrow]"),
+    ):
         assert duffdp.median(series, epsilon=SURE, bounds=(0, 9), step=1).value == 2
     assert duffdp.mode(pd.Series(["a", "b", "b"]), epsilon=SURE, categories=["a", "b"]).value == "b"
     assert (
@@ -306,8 +347,10 @@ def test_series():
 
 
 def test_categoricals_in_groups():
-    for frame in (pl.DataFrame({"g": pl.Series(["a", "b"], dtype=pl.Categorical), "x": [1.0, 2.0]}),
-                  pd.DataFrame({"g": pd.Series(["a", "b"], dtype="category"), "x": [1.0, 2.0]})):  # fmt: skip
+    for frame in (
+        pl.DataFrame({"g": pl.Series(["a", "b"], dtype=pl.Categorical), "x": [1.0, 2.0]}),
+        pd.DataFrame({"g": pd.Series(["a", "b"], dtype="category"), "x": [1.0, 2.0]}),
+    ):
         assert (
             len(
                 rows_back(
@@ -457,16 +500,26 @@ class Unread:
 @pytest.mark.parametrize(
     ("wrong", "word"),
     [
-        ({"by": "g"}, "keys"), ({"keys": ["a"]}, "without by"), ({"by": "g", "keys": []}, "empty"), ({"by": "g", "keys": ["a", "a"]}, "differ"),
-        ({"by": "g", "keys": "ab"}, "keys must be"), ({"by": 5, "keys": ["a"]}, "by must be"), ({"by": ["g", "g"], "keys": ["a"]}, "by must "
-                                                                                                                                   "be"),
-        ({"by": ["g", "h"], "keys": ["a"]}, "each key"), ({"by": "g", "keys": [None]}, "missing"), ({"contributions": 0, "unit": "p"}, "contributions"),
-        ({"contributions": 2}, "needs unit"), ({"contributions": 1.5, "unit": "p"}, "contributions"), ({"unit": 5}, "unit"), ({"column": 5}, "column"),
-        ({"by": "g", "keys": [Categories(["a"]), Categories(["b"])]}, "one Categories"), ({"contributions": True, "unit": "p"}, "contributions"),
+        ({"by": "g"}, "keys"),
+        ({"keys": ["a"]}, "without by"),
+        ({"by": "g", "keys": []}, "empty"),
+        ({"by": "g", "keys": ["a", "a"]}, "differ"),
+        ({"by": "g", "keys": "ab"}, "keys must be"),
+        ({"by": 5, "keys": ["a"]}, "by must be"),
+        ({"by": ["g", "g"], "keys": ["a"]}, "by must be"),
+        ({"by": ["g", "h"], "keys": ["a"]}, "each key"),
+        ({"by": "g", "keys": [None]}, "missing"),
+        ({"contributions": 0, "unit": "p"}, "contributions"),
+        ({"contributions": 2}, "needs unit"),
+        ({"contributions": 1.5, "unit": "p"}, "contributions"),
+        ({"unit": 5}, "unit"),
+        ({"column": 5}, "column"),
+        ({"by": "g", "keys": [Categories(["a"]), Categories(["b"])]}, "one Categories"),
+        ({"contributions": True, "unit": "p"}, "contributions"),
         ({"by": "g", "keys": pl.DataFrame({"z": [1]})}, "missing"),
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_bad_parameters_before_data(wrong, word):
     with pytest.raises(DuffError, match=word):
         duffdp.median(Unread(), **{"column": "x", "epsilon": 1, "bounds": (0, 9)} | wrong)
@@ -677,12 +730,21 @@ def test_a_sign_for_missing_is_a_category_like_any_other(tmp_path):
 @pytest.mark.parametrize(
     ("kind", "keys", "told"),
     [
-        (pl.Int64, [1.0, 1.5], "1.5"), (pl.Int8, [1, 257], "257"), (pl.Float32, [0.1, 0.1000000001], "differ"), (pl.Float64, [2**53, 2**53 + 1], "differ"),
-        (pl.Decimal(10, 2), [Decimal("0.10"), Decimal("0.101")], "0.101"), (pl.Datetime("ms"), [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, microsecond=1)], "got "
-                                                                                                                                                                  "datetime"),
-        (pl.Datetime("us"), [dt.datetime(2020, 1, 1, tzinfo=UTC)], "tzinfo"), (pl.UInt8, [-1], "-1"), (pl.Int64, [float("inf")], "inf"),
+        (pl.Int64, [1.0, 1.5], "1.5"),
+        (pl.Int8, [1, 257], "257"),
+        (pl.Float32, [0.1, 0.1000000001], "differ"),
+        (pl.Float64, [2**53, 2**53 + 1], "differ"),
+        (pl.Decimal(10, 2), [Decimal("0.10"), Decimal("0.101")], "0.101"),
+        (
+            pl.Datetime("ms"),
+            [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, microsecond=1)],
+            "got datetime",
+        ),
+        (pl.Datetime("us"), [dt.datetime(2020, 1, 1, tzinfo=UTC)], "tzinfo"),
+        (pl.UInt8, [-1], "-1"),
+        (pl.Int64, [float("inf")], "inf"),
     ],
-)  # fmt: skip
+)
 def test_keys_that_would_become_one(kind, keys, told):
     """Two keys that a column holds as one value would count a row twice."""
     frame = pl.DataFrame({"x": [1.0], "g": pl.Series([None], dtype=kind)})

@@ -1,4 +1,6 @@
-"""The joint law of several quantiles on a small domain, by listing all sizes and all sorted places."""
+"""The joint law of several quantiles on a small domain, by listing all sizes and all sorted
+places.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,9 @@ from fractions import Fraction
 
 
 def parts(records: int) -> int:
-    """1 part for up to three records at a value, 2 from the fourth, 4 from the eighth, and so on."""
+    """1 part for up to three records at a value, 2 from the fourth, 4 from the eighth, and so
+    on.
+    """
     return 1 if records < 4 else 2 ** (records.bit_length() - 2)
 
 

@@ -493,10 +493,17 @@ def test_describe():
 
 @pytest.mark.parametrize(
     ("qs", "said"),
-    [([], "at least one"), ([0.5, 0.5], "twice"), ([0.5, 2], "from 0 to 1"), ([None], "from 0 to 1"), (0.5, "a "
-                                                                                                            "list"),
-     ("0.5", "a list"), ([True], "from 0 to 1"), ([float("nan")], "from 0 to 1")],
-)  # fmt: skip
+    [
+        ([], "at least one"),
+        ([0.5, 0.5], "twice"),
+        ([0.5, 2], "from 0 to 1"),
+        ([None], "from 0 to 1"),
+        (0.5, "a list"),
+        ("0.5", "a list"),
+        ([True], "from 0 to 1"),
+        ([float("nan")], "from 0 to 1"),
+    ],
+)
 def test_bad_qs(qs, said):
     with pytest.raises(DuffError, match=said):
         duffdp.quantiles([1, 2], qs, epsilon=1, bounds=(0, 9))

@@ -95,11 +95,14 @@ def frames_of(arrow_type, records):
 @pytest.mark.parametrize(
     ("arrow_type", "record"),
     [
-        (pa.time64("us"), dt.time(10)), (pa.binary(), b"a"), (pa.list_(pa.int64()), [1]), (pa.duration("us"), dt.timedelta(1)),
+        (pa.time64("us"), dt.time(10)),
+        (pa.binary(), b"a"),
+        (pa.list_(pa.int64()), [1]),
+        (pa.duration("us"), dt.timedelta(1)),
         (pa.struct([("a", pa.int64())]), {"a": 1}),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_types_without_a_known_equality_are_refused_before_rows_are_read(arrow_type, record):
     for records in ([], [record]):
         for frame in frames_of(arrow_type, records):

@@ -1,4 +1,6 @@
-"""The uniform number behind every exact draw: its bounds hold whatever the bits that are not drawn."""
+"""The uniform number behind every exact draw: its bounds hold whatever the bits that are not
+drawn.
+"""
 
 from __future__ import annotations
 

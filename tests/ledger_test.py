@@ -244,9 +244,19 @@ def test_budgets_by_name(path):
     assert "dataset='other'" in repr(Ledger(path, dataset="other"))
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": math.nan}, {"epsilon": 1, "delta": -0.1}, {"epsilon": 1, "delta": 1},
-                                   {"epsilon": 1, "delta": math.nan}, {"epsilon": 1, "delta": "0"}, {"epsilon": 1, "dataset": ""},
-                                   {"epsilon": 1, "dataset": 3}])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon": 0},
+        {"epsilon": math.nan},
+        {"epsilon": 1, "delta": -0.1},
+        {"epsilon": 1, "delta": 1},
+        {"epsilon": 1, "delta": math.nan},
+        {"epsilon": 1, "delta": "0"},
+        {"epsilon": 1, "dataset": ""},
+        {"epsilon": 1, "dataset": 3},
+    ],
+)
 def test_wrong_budgets(path, wrong):
     with pytest.raises(DuffError, match="got"):
         Ledger(path, **wrong)

@@ -57,7 +57,9 @@ def test_share_of_fine_outputs_does_not_tell_neighbours_apart():
     "statistic", [Median(), Median("rank"), Quantile(0.9), Mean(), Mode()], ids=repr
 )
 def test_every_candidate_is_possible_for_every_data_set(statistic):
-    """The laws have the same support: all candidates, none with probability 0 in exact arithmetic."""
+    """The laws have the same support: all candidates, none with probability 0 in exact
+    arithmetic.
+    """
     grid = Grid(0.0, 1.0, 2.0**-8)
     for data in DATA.values():
         steps = statistic.steps(data, grid)

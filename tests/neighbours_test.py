@@ -122,6 +122,8 @@ LEAST = {
     ("mode", "exponential"): 0.49,  # the paper's mechanism uses half of what it could
     ("mean", "exponential"): 0.75,  # four records
     ("mean", "permute-and-flip"): 0.75,
+    ("trimmed_mean", "exponential"): 0.5,
+    ("trimmed_mean", "permute-and-flip"): 0.5,
     ("quantiles", "joint-exponential"): 0.88,
     ("triangles", "exponential"): 0.76,  # four nodes
     ("stars", "exponential"): 0.89,

@@ -77,3 +77,39 @@ def distances(
         for x in statistic(there):
             best[x] = min(best[x], cost)
     return best
+
+
+def trimmed_mean(counts: tuple[int, ...], trim: Fraction) -> Fraction | None:
+    """The mean without floor(trim n) records at either end."""
+    ordered = list(records(counts))
+    cut = math.floor(trim * len(ordered))
+    kept = ordered[cut : len(ordered) - cut]
+    return Fraction(sum(kept), len(kept)) if kept else None
+
+
+def reached(
+    statistic: Callable[[tuple[int, ...]], Fraction | None], data: tuple[int, ...], size: int
+) -> list[int]:
+    """For every x the fewest changes after which some data set has the statistic at x or below and
+    another one at x or above.
+    """
+    here = Counter(data)
+    low: dict[int, Fraction] = {}
+    high: dict[int, Fraction] = {}
+    for there in data_sets(size, 2 * len(data) + 1):
+        value = statistic(there)
+        if value is not None:
+            cost = sum(abs(count - here[place]) for place, count in enumerate(there))
+            low[cost] = min(value, low.get(cost, value))
+            high[cost] = max(value, high.get(cost, value))
+    best = []
+    for x in range(size):
+        fewest = (
+            k
+            for k in sorted(low)
+            if min(v for c, v in low.items() if c <= k)
+            <= x
+            <= max(v for c, v in high.items() if c <= k)
+        )
+        best.append(next(fewest))
+    return best

@@ -12,8 +12,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURES = [
-    "bounds", "mean_and_mode", "synthetic_exact", "synthetic_sampled", "timing", "utilities", "vertebral", "vertebral_appendix",
-]  # fmt: skip
+    "bounds",
+    "mean_and_mode",
+    "synthetic_exact",
+    "synthetic_sampled",
+    "timing",
+    "utilities",
+    "vertebral",
+    "vertebral_appendix",
+]
 TABLES = ["bounds", "mean_and_mode", "synthetic", "timing", "utilities", "vertebral"]
 
 

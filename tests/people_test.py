@@ -213,7 +213,8 @@ def test_every_query_sees_the_same_rows(engine, by, rng):
         pl.DataFrame({"x": [1.0, 2, 3], "p": [None, None, "a"]}),
     ],
     ids=lambda frame: (
-        f"{type(frame).__module__.split('.')[0]}-{dict(zip(frame.columns, frame.dtypes, strict=True))['p']}"
+        f"{type(frame).__module__.split('.')[0]}-"
+        f"{dict(zip(frame.columns, frame.dtypes, strict=True))['p']}"
     ),
 )
 def test_rows_without_a_person_do_not_count(people):

@@ -86,7 +86,9 @@ def test_draws_follow_the_law(mechanism, statistic, epsilon):
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("bits", [1, 2, 5])
 def test_refinement_is_exact(mechanism, bits):
-    """Starting with hardly any bits nearly every race has to be refined, and the law is the same."""
+    """Starting with hardly any bits nearly every race has to be refined, and the law is the
+    same.
+    """
     steps, chosen = Median().steps([3, 3, 4, 4, 4, 5, 5], Grid(0, 8, 1)), mechanism(1.0)
     drawn = racing.races(steps, 2_000, chosen.coefficient(steps), chosen._flip, SYSTEM, bits=bits)
     check(drawn, mechanism, 1.0, steps, range(9))

@@ -92,18 +92,38 @@ def test_the_papers_mode_uses_half_of_epsilon():
     1.
     """
     data = ["a"] * 4
-    share = {m: np.mean([duffdp.mode(data, epsilon=1, categories=["a", "b"], mechanism=m, rng=i).value == "a" for i in range(2000)])
-             for m in ("duff", "best")}  # fmt: skip
+    share = {
+        m: np.mean(
+            [
+                duffdp.mode(data, epsilon=1, categories=["a", "b"], mechanism=m, rng=i).value == "a"
+                for i in range(2000)
+            ]
+        )
+        for m in ("duff", "best")
+    }
     assert share["duff"] == pytest.approx(1 / (1 + math.exp(-2)), abs=0.04)
     assert share["best"] == pytest.approx(1 - math.exp(-4) / 2, abs=0.02)
 
 
 KINDS = [
-    [1.0, 2.0, 3.0], (1, 2, 3), range(1, 4), array.array("d", [1, 2, 3]), np.array([1, 2, 3], np.int8), np.array([1, 2, 3], np.uint64),
-    np.array([1, 2, 3], np.float32), np.array([1, 2, 3], np.float16), np.array([1.0, 2, 3], ">f8"), np.array([1, 9, 2, 9, 3])[::2],
-    np.ma.array([1, 2, 3, 99, 98], mask=[0, 0, 0, 1, 1]), [Decimal(1), Decimal(2), Decimal(3)], [Fraction(1), 2, 3.0],
-    np.array([1, 2.0, Decimal(3)], object), [1.0, None, 2.0, math.nan, 3.0], np.array([1, None, 2, 3, "text"], object), memoryview(b"\1\2\3"),
-]  # fmt: skip
+    [1.0, 2.0, 3.0],
+    (1, 2, 3),
+    range(1, 4),
+    array.array("d", [1, 2, 3]),
+    np.array([1, 2, 3], np.int8),
+    np.array([1, 2, 3], np.uint64),
+    np.array([1, 2, 3], np.float32),
+    np.array([1, 2, 3], np.float16),
+    np.array([1.0, 2, 3], ">f8"),
+    np.array([1, 9, 2, 9, 3])[::2],
+    np.ma.array([1, 2, 3, 99, 98], mask=[0, 0, 0, 1, 1]),
+    [Decimal(1), Decimal(2), Decimal(3)],
+    [Fraction(1), 2, 3.0],
+    np.array([1, 2.0, Decimal(3)], object),
+    [1.0, None, 2.0, math.nan, 3.0],
+    np.array([1, None, 2, 3, "text"], object),
+    memoryview(b"\1\2\3"),
+]
 
 
 @pytest.mark.parametrize(
@@ -186,16 +206,32 @@ def test_clamping():
 
 
 BAD = [
-    ({"epsilon": 0}, DuffError, "epsilon"), ({"epsilon": -1}, DuffError, "epsilon"), ({"epsilon": math.nan}, DuffError, "epsilon"),
-    ({"epsilon": math.inf}, DuffError, "epsilon"), ({"epsilon": "1"}, DuffError, "epsilon"), ({"epsilon": None}, DuffError, "epsilon"),
-    ({"epsilon": True}, DuffError, "epsilon"), ({"epsilon": [1]}, DuffError, "epsilon"),
-    ({"bounds": (9, 0)}, BoundsError, "below"), ({"bounds": (1, 1)}, BoundsError, "below"), ({"bounds": (math.nan, 1)}, BoundsError, "finite"),
-    ({"bounds": (0, math.inf)}, BoundsError, "finite"), ({"bounds": None}, BoundsError, "bounds"), ({"bounds": 5}, BoundsError, "pair"),
-    ({"bounds": (1, 2, 3)}, BoundsError, "pair"), ({"bounds": ([0], [1])}, BoundsError, "finite"), ({"bounds": "09"}, BoundsError, "finite"),
-    ({"step": 0}, BoundsError, "step"), ({"step": -1}, BoundsError, "step"), ({"step": 99}, BoundsError, "step"),
-    ({"step": 1e-30}, BoundsError, "candidates"), ({"mechanism": "laplace"}, DuffError, "mechanism"), ({"mechanism": None}, DuffError, "mechanism"),
-    ({"mechanism": ["best"]}, DuffError, "mechanism"), ({"rng": "seed"}, DuffError, "rng"),
-]  # fmt: skip
+    ({"epsilon": 0}, DuffError, "epsilon"),
+    ({"epsilon": -1}, DuffError, "epsilon"),
+    ({"epsilon": math.nan}, DuffError, "epsilon"),
+    ({"epsilon": math.inf}, DuffError, "epsilon"),
+    ({"epsilon": "1"}, DuffError, "epsilon"),
+    ({"epsilon": None}, DuffError, "epsilon"),
+    ({"epsilon": True}, DuffError, "epsilon"),
+    ({"epsilon": [1]}, DuffError, "epsilon"),
+    ({"bounds": (9, 0)}, BoundsError, "below"),
+    ({"bounds": (1, 1)}, BoundsError, "below"),
+    ({"bounds": (math.nan, 1)}, BoundsError, "finite"),
+    ({"bounds": (0, math.inf)}, BoundsError, "finite"),
+    ({"bounds": None}, BoundsError, "bounds"),
+    ({"bounds": 5}, BoundsError, "pair"),
+    ({"bounds": (1, 2, 3)}, BoundsError, "pair"),
+    ({"bounds": ([0], [1])}, BoundsError, "finite"),
+    ({"bounds": "09"}, BoundsError, "finite"),
+    ({"step": 0}, BoundsError, "step"),
+    ({"step": -1}, BoundsError, "step"),
+    ({"step": 99}, BoundsError, "step"),
+    ({"step": 1e-30}, BoundsError, "candidates"),
+    ({"mechanism": "laplace"}, DuffError, "mechanism"),
+    ({"mechanism": None}, DuffError, "mechanism"),
+    ({"mechanism": ["best"]}, DuffError, "mechanism"),
+    ({"rng": "seed"}, DuffError, "rng"),
+]
 
 
 class Untouchable:
@@ -239,10 +275,23 @@ def test_missing_parameters():
 @pytest.mark.parametrize("verb", ALL)
 @pytest.mark.parametrize(
     "data",
-    [np.ones((2, 2)), np.array(["a", "b"]), "12", b"12", None, 5, {1, 2}, {"a": 1},
-     np.array([1j]), np.array([1], "m8[s]"), np.array(3.0), np.array([1], "M8[D]"), (x for x in [1])],
+    [
+        np.ones((2, 2)),
+        np.array(["a", "b"]),
+        "12",
+        b"12",
+        None,
+        5,
+        {1, 2},
+        {"a": 1},
+        np.array([1j]),
+        np.array([1], "m8[s]"),
+        np.array(3.0),
+        np.array([1], "M8[D]"),
+        (x for x in [1]),
+    ],
     ids=lambda data: f"{type(data).__name__}-{getattr(data, 'dtype', '')}",
-)  # fmt: skip
+)
 def test_data_of_the_wrong_kind(verb, data):
     with pytest.raises(UnsupportedData) as caught:
         verb(data, epsilon=1, bounds=(0, 9), step=1)

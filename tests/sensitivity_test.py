@@ -65,7 +65,9 @@ def test_median_with_more_records():
 
 
 def test_the_one_gap_of_the_median_is_the_widest_of_all():
-    """The closed form for q = 1/2 against the general sweep, on records that no search could cover."""
+    """The closed form for q = 1/2 against the general sweep, on records that no search could
+    cover.
+    """
     rng = np.random.default_rng(5)
     for n in (0, 1, 2, 7, 40, 41):
         y = np.sort(rng.integers(0, 1000, n))
@@ -147,9 +149,12 @@ def test_hull_against_all_pairs():
             )
             x = np.cumsum(rng.integers(1, 4, size)).astype(float)
             under = {
-                j for i in range(size) for j in range(i + 1, size) for k in range(j + 1, size)
+                j
+                for i in range(size)
+                for j in range(i + 1, size)
+                for k in range(j + 1, size)
                 if y[j] <= y[i] + (y[k] - y[i]) * (x[j] - x[i]) / (x[k] - x[i])
-            }  # fmt: skip
+            }
             assert set(upper_hull(x, y).tolist()) == set(range(size)) - under
 
 

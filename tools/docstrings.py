@@ -17,27 +17,47 @@ VERBS = Path(__file__).parent.parent / "src" / "duffdp" / "pipeline" / "verbs"
 WIDTH = 92
 
 SHARED = {
-    "data": """A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow, DuckDB, Spark, dask, ibis) or the path
-        of a file, a folder or a table, with `column`. Missing records are dropped, others clamped to the bounds.""",
-    "edges": """Pairs of whole numbers, of any sign and size: an array or list of two columns, a frame with two columns, a
-        sparse adjacency matrix of scipy or the path of a CSV file. What is no edge and self-loops are dropped, an edge
-        listed twice or in both directions counts once.""",
+    "data": (
+        "A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow, "
+        "DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with "
+        "`column`. Missing records are dropped, others clamped to the bounds."
+    ),
+    "edges": (
+        "Pairs of whole numbers, of any sign and size: an array or list of two columns, a "
+        "frame with two columns, a sparse adjacency matrix of scipy or the path of a CSV "
+        "file. What is no edge and self-loops are dropped, an edge listed twice or in both "
+        "directions counts once."
+    ),
     "epsilon": "The whole privacy loss of this call: a finite number above 0.",
-    "bounds": "`(lower, upper)`, public: from knowledge of the subject, never from the data. Or a "
-    "`Grid`.",
-    "step": """Distance between possible outputs. None: 1 for integer types (in CSV and JSON files, which have none, for bounds
-        that are whole numbers), a day for dates, else about 2**40 candidates.""",
+    "bounds": (
+        "`(lower, upper)`, public: from knowledge of the subject, never from the data. Or a `Grid`."
+    ),
+    "step": (
+        "Distance between possible outputs. None: 1 for integer types (in CSV and JSON files, "
+        "which have none, for bounds that are whole numbers), a day for dates, else about "
+        "2**40 candidates."
+    ),
     "column": "The column of a frame or file.",
     "by": "One column or several that form groups.",
-    "keys": """The public list of groups: values, tuples, a frame, or one `Categories` for each column. Every key is answered,
-        rows with other keys are ignored, and one epsilon covers all groups.""",
+    "keys": (
+        "The public list of groups: values, tuples, a frame, or one `Categories` for each "
+        "column. Every key is answered, rows with other keys are ignored, and one epsilon "
+        "covers all groups."
+    ),
     "unit": "The column that names the person. Without it a row is protected.",
     "contributions": "How many rows of a person count at most, picked at random.",
-    "ledger": """A `Ledger` or its path: the budget that is charged before the draw. It refuses what does not fit, and seeds.""",
-    "rng": "None: exact draws from the operating system. A seed or a numpy generator: for "
-    "experiments, not private.",
-    "nodes": """The public number of nodes, those without edges included. It bounds the output and need not be right for
-        the guarantee to hold.""",
+    "ledger": (
+        "A `Ledger` or its path: the budget that is charged before the draw. It refuses what "
+        "does not fit, and seeds."
+    ),
+    "rng": (
+        "None: exact draws from the operating system. A seed or a numpy generator: for "
+        "experiments, not private."
+    ),
+    "nodes": (
+        "The public number of nodes, those without edges included. It bounds the output and "
+        "need not be right for the guarantee to hold."
+    ),
 }
 
 

@@ -79,6 +79,16 @@ def share_text(q: Fraction) -> str:
     return short if Fraction(short) == q else repr(float(q))
 
 
+def read_trim(trim: Any) -> Fraction:
+    """The share that a trimmed mean cuts off at either end: above 0 and below 1/2."""
+    number = plain_number(trim)
+    if number is None or not 0 < number < 0.5:
+        raise DuffError(
+            f"trim must be a number above 0 and below 0.5, got {trim!r:.40}. Pass for example trim=0.1."
+        )
+    return exact(number).limit_denominator(LARGEST_DENOMINATOR)
+
+
 def read_nodes(nodes: Any) -> int:
     """The public number of nodes of a graph: a whole number of 3 or more."""
     return _whole("nodes", nodes, 3, "known without the edges. Pass for example nodes=1000")

@@ -13,8 +13,13 @@ DATA = (0, 0, 1, 1, 1, 2, 3, 3, 3, 3)
 
 
 def draw_deviation(
-    statistic: Any, mechanism: Any, *, size: int = 20_000, false_alarm: float = 1e-9, law: Any = None
-) -> tuple[float, float]:  # fmt: skip
+    statistic: Any,
+    mechanism: Any,
+    *,
+    size: int = 20_000,
+    false_alarm: float = 1e-9,
+    law: Any = None,
+) -> tuple[float, float]:
     """How far frequencies of draws are from the law, in total absolute difference, and how far
     chance alone would take them.
 
@@ -47,7 +52,8 @@ def draw_deviation(
     Examples
     --------
     >>> import duffdp
-    >>> deviation, limit = draw_deviation(duffdp.statistics.Median(), duffdp.mechanisms.Exponential(1.0), size=2000)
+    >>> mechanism = duffdp.mechanisms.Exponential(1.0)
+    >>> deviation, limit = draw_deviation(duffdp.statistics.Median(), mechanism, size=2000)
     >>> deviation <= limit
     True
     """

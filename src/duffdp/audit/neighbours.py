@@ -151,7 +151,9 @@ def largest_loss(
     Examples
     --------
     >>> import duffdp
-    >>> round(largest_loss(duffdp.statistics.Median(), duffdp.mechanisms.Exponential(1.0), size=3, most=3), 6) <= 1
+    >>> mechanism = duffdp.mechanisms.Exponential(1.0)
+    >>> loss = largest_loss(duffdp.statistics.Median(), mechanism, size=3, most=3)
+    >>> round(loss, 6) <= 1
     True
     """
     candidates = Grid(0, size - 1, 1) if domain is None else domain

@@ -37,7 +37,9 @@ def source_of(path: str, kind: PipeKind | None = None) -> Iterator[str]:
 
 
 def _kind_by_header() -> PipeKind:
-    """Parquet and CSV begin with a public header; JSON lines with a record, which must not decide."""
+    """Parquet and CSV begin with a public header; JSON lines with a record, which must not
+    decide.
+    """
     start = io.BufferedReader.peek(sys.stdin.buffer, 1)  # type: ignore[arg-type]
     if start[:4] == b"PAR1":
         return PipeKind.parquet

@@ -26,6 +26,9 @@ PARAMETERS: dict[str, Any] = {
             help="Which quantile, from 0 to 1; may be repeated: drawn together, for one epsilon.",
         ),
     ],
+    "trim": Annotated[
+        float, typer.Option("--trim", help="The share that is cut off at either end, below 0.5.")
+    ],
     "k": Annotated[int, typer.Option("-k", help="Edges of a star: 2 or more.")],
     "nodes": Annotated[
         int,

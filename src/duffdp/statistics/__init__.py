@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from duffdp.statistics.quantiles import Quantiles
     from duffdp.statistics.stars import Stars
     from duffdp.statistics.triangles import Triangles
+    from duffdp.statistics.trimmed_mean import TrimmedMean
 
 __all__ = [
     "Count",
@@ -25,6 +26,7 @@ __all__ = [
     "Stars",
     "Statistic",
     "Triangles",
+    "TrimmedMean",
 ]
 
 _HOME = {
@@ -37,6 +39,7 @@ _HOME = {
     "Stars": "stars",
     "Statistic": "ladder",
     "Triangles": "triangles",
+    "TrimmedMean": "trimmed_mean",
 }
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from duffdp.errors import DuffError
-from duffdp.parameters import Choice, read_k, read_nodes, read_q, read_qs, share_text
+from duffdp.parameters import Choice, read_k, read_nodes, read_q, read_qs, read_trim, share_text
 from duffdp.statistics.entry import Entry, Parameters, Part
 
 # The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 /
@@ -46,6 +46,13 @@ def _mean(_: Parameters, choice: Choice) -> tuple[Part, ...]:
 
     mechanism = "exponential" if choice == "duff" else "permute-and-flip"
     return (Part(Mean(), mechanism, ("mean",), utility="distance"),)
+
+
+def _trimmed_mean(given: Parameters, choice: Choice) -> tuple[Part, ...]:
+    from duffdp.statistics.trimmed_mean import TrimmedMean
+
+    mechanism = "exponential" if choice == "duff" else "permute-and-flip"
+    return (Part(TrimmedMean(given["trim"]), mechanism, ("trimmed_mean",), utility="distance"),)
 
 
 def _mode(_: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -123,6 +130,14 @@ ENTRIES = (
         title=lambda _: "Mean",
         distance_bound="mean",
         planned="mean",
+    ),
+    Entry(
+        name="trimmed_mean",
+        summary="A private mean of a column without its lowest and highest records.",
+        parts=_trimmed_mean,
+        title=lambda given: f"Mean without {given['trim']} at either end",
+        read={"trim": read_trim},
+        examples=({"trim": 0.25},),
     ),
     Entry(
         name="mode",

@@ -120,7 +120,8 @@ class ErrorExponential:
     --------
     >>> import duffdp
     >>> spread = duffdp.research.sensitivity.median([1, 2, 4, 7], duffdp.Grid(0, 10, 1))
-    >>> [round(end, 1) for end in duffdp.research.baselines.ErrorExponential(1.0).law(spread).interval(0.9)]
+    >>> law = duffdp.research.baselines.ErrorExponential(1.0).law(spread)
+    >>> [round(end, 1) for end in law.interval(0.9)]
     [0.5, 9.4]
     """
 
@@ -134,7 +135,10 @@ class ErrorExponential:
     def guarantee(self) -> str:
         """What the real-valued mechanism satisfies, and that its floating-point draws do not."""
         kind = f"pure {self.epsilon:g}"
-        return f"{kind}-differential privacy over add/remove neighbours in real arithmetic; floating-point draws, not for release"
+        return (
+            f"{kind}-differential privacy over add/remove neighbours in real arithmetic; "
+            "floating-point draws, not for release"
+        )
 
     def law(self, sensitivity: Sensitivity) -> ErrorExponentialLaw:
         """The explicit law over the bounds."""

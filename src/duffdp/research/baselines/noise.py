@@ -139,7 +139,10 @@ class NoiseMechanism(ABC):
     def guarantee(self) -> str:
         """What the real-valued mechanism satisfies, and that its floating-point draws do not."""
         kind = f"({self.epsilon:g}, {self.delta:g})" if self.delta else f"pure {self.epsilon:g}"
-        return f"{kind}-differential privacy over add/remove neighbours in real arithmetic; floating-point draws, not for release"
+        return (
+            f"{kind}-differential privacy over add/remove neighbours in real arithmetic; "
+            "floating-point draws, not for release"
+        )
 
     @abstractmethod
     def fit(self, sensitivity: Sensitivity) -> tuple[float, Noise]:

@@ -66,7 +66,10 @@ class ProposeTestRelease:
     def guarantee(self) -> str:
         """What the real-valued mechanism satisfies, and that its floating-point draws do not."""
         kind = f"({self.epsilon:g}, {self.delta:g})"
-        return f"{kind}-differential privacy over add/remove neighbours in real arithmetic; floating-point draws, not for release"
+        return (
+            f"{kind}-differential privacy over add/remove neighbours in real arithmetic; "
+            "floating-point draws, not for release"
+        )
 
     def reply_probability(self, sensitivity: Sensitivity) -> float:
         """Probability that the test passes."""

@@ -117,7 +117,8 @@ class SmoothCauchy(NoiseMechanism):
     --------
     >>> import duffdp
     >>> spread = duffdp.research.sensitivity.median(range(1, 100), duffdp.Grid(0, 100, 1))
-    >>> printed, tight = (duffdp.research.baselines.SmoothCauchy(1.0, tight=t).law(spread) for t in (False, True))
+    >>> cauchy = duffdp.research.baselines.SmoothCauchy
+    >>> printed, tight = (cauchy(1.0, tight=t).law(spread) for t in (False, True))
     >>> round(printed.expected_error(50), 1), round(tight.expected_error(50), 1)
     (21.7, 5.9)
     """

@@ -104,7 +104,8 @@ class SmoothLaplaceLogNormal(NoiseMechanism):
     --------
     >>> import duffdp
     >>> spread = duffdp.research.sensitivity.median(range(1, 100), duffdp.Grid(0, 100, 1))
-    >>> round(duffdp.research.baselines.SmoothLaplaceLogNormal(1.0, 1e-3).law(spread).expected_error(50), 1)
+    >>> mechanism = duffdp.research.baselines.SmoothLaplaceLogNormal(1.0, 1e-3)
+    >>> round(mechanism.law(spread).expected_error(50), 1)
     35.3
     """
 
@@ -156,7 +157,8 @@ class SmoothLaplaceLogNormal(NoiseMechanism):
         )
         if log_scale > 700:
             raise DuffError(
-                f"t={t:g} is too large for epsilon={self.epsilon:g}: the noise exceeds what doubles "
+                f"t={t:g} is too large for epsilon={self.epsilon:g}: the noise exceeds what "
+                "doubles "
                 "can hold."
             )
         return math.exp(log_scale), LaplaceLogNormalNoise(sigma)

@@ -40,7 +40,8 @@ def cauchy_error_within(sensitivity: Sensitivity, epsilon: Any, eta: float) -> f
     --------
     >>> import duffdp
     >>> spread = duffdp.research.sensitivity.median(range(1000), duffdp.Grid(0, 1000, 1))
-    >>> [round(duffdp.research.guarantees.cauchy_error_within(spread, 1.0, eta)) for eta in (0.1, 0.01)]
+    >>> within = duffdp.research.guarantees.cauchy_error_within
+    >>> [round(within(spread, 1.0, eta)) for eta in (0.1, 0.01)]
     [99, 996]
     """
     scale, noise = SmoothCauchy(epsilon).fit(sensitivity)

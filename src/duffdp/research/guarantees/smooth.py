@@ -166,7 +166,8 @@ def error_probability(
     --------
     >>> import duffdp
     >>> grid = duffdp.Grid(0, 1000, 1)
-    >>> steps, spread = duffdp.statistics.Median().steps(range(1000), grid), duffdp.research.sensitivity.median(range(1000), grid)
+    >>> steps = duffdp.statistics.Median().steps(range(1000), grid)
+    >>> spread = duffdp.research.sensitivity.median(range(1000), grid)
     >>> round(duffdp.research.guarantees.error_probability(steps, spread, 4.0, 100), 4)
     0.0016
     """
@@ -213,7 +214,8 @@ def error_within(steps: StepFunction, sensitivity: Sensitivity, epsilon: Any, et
     --------
     >>> import duffdp
     >>> grid = duffdp.Grid(0, 1000, 1)
-    >>> steps, spread = duffdp.statistics.Median().steps(range(1000), grid), duffdp.research.sensitivity.median(range(1000), grid)
+    >>> steps = duffdp.statistics.Median().steps(range(1000), grid)
+    >>> spread = duffdp.research.sensitivity.median(range(1000), grid)
     >>> round(duffdp.research.guarantees.error_within(steps, spread, 4.0, 0.05), 1)
     58.2
     """

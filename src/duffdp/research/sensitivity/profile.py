@@ -80,7 +80,8 @@ class Sensitivity:
         )
         if not rising or not (self.levels[1:] >= self.levels[:-1]).all():
             raise DuffError(
-                "levels must be finite local sensitivities at distance 0, 1, ... that start at 0 or "
+                "levels must be finite local sensitivities at distance 0, 1, ... that start at "
+                "0 or "
                 "more and never fall."
             )
         if not self.bounds[0] <= self.value <= self.bounds[1]:

@@ -88,7 +88,8 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
     Examples
     --------
     >>> import duffdp
-    >>> duffdp.research.sensitivity.quantile([1, 2, 4, 7], 0.25, duffdp.Grid(0, 10, 1)).levels.tolist()
+    >>> grid = duffdp.Grid(0, 10, 1)
+    >>> duffdp.research.sensitivity.quantile([1, 2, 4, 7], 0.25, grid).levels.tolist()
     [1.0, 3.0, 6.0, 7.0, 10.0]
     """
     share = read_q(q)
