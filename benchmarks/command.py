@@ -18,7 +18,8 @@ from pathlib import Path
 import duckdb
 
 from duffdp import Ledger
-from duffdp.ledger.charge import Request
+from duffdp.pipeline.ask import Ask
+from duffdp.pipeline.run import Prepared
 
 DUFFDP = [sys.executable, "-c", "from duffdp.cli import main; main()"]
 ROUNDS = 11
@@ -61,14 +62,13 @@ def inserts(path: Path, count: int) -> list[float]:
 def charges(path: Path, count: int, before: int) -> list[float]:
     """Charges of a ledger that holds some already."""
     ledger = Ledger(path, epsilon=10**6)
-    request = Request(
-        epsilon=Fraction(1, 10), statistic="median", mechanism="permute-and-flip(signed)"
-    )
-    ledger.charge_all([request] * before)
+    asked = Ask(statistic="median", epsilon=Fraction(1, 10), bounds=(0, 120))
+    facts = Prepared.of(asked, [1.0], None).facts
+    ledger.charge_all([facts] * before)
     taken = []
     for _ in range(count):
         begin = time.perf_counter()
-        ledger.charge(request)
+        ledger.charge(facts)
         taken.append(time.perf_counter() - begin)
     return taken
 
