@@ -296,3 +296,30 @@ def test_names():
     assert set(duffdp.__all__) == set(dir(duffdp))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         duffdp.nothing  # noqa: B018
+
+
+def test_test_files_do_not_import_each_other():
+    for path in Path(__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom | ast.Import):
+                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                names += [alias.name for alias in node.names]
+                assert not [name for name in names if name.endswith("_test")], path.name
+
+
+OBSCURE = {"held", "small", "opened", "drawn", "plain", "far", "shown", "task"}
+
+
+@pytest.mark.parametrize("own", MODULES)
+def test_names_say_what_things_are(own):
+    """Not as the name of a function, a class, a parameter, a field or a module."""
+    tree = ast.parse(MODULES[own].read_text())
+    named = {own.rpartition(".")[2]}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            named.add(node.name.strip("_").lower())
+        elif isinstance(node, ast.arg):
+            named.add(node.arg)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            named.add(node.target.id)
+    assert not named & OBSCURE

@@ -28,7 +28,7 @@ from duffdp.engines.tables import descent
 from duffdp.statistics import Mean, Median, Mode, Quantile
 from duffdp.steps import merged
 from engines import ENGINES, arrow, open_sources
-from window_test import same
+from windows import same
 
 SURE = 500.0
 DATA = Path(__file__).parent / "data"

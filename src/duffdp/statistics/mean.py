@@ -61,20 +61,20 @@ class Mean:
         """The distance of every candidate of the domain."""
         return self._whole(Column(read(values), domain), domain)
 
-    def question(self, far: float) -> Question:
-        """What a window up to the distance `far` needs to know: the sum, and the records at both
+    def question(self, max_distance: float) -> Question:
+        """What a window up to the distance `max_distance` needs to know: the sum, and the records at both
         ends.
         """
-        return self._question(math.ceil(min(far + 1, MOST_LEVELS)))
+        return self._question(math.ceil(min(max_distance + 1, MOST_LEVELS)))
 
     def _question(self, levels: int) -> Question:
         return Question(((Fraction(0), levels), (Fraction(1), levels)), total=True)
 
-    def window(self, column: Source, domain: Grid, far: float) -> StepFunction:
-        """The candidates up to the distance `far` beyond that of the closest, and the rest as a
+    def window(self, column: Source, domain: Grid, max_distance: float) -> StepFunction:
+        """The candidates up to the distance `max_distance` beyond that of the closest, and the rest as a
         tail.
         """
-        question = self.question(far)
+        question = self.question(max_distance)
         answer, levels = column.ask(question), question.ranks[0][1]
         # With more records than candidates no level may hold a candidate before about n / (N - 1)
         # changes.
@@ -85,9 +85,9 @@ class Mean:
             answer = column.ask(self._question(levels))
         return self._steps(column, domain, answer, levels)
 
-    def windows(self, columns: Sequence[Source], domain: Grid, far: float) -> Batch:
+    def windows(self, columns: Sequence[Source], domain: Grid, max_distance: float) -> Batch:
         """The windows of several columns side by side."""
-        return Batch.of([self.window(column, domain, far) for column in columns])
+        return Batch.of([self.window(column, domain, max_distance) for column in columns])
 
     def _whole(self, column: Source, domain: Grid) -> StepFunction:
         return self._steps(column, domain, column.ask(self._question(MOST_RECORDS)), None)

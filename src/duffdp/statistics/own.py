@@ -55,11 +55,11 @@ def own_entry(statistic: Any) -> Entry:
         raise DuffError(
             f"{name!r} is the name of a statistic of the library. Give yours another one."
         )
-    drawn = statistic if hasattr(statistic, "windows") else OwnStatistic(statistic)
+    asked = statistic if hasattr(statistic, "windows") else OwnStatistic(statistic)
 
     def parts(_: Parameters, choice: Choice) -> tuple[Part, ...]:
         mechanism = "exponential" if choice == "duff" else "permute-and-flip"
         utility = getattr(statistic, "utility", None)
-        return (Part(drawn, mechanism, (name,), utility=utility),)
+        return (Part(asked, mechanism, (name,), utility=utility),)
 
     return Entry(name=name, parts=parts, title=lambda _: name, outputs="grid or categories")

@@ -81,18 +81,18 @@ class Quantile:
             domain, *merged(whole.start, whole.count, whole.distance), self.unit, self.rate
         )
 
-    def question(self, far: float) -> Question:
-        """What a window up to the distance `far` needs to know."""
-        reach = math.ceil(min(far * self._largest / self._m + 2, MOST_RANKS))
+    def question(self, max_distance: float) -> Question:
+        """What a window up to the distance `max_distance` needs to know."""
+        reach = math.ceil(min(max_distance * self._largest / self._m + 2, MOST_RANKS))
         return Question(((self.q, reach),))
 
-    def window(self, column: Source, domain: Grid, far: float) -> StepFunction:
-        """The candidates up to about the distance `far`, and the rest as a tail."""
-        return self.windows([column], domain, far)[0]
+    def window(self, column: Source, domain: Grid, max_distance: float) -> StepFunction:
+        """The candidates up to about the distance `max_distance`, and the rest as a tail."""
+        return self.windows([column], domain, max_distance)[0]
 
-    def windows(self, columns: Sequence[Source], domain: Grid, far: float) -> Batch:
+    def windows(self, columns: Sequence[Source], domain: Grid, max_distance: float) -> Batch:
         """The windows of several columns side by side."""
-        question = self.question(far)
+        question = self.question(max_distance)
         return self._batch([column.ask(question)[0][0] for column in columns], columns, domain)
 
     def _batch(self, ranks: list[Ranks], columns: Sequence[Source], domain: Grid) -> Batch:

@@ -115,7 +115,10 @@ class _Reach:
 
     def _distance_of(self, index: int) -> int:
         """The fewest changes that reach a candidate, by bisection: what is reached only grows."""
-        few, many = -1, self.total + 1  # that many changes reach everything: all leave but one joins
+        few, many = (
+            -1,
+            self.total + 1,
+        )  # that many changes reach everything: all leave but one joins
         while many - few > 1:
             k = (few + many) // 2
             reached = self._top - self._highest(0, k) <= index <= self._highest(1, k)

@@ -153,8 +153,8 @@ class ErrorExponential:
 
     def draw(self, sensitivity: Sensitivity, size: int | None = None, rng: object = None) -> Any:
         """One output, or an array of `size` independent ones. Floating point: not for release."""
-        drawn = self.law(sensitivity).quantile(generator(rng).random(how_many(size)))
-        return float(drawn[0]) if size is None else drawn
+        draws = self.law(sensitivity).quantile(generator(rng).random(how_many(size)))
+        return float(draws[0]) if size is None else draws
 
     def __repr__(self) -> str:
         return f"ErrorExponential(epsilon={self.epsilon:g})"

@@ -21,7 +21,7 @@ class LaplaceNoise:
         tail: Floats = np.exp(-z)
         return tail
 
-    def far(self, p: float) -> float:
+    def quantile_of_tail(self, p: float) -> float:
         return -math.log(p)
 
     def clipped_mean(self, r: float) -> float:

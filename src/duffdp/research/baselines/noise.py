@@ -32,7 +32,7 @@ class Noise(Protocol):
     def tail(self, z: Floats) -> Floats:
         """P(|Z| > z) for z of 0 or more."""
 
-    def far(self, p: float) -> float:
+    def quantile_of_tail(self, p: float) -> float:
         """The z with P(|Z| > z) = p."""
 
     def clipped_mean(self, r: float) -> float:
@@ -119,7 +119,9 @@ class NoiseLaw:
         """Two numbers between which the output lies with at least this probability, cut evenly from
         both sides.
         """
-        reach = self.scale * self.noise.far(1 - read_number("confidence", confidence, 0, 1, 0.95))
+        reach = self.scale * self.noise.quantile_of_tail(
+            1 - read_number("confidence", confidence, 0, 1, 0.95)
+        )
         low, high = self.bounds
         return max(self.value - reach, low), min(self.value + reach, high)
 
@@ -157,8 +159,8 @@ class NoiseMechanism(ABC):
         release.
         """
         law = self.law(sensitivity)
-        drawn = law.value + law.scale * law.noise.draw(generator(rng), how_many(size))
-        clipped = np.clip(drawn, *sensitivity.bounds)
+        draws = law.value + law.scale * law.noise.draw(generator(rng), how_many(size))
+        clipped = np.clip(draws, *sensitivity.bounds)
         return float(clipped[0]) if size is None else clipped
 
     def __repr__(self) -> str:

@@ -74,12 +74,12 @@ class ProposeTestRelease:
     def reply_probability(self, sensitivity: Sensitivity) -> float:
         """Probability that the test passes."""
         # Never more than eta anywhere: far from any data set that fails.
-        far = (
+        distance = (
             sensitivity.levels.searchsorted(self.eta, side="right")
             if sensitivity.global_ > self.eta
             else math.inf
         )
-        room = float(far) - self._threshold
+        room = float(distance) - self._threshold
         return (
             1 - math.exp(-self._test * room) / 2 if room >= 0 else math.exp(self._test * room) / 2
         )
@@ -98,10 +98,10 @@ class ProposeTestRelease:
         many = how_many(size)
         silent = source.random(many) >= self.reply_probability(sensitivity)
         noisy = sensitivity.value + self.eta / self._noise * source.laplace(size=many)
-        drawn = np.ma.masked_array(np.clip(noisy, *sensitivity.bounds), mask=silent)
+        draws = np.ma.masked_array(np.clip(noisy, *sensitivity.bounds), mask=silent)
         if size is not None:
-            return drawn
-        return None if silent[0] else float(drawn[0])
+            return draws
+        return None if silent[0] else float(draws[0])
 
     def __repr__(self) -> str:
         return (

@@ -45,7 +45,7 @@ class CauchyNoise:
         )
         return share
 
-    def far(self, p: float) -> float:
+    def quantile_of_tail(self, p: float) -> float:
         if self.gamma == 2:
             return 1 / math.tan(p * math.pi / 2)
         share = float(

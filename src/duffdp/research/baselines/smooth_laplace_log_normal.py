@@ -45,7 +45,7 @@ class LaplaceLogNormalNoise:
         tail: Floats = np.exp(-self._over(z)) @ self._rule[1]
         return tail
 
-    def far(self, p: float) -> float:
+    def quantile_of_tail(self, p: float) -> float:
         low, high = -700.0, 700.0
         while high - low > 1e-13 * (1 + abs(low)):
             middle = (low + high) / 2
@@ -61,8 +61,8 @@ class LaplaceLogNormalNoise:
         return float((-np.expm1(-self._over(r)) * factor) @ weight)
 
     def draw(self, rng: np.random.Generator, size: int) -> Floats:
-        drawn: Floats = rng.laplace(size=size) * np.exp(self.sigma * rng.standard_normal(size))
-        return drawn
+        draws: Floats = rng.laplace(size=size) * np.exp(self.sigma * rng.standard_normal(size))
+        return draws
 
 
 class SmoothLaplaceLogNormal(NoiseMechanism):

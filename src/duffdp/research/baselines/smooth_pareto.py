@@ -28,7 +28,7 @@ class ParetoNoise:
         tail: Floats = np.exp(-self.index * np.log1p(z))
         return tail
 
-    def far(self, p: float) -> float:
+    def quantile_of_tail(self, p: float) -> float:
         return math.expm1(-math.log(p) / self.index)
 
     def clipped_mean(self, r: float) -> float:

@@ -133,12 +133,12 @@ def run() -> Iterator[str]:
                 }
                 for name, (mechanism, ready) in mechanisms.items():
                     exact = mechanism.law(ready).expected_error(truth)
-                    drawn = (
+                    draws = (
                         mechanism.draw(ready, size=CALLS, rng=rng)
                         if name in PRINTED
                         else np.array([])
                     )
-                    sampled = float(np.abs(drawn - truth).mean()) if len(drawn) else float("nan")
+                    sampled = float(np.abs(draws - truth).mean()) if len(draws) else float("nan")
                     RESULTS.setdefault((shape, epsilon, name), []).append((exact, sampled))
                 if shape == "normal":
                     readings: dict[str, Any] = {"unconverted": unconverted(epsilon).law(spread)}

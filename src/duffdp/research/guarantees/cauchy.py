@@ -45,4 +45,4 @@ def cauchy_error_within(sensitivity: Sensitivity, epsilon: Any, eta: float) -> f
     [99, 996]
     """
     scale, noise = SmoothCauchy(epsilon).fit(sensitivity)
-    return scale * noise.far(read_number("eta", eta, 0, 1, 0.05))
+    return scale * noise.quantile_of_tail(read_number("eta", eta, 0, 1, 0.05))

@@ -72,8 +72,8 @@ def _levels(index: Ints, count: Ints, size: int) -> np.ndarray[Any, np.dtype[np.
     and one more.
     """
     ends: dict[int, list[int]] = {}
-    for value, held in zip(index.tolist(), count.tolist(), strict=True):
-        ends.setdefault(held, [value, value])[1] = value
+    for value, taken in zip(index.tolist(), count.tolist(), strict=True):
+        ends.setdefault(taken, [value, value])[1] = value
     if len(index) < size:
         ends[0] = [_first_absent(index), size - 1 - _first_absent(size - 1 - index[::-1])]
     top = sorted([*count.tolist(), 0, 0, 0, 0], reverse=True)[:4]
@@ -94,9 +94,9 @@ def _changes(high: int, low: int, top: list[int]) -> int:
     less than a mode.
     """
     others = list(top)
-    for held in (high, low):
-        if held in others:
-            others.remove(held)
+    for taken in (high, low):
+        if taken in others:
+            others.remove(taken)
     # Above `level` at most one other value is left, which is cheaper to lower than to raise both.
     level = max(high, others[1])
     return max(0, others[0] - level) + (level - high) + max(0, level - 1 - low)
@@ -104,5 +104,5 @@ def _changes(high: int, low: int, top: list[int]) -> int:
 
 def _first_absent(index: Ints) -> int:
     """The smallest candidate without records."""
-    held = index == np.arange(len(index))
-    return len(index) if held.all() else int(held.argmin())
+    taken = index == np.arange(len(index))
+    return len(index) if taken.all() else int(taken.argmin())
