@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint bench commands paper clean
+.PHONY: demo test lint mutants bench commands paper clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -29,6 +29,10 @@ lint: $(READY)
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+
+# Breaks one promise after another in a copy of the source, and says which test notices.
+mutants: $(READY)
+	$(BIN)/python tests/mutants.py
 
 # Ratios against numpy, polars, DuckDB and Spark, each measured in one run.
 bench: $(READY)

@@ -5,27 +5,25 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
+
+from duffdp.cli.app import application
 
 PAGE = Path(__file__).with_name("commands.md")
 BEGIN, END = "<!-- help: written by commands.py -->", "<!-- end of help -->"
-COMMANDS = [
-    "",
-    "median",
-    "quantile",
-    "mean",
-    "mode",
-    "describe",
-    "triangles",
-    "release",
-    "ledger init",
-    "ledger show",
-    "ledger verify",
-    "preview",
-    "epsilon-for",
-    "audit",
-    "paper",
-]
+WIDTH = {"COLUMNS": "110", "TERMINAL_WIDTH": "110", "NO_COLOR": "1"}
+
+
+def commands() -> Iterator[str]:
+    """Every command in the order of the help, the one without a name first."""
+    app = application()
+    yield ""
+    for command in app.registered_commands:
+        yield str(command.name)
+    for group in app.registered_groups:
+        for inner in group.typer_instance.registered_commands:
+            yield f"{group.name} {inner.callback.__name__}"
 
 
 def helped(command: str) -> str:
@@ -35,7 +33,7 @@ def helped(command: str) -> str:
         capture_output=True,
         text=True,
         check=True,
-        env=os.environ | {"COLUMNS": "110", "TERMINAL_WIDTH": "110", "NO_COLOR": "1"},
+        env=os.environ | WIDTH,
     )
     lines = "\n".join(line.rstrip() for line in ran.stdout.strip().splitlines())
     title = f"duffdp {command}".strip()
@@ -46,7 +44,7 @@ def page() -> str:
     """The page with the help as it is now."""
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)
-    return f"{before}{BEGIN}\n\n" + "\n".join(map(helped, COMMANDS)) + f"\n{END}{after}"
+    return f"{before}{BEGIN}\n\n" + "\n".join(map(helped, commands())) + f"\n{END}{after}"
 
 
 if __name__ == "__main__":

@@ -14,6 +14,7 @@ from command_line import ADULT, AGES, DATA, SURE, TYPED_ADULT, rows
 from duffdp import Ledger
 from duffdp.audit.registry import audited
 from duffdp.cli.app import application
+from duffdp.cli.ledger import charge_facts
 from duffdp.cli.values import groups, listed, value
 from duffdp.statistics.registry import entries
 
@@ -410,3 +411,17 @@ def test_a_frame_of_groups_is_read_back(call, tmp_path):
         == 0
     )
     assert pl.read_parquet(file).rows() == [("Male", "mode", 40), ("Female", "mode", 40)]
+
+
+def test_charges_of_version_0_1_are_listed_as_they_were_written():
+    asked = {"column": "age", "unit": "who", "keys": [["a"], ["b"]], "by": ["g"]}
+    texts = {"statistic": "median", "mechanism": "exponential(distance)", "epsilon": "1/2"}
+    listed = charge_facts(texts | {"parameters": asked, "delta": "0"})
+    assert listed == {
+        "statistic": "median",
+        "column": "age",
+        "mechanism": "exponential(distance)",
+        "protects": "who",
+        "groups": 2,
+        "epsilon": 0.5,
+    }

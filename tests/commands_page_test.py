@@ -1,4 +1,4 @@
-"""The page on the commands says what they say, and its plan runs."""
+"""The page on the commands says what they say, and what stands on it runs; the plan on its page too."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from duffdp.cli.app import application, run
+from command_line import DATA
+from duffdp.statistics.registry import entries
 
 DOCS = Path(__file__).parent.parent / "docs"
 TEXT = (DOCS / "commands.md").read_text(encoding="utf-8")
@@ -24,30 +25,30 @@ def test_the_help_is_current(script):
 
 
 def test_every_command_is_on_the_page(script):
-    names = {command.name for command in application().registered_commands}
-    inner = {
-        f"{group.name} {command.callback.__name__}"
-        for group in application().registered_groups
-        for command in group.typer_instance.registered_commands
-    }
-    assert names | inner | {""} == set(script["COMMANDS"])
+    names = list(script["commands"]())
+    headings = re.findall(r"^### duffdp ?(.*)$", TEXT, re.MULTILINE)
+    assert headings == names
+    assert len(names) >= 15
+    assert {entry.name for entry in entries() if entry.summary} <= set(names)
 
 
-def test_the_plan_on_the_page_runs(tmp_path, capsys):
-    (block,) = re.findall(r"```toml\n(.*?)```", TEXT, re.DOTALL)
+def test_the_plan_on_the_page_runs(tmp_path, call):
+    (block,) = re.findall(r"```toml\n(.*?)```", (DOCS / "plans.md").read_text(), re.DOTALL)
     (tmp_path / "plan.toml").write_text(block)
-    (tmp_path / "adult.csv").symlink_to(Path(__file__).parent / "data" / "adult.csv")
-    assert run(["release", str(tmp_path / "plan.toml"), "--check"]) == 0
-    assert "age by sex" in capsys.readouterr().out
-    assert run(["release", str(tmp_path / "plan.toml"), "-f", "csv"]) == 0
-    assert capsys.readouterr().out.count("\n") == 5
+    (tmp_path / "adult.csv").symlink_to(DATA / "adult.csv")
+    code, out, _ = call("release", tmp_path / "plan.toml", "--check")
+    assert (code, "age by sex" in out) == (0, True)
+    code, out, _ = call("release", tmp_path / "plan.toml", "-f", "csv")
+    assert (code, out.count("\n")) == (0, 5)
 
 
-def test_the_commands_on_the_page_run(tmp_path, capsys, monkeypatch):
+def test_the_commands_on_the_page_run(tmp_path, call, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (tmp_path / "people.csv").symlink_to(Path(__file__).parent / "data" / "adult.csv")
-    lines = [line.strip().split() for line in TEXT.splitlines() if line.startswith("    duffdp ")]
-    assert len(lines) == 4
+    (tmp_path / "people.csv").symlink_to(DATA / "adult.csv")
+    (tmp_path / "friends.csv").symlink_to(DATA / "facebook_ego_edges.csv")
+    lines = [line.strip().split() for line in TEXT.splitlines() if line[:11] == "    duffdp "]
+    assert len(lines) == 6
     for line in lines:
-        assert run(line[1:]) == 0
-    assert "spent 2 of 3, 1 left" in capsys.readouterr().out
+        code, out, _ = call(*line[1:])
+        assert code == 0
+    assert "spent 3 of 5, 2 left" in out

@@ -81,6 +81,9 @@ def one_by_one(path, columns):
             [("1", '"5" pipe'), ("2", '6" pipe'), ('"3"', 'x"')],
         ),
         ('a,b\n1,"x, ""y""\nz"\r\n', [("1", 'x, "y"\nz')]),
+        ('a,b\n1,"x" \n2,"y"\n', [("1", '"x" '), ("2", "y")]),
+        ('a,b\n1,x""\n2,"y"\n', [("1", 'x""'), ("2", "y")]),
+        ('a,b\n2,"y"\n1,"x\n', [("2", "y"), ("1", '"x')]),
         (
             "a,b\n1,x\r2,y\n3,z\n",
             [("3", "z")],
@@ -269,6 +272,23 @@ def test_readers_agree_across_blocks(tmp_path, monkeypatch):
             )
             assert not expected - found
             assert survey(str(tmp_path / "t.csv"), ",") is form
+
+
+@pytest.mark.parametrize("end", [b"\n", b"\r\n"])
+def test_what_duckdb_does_not_split_well_on_several_cores_is_not_given_to_it(tmp_path, end):
+    """At the borders between its threads it counts records twice after empty lines, and fails at line ends that differ."""
+    lines = [b"a,b", b"1,x", b"2,y"]
+    other = b"\r\n" if end == b"\n" else b"\n"
+    for content, form in (
+        (end.join(lines), Form.LINES),
+        (end.join([*lines, b""]), Form.LINES),
+        (end.join([*lines, b"", b""]), Form.MIXED),
+        (end.join([lines[0], b"", *lines[1:]]), Form.MIXED),
+        (end.join(lines) + other, Form.MIXED),
+        (end.join([*lines, b"3,\rz"]), Form.MIXED),
+    ):
+        (tmp_path / "t.csv").write_bytes(content)
+        assert survey(str(tmp_path / "t.csv"), ",") is form
 
 
 def test_records_of_any_length(tmp_path):

@@ -25,7 +25,7 @@ ASKED, BUDGET = Fraction(7, 10), 10
 GRID = {"bounds": (0, 9), "step": 1}
 EDGES = [(0, 1), (1, 2), (0, 2), (2, 3)]
 ROWS = {"x": [1, 2, 2, 5, 7, 7, 8, 9], "g": list("aabbabab"), "p": [1, 1, 1, 1, 2, 2, 3, 4]}
-GROUPS = {"by": "g", "keys": ["a", "b", "none"]}
+GROUPS = {"by": "g", "keys": ["b", "a"]}
 SELECTIONS = {
     "rows": {},
     "groups": GROUPS,
@@ -84,7 +84,9 @@ def test_shares_of_tables_add_up_to_what_is_asked_and_charged(call, where, ledge
         with recorded() as draws:
             release = call(data_for(call), epsilon=ASKED, **given_for(call), **where, ledger=paid)
         assert pays(draws, groups) * contributions == pytest.approx(float(ASKED), rel=1e-9)
-        assert release.loss.epsilon == ASKED == sum(part.epsilon for part in release.mechanism.parts)
+        assert (
+            release.loss.epsilon == ASKED == sum(part.epsilon for part in release.mechanism.parts)
+        )
         assert sum(part.draws for part in release.mechanism.parts) * groups == len(draws)
     assert BUDGET - ledger.remaining_exactly() == ASKED
 
@@ -282,7 +284,9 @@ def test_the_shares_of_a_plan_add_up(contributions, ledger):
         found = plan.run(pl.DataFrame(ROWS), ledger=ledger)
     median, quantiles, *summaries = draws
     received = [pays([median], 1), pays([quantiles], 1), pays(summaries, 2)]
-    assert [r * contributions for r in received] == pytest.approx([float(share) for share in shares])
+    assert [r * contributions for r in received] == pytest.approx(
+        [float(share) for share in shares]
+    )
     assert [release.loss.epsilon for release in found.values()] == shares
     charged = [Fraction(charge["loss"]["epsilon"]) for charge in ledger.charges()]
     assert charged == shares
@@ -308,7 +312,9 @@ def test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn(ledger, monkeypatc
     ids=str,
 )
 @pytest.mark.parametrize("make", [memory_rows, lazy_rows])
-def test_a_plan_with_one_release_that_cannot_be_made_pays_and_draws_nothing(make, second, ledger, monkeypatch):
+def test_a_plan_with_one_release_that_cannot_be_made_pays_and_draws_nothing(
+    make, second, ledger, monkeypatch
+):
     watch = Watch(ledger, monkeypatch)
     plan = Plan([{"statistic": "median", **AGES, "unit": "p"}, second], epsilon=0.5)
     with pytest.raises(DuffError):

@@ -26,9 +26,16 @@ from duffdp.rank_profile import FINEST, UNIT, part_count
 from duffdp.sampling.lazy_uniform import LazyUniform
 from duffdp.steps import StepFunction
 
-KNOWN = {"exponential", "permute-and-flip", "two-sided-geometric", "joint-exponential", "piecewise-laplace"}
+KNOWN = {
+    "exponential",
+    "permute-and-flip",
+    "two-sided-geometric",
+    "joint-exponential",
+    "piecewise-laplace",
+}
 LARGE = 14  # counts from here on are one output: no data set of a test has as many records
-BITS = 48  # of a uniform number: probabilities are found to 2**-BITS
+LISTED: dict[Any, Listed] = {}  # laws that take long, by all that they depend on
+BITS = 44  # of a uniform number: probabilities are found to 2**-BITS
 
 
 @dataclass(frozen=True)
@@ -36,8 +43,12 @@ class Draw:
     """One draw for one group: the mechanism, the epsilon that its sampler follows, and the law of what it returns."""
 
     mechanism: Any
-    epsilon: float
+    find_epsilon: Callable[[], float]
     law: Callable[[], Distribution]
+
+    @property
+    def epsilon(self) -> float:
+        return self.find_epsilon()
 
 
 @contextmanager
@@ -79,7 +90,9 @@ def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
     def race(batch, c, flip, source):
         for i in range(len(batch)):
             epsilon = float(c / (batch.rate * batch.unit))
-            draws.append(Draw(racing[-1], epsilon, lambda i=i: _race_law(batch[i], c, flip)))
+            draws.append(
+                Draw(racing[-1], lambda e=epsilon: e, lambda i=i: _race_law(batch[i], c, flip))
+            )
         return [0] * len(batch)
 
     patch.setattr(Mechanism, "release", release)
@@ -121,7 +134,7 @@ def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
         for k, output in found.items():
             beyond = k in (-LARGE, LARGE - count)  # this much noise, or more
             law[output] += ratio ** abs(k) * (1 if beyond else 1 - ratio) / (1 + ratio)
-        draws.append(Draw(self, float(epsilon), lambda: Listed(law)))
+        draws.append(Draw(self, lambda: float(epsilon), lambda: Listed(law)))
         return 0
 
     patch.setattr(Geometric, "release", release)
@@ -158,16 +171,21 @@ def _record_ladders(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
 
         output(0, 0)
         beyond = cache(lambda distance: 1.0 if distance == 0 else _chance_of(asked[0], distance))
-        first_rung = self.smoothed(ladder, 1)[0] / 2**piecewise_laplace.BITS
-        # Half a rung is rounded up, and |Z| has the rate 5/6 epsilon.
-        epsilon = -math.log(beyond(1)) * 2 * first_rung * 6 / 5
+
+        def epsilon():
+            first_rung = self.smoothed(ladder, 1)[0] / 2**piecewise_laplace.BITS
+            # Half a rung is rounded up, and |Z| has the rate 5/6 epsilon.
+            return -math.log(beyond(1)) * 2 * first_rung * 6 / 5
 
         def law():
-            found: Counter[int] = Counter()
-            for sign, distance in itertools.product((0, 1), range(most + 1)):
-                chance = beyond(distance) - (beyond(distance + 1) if distance < most else 0)
-                found[output(sign, distance)] += chance / 2
-            return Listed(found)
+            key = (self.epsilon, ladder.count, ladder.ceiling, *ladder.sensitivity(0, 64), most)
+            if key not in LISTED:
+                found: Counter[int] = Counter()
+                for sign, distance in itertools.product((0, 1), range(most + 1)):
+                    chance = beyond(distance) - (beyond(distance + 1) if distance < most else 0)
+                    found[output(sign, distance)] += chance / 2
+                LISTED[key] = Listed(found)
+            return LISTED[key]
 
         draws.append(Draw(self, epsilon, law))
         return 0
@@ -196,7 +214,9 @@ class _Zero:
         return 0
 
 
-def _record_quantiles(patch: pytest.MonkeyPatch, draws: list[Draw], places: Sequence[int] | None) -> None:
+def _record_quantiles(
+    patch: pytest.MonkeyPatch, draws: list[Draw], places: Sequence[int] | None
+) -> None:
     """Several quantiles: what reaches the coin that accepts a proposal is the exponent of its weight."""
 
     def release(self, profile, source):
@@ -206,23 +226,31 @@ def _record_quantiles(patch: pytest.MonkeyPatch, draws: list[Draw], places: Sequ
             asked = []
             made._inside = lambda source: (size, 1, chosen)
             with pytest.MonkeyPatch.context() as inner:
-                inner.setattr(proposal, "happens", lambda exponent, ratio, source: not asked.append(exponent))
+                inner.setattr(
+                    proposal, "happens", lambda exponent, ratio, source: not asked.append(exponent)
+                )
                 made.draw(_Zero())
             return asked[0]
 
-        shares = [b - a for a, b in itertools.pairwise((0, *profile.qs, 1))]
-        widest = shares.index(max(shares))  # all records in this gap, and a size that leaves all gaps with too few
-        where = [(0, 0)] * widest + [(0, UNIT * profile.total)] * (len(profile.qs) - widest)
-        large = 10**6
-        total = 8 * large + exponent(0, where) - exponent(large, where)
-        epsilon = float(total / profile.total) if profile.total else float(self.epsilon)
-        draws.append(Draw(self, epsilon, lambda: _quantiles_law(self, profile, exponent, places)))
+        draws.append(
+            Draw(
+                self,
+                lambda: _slope(profile, exponent),
+                lambda: _quantiles_law(self, profile, exponent, places),
+            )
+        )
         return [0] * len(profile.qs)
 
     patch.setattr(Joint, "release", release)
 
 
-LISTED: dict[Any, Listed] = {}
+def _slope(profile, exponent) -> float:
+    """The epsilon that a record weighs, from all records in one gap and two sizes: none, and one that no gap has."""
+    assert profile.total, "no record, no weight"
+    shares = [b - a for a, b in itertools.pairwise((0, *profile.qs, 1))]
+    widest, large = shares.index(max(shares)), 10**6
+    where = [(0, 0)] * widest + [(0, UNIT * profile.total)] * (len(profile.qs) - widest)
+    return float((8 * large + exponent(0, where) - exponent(large, where)) / profile.total)
 
 
 def _quantiles_law(self, profile, exponent, places) -> Listed:
@@ -246,7 +274,9 @@ def _quantiles_law(self, profile, exponent, places) -> Listed:
         sizes = math.ceil((float(self.epsilon) * profile.total / 2 + 40) / 8) + 1
         weight: Counter[Any] = Counter()
         for chosen in itertools.combinations_with_replacement(range(len(inside)), len(profile.qs)):
-            volume = math.prod(inside[i][1] ** many / math.factorial(many) for i, many in Counter(chosen).items())
+            volume = math.prod(
+                inside[i][1] ** many / math.factorial(many) for i, many in Counter(chosen).items()
+            )
             where = [inside[i][2] for i in chosen]
             each = sum(math.exp(float(base - exponent(size, where))) for size in range(sizes))
             weight[tuple(inside[i][0] for i in chosen)] += volume * each

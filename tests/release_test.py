@@ -9,6 +9,7 @@ from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 
 import duffdp
@@ -271,3 +272,19 @@ def test_the_least_and_the_largest_epsilon(epsilon):
         assert verb([1.0, 2.0, 3.0], epsilon=epsilon, bounds=(0, 9), step=1).epsilon == epsilon
     several = duffdp.quantiles(range(10**5), [0.1, 0.9], epsilon=1e9, bounds=(0, 10**5), step=1)
     assert several.value == pytest.approx([9999.5, 89999.5], abs=1)
+
+
+def test_a_statistic_of_ones_own_gets_numbers_of_python():
+    """Those of numpy would overflow in its sums, for some records and not for others."""
+    seen = []
+
+    class Largest:
+        def steps(self, values, domain):
+            seen.append(values)
+            return duffdp.statistics.Quantile(1).steps(values, domain)
+
+    for data in (np.array([3, 1, 3]), [3, 1, 3], pl.DataFrame({"x": [3, 1, 3]})):
+        column = "x" if isinstance(data, pl.DataFrame) else None
+        duffdp.release(Largest(), data, column=column, epsilon=1.0, bounds=(0, 2**61), step=1)
+    assert seen == [[1, 3, 3]] * 3
+    assert {type(value) for values in seen for value in values} == {int}

@@ -97,10 +97,14 @@ def check_statistic(
     """
     chosen = Grid(0, 3, 1) if domain is None else domain
     if chosen.size > MOST_CANDIDATES:
-        raise DuffError(f"check_statistic looks at every candidate: at most {MOST_CANDIDATES}, got {chosen!r}.")
+        raise DuffError(
+            f"check_statistic looks at every candidate: at most {MOST_CANDIDATES}, got {chosen!r}."
+        )
     universe = [chosen.value(i) for i in range(chosen.size)] if records is None else list(records)
     if not universe or most < 1:
-        raise DuffError(f"check_statistic needs records and most of 1 or more, got {len(universe)} records and most={most!r}.")
+        raise DuffError(
+            f"check_statistic needs records and most of 1 or more, got {len(universe)} records and most={most!r}."
+        )
     mechanisms: list[Mechanism] = [Exponential(epsilon), PermuteAndFlip(epsilon)]
     seen = cache(lambda data: _Seen(statistic, [universe[i] for i in data], chosen, mechanisms))
     pairs = 0
@@ -113,12 +117,18 @@ def check_statistic(
 class _Seen:
     """One data set: the distance of every candidate, and its log-probability under every mechanism."""
 
-    def __init__(self, statistic: Statistic, data: list[Any], domain: Domain, mechanisms: list[Mechanism]) -> None:
+    def __init__(
+        self, statistic: Statistic, data: list[Any], domain: Domain, mechanisms: list[Mechanism]
+    ) -> None:
         steps = statistic.steps(data, domain)
         if not isinstance(steps, StepFunction):
-            raise DuffError(f"steps(values, domain) must return a StepFunction, got {type(steps).__name__}.")
+            raise DuffError(
+                f"steps(values, domain) must return a StepFunction, got {type(steps).__name__}."
+            )
         if steps.domain != domain:
-            raise DuffError(f"steps(values, domain) must keep the domain, got {steps.domain!r} for {domain!r}.")
+            raise DuffError(
+                f"steps(values, domain) must keep the domain, got {steps.domain!r} for {domain!r}."
+            )
         steps.check()
         self.data, self.steps = tuple(data), steps
         self.distance = np.repeat(steps.distance, steps.count)
@@ -129,7 +139,9 @@ def _compare(here: _Seen, there: _Seen, joined: Any, mechanisms: list[Mechanism]
     about = f"data {list(here.data)!r}, and {joined!r} joins"
     steps = here.steps
     if (steps.unit, steps.rate) != (there.steps.unit, there.steps.rate):
-        raise Counterexample(f"unit and rate must not depend on the data: {about}.", here.data, joined)
+        raise Counterexample(
+            f"unit and rate must not depend on the data: {about}.", here.data, joined
+        )
     change = (there.distance - here.distance) * float(steps.unit)
     low, high = int(change.argmin()), int(change.argmax())
     spread: Fraction = int(np.ptp(there.distance - here.distance)) * steps.unit

@@ -51,7 +51,10 @@ def draw_deviation(
     """
     domain = Grid(0, 3, 1)
     steps = statistic.steps(list(DATA), domain)
-    drawn = np.bincount(np.asarray(mechanism.draw(steps, size), dtype=np.int64), minlength=domain.size) / size
+    drawn = (
+        np.bincount(np.asarray(mechanism.draw(steps, size), dtype=np.int64), minlength=domain.size)
+        / size
+    )
     expected = (law or mechanism).law(steps)
     deviation = float(np.abs(drawn - [expected.probability(x) for x in range(domain.size)]).sum())
     return deviation, math.sqrt(2 * (math.log(2**domain.size - 2) - math.log(false_alarm)) / size)

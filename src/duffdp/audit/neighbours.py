@@ -44,13 +44,15 @@ class Stepped:
 
     def __init__(self, steps: StepFunction, law: Law) -> None:
         self._starts = [steps.domain.value(i) for i in steps.start.tolist()]
-        self.log_probability = law.log_probability
+        self.log_probability = cache(law.log_probability)  # each law meets several neighbours
 
     def outputs(self) -> Iterable[Any]:
         return self._starts
 
 
-def neighbours(many: int, most: int, *, repeats: bool = True) -> Iterator[tuple[Chosen, Chosen, int]]:
+def neighbours(
+    many: int, most: int, *, repeats: bool = True
+) -> Iterator[tuple[Chosen, Chosen, int]]:
     """Every data set of fewer than `most` out of `many` records, with one record more, and that record.
 
     Data sets come by size; with `repeats` a record may occur more than once (edges of a graph may not).
@@ -65,21 +67,26 @@ def neighbours(many: int, most: int, *, repeats: bool = True) -> Iterator[tuple[
 
 def log_ratio(here: Sequence[Distribution], there: Sequence[Distribution]) -> float:
     """The largest log-ratio, either way, of the probabilities of all outputs of independent draws."""
-    up = down = 0.0
+    return max(map(abs, log_ratios(here, there)))
+
+
+def log_ratios(here: Sequence[Distribution], there: Sequence[Distribution]) -> tuple[float, float]:
+    """The least and the largest log-ratio of the probabilities of all outputs of independent draws."""
+    least = most = 0.0
     for before, after in zip(here, there, strict=True):
-        ratios = _log_ratios(before, after).values()
-        up, down = up + max(ratios), down - min(ratios)
-    return max(up, down)
+        ratios = _of_each_output(before, after).values()
+        least, most = least + min(ratios), most + max(ratios)
+    return least, most
 
 
 def worst_output(here: Distribution, there: Distribution) -> tuple[float, Any]:
     """The largest log-ratio of one draw, either way, and an output that has it."""
-    ratios = _log_ratios(here, there)
+    ratios = _of_each_output(here, there)
     worst = max(ratios, key=lambda output: abs(ratios[output]))
     return abs(ratios[worst]), worst
 
 
-def _log_ratios(here: Distribution, there: Distribution) -> dict[Any, float]:
+def _of_each_output(here: Distribution, there: Distribution) -> dict[Any, float]:
     outputs = dict.fromkeys([*here.outputs(), *there.outputs()])
     return {x: there.log_probability(x) - here.log_probability(x) for x in outputs}
 
@@ -100,7 +107,9 @@ def largest_log_ratio(
     return max(log_ratio(known(here), known(there)) for here, there in pairs)
 
 
-def largest_loss(statistic: Any, mechanism: Any, *, size: int = 4, most: int = 5, domain: Any = None) -> float:
+def largest_loss(
+    statistic: Any, mechanism: Any, *, size: int = 4, most: int = 5, domain: Any = None
+) -> float:
     """The largest privacy loss of a mechanism over all neighbours on a small domain: at most its epsilon, or it is broken.
 
     Parameters

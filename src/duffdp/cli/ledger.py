@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import json
+from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
 from duffdp.cli.options import Dataset, Format
-
-if TYPE_CHECKING:
-    from duffdp.privacy import PrivacyUnit
 
 app = typer.Typer(help="Make, show and verify budgets.", no_args_is_help=True)
 Book = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file.")]
@@ -65,35 +63,44 @@ def show(
         print(json.dumps(known | {"charges": charges}, indent=2))
         return
     from duffdp.cli.output import table
-    from duffdp.facts import Facts
 
-    rows = []
-    for paid in charges:
-        facts = Facts.from_dict(paid)
-        rows.append(
-            {
-                "number": paid["number"],
-                "time": paid["time"][:19],
-                "statistic": str(facts.statistic),
-                "column": facts.column or "",
-                "mechanism": str(facts.mechanism),
-                "protects": _protects(facts.unit),
-                "groups": len(facts.keys) or "",
-                "epsilon": float(facts.loss.epsilon),
-                "call id": paid["call"] or "",
-            }
-        )
+    rows = [
+        {"number": paid["number"], "time": paid["time"][:19]}
+        | charge_facts(paid)
+        | {"call id": paid["call"] or ""}
+        for paid in charges
+    ]
     captions = [f"{ledger.dataset}: spent {spent:.12g} of {ledger.epsilon:g}, {left:.12g} left"]
     if delta is not None:
         captions.append(f"all charges together: epsilon {total:.6g} at delta {delta:g}")
     table(rows, captions)
 
 
-def _protects(unit: PrivacyUnit) -> str:
-    """Whom a charge is for: the kind, and for a person their column and how many of their rows count."""
-    if unit.column is None:
-        return unit.kind
-    return f"{unit.kind} ({unit.column}, up to {unit.contributions})"
+def charge_facts(paid: dict[str, Any]) -> dict[str, Any]:
+    """What a charge was for."""
+    from duffdp.facts import Facts
+
+    if "loss" not in paid:  # version 0.1 wrote texts
+        asked = paid["parameters"]
+        return {
+            "statistic": paid["statistic"],
+            "column": asked["column"] or "",
+            "mechanism": paid["mechanism"],
+            "protects": asked["unit"] or "",
+            "groups": len(asked["keys"]) or "",
+            "epsilon": float(Fraction(paid["epsilon"])),
+        }
+    facts = Facts.from_dict(paid)
+    unit = facts.unit
+    person = "" if unit.column is None else f" ({unit.column}, up to {unit.contributions})"
+    return {
+        "statistic": str(facts.statistic),
+        "column": facts.column or "",
+        "mechanism": str(facts.mechanism),
+        "protects": f"{unit.kind}{person}",
+        "groups": len(facts.keys) or "",
+        "epsilon": float(facts.loss.epsilon),
+    }
 
 
 @app.command()

@@ -18,7 +18,7 @@ class Exponential(Mechanism):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbours that differ in one record, and epsilon-bounded range.
-    The domain is public. Draws are exact (`tests/privacy_test.py`, `tests/race_test.py`).
+    The domain is public. Draws are exact (`tests/neighbours_test.py`, `tests/race_test.py`).
 
     Utility
     -------

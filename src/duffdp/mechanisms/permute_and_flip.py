@@ -30,7 +30,7 @@ class PermuteAndFlip(Mechanism):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbours that differ in one record. It is not bounded-range: do not account it as
-    (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact (`tests/privacy_test.py`, `tests/race_test.py`).
+    (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact (`tests/neighbours_test.py`, `tests/race_test.py`).
 
     Utility
     -------

@@ -26,7 +26,7 @@ class Mean:
 
     Privacy
     -------
-    Changes by at most 1 when one record joins or leaves; rate 1/2 (`tests/privacy_test.py`). Public domain.
+    Changes by at most 1 when one record joins or leaves; rate 1/2 (`tests/neighbours_test.py`). Public domain.
 
     Utility
     -------

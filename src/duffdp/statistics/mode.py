@@ -26,7 +26,7 @@ class Mode:
     Privacy
     -------
     The distance is the largest count minus the count of the candidate; its range over one record is 1
-    (`tests/privacy_test.py`). Records outside the public domain are clamped (grid) or dropped (categories).
+    (`tests/neighbours_test.py`). Records outside the public domain are clamped (grid) or dropped (categories).
 
     Utility
     -------

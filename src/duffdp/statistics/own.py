@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-import numpy as np
-
 from duffdp.domain import Domain
 from duffdp.engines.source import Tally
 from duffdp.errors import DuffError
@@ -31,7 +29,9 @@ class OwnStatistic:
         return Batch.of([self._steps(*column.tally(), domain) for column in columns])
 
     def _steps(self, index: Any, count: Any, domain: Domain) -> StepFunction:
-        values = np.repeat(domain.values(index.tolist()), count)
+        # Numbers of Python, as `check_statistic` gives them: those of numpy overflow in somebody's sums.
+        repeated = zip(index.tolist(), count.tolist(), strict=True)
+        values = [value for i, times in repeated for value in [domain.value(i)] * times]
         steps = self._statistic.steps(values, domain)
         if not isinstance(steps, StepFunction) or steps.domain != domain or steps.tail is not None:
             raise DuffError(

@@ -36,7 +36,7 @@ class Quantile:
     Privacy
     -------
     Each changes by at most 1 when one record joins or leaves, and needs the rate 1/2
-    (`tests/privacy_test.py`). Clamped and snapped records, public domain.
+    (`tests/neighbours_test.py`). Clamped and snapped records, public domain.
 
     Utility
     -------

@@ -150,7 +150,7 @@ ENTRIES = (
     ),
     Entry(
         name="stars",
-        summary="A private number of stars of a graph, a node with k neighbours; the guarantee is for one edge.",
+        summary="A private number of k-stars of a graph; the guarantee is for one edge.",
         parts=_stars,
         title=lambda given: f"{given['k']}-stars",
         read={"nodes": read_nodes, "k": read_k},

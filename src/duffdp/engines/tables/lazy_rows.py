@@ -112,7 +112,8 @@ class LazyRows:
             place = nw.when(beyond).then(nw.lit(grid.size)).otherwise(place)
         if first > 0:
             inside = reaches_expression(nw, column, dtype, grid, first)
-            place = nw.lit(-1) if inside is None else nw.when(inside).then(place).otherwise(nw.lit(-1))
+            before = place * 0 - 1  # a column, where a literal could be one row
+            place = before if inside is None else nw.when(inside).then(place).otherwise(before)
         return rows.select(place.alias(INDEX))
 
     def _numbers(self, grid: Grid) -> tuple[Any, Any, Any]:

@@ -32,7 +32,7 @@ def release(
     ----------
     statistic
         An object with `steps(values, domain)` that returns a `StepFunction`: one of
-        `duffdp.statistics`, or your own. `values` are the clamped and snapped records of one group.
+        `duffdp.statistics`, or your own. `values` is the list of the clamped and snapped records of one group.
     data
         A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
         DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with

@@ -1,0 +1,435 @@
+"""Does a test notice? Each mutation breaks one promise in a copy of the source; some test must fail.
+
+`python tests/mutants.py` tries all of them, `python tests/mutants.py plan ledger` those with such a word in their name.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from typing import NamedTuple
+
+ROOT = Path(__file__).parent.parent
+
+
+class Mutant(NamedTuple):
+    """A promise that is broken: in one file of the library, one text becomes another."""
+
+    name: str
+    file: str
+    old: str
+    new: str
+    tests: tuple[str, ...]  # where it is looked for, in order
+
+
+DOOR, NEIGHBOURS = "tests/public_door_test.py", "tests/neighbours_test.py"
+SHARES = f"{DOOR}::test_shares_of_tables_add_up_to_what_is_asked_and_charged"
+GRAPH_SHARES = f"{DOOR}::test_shares_of_graphs_add_up_to_what_is_asked_and_charged"
+QUANTILES = f"{DOOR}::test_several_quantiles_share_one_epsilon"
+ORDER = f"{DOOR}::test_nothing_is_read_or_drawn_before_it_is_paid"
+REFUSED = f"{DOOR}::test_what_is_refused_reads_and_draws_nothing"
+CHECKS = f"{DOOR}::test_parameters_are_checked_before_data_are_looked_at"
+BITS = f"{DOOR}::test_every_draw_is_a_function_of_the_operating_systems_bits"
+PLAN = f"{DOOR}::test_the_shares_of_a_plan_add_up"
+PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
+PLAN_FAILS = f"{DOOR}::test_a_plan_with_one_release_that_cannot_be_made_pays_and_draws_nothing"
+ONE_ROW = f"{NEIGHBOURS}::test_one_row_through_the_verb"
+ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
+IN_GROUPS = f"{NEIGHBOURS}::test_one_row_in_one_of_two_groups_through_the_verb"
+ONE_PERSON = f"{NEIGHBOURS}::test_one_person_with_all_their_rows_through_the_verb"
+ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
+
+MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
+CHARGES = "    charges: Sequence[Charge | None] = ("
+SHUFFLED = "generator.permutation(len(people))"
+CAPPED = "counts[most:] = ordered[most:] != ordered[:-most]"
+DRAWN = "numbers += [[index] for index in mechanism.release(batch, entropy)]"
+
+MUTANTS = (
+    Mutant(
+        "duff ignores contributions",
+        "pipeline/recipe.py",
+        MADE,
+        MADE.replace("contributions", '(1 if choice == "duff" else contributions)'),
+        (SHARES,),
+    ),
+    Mutant(
+        "quantiles ignore contributions",
+        "pipeline/recipe.py",
+        MADE,
+        MADE.replace("contributions", '(1 if known.name == "quantiles" else contributions)'),
+        (QUANTILES,),
+    ),
+    Mutant(
+        "all mechanisms ignore contributions",
+        "pipeline/recipe.py",
+        MADE,
+        MADE.replace(" / contributions", ""),
+        (ONE_PERSON,),
+    ),
+    Mutant(
+        "each of several quantiles gets the whole epsilon",
+        "statistics/registry.py",
+        "share = Fraction(1, len(qs))",
+        "share = Fraction(1)",
+        (QUANTILES,),
+    ),
+    Mutant(
+        "the quantiles of a summary get the whole epsilon",
+        "statistics/registry.py",
+        "tuple(SUMMARY), 1 - COUNT_SHARE)",
+        "tuple(SUMMARY), Fraction(1))",
+        (SHARES,),
+    ),
+    Mutant(
+        "graphs are drawn before they are charged",
+        "pipeline/run.py",
+        CHARGES,
+        f"    [p.numbers() for p in prepared if p.checked.recipe.entry.of_graphs]\n{CHARGES}",
+        (ORDER,),
+    ),
+    Mutant(
+        "graphs are read before they are charged",
+        "pipeline/run.py",
+        "opened = Edges(data)",
+        "opened = Edges(list(data))",
+        (ORDER,),
+    ),
+    Mutant(
+        "a ledger accepts seeded graphs",
+        "pipeline/run.py",
+        "secure=source.secure,",
+        "secure=source.secure or checked.recipe.entry.of_graphs,",
+        (REFUSED,),
+    ),
+    Mutant(
+        "a ledger accepts seeds",
+        "ledger/ledger.py",
+        "if not self.allow_seeded and",
+        "if self.allow_seeded and",
+        (REFUSED,),
+    ),
+    Mutant(
+        "numpy's generator in the place of the operating system",
+        "sampling/entropy.py",
+        "        return SYSTEM\n",
+        "        source = SeededEntropy(np.random.default_rng())\n"
+        "        source.secure = True\n        return source\n",
+        (BITS,),
+    ),
+    Mutant(
+        "bytes of Python's generator",
+        "sampling/entropy.py",
+        "found = os.urandom(size)",
+        "found = os.urandom(0) or np.random.default_rng().bytes(size)",
+        (BITS,),
+    ),
+    Mutant(
+        "a joint law that is a tenth too steep",
+        "mechanisms/joint/proposal.py",
+        "* self._epsilon / 2\n        return [cell",
+        "* self._epsilon * 11 / 20\n        return [cell",
+        (QUANTILES,),
+    ),
+    Mutant(
+        "races that are a tenth too steep",
+        "mechanisms/mechanism.py",
+        "race(batch, self.coefficient(batch), self._flip, source)",
+        "race(batch, self.coefficient(batch) * 11 / 10, self._flip, source)",
+        (SHARES,),
+    ),
+    Mutant(
+        "a coefficient without the rate of the statistic",
+        "mechanisms/mechanism.py",
+        "return steps.rate * steps.unit * self._epsilon",
+        "return steps.unit * self._epsilon",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "permute-and-flip is called bounded",
+        "mechanisms/permute_and_flip.py",
+        "bounded_range = False",
+        "bounded_range = True",
+        (f"{NEIGHBOURS}::test_what_is_called_bounded_is_bounded",),
+    ),
+    Mutant(
+        "a release is called bounded for one of its parts",
+        "pipeline/recipe.py",
+        "bounded = all(",
+        "bounded = any(",
+        (f"{NEIGHBOURS}::test_what_is_called_bounded_is_bounded",),
+    ),
+    Mutant(
+        "joint quantiles are not called bounded",
+        "pipeline/recipe.py",
+        "bounded = all(made.bounded_range for _, made in drawing)",
+        'bounded = all(part.mechanism == "exponential" for part, _ in drawing)',
+        ("tests/composition_test.py::test_what_is_bounded_is_written_down_by_every_verb",),
+    ),
+    Mutant(
+        "a lower room imports a verb through the package",
+        "statistics/mean.py",
+        "MOST_LEVELS = 2**15",
+        "if __name__ == '':\n    from duffdp import release as release\nMOST_LEVELS = 2**15",
+        ("tests/architecture_test.py::test_imports_go_one_way",),
+    ),
+    Mutant(
+        "data are read before the parameters of quantiles are checked",
+        "pipeline/run.py",
+        "        checked = ask.check()\n",
+        '        len(data) if ask.statistic == "quantiles" else 0\n        checked = ask.check()\n',
+        (CHECKS,),
+    ),
+    Mutant(
+        "a charge that is not synced",
+        "ledger/journal.py",
+        "PRAGMA synchronous = EXTRA",
+        "PRAGMA synchronous = OFF",
+        ("tests/journal_test.py::test_every_commit_is_durable",),
+    ),
+    Mutant(
+        "piecewise Laplace noise at 11/12 of epsilon",
+        "mechanisms/piecewise_laplace.py",
+        "Fraction(SHARE - 2, SHARE)",
+        "Fraction(SHARE - 1, SHARE)",
+        (GRAPH_SHARES,),
+    ),
+    Mutant(
+        "rungs that grow twice as fast as is paid for",
+        "mechanisms/piecewise_laplace.py",
+        "growth = 1 + self._epsilon / SHARE",
+        "growth = 1 + 2 * self._epsilon / SHARE",
+        ("tests/piecewise_laplace_test.py",),
+    ),
+    Mutant(
+        "a ladder that is one too low",
+        "statistics/triangles.py",
+        "np.minimum(t + a, (t + s) // 2)",
+        "np.minimum(t + a, (t + s) // 2 - (t > 0))",
+        ("tests/triangles_test.py::test_all_small_graphs",),
+    ),
+    Mutant(
+        "a count with noise for twice the epsilon",
+        "mechanisms/geometric.py",
+        "two_sided_geometric(self._epsilon, source)",
+        "two_sided_geometric(2 * self._epsilon, source)",
+        (SHARES,),
+    ),
+    Mutant(
+        "a count without noise",
+        "pipeline/draw.py",
+        "return [[mechanism.release(count, entropy)] for count in counts]",
+        "return [[count] for count in counts]",
+        (SHARES,),
+    ),
+    Mutant(
+        "the smaller one of two draws",
+        "pipeline/draw.py",
+        DRAWN,
+        "pairs = zip(*(mechanism.release(batch, entropy) for _ in range(2)), strict=True)\n"
+        "        numbers += [[min(pair)] for pair in pairs]",
+        (SHARES,),
+    ),
+    Mutant(
+        "a mode at twice its rate",
+        "statistics/registry.py",
+        'Mode(1), "permute-and-flip"',
+        'Mode(2), "permute-and-flip"',
+        (ONE_CATEGORY,),
+    ),
+    Mutant(
+        "the paper's mode at four times its rate",
+        "statistics/registry.py",
+        "Mode(Fraction(1, 2))",
+        "Mode(2)",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "facts that say less than is spent",
+        "pipeline/recipe.py",
+        "MechanismPart(name, utility, sum(",
+        "MechanismPart(name, utility, Fraction(1, 2) * sum(",
+        (SHARES,),
+    ),
+    Mutant(
+        "a person is charged like a row",
+        "pipeline/recipe.py",
+        "Loss(total, bounded_range=bounded)",
+        "Loss(total / contributions, bounded_range=bounded)",
+        (SHARES,),
+    ),
+    Mutant(
+        "edges are called rows",
+        "pipeline/ask.py",
+        'PrivacyUnit("edge")',
+        'PrivacyUnit("row")',
+        (GRAPH_SHARES,),
+    ),
+    Mutant(
+        "bits of the release are drawn before the charge",
+        "pipeline/run.py",
+        "self._sources(self.data.without_rows(), entropy(0))",
+        "self._sources(self.data.without_rows(), self.entropy)",
+        (ORDER, REFUSED),
+    ),
+    Mutant(
+        "a plan whose weights are not shares",
+        "pipeline/plan.py",
+        "self.epsilon * weight / sum(weights)",
+        "self.epsilon * weight / len(weights)",
+        (PLAN,),
+    ),
+    Mutant(
+        "a plan that gives each release the whole epsilon",
+        "pipeline/plan.py",
+        "self.epsilon * weight / sum(weights)",
+        "self.epsilon",
+        (PLAN,),
+    ),
+    Mutant(
+        "a plan that pays for its first release alone",
+        "pipeline/run.py",
+        "ledger.charge_all([one.facts for one in prepared])",
+        "ledger.charge_all([prepared[0].facts]) * len(prepared)",
+        (PLAN,),
+    ),
+    Mutant(
+        "a plan that pays for each release by itself",
+        "pipeline/run.py",
+        "    for one in prepared:\n        one.refuse_what_types_forbid()\n    return ledger.charge_all([one.facts for one in prepared])",
+        "    return [one.refuse_what_types_forbid() or ledger.charge(one.facts) for one in prepared]",
+        (PLAN_FAILS,),
+    ),
+    Mutant(
+        "a plan that checks no types before it pays",
+        "pipeline/run.py",
+        "        one.refuse_what_types_forbid()\n    return",
+        "        one.facts  # noqa: B018\n    return",
+        (PLAN_FAILS,),
+    ),
+    Mutant(
+        "a plan without its ledger",
+        "pipeline/plan.py",
+        "ledger = self.ledger if given is None else given",
+        "ledger = self.ledger",
+        (PLAN, PLAN_ORDER),
+    ),
+    Mutant(
+        "a person has one row more than is paid for",
+        "engines/tables/people.py",
+        CAPPED,
+        "counts[most + 1 :] = ordered[most + 1 :] != ordered[: -most - 1]",
+        (ONE_PERSON,),
+    ),
+    Mutant(
+        "people have no cap",
+        "engines/tables/people.py",
+        CAPPED,
+        "",
+        (ONE_PERSON,),
+    ),
+    Mutant(
+        "the first rows of every person",
+        "engines/tables/people.py",
+        SHUFFLED,
+        "np.arange(len(people))",
+        ("tests/people_test.py::test_one_of_two_rows[numbers-polars]", "tests/people_test.py"),
+    ),
+    Mutant(
+        "the same choice in every release",
+        "engines/tables/people.py",
+        SHUFFLED,
+        "np.random.default_rng(0).permutation(len(people))",
+        ("tests/people_test.py::test_one_of_two_rows[numbers-polars]", "tests/people_test.py"),
+    ),
+    Mutant(
+        "lazy engines keep one row more",
+        "engines/tables/adapters/polars_lazy.py",
+        ".over(PERSON) < most",
+        ".over(PERSON) <= most",
+        ("tests/people_test.py::test_one_of_two_rows[numbers-polars-lazy]", "tests/people_test.py"),
+    ),
+    Mutant(
+        "a group takes the first row of the next",
+        "engines/groups.py",
+        "(begins + sizes).tolist()",
+        "(begins + sizes + 1).tolist()",
+        (IN_GROUPS,),
+    ),
+    Mutant(
+        "keys that are one value in the column are two groups",
+        "engines/tables/public_values.py",
+        "return len(set(values)) < len(values)",
+        "return False",
+        ("tests/keys_test.py",),
+    ),
+    Mutant(
+        "a ledger that does not add up",
+        "ledger/ledger.py",
+        "spent = spent.plus(Amount(facts.loss.epsilon, facts.loss.delta))",
+        "spent = Amount(facts.loss.epsilon, facts.loss.delta)",
+        ("tests/ledger_test.py::test_ten_tenths_are_one", PLAN),
+    ),
+    Mutant(
+        "a ledger that never refuses",
+        "ledger/ledger.py",
+        "if asked > left:",
+        "if asked > budget + left:",
+        (REFUSED,),
+    ),
+)
+
+
+def run(mutant: Mutant | None, source: Path, tests: tuple[str, ...]) -> str | None:
+    """The first test that fails, if any, with the library taken from `source`."""
+    command = [sys.executable, "-m", "pytest", "-x", "-q", "-rfE", "-p", "no:cacheprovider", *tests]
+    environment = os.environ | {"PYTHONPATH": str(source), "PYTHONDONTWRITEBYTECODE": "1"}
+    ran = subprocess.run(
+        command, cwd=ROOT, env=environment, capture_output=True, text=True, check=False
+    )
+    if ran.returncode == 0:
+        return None
+    found = re.search(r"^(?:FAILED|ERROR) (\S+)", ran.stdout, re.MULTILINE)
+    if found is None or found[0].startswith("ERROR"):
+        raise SystemExit(f"{mutant.name if mutant else 'no mutation'}: {ran.stdout[-2000:]}")
+    return found[1]
+
+
+def broken(mutant: Mutant, source: Path) -> str | None:
+    """Break the copy, look for a test that notices, and mend the copy."""
+    path = source / "duffdp" / mutant.file
+    text = path.read_text()
+    if text.count(mutant.old) != 1:
+        raise SystemExit(f"{mutant.name}: its text is not in {mutant.file} once. Adapt the table.")
+    path.write_text(text.replace(mutant.old, mutant.new))
+    try:
+        return run(mutant, source, mutant.tests)
+    finally:
+        path.write_text(text)
+
+
+def main(words: list[str]) -> int:
+    """Try all mutations with one of the words in their name; how many survived."""
+    chosen = [m for m in MUTANTS if not words or any(word in m.name for word in words)]
+    survived = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "src"
+        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        sound = tuple(dict.fromkeys(test for mutant in chosen for test in mutant.tests))
+        if (failed := run(None, source, sound)) is not None:
+            raise SystemExit(f"{failed} fails without a mutation")
+        for mutant in chosen:
+            killer = broken(mutant, source)
+            survived += killer is None
+            print(f"{mutant.name:62} {killer or 'SURVIVED'}", flush=True)
+    print(f"{len(chosen) - survived} of {len(chosen)} mutations were noticed")
+    return survived
+
+
+if __name__ == "__main__":
+    raise SystemExit(min(main(sys.argv[1:]), 1))
