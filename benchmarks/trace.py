@@ -11,6 +11,7 @@ import argparse
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
 from itertools import groupby
 from pathlib import Path
 from types import FrameType
@@ -82,7 +83,7 @@ def main(show: bool) -> None:
         for verb in (median, quantiles):
             for epsilon in (1, 0.001):
                 verb(epsilon)  # imports come first
-                calls = trace(lambda: verb(epsilon))
+                calls = trace(partial(verb, epsilon))
                 walk = stays(calls)
                 print(
                     f"{verb.__name__}(csv, by, unit, ledger, epsilon={epsilon}): {len(calls)} calls"

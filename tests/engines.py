@@ -99,7 +99,8 @@ ENGINES = {
 }
 
 
-def open_sources(data, domain, column, by=None, keys=None, unit=None, contributions=1, rng=None, rows=True):
-    """The sources of counts that a release gets from data, one for each group; without rows, those of its rehearsal."""
+def open_sources(data, domain, column, by=None, keys=None, unit=None, contributions=1, rng=None):
+    """The sources of counts that a release gets from data, one for each group."""
     table = Table(data, select(column, by, keys, unit, contributions), domain.kind)
-    return (table if rows else table.without_rows()).sources(domain, entropy(rng))
+    table.check(domain)
+    return table.sources(domain, entropy(rng))

@@ -163,9 +163,7 @@ class Plan:
 
     def _prepared(self, ask: Ask, source: Any, rng: object = None) -> Prepared:
         """One release after all checks that need no row."""
-        prepared = Prepared.of(with_values(ask, source) if self._reads_text else ask, source, rng)
-        prepared.refuse_what_types_forbid()
-        return prepared
+        return Prepared.of(with_values(ask, source) if self._reads_text else ask, source, rng)
 
     def _ledger(self, given: Any) -> Any:
         ledger = self.ledger if given is None else given

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duffdp.domain import Categories
+from duffdp.domain import Categories, Domain
 from duffdp.engines.arrays import CategoryColumn, Column, Records, read
 from duffdp.engines.edges import check_edges
 from duffdp.engines.selection import is_table
-from duffdp.engines.tables import Table, open_table
+from duffdp.engines.tables import Table
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
 from duffdp.pipeline.ask import EVERYTHING, Ask, Checked
@@ -36,9 +36,9 @@ class Edges:
     def sources(self, domain: Any, entropy: Entropy) -> list[Any]:
         return [self._edges]
 
-    def without_rows(self) -> Edges:
+    def check(self, domain: Any) -> None:
+        """Refuse what no edge could change."""
         check_edges(self._edges)
-        return Edges([])
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,14 +62,20 @@ class Prepared:
         elif selection is EVERYTHING and (type(data) is np.ndarray or not is_table(data)):
             opened = read(data)
         else:
-            opened = open_table(data, selection, checked.domain.kind)
+            opened = Table(data, selection, checked.domain.kind)
+        domain = checked.domain_for(opened.integer, opened.untyped)
+        # What the types forbid is refused here, and so before anything is charged.
+        if isinstance(opened, Records):
+            _column(opened.without_rows(), domain)
+        else:
+            opened.check(domain)
         made = checked.recipe
         facts = Facts(
             statistic=made.statistic,
             mechanism=made.mechanism,
             loss=made.loss,
             unit=checked.unit,
-            domain=checked.domain_for(opened.integer, opened.untyped),
+            domain=domain,
             column=selection.column,
             by=selection.by,
             keys=selection.keys,
@@ -77,18 +83,16 @@ class Prepared:
         )
         return cls(checked, facts, opened, source)
 
-    def refuse_what_types_forbid(self) -> None:
-        """Go all the way but for the draw, without a row: what would fail then is not charged."""
-        # Without a row there is nothing to choose: any bits will do, and none is taken from the release.
-        self._sources_of(self.data.without_rows(), entropy(0))
-
     def numbers(self) -> Numbers:
         """Read the records and draw."""
         return draw(self.checked.recipe, self.sources(), self.facts.domain, self.entropy)
 
     def sources(self) -> list[Any]:
         """Where the counts come from, one source for each group."""
-        return self._sources_of(self.data, self.entropy)
+        data, domain = self.data, self.facts.domain
+        if isinstance(data, Records):
+            return [_column(data, domain)]
+        return data.sources(domain, self.entropy)
 
     def release(self, result: Result) -> Release:
         """What came out, with its facts."""
@@ -98,13 +102,11 @@ class Prepared:
         assert isinstance(self.data, Table)
         return self.data.answers(columns)
 
-    def _sources_of(self, data: Records | Table | Edges, source: Entropy) -> list[Any]:
-        domain = self.facts.domain
-        if not isinstance(data, Records):
-            return data.sources(domain, source)
-        return [
-            CategoryColumn(data, domain) if isinstance(domain, Categories) else Column(data, domain)
-        ]
+
+def _column(records: Records, domain: Domain) -> CategoryColumn | Column:
+    if isinstance(domain, Categories):
+        return CategoryColumn(records, domain)
+    return Column(records, domain)
 
 
 ANYWHERE = (None, None, None, None, 1)
@@ -144,10 +146,7 @@ def run_one(
 
 def run(ask: Ask, data: Any, ledger: Ledger | None = None, rng: object = None) -> Release:
     """Check, charge, read and draw one release."""
-    prepared = Prepared.of(ask, data, rng)
-    if ledger is not None:
-        prepared.refuse_what_types_forbid()
-    return make_releases([prepared], ledger)[0]
+    return make_releases([Prepared.of(ask, data, rng)], ledger)[0]
 
 
 def make_releases(

@@ -1,4 +1,4 @@
-"""Small frames of public keys and released values."""
+"""Columns of public keys and released values, for engines whose columns have one type each."""
 
 from __future__ import annotations
 
@@ -6,17 +6,10 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
-from duffdp.engines.selection import narwhals
-from duffdp.engines.tables.column_types import spellings
+from duffdp.engines.tables.public_values import spellings
 
 _INT64 = range(-(2**63), 2**63)
 _PLACES = 38  # of the decimals that engines have
-
-
-def rows(frame: Any) -> list[dict[str, Any]]:
-    """The rows of a small frame of any library."""
-    collected = narwhals().from_native(frame).lazy().collect()
-    return list(collected.iter_rows(named=True))
 
 
 def of_one_type(values: list[Any]) -> list[Any]:
