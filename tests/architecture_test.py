@@ -23,7 +23,6 @@ ROOMS = (
     "errors",
     "version",
     "printable",
-    "json_types",
     "optional",
     "domain",
     "parameters",

@@ -101,6 +101,6 @@ ENGINES = {
 
 def open_sources(data, domain, column, by=None, keys=None, unit=None, contributions=1, rng=None):
     """The sources of counts that a release gets from data, one for each group."""
-    table = Table(data, select(column, by, keys, unit, contributions), domain.kind)
-    table.check(domain)
-    return table.sources(domain, entropy(rng))
+    selection = select(column, by, keys, unit, contributions)
+    table = Table(data, selection, domain.kind, lambda integer, untyped: domain)
+    return table.sources(entropy(rng))

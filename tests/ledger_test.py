@@ -214,7 +214,7 @@ def test_a_call_that_died_pays_again(path):
     charge = ledger.charge(facts())
     assert charge.earlier is None
     result = Result([[7]], dt.datetime.now(dt.UTC))
-    charge.keep(result)
+    charge.store(result)
     assert ledger.charge(facts()).earlier == result
     assert len(ledger.charges()) == 2
     assert ledger.verify().releases == 1

@@ -12,7 +12,6 @@ import numpy as np
 
 from duffdp.domain import Categories
 from duffdp.errors import DuffError
-from duffdp.parameters import read_contributions
 
 LIBRARIES = {
     "pandas",
@@ -61,7 +60,7 @@ def is_table(data: Any) -> bool:
     return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in LIBRARIES
 
 
-def select(column: Any, by: Any, keys: Any, unit: Any, contributions: Any) -> Selection:
+def select(column: Any, by: Any, keys: Any, unit: Any, contributions: int = 1) -> Selection:
     """Check how rows are chosen and grouped, without looking at them."""
     if column is not None and not isinstance(column, str):
         raise DuffError(
@@ -70,11 +69,6 @@ def select(column: Any, by: Any, keys: Any, unit: Any, contributions: Any) -> Se
     if unit is not None and not isinstance(unit, str):
         raise DuffError(
             f'unit must be the name of the column that names the person, got {unit!r}. Pass for example unit="person_id".'
-        )
-    contributions = read_contributions(contributions)
-    if unit is None and contributions != 1:
-        raise DuffError(
-            f'contributions={contributions} needs unit, the column that names the person. Pass for example unit="person_id".'
         )
     if by is None:
         if keys is not None:

@@ -148,7 +148,7 @@ class Plan:
         *,
         ledger: Any = None,
         rng: object = None,
-        done: Callable[[], None] = lambda: None,
+        done: Callable[[], None] | None = None,
     ) -> dict[str, Release]:
         """Charge all releases or none, then make them; `done` is called after each."""
         source = self.source if data is None else data
@@ -180,7 +180,7 @@ def _facts(checked: Checked) -> Facts:
         statistic=made.statistic,
         mechanism=made.mechanism,
         loss=made.loss,
-        unit=checked.unit,
+        unit=made.unit,
         domain=checked.domain,
         column=selection.column,
         by=selection.by,

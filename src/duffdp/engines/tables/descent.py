@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from duffdp.domain import Grid, Ints
-from duffdp.domain.expressions import rounded_down
+from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Question, Ranks, Tally
 from duffdp.engines.tables.lazy_rows import LazyRows

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from duffdp.domain import Domain, Grid, Ints
-from duffdp.domain.expressions import reaches_expression, snap_expression
+from duffdp.domain.snapping import reaches_expression, snap_expression
 from duffdp.engines.tables.adapters.query import QueryEngine
 from duffdp.engines.tables.clocks import ticks
 from duffdp.engines.tables.names import GROUP, INDEX, PERSON, VALUE

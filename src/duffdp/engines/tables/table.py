@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import difflib
 import os
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -19,10 +22,12 @@ from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
 from duffdp.engines.tables.names import KEY, PERSON, VALUE
 from duffdp.engines.tables.people import Randomness
-from duffdp.engines.tables.public_values import Known, known_categories, known_keys
+from duffdp.engines.tables.public_values import Known, known_categories, known_keys, spellings
 from duffdp.errors import DuffError, UnsupportedData
 
 SERIES = "values"  # the column of a series
+_INT64 = range(-(2**63), 2**63)
+_PLACES = 38  # of the decimals that engines have
 
 
 def column_types(path: str, columns: list[str]) -> dict[str, Any]:
@@ -58,9 +63,17 @@ class Table:
     kind
         The kind of the public domain ("int", "float", "decimal", "date", "datetime" or "category"): what a file
         without types is read as.
+    domain_for
+        The public domain for a column, given whether its type is one of whole numbers and whether it declares none.
     """
 
-    def __init__(self, data: Any, selection: Selection, kind: str) -> None:
+    def __init__(
+        self,
+        data: Any,
+        selection: Selection,
+        kind: str,
+        domain_for: Callable[[bool, bool], Domain],
+    ) -> None:
         self._nw = nw = narwhals()
         named = (selection.column, *selection.by, selection.unit)
         needed = list(dict.fromkeys(name for name in named if name is not None))
@@ -88,43 +101,33 @@ class Table:
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
         types = dict(zip(needed, map(self._adapter.dtype, needed), strict=True))
-        self.dtype = types[selection.column]
-        self.integer = self.dtype.is_integer() or self.dtype == nw.Boolean
-        self._categories: Known | None = None
+        dtype = types[selection.column]
+        # What the types forbid is refused here, before a row is read or anything is charged.
         self._keys = (
             known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None
         )
-
-    def check(self, domain: Domain) -> None:
-        """Refuse what the types forbid: numbers for numbers, dates or times for dates and times, categories that can be."""
-        nw, dtype, column = self._nw, self.dtype, self._selection.column
-        assert column is not None
-        if isinstance(domain, Categories):
+        self._categories: Known | None = None
+        self.domain = domain_for(dtype.is_integer() or dtype == nw.Boolean, self.untyped)
+        if isinstance(self.domain, Categories):
             self._categories = known_categories(
-                nw, self._adapter, dtype, column, domain, self.untyped
+                nw, self._adapter, dtype, selection.column, self.domain, self.untyped
             )
-            return
-        if self._eager and dtype == nw.Object:
-            return
-        timed, moments = (
-            domain.kind in ("date", "datetime"),
-            isinstance(dtype, nw.Date | nw.Datetime),
-        )
-        if timed != moments or not (timed or dtype.is_numeric() or dtype == nw.Boolean):
-            raise UnsupportedData(wrong_kind(timed, f"{column!r} of type {dtype}", moments))
+        elif not (self._eager and dtype == nw.Object):
+            timed, moments = (
+                self.domain.kind in ("date", "datetime"),
+                isinstance(dtype, nw.Date | nw.Datetime),
+            )
+            if timed != moments or not (timed or dtype.is_numeric() or dtype == nw.Boolean):
+                given = f"{selection.column!r} of type {dtype}"
+                raise UnsupportedData(wrong_kind(timed, given, moments))
 
-    def sources(self, domain: Domain, source: Randomness) -> list[Tally]:
+    def sources(self, source: Randomness) -> list[Tally]:
         """One source of counts for each key, in order; one in all without keys.
 
-        Parameters
-        ----------
-        domain
-            What rows become indices of; it has passed `check`.
-        source
-            What decides which rows of a person count.
+        `source` decides which rows of a person count.
         """
         try:
-            return self._sources(domain, source)
+            return self._sources(source)
         except Exception as error:  # the library's own words may quote data
             if type(error).__module__.partition(".")[0].lstrip("_") not in LIBRARIES:
                 raise
@@ -132,8 +135,13 @@ class Table:
                 f"the query cannot be made ({type(error).__name__}). Is the connection closed?"
             ) from None
 
-    def _sources(self, domain: Domain, source: Randomness) -> list[Tally]:
-        nw, adapter, (column, by, _, unit, most) = self._nw, self._adapter, self._selection
+    def _sources(self, source: Randomness) -> list[Tally]:
+        nw, domain, adapter, (column, by, _, unit, most) = (
+            self._nw,
+            self.domain,
+            self._adapter,
+            self._selection,
+        )
         assert column is not None
         if self._eager:
             memory = MemoryRows(adapter, column, by, self._keys, unit, most)
@@ -155,9 +163,10 @@ class Table:
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own library."""
         by, keys = self._selection.by, self._selection.keys
-        return self._adapter.answer(
-            {name: [key[i] for key in keys] for i, name in enumerate(by)} | columns
-        )
+        columns = dict(zip(by, map(list, zip(*keys, strict=True)), strict=True)) | columns
+        if not self._adapter.mixes_types:
+            columns = {name: of_one_type(values) for name, values in columns.items()}
+        return self._adapter.answer(columns)
 
 
 def _opened(nw: Any, data: Any, needed: list[str]) -> Any:
@@ -182,3 +191,24 @@ def _opened(nw: Any, data: Any, needed: list[str]) -> Any:
     if isinstance(frame, nw.Series) and needed:
         raise DuffError(f"data are one series, so there is no column {needed[0]!r}. Pass a frame.")
     return frame
+
+
+def of_one_type(values: list[Any]) -> list[Any]:
+    """Values as they are if a typed column can hold them together, else as numbers or text that it can hold."""
+    kinds = set(map(type, values))
+    zones = {value.tzinfo is None for value in values if isinstance(value, dt.datetime)}
+    large = kinds == {int} and not all(value in _INT64 for value in values)
+    if len(kinds) == 1 and len(zones) < 2 and not large:
+        return values
+    if large and all(abs(value) < 10**_PLACES for value in values):
+        return [Decimal(value) for value in values]
+    try:
+        if kinds <= {int, float, Decimal} and (
+            large or all(float(value) == value for value in values)
+        ):
+            return [float(value) for value in values]
+    except OverflowError:
+        pass
+    if all(isinstance(value, str) for value in values):
+        return [str.__str__(value) for value in values]
+    return [(spellings(value) or (str(value),))[0] for value in values]

@@ -11,7 +11,6 @@ import numpy as np
 from duffdp.domain import Array, Grid
 from duffdp.engines.sql import quote_name
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
-from duffdp.engines.tables.answers import of_one_type
 from duffdp.engines.tables.clocks import reach
 from duffdp.engines.tables.names import COPY, INDEX, ORDER, PERSON, PLACE
 
@@ -92,7 +91,6 @@ class DuckdbRelation(NarwhalsQuery):
         return dict(native.project(", ".join(parts)).fetchnumpy())
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
-        columns = dict(zip(columns, map(of_one_type, columns.values()), strict=True))
         return self._listed(
             columns, dict(zip(columns, map(_type_of, columns.values()), strict=True))
         )

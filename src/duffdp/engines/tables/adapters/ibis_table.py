@@ -9,7 +9,6 @@ from typing import Any
 
 from duffdp.domain import Grid
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
-from duffdp.engines.tables.answers import of_one_type
 from duffdp.engines.tables.clocks import reach
 from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE, VALUE
 
@@ -89,7 +88,7 @@ class IbisTable(NarwhalsQuery):
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import pyarrow as pa
 
-        return pa.table({name: of_one_type(values) for name, values in columns.items()})
+        return pa.table(columns)
 
 
 def _letters(value: Any) -> Any:

@@ -8,7 +8,6 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Array, Ints
-from duffdp.engines.tables.answers import of_one_type
 
 
 class MemoryFrame:
@@ -16,6 +15,7 @@ class MemoryFrame:
 
     nanoseconds = True  # keys are compared with a column of nanoseconds exactly
     may_equal = None  # and no two different ones are taken for one another
+    mixes_types = False  # in one column of an answer
 
     def __init__(self, nw: Any, frame: Any) -> None:
         self.nw, self.frame = nw, frame
@@ -54,8 +54,7 @@ class MemoryFrame:
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         """A small frame of the same library."""
-        typed = {name: of_one_type(values) for name, values in columns.items()}
-        return self.nw.from_dict(typed, backend=self.frame.implementation).to_native()
+        return self.nw.from_dict(columns, backend=self.frame.implementation).to_native()
 
 
 def positions_of_objects(records: Iterable[Any], values: list[Any]) -> Ints:

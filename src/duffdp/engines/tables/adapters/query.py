@@ -16,6 +16,8 @@ class QueryEngine(Protocol):
     # Makes values equal which the engine might take for one another; None if there are none.
     may_equal: Callable[[Any], Any] | None
 
+    mixes_types: bool  # whether one column of an answer can hold values of several types
+
     def dtype(self, name: str) -> Any:
         """The declared type of a column."""
 
@@ -48,6 +50,7 @@ class NarwhalsQuery:
     """What most engines do alike."""
 
     nanoseconds = False
+    mixes_types = False
     may_equal: Callable[[Any], Any] | None = None
 
     def __init__(self, nw: Any, frame: Any) -> None:
