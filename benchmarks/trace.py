@@ -1,61 +1,100 @@
-"""How far one release walks through the house: functions called, files they stand in, and how often the file changes.
+"""How far one release walks through the house: functions called, files, and changes of file.
 
-Run `python -m benchmarks.trace`.
+Every call of Python code in the package counts, lambdas and generators too. A change of file is
+two calls in a row that stand in different files. Run `python -m benchmarks.trace`; with `--show`
+it prints the walk as well, one line for each stay in a file.
 """
 
 from __future__ import annotations
 
+import argparse
 import sys
 import tempfile
 from collections.abc import Callable
+from functools import partial
+from itertools import groupby
 from pathlib import Path
-from typing import Any
+from types import FrameType
 
 import duffdp
 
-SOURCE = str(Path(duffdp.__file__).parent)
+SOURCE = Path(duffdp.__file__).parent
 MOST_CHANGES = 40
 
+Call = tuple[str, str]
 
-def trace(call: Callable[[], Any]) -> list[tuple[str, str]]:
-    """The functions of the package that a call enters, in order, with their files."""
-    seen: list[tuple[str, str]] = []
 
-    def watch(frame: Any, event: str, _: Any) -> None:
+def trace(run: Callable[[], object]) -> list[Call]:
+    """The functions of the package that a run enters, in order, with their files."""
+    calls: list[Call] = []
+
+    def watch(frame: FrameType, event: str, _: object) -> None:
         code = frame.f_code
-        if event == "call" and code.co_filename.startswith(SOURCE) and code.co_name[0] != "<":
-            seen.append((code.co_filename, code.co_name))
+        if event == "call" and code.co_filename.startswith(str(SOURCE)):
+            calls.append((str(Path(code.co_filename).relative_to(SOURCE)), code.co_name))
 
     sys.setprofile(watch)
     try:
-        call()
+        run()
     finally:
         sys.setprofile(None)
-    return seen
+    return calls
 
 
-def main() -> None:
-    folder = tempfile.TemporaryDirectory()
-    path = Path(folder.name) / "people.csv"
-    rows = "".join(f"{i % 90},{'ab'[i % 2]},{i % 500}\n" for i in range(2000))
-    path.write_text(f"age,ward,person\n{rows}")
-    given: dict[str, Any] = {"column": "age", "by": "ward", "keys": ["a", "b"], "unit": "person"}
-    given |= {"epsilon": 0.001, "bounds": (0, 120), "ledger": duffdp.Ledger(Path(folder.name) / "b.db", epsilon=9)}
-    calls: dict[str, Callable[[], Any]] = {
-        "median": lambda: duffdp.median(path, **given),
-        "quantiles": lambda: duffdp.quantiles(path, [0.25, 0.75], **given),
-    }
-    for name, call in calls.items():
-        call()  # imports come first
-        seen = trace(call)
-        files = [file for file, _ in seen]
-        changes = sum(a != b for a, b in zip(files, files[1:], strict=False))
-        print(
-            f"{name}(csv, by, unit, ledger): {len(seen)} calls of {len(set(seen))} functions in "
-            f"{len(set(files))} files, {changes} changes of file (at most {MOST_CHANGES})"
-        )
-    folder.cleanup()
+def stays(calls: list[Call]) -> list[tuple[str, list[str]]]:
+    """The walk, file by file: which functions are called before the file changes."""
+    return [
+        (file, [name for _, name in some]) for file, some in groupby(calls, lambda call: call[0])
+    ]
+
+
+def main(show: bool) -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "people.csv"
+        rows = "".join(f"{i % 90},{'ab'[i % 2]},{i % 500}\n" for i in range(2000))
+        path.write_text(f"age,ward,person\n{rows}")
+        ledger = duffdp.Ledger(Path(folder) / "budget.db", epsilon=9)
+
+        def median(epsilon: float) -> object:
+            return duffdp.median(
+                path,
+                column="age",
+                by="ward",
+                keys=["a", "b"],
+                unit="person",
+                bounds=(0, 120),
+                epsilon=epsilon,
+                ledger=ledger,
+            )
+
+        def quantiles(epsilon: float) -> object:
+            return duffdp.quantiles(
+                path,
+                [0.25, 0.75],
+                column="age",
+                by="ward",
+                keys=["a", "b"],
+                unit="person",
+                bounds=(0, 120),
+                epsilon=epsilon,
+                ledger=ledger,
+            )
+
+        for verb in (median, quantiles):
+            for epsilon in (1, 0.001):
+                verb(epsilon)  # imports come first
+                calls = trace(partial(verb, epsilon))
+                walk = stays(calls)
+                print(
+                    f"{verb.__name__}(csv, by, unit, ledger, epsilon={epsilon}): {len(calls)} calls"
+                    f" of {len(set(calls))} functions in {len({file for file, _ in calls})} files,"
+                    f" {len(walk) - 1} changes of file (at most {MOST_CHANGES})"
+                )
+                if show:
+                    print("".join(f"    {file}: {' '.join(names)}\n" for file, names in walk))
 
 
 if __name__ == "__main__":
-    main()
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--show", action="store_true", help="print the walk, file by file")
+    main(parser.parse_args().show)

@@ -56,7 +56,7 @@ def sources(data: Any, options: dict[str, Any]) -> list[Any]:
 
     statistic = "mode" if "categories" in options else "median"
     prepared = Prepared.of(Ask(statistic=statistic, epsilon=1, **options), data, None)
-    return prepared.sources()
+    return prepared.data.sources(prepared.entropy)
 
 
 def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:

@@ -25,7 +25,6 @@ ROOMS = (
     "errors",
     "version",
     "printable",
-    "json_types",
     "optional",
     "domain",
     "parameters",

@@ -1,6 +1,4 @@
-"""A selection without rows is released like any other: every engine, every kind of column, with and
-without people.
-"""
+"""A selection without rows is released like any other: every engine, every kind of column, with and without people."""
 
 from __future__ import annotations
 
@@ -40,9 +38,7 @@ SITUATIONS = {
 @pytest.mark.parametrize("situation", SITUATIONS)
 @pytest.mark.parametrize("kind", KINDS)
 def test_no_row_is_no_reason(engine, kind, situation):
-    """All counts are 0, in the rehearsal and in the release; what would be one record more is no
-    error either.
-    """
+    """All counts are 0; what would be one record more is no error either."""
     arrow_type, value, domain = KINDS[kind]
     values, groups, people = SITUATIONS[situation]
     filled = [value if v == "value" else v for v in values]
@@ -55,16 +51,14 @@ def test_no_row_is_no_reason(engine, kind, situation):
         frame = ENGINES[engine](columns)
         for by, keys in ((None, None), ("g", ["a", "none"])):
             for unit in (None, "p"):
-                for rows in (True, False) if not more else (True,):
-                    sources = open_sources(frame, domain, "x", by, keys, unit, rows=rows)
-                    assert len(sources) == len(keys or [0])
-                    if rows:
-                        outside = situation == "no matching key" and by is None
-                        nobody = situation == "nobody" and unit is None
-                        expected = len(more) + (outside or nobody)
-                        # With people, a person's two rows count as one.
-                        expected = min(expected, 1) if unit else expected
-                        assert sum(int(s.tally()[1].sum()) for s in sources) == expected
+                sources = open_sources(frame, domain, "x", by, keys, unit)
+                assert len(sources) == len(keys or [0])
+                outside = situation == "no matching key" and by is None
+                nobody = situation == "nobody" and unit is None
+                expected = len(more) + (outside or nobody)
+                # With people, a person's two rows count as one.
+                expected = min(expected, 1) if unit else expected
+                assert sum(int(s.tally()[1].sum()) for s in sources) == expected
 
 
 @pytest.mark.parametrize("unit", [None, "p"])
@@ -92,9 +86,7 @@ def test_people_and_a_ledger(engine, unit, rows, tmp_path):
 
 
 def test_objects_of_pandas_are_objects_whatever_they_look_like():
-    """A column of objects with text alone, with nothing, or with a number in it: no error, and the
-    same outputs.
-    """
+    """A column of objects with text alone, with nothing, or with a number in it: no error, and the same outputs."""
     for records in ([], ["a"], ["a", 1], [None], [1, "a", [2]], ["a"] * 200 + [1]):
         frame = pd.DataFrame(
             {"x": pd.Series(records, dtype=object), "g": pd.Series(records, dtype=object), "p": 1}

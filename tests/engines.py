@@ -1,6 +1,4 @@
-"""The engines that every frame test runs on: how to make a frame of each from a dictionary of
-columns.
-"""
+"""The engines that every frame test runs on: how to make a frame of each from a dictionary of columns."""
 
 from __future__ import annotations
 
@@ -37,9 +35,7 @@ def spark():
 
 
 def arrow(columns):
-    """The columns with types that do not depend on the values: `columns` maps a name to (arrow
-    type, list).
-    """
+    """The columns with types that do not depend on the values: `columns` maps a name to (arrow type, list)."""
     return pa.table({name: pa.array(values, type=kind) for name, (kind, values) in columns.items()})
 
 
@@ -53,10 +49,7 @@ def duckdb_relation(columns):
 
 
 def spark_frame(columns):
-    signed = {
-        name: (pa.int16() if kind == pa.uint8() else kind, values)
-        for name, (kind, values) in columns.items()
-    }
+    signed = {name: (pa.int16() if kind == pa.uint8() else kind, values) for name, (kind, values) in columns.items()}
     return spark().createDataFrame(arrow(signed)).cache()
 
 
@@ -83,9 +76,7 @@ def written(ending):
 def dask_frame(columns):
     import dask.dataframe
 
-    return dask.dataframe.from_pandas(
-        arrow(columns).to_pandas(types_mapper=pd.ArrowDtype), npartitions=2
-    )
+    return dask.dataframe.from_pandas(arrow(columns).to_pandas(types_mapper=pd.ArrowDtype), npartitions=2)
 
 
 def ibis_table(columns):
@@ -108,11 +99,8 @@ ENGINES = {
 }
 
 
-def open_sources(
-    data, domain, column, by=None, keys=None, unit=None, contributions=1, rng=None, rows=True
-):
-    """The sources of counts that a release gets from data, one for each group; without rows, those
-    of its rehearsal.
-    """
-    table = Table(data, select(column, by, keys, unit, contributions), domain.kind)
-    return (table if rows else table.without_rows()).sources(domain, entropy(rng))
+def open_sources(data, domain, column, by=None, keys=None, unit=None, contributions=1, rng=None):
+    """The sources of counts that a release gets from data, one for each group."""
+    selection = select(column, by, keys, unit, contributions)
+    table = Table(data, selection, domain.kind, lambda integer, untyped: domain)
+    return table.sources(entropy(rng))

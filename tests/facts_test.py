@@ -7,6 +7,7 @@ from __future__ import annotations
 import ast
 import datetime as dt
 import json
+from dataclasses import asdict
 from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
@@ -17,6 +18,7 @@ import pytest
 
 import duffdp
 from duffdp import DuffError, Loss, PrivacyUnit, Release
+from duffdp.facts import as_json
 
 DAY = dt.date(2024, 1, 1)
 NOON = dt.datetime(2024, 1, 1, 12)
@@ -146,7 +148,7 @@ def test_units_and_losses_are_checked():
     ):
         with pytest.raises(DuffError):
             PrivacyUnit(*wrong)
-    assert Loss.from_dict(Loss(Fraction(1, 3), Fraction(1, 7), True).to_dict()) == Loss(
+    assert Loss.from_dict(as_json(asdict(Loss(Fraction(1, 3), Fraction(1, 7), True)))) == Loss(
         Fraction(1, 3), Fraction(1, 7), True
     )
 

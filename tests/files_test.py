@@ -19,16 +19,17 @@ from hypothesis import strategies as st
 
 import duffdp
 from duffdp import UnsupportedData
-from duffdp.engines import text_files, text_layout, text_records
-from duffdp.engines.files import is_untyped, open_path
-from duffdp.engines.text_layout import Form, survey
+from duffdp.engines import delimited, text_records, text_tables
+from duffdp.engines.files import open_path
+from duffdp.engines.text_records import Form, survey
 
 SURE = 1e5
 
 
 def rows(path, columns, value=None, kind="category", connection=None):
     """The records of a file, in no order."""
-    found = open_path(path, columns, value=value, kind=kind, connection=connection).fetchall()
+    opened = open_path(path, columns, value=value, kind=kind, connection=connection)
+    found = opened.rows().fetchall()
     return Counter(found)
 
 
@@ -39,8 +40,8 @@ def texts(path, content, columns=("a", "b"), **how):
 
 def one_by_one(path, columns):
     """The same by the reader for files that are not well-formed."""
-    layout = text_layout.read_layout(str(path))
-    with text_layout.open_bytes(str(path)) as file:
+    layout = delimited.read_layout(str(path))
+    with text_records.open_bytes(str(path)) as file:
         records = list(
             text_records.read_records(file, layout.delimiter.encode(), len(layout.names))
         )
@@ -286,7 +287,7 @@ def test_odd_lines_at_every_place_of_a_larger_file(tmp_path, quoted, place, end)
 
 def test_readers_agree_across_blocks(tmp_path, monkeypatch):
     """Records that lie on the borders of the blocks in which a file is looked through."""
-    monkeypatch.setattr(text_layout, "BLOCK", 64)
+    monkeypatch.setattr(text_records, "BLOCK", 64)
     lines = [b'%d,"y%s""\n"' % (i, b"x" * (i % 40)) for i in range(400)]
     content = b"a,b\n" + b"\n".join(lines)
     expected = Counter((str(i), "y" + "x" * (i % 40) + '"\n') for i in range(400))
@@ -464,7 +465,7 @@ def test_the_session_decides_nothing(tmp_path):
 
 def test_only_the_column_of_values_has_a_type(tmp_path):
     (tmp_path / "t.csv").write_text("x,g,p\n1,1,00\n2.5,1.0,0\nfour,2020-01-01,1e5\n")
-    relation = open_path(tmp_path / "t.csv", ["x", "g", "p"], value="x", kind="int")
+    relation = open_path(tmp_path / "t.csv", ["x", "g", "p"], value="x", kind="int").rows()
     assert list(map(str, relation.types)) == ["DOUBLE", "VARCHAR", "VARCHAR"]
     assert Counter(relation.fetchall()) == Counter(
         [(1, "1", "00"), (2.5, "1.0", "0"), (None, "2020-01-01", "1e5")]
@@ -477,7 +478,9 @@ def test_only_the_column_of_values_has_a_type(tmp_path):
     ):
         (tmp_path / "t.jsonl").write_text("")
         for file in ("t.csv", "t.jsonl"):
-            assert str(open_path(tmp_path / file, ["x"], value="x", kind=kind).types[0]) == name
+            opened = open_path(tmp_path / file, ["x"], value="x", kind=kind)
+            for relation in (opened.types, opened.rows()):
+                assert [str(found) for found in relation.types] == [name]
 
 
 def test_a_word_among_the_first_numbers_changes_nothing(tmp_path):
@@ -586,7 +589,7 @@ def test_patterns_and_folders(tmp_path):
             f"{tmp_path}/{folder}/**/*{ending}",
             f"{tmp_path}/{folder}/**/*",
         ):
-            assert is_untyped(data)
+            assert open_path(data, ["a", "b"]).untyped
             assert rows(data, ["a", "b"]) - Counter([('"', None)]) == expected
         if ending != ".jsonl":
             raw = b"a,b,c\n1,2,3\n"
@@ -595,8 +598,6 @@ def test_patterns_and_folders(tmp_path):
             )
             with pytest.raises(UnsupportedData, match=r"first lines of .* differ"):
                 rows(tmp_path / folder, ["a", "b"])
-    for data in (tmp_path / "t.parquet", tmp_path, "x.duckdb::t.csv", [1, 2], 5):
-        assert is_untyped(data) == (data == tmp_path)
     with pytest.raises(UnsupportedData, match="of one kind"):
         rows(tmp_path, ["a"])
 
@@ -612,7 +613,7 @@ def test_folders_that_name_a_value(tmp_path):
         (tmp_path / f"region={region}").mkdir()
         duckdb.sql(f"COPY (SELECT {i} AS a) TO '{tmp_path}/region={region}/part.parquet'")
     for kept in (3, 2, 1):  # whether all of the names are numbers or dates decides nothing
-        assert {str(t) for t in open_path(tmp_path, ["a", "region"]).types} == {
+        assert {str(t) for t in open_path(tmp_path, ["a", "region"]).types.types} == {
             "INTEGER",
             "VARCHAR",
         }
@@ -712,7 +713,7 @@ def test_a_connection_with_tables_of_its_own(tmp_path):
     base.close()
     (tmp_path / "t.csv").write_text('x\nright\n\n"\n')
     found = [
-        open_path(data, ["x"], connection=connection)
+        open_path(data, ["x"], connection=connection).rows()
         for data in [f"{tmp_path}/p.sqlite::t", tmp_path / "t.csv"] * 2
     ]
     for relation in found:
@@ -769,7 +770,7 @@ def test_no_error_quotes_a_record(tmp_path):
 
 def test_batches(tmp_path, monkeypatch):
     """Tables that are filled in several steps hold every record once."""
-    monkeypatch.setattr(text_files, "BATCH", 7)
+    monkeypatch.setattr(text_tables, "BATCH", 7)
     content = '"\na,b\n' + "".join(f"{i},\n" for i in range(50))
     found = texts(tmp_path / "t.csv", "a,b\n" + content)
     assert found == Counter([('"', None), ("a", "b"), *((str(i), None) for i in range(50))])

@@ -18,12 +18,11 @@ from duffdp import DuffError, Grid
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms import Joint
 from duffdp.mechanisms.joint import proposal as proposals
-from duffdp.mechanisms.joint.log_sums import range_log_sums
-from duffdp.mechanisms.joint.proposal import Proposal
+from duffdp.mechanisms.joint.proposal import Proposal, range_log_sums
 from duffdp.pipeline.draw import wide_profile
 from duffdp.rank_profile import FINEST, UNIT, part_count, part_ranks
-from duffdp.sampling.bernoulli import happens
 from duffdp.sampling.entropy import entropy
+from duffdp.sampling.lazy_uniform import happens
 from duffdp.statistics import Quantiles
 from duffdp.statistics.quantiles import read_qs
 
@@ -152,15 +151,15 @@ def test_every_draw_is_weighed_by_its_score_at_the_stated_epsilon(monkeypatch, e
     data, qs = (0, 0, 2, 3, 3, 3, 3, 5, 6), QUARTERS
     weighed, proposed = [], []
 
-    def recorded(exponent, ratio, source):
+    def recorded(exponent, ratio, *_):
         weighed.append(exponent)
         return True
 
     for name in ("_inside", "_outside"):
         original = getattr(Proposal, name)
 
-        def wrapped(self, source, original=original):
-            found = original(self, source)
+        def wrapped(self, *bits, original=original):
+            found = original(self, *bits)
             if found is not None:
                 proposed.append((found[0], found[2]))
             return found
@@ -406,8 +405,8 @@ def test_places_within_a_tie_follow_the_law(monkeypatch, qs, epsilon):
     for name in ("_inside", "_outside"):
         original = getattr(Proposal, name)
 
-        def wrapped(self, source, original=original):
-            proposed.append(original(self, source))
+        def wrapped(self, *bits, original=original):
+            proposed.append(original(self, *bits))
             return proposed[-1]
 
         monkeypatch.setattr(Proposal, name, wrapped)

@@ -48,7 +48,7 @@ TAMPERED = {
 @pytest.fixture
 def filled(path):
     ledger = Ledger(path, epsilon=1)
-    ledger.call("a").charge(facts()).keep(Result([[5]], dt.datetime.now(dt.UTC)))
+    ledger.call("a").charge(facts()).store(Result([[5]], dt.datetime.now(dt.UTC)))
     for _ in range(3):
         ledger.charge(facts())
     assert ledger.verify().entries == 6

@@ -18,7 +18,7 @@ import pytest
 import duffdp
 from duffdp import Categories, DuffError, Grid, UnsupportedData
 from duffdp.engines.source import Question
-from duffdp.engines.tables.column_types import column_values, spellings
+from duffdp.engines.tables.public_values import column_values, spellings
 from engines import ENGINES, open_sources
 
 GRID = Grid(0, 9, 1)

@@ -115,7 +115,7 @@ def test_the_charge_comes_before_the_rows_and_the_draw(path, monkeypatch):
 
 def test_records_of_files_are_read_after_the_charge(path, monkeypatch):
     """Of a file of text, its first line; of SQLite, the declared types."""
-    from duffdp.engines import databases, text_files
+    from duffdp.engines import databases, delimited, json_lines
 
     ledger = Ledger(path, epsilon=1)
     plain, quoted, lines = (path.parent / name for name in ("plain.csv", "quoted.csv", "x.jsonl"))
@@ -128,7 +128,8 @@ def test_records_of_files_are_read_after_the_charge(path, monkeypatch):
     base.commit()
     base.close()
     spent = []
-    for owner, name in ((text_files, "survey"), (text_files, "_kept"), (databases, "_texts")):
+    watched = ((delimited, "survey"), (json_lines, "survey"), (databases, "_texts"))
+    for owner, name in watched:
         original = getattr(owner, name)
 
         def watch(*args, original=original, **kw):
@@ -217,7 +218,7 @@ def test_a_call_that_died_pays_again(path):
     charge = ledger.charge(facts())
     assert charge.earlier is None
     result = Result([[7]], dt.datetime.now(dt.UTC))
-    charge.keep(result)
+    charge.store(result)
     assert ledger.charge(facts()).earlier == result
     assert len(ledger.charges()) == 2
     assert ledger.verify().releases == 1

@@ -218,6 +218,9 @@ class _Zero:
     def below(self, bound: int) -> int:
         return 0
 
+    def words(self, size: int) -> Any:
+        return np.zeros(size, dtype=np.uint64)
+
 
 def _record_quantiles(
     patch: pytest.MonkeyPatch, draws: list[Draw], places: Sequence[int] | None
@@ -230,10 +233,10 @@ def _record_quantiles(
 
         def exponent(size, chosen):
             asked = []
-            made._inside = lambda source: (size, 1, chosen)
+            made._inside = lambda words, source: (size, 1, chosen)
             with pytest.MonkeyPatch.context() as inner:
                 inner.setattr(
-                    proposal, "happens", lambda exponent, ratio, source: not asked.append(exponent)
+                    proposal, "happens", lambda exponent, *_: not asked.append(exponent)
                 )
                 made.draw(_Zero())
             return asked[0]

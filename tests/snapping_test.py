@@ -19,7 +19,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duffdp import BoundsError, Grid
-from duffdp.domain.expressions import reaches_expression, snap_expression
+from duffdp.domain.snapping import reaches_expression, snap_expression
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question
 

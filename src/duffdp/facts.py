@@ -1,15 +1,18 @@
-"""What is public about a release, in types: the ledger, the report, JSON and `repr` read these and nothing else."""
+"""What is public about a release, in types, and as the types that JSON has.
+
+The ledger, the report, JSON and `repr` read these and nothing else.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields
+from dataclasses import asdict, dataclass, field
+from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
 from duffdp.domain import Categories, Domain, Grid
-from duffdp.json_types import as_json, from_json
 from duffdp.parameters import Choice
 from duffdp.privacy import Loss, PrivacyUnit, Worded
 
@@ -51,10 +54,6 @@ class StatisticFact(Worded):
         ]
         return f"{self.name}({', '.join(words)})"
 
-    def to_dict(self) -> dict[str, Any]:
-        """Its fields as types that JSON has."""
-        return {"name": self.name, "parameters": as_json(dict(self.parameters))}
-
 
 @dataclass(frozen=True, slots=True)
 class MechanismPart:
@@ -71,10 +70,6 @@ class MechanismPart:
     def __str__(self) -> str:
         named = self.name if self.utility is None else f"{self.name}({self.utility})"
         return named if self.draws == 1 else f"{named} x {self.draws}"
-
-    def to_dict(self) -> dict[str, Any]:
-        """Its fields as types that JSON has."""
-        return {field.name: as_json(getattr(self, field.name)) for field in fields(self)}
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -106,13 +101,9 @@ class MechanismFact(Worded):
     def __str__(self) -> str:
         return " + ".join(map(str, self.parts))
 
-    def to_dict(self) -> dict[str, Any]:
-        """Its fields as types that JSON has."""
-        return {"asked": self.asked, "parts": [part.to_dict() for part in self.parts]}
-
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> MechanismFact:
-        """The mechanism behind `to_dict()`."""
+        """The mechanism behind its part of `Facts.to_dict()`."""
         parts = (part | {"epsilon": Fraction(part["epsilon"])} for part in given["parts"])
         return cls(given["asked"], tuple(MechanismPart(**part) for part in parts))
 
@@ -133,17 +124,24 @@ class Facts:
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has."""
-        return {
-            "statistic": self.statistic.to_dict(),
-            "mechanism": self.mechanism.to_dict(),
-            "loss": self.loss.to_dict(),
-            "unit": self.unit.to_dict(),
-            **_from_domain(self.domain),
-            "column": self.column,
-            "by": list(self.by),
-            "keys": as_json(self.keys),
-            "secure": self.secure,
-        }
+        statistic, mechanism = self.statistic, self.mechanism
+        fields: dict[str, Any] = as_json(
+            {
+                "statistic": {"name": statistic.name, "parameters": dict(statistic.parameters)},
+                "mechanism": {
+                    "asked": mechanism.asked,
+                    "parts": list(map(asdict, mechanism.parts)),
+                },
+                "loss": asdict(self.loss),
+                "unit": asdict(self.unit),
+                **_from_domain(self.domain),
+                "column": self.column,
+                "by": self.by,
+                "keys": self.keys,
+                "secure": self.secure,
+            }
+        )
+        return fields
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> Facts:
@@ -163,18 +161,16 @@ class Facts:
 
 def _from_domain(domain: Domain) -> dict[str, Any]:
     if isinstance(domain, Categories):
-        return {"kind": domain.kind, "categories": as_json(list(domain))}
+        return {"kind": domain.kind, "categories": list(domain)}
     step = domain.step
     if isinstance(step, dt.timedelta):  # as `step` takes it
         step = step // DAY if domain.kind == "date" else step.total_seconds()
     elif isinstance(step, float):
         exact = 1 / domain.index_units(Fraction(1))
-        step = step if Fraction(repr(step)) == exact else exact  # a power of two is no short decimal
-    return {
-        "kind": domain.kind,
-        "bounds": as_json([domain.lower, domain.upper]),
-        "step": as_json(step),
-    }
+        step = (
+            step if Fraction(repr(step)) == exact else exact
+        )  # a power of two is no short decimal
+    return {"kind": domain.kind, "bounds": [domain.lower, domain.upper], "step": step}
 
 
 def _to_domain(given: dict[str, Any]) -> Domain:
@@ -183,3 +179,37 @@ def _to_domain(given: dict[str, Any]) -> Domain:
         return Categories(given["categories"])
     lower, upper = (from_json(bound, kind) for bound in given["bounds"])
     return Grid(lower, upper, from_json(given["step"], "decimal" if kind == "decimal" else "float"))
+
+
+def as_json(value: Any) -> Any:
+    """A value, or a list, tuple or dictionary of values, with nothing in it that JSON cannot hold.
+
+    Dates and times become ISO text, exact numbers text, steps of time the numbers that `step` takes, others their text.
+    """
+    if value is None or type(value) in (str, bool, int, float):
+        return value
+    if isinstance(value, dict):
+        return {str(name): as_json(item) for name, item in value.items()}
+    if isinstance(value, list | tuple):
+        return [as_json(item) for item in value]
+    if isinstance(value, dt.date | dt.time):  # a datetime is a date
+        return value.isoformat()
+    if isinstance(value, dt.timedelta):  # days between dates, seconds between times
+        return value // DAY if value % DAY == dt.timedelta(0) else value.total_seconds()
+    for kind in (bool, int, float):  # numpy's doubles and enumerations are numbers too
+        if isinstance(value, kind):
+            return kind(value)
+    if type(value).__module__ == "numpy" and hasattr(value, "item"):
+        return as_json(value.item())
+    return str(value)
+
+
+def from_json(value: Any, kind: str) -> Any:
+    """A value of a grid of this kind from what `as_json` made of it."""
+    if not isinstance(value, str):
+        return value
+    if kind == "date":
+        return dt.date.fromisoformat(value)
+    if kind == "datetime":
+        return dt.datetime.fromisoformat(value)
+    return Decimal(value) if kind == "decimal" else Fraction(value)

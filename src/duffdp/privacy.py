@@ -78,10 +78,6 @@ class PrivacyUnit(Worded):
     def __str__(self) -> str:
         return self.kind if self.column is None else self.column
 
-    def to_dict(self) -> dict[str, Any]:
-        """Its fields as types that JSON has."""
-        return {"kind": self.kind, "column": self.column, "contributions": self.contributions}
-
 
 @dataclass(frozen=True, slots=True)
 class Loss:
@@ -115,15 +111,7 @@ class Loss:
     delta: Fraction = Fraction(0)
     bounded_range: bool = False
 
-    def to_dict(self) -> dict[str, Any]:
-        """Exact numbers as text, for they are added up."""
-        return {
-            "epsilon": str(self.epsilon),
-            "delta": str(self.delta),
-            "bounded_range": self.bounded_range,
-        }
-
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> Loss:
-        """The loss behind `to_dict()`."""
+        """The loss behind its part of a stored release: exact numbers are text there, for they are added up."""
         return cls(Fraction(given["epsilon"]), Fraction(given["delta"]), given["bounded_range"])

@@ -9,7 +9,7 @@ from typing import Any
 
 from duffdp.facts import MechanismFact
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.pipeline.recipe import recipe
+from duffdp.pipeline.recipe import make_recipe
 from duffdp.statistics.registry import entries
 
 
@@ -29,7 +29,7 @@ def audited() -> Iterator[Audited]:
     for known in entries():
         for example in known.examples:
             for choice in known.choices:
-                made = recipe(known.name, tuple(example.items()), choice, 1, 1)
+                made = make_recipe(known.name, tuple(example.items()), choice, 1)
                 (part, mechanism), *others = made.parts
                 if not others and not known.of_graphs and isinstance(mechanism, Mechanism):
                     title = known.title(made.statistic.parameters)

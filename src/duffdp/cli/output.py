@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from duffdp.cli.options import Format
 from duffdp.errors import DuffError
-from duffdp.json_types import as_json
+from duffdp.facts import as_json
 from duffdp.printable import visible
 
 if TYPE_CHECKING:

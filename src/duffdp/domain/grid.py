@@ -220,11 +220,6 @@ class Grid:
         return self._num_step / (self._den * (1_000_000 if self.kind == "datetime" else 1))
 
     @property
-    def between_whole(self) -> bool:
-        """Whether the bounds were given as whole numbers."""
-        return isinstance(self.lower, int) and isinstance(self.upper, int)
-
-    @property
     def whole(self) -> bool:
         """Whether candidates are whole numbers (days, microseconds)."""
         return self.whole_steps is not None

@@ -12,7 +12,7 @@ from __future__ import annotations
 import math
 import struct
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -246,3 +246,52 @@ def _unorder(order: int) -> float:
     bits = order if order >= 0 else (-order) | (1 << 63)
     number: float = struct.unpack("<d", struct.pack("<Q", bits))[0]
     return number
+
+
+class Steps(Protocol):
+    """What a grid says about its candidates."""
+
+    size: int
+    whole_steps: WholeSteps | None
+    double_steps: DoubleSteps
+
+    def threshold(self, index: int, integer: bool) -> float | int | None:
+        """The smallest key that snaps to `index` or above; None if no key gets there."""
+
+
+def snap_expression(nw: Any, column: Any, dtype: Any, grid: Steps, shift: int = 0) -> Any:
+    """The index of every present number of a column, rounded down to a multiple of 2**shift.
+
+    `dtype` is the type of the column: numbers, or truth values. Dates and times come as Int64, in
+    days or microseconds since 1970.
+    """
+    if grid.whole_steps is not None and is_whole(nw, dtype):
+        return rounded_down(grid.whole_steps.of_column(nw, column, dtype), shift)
+    place = grid.double_steps.of_column(nw, column)
+    if grid.double_steps.rounds:
+        return rounded_down(place.cast(nw.Int64).clip(0, grid.size - 1), shift)
+    if shift:  # exact, and quicker than whole numbers
+        place = (place * 2.0**-shift).floor() * 2.0**shift
+    return place.cast(nw.Int64)
+
+
+def reaches_expression(nw: Any, column: Any, dtype: Any, grid: Steps, index: int) -> Any:
+    """Whether a number of a column snaps to this index (above 0) or beyond; None if none can."""
+    whole = is_whole(nw, dtype) and grid.whole_steps is not None
+    edge = grid.threshold(index, whole)
+    if edge is None:
+        return None
+    if not whole:
+        return (column if dtype == nw.Float64 else column.cast(nw.Float64)) >= edge
+    keys, least, most = as_keys(nw, column, dtype)
+    return None if edge > most else keys >= max(edge, least)
+
+
+def rounded_down(index: Any, shift: int) -> Any:
+    """A column of whole numbers of 0 and more, in multiples of 2**shift."""
+    return index - index % 2**shift if shift else index
+
+
+def is_whole(nw: Any, dtype: Any) -> bool:
+    """Whether a type holds nothing but whole numbers or truth values."""
+    return bool(dtype.is_integer() or dtype == nw.Boolean)

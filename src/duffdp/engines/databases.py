@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,22 +20,79 @@ _ROWS = "duffdp_rows"
 _numbers = itertools.count()
 
 
+class DuckdbTable:
+    """A table or view of a DuckDB file, which stays where it is."""
+
+    def __init__(self, connection: DuckDBPyConnection, path: Path, table: str) -> None:
+        connection.execute(f"ATTACH {quote_text(str(path))} AS source (READ_ONLY)")
+        known = connection.execute(
+            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' UNION ALL "
+            "SELECT view_name FROM duckdb_views() WHERE database_name = 'source' AND NOT internal"
+        ).fetchall()
+        _check_table(path, table, [row[0] for row in known])
+        self.types = connection.sql(f"SELECT * FROM source.{quote_name(table)}")
+
+    def rows(self) -> DuckDBPyRelation:
+        return self.types
+
+
+class SqliteTable:
+    """A table or view of a SQLite file, copied into a table of DuckDB that may lie on disk.
+
+    DuckDB's own SQLite reader is an extension that has to be downloaded.
+    """
+
+    def __init__(
+        self, connection: DuckDBPyConnection, path: Path, table: str, columns: list[str]
+    ) -> None:
+        self._connection, self._path, self._table = connection, path, quote_name(table)
+        with closing(self._open()) as base:
+            tables = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+            _check_table(path, table, [row[0] for row in tables])
+            described = base.execute(f"PRAGMA table_info({self._table})")
+            declared = {row[1]: _affinity(row[2]) for row in described}
+        wanted = [c for c in columns if c in declared] or list(declared)[:1]
+        # The others are known by name, so that a misspelt column gets its hint.
+        extra = [c for c in declared if c not in wanted]
+        self._needed = {quote_name(c): declared[c] for c in wanted}
+        columns_and_types = (f"NULL::{declared[c]} AS {quote_name(c)}" for c in [*wanted, *extra])
+        self.types = connection.sql(f"SELECT {', '.join(columns_and_types)} WHERE false")
+
+    def rows(self) -> DuckDBPyRelation:
+        """The needed columns, a batch at a time."""
+        names, copy = ", ".join(self._needed), f"duffdp_sqlite_{next(_numbers)}"
+        columns = ", ".join(f"{name} {kind}" for name, kind in self._needed.items())
+        self._connection.execute(f"CREATE TEMP TABLE {copy} ({columns})")
+        # Every field has a letter before its text, so that all of a batch is text for DuckDB and nothing is missing.
+        casts = ", ".join(
+            f"TRY_CAST(CASE WHEN v{i} <> '' THEN substr(v{i}, 2) END AS {kind})"
+            for i, kind in enumerate(self._needed.values())
+        )
+        with closing(self._open()) as base:
+            cursor = base.execute(f"SELECT {names} FROM {self._table}")
+            while batch := cursor.fetchmany(BATCH):
+                batched = enumerate(zip(*batch, strict=True))
+                self._connection.register(_ROWS, {f"v{i}": _texts(column) for i, column in batched})
+                self._connection.execute(f"INSERT INTO {copy} SELECT {casts} FROM {_ROWS}")
+                self._connection.unregister(_ROWS)
+        return self._connection.table(copy)
+
+    def _open(self) -> sqlite3.Connection:
+        base = sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", uri=True)
+        base.text_factory = decode
+        return base
+
+
 def open_database(
-    connection: DuckDBPyConnection, path: Path, table: str, columns: list[str], rows: bool
-) -> DuckDBPyRelation:
+    connection: DuckDBPyConnection, path: Path, table: str, columns: list[str]
+) -> DuckdbTable | SqliteTable:
     """A table or view of a database file, by what the file says it is."""
     if not path.is_file():
         raise UnsupportedData(f"there is no database file {str(path)!r}. Check the path.")
     with path.open("rb") as file:
         if file.read(15) == b"SQLite format 3":
-            return _copy_sqlite(connection, path, table, columns, rows)
-    connection.execute(f"ATTACH {quote_text(str(path))} AS source (READ_ONLY)")
-    known = connection.execute(
-        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' UNION ALL "
-        "SELECT view_name FROM duckdb_views() WHERE database_name = 'source' AND NOT internal"
-    ).fetchall()
-    _check_table(path, table, [row[0] for row in known])
-    return connection.sql(f"SELECT * FROM source.{quote_name(table)}")
+            return SqliteTable(connection, path, table, columns)
+    return DuckdbTable(connection, path, table)
 
 
 def _check_table(path: Path, table: str, known: list[str]) -> None:
@@ -42,59 +100,6 @@ def _check_table(path: Path, table: str, known: list[str]) -> None:
         raise UnsupportedData(
             f"there is no table {table!r} in {str(path)!r}. Hint: its tables are {', '.join(sorted(known)) or 'none'}."
         )
-
-
-def _copy_sqlite(
-    connection: DuckDBPyConnection, path: Path, table: str, columns: list[str], rows: bool
-) -> DuckDBPyRelation:
-    """The needed columns of a SQLite table, a batch at a time, in a table of DuckDB that may lie on disk.
-
-    DuckDB's own SQLite reader is an extension that has to be downloaded.
-    """
-    base = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
-    base.text_factory = decode
-    try:
-        _check_table(
-            path,
-            table,
-            [
-                row[0]
-                for row in base.execute(
-                    "SELECT name FROM sqlite_master WHERE type IN ('table', 'view')"
-                )
-            ],
-        )
-        declared = {
-            row[1]: _affinity(row[2])
-            for row in base.execute(f"PRAGMA table_info({quote_name(table)})")
-        }
-        wanted = [c for c in columns if c in declared] or list(declared)[:1]
-        extra = [
-            c for c in declared if c not in wanted
-        ]  # known by name, so that a misspelt column gets its hint
-        types = ", ".join(f"{quote_name(c)} {declared[c]}" for c in [*wanted, *extra])
-        copy = f"duffdp_sqlite_{next(_numbers)}"
-        connection.execute(f"CREATE TEMP TABLE {copy} ({types})")
-        if not rows:
-            return connection.table(copy)
-        cursor = base.execute(
-            f"SELECT {', '.join(map(quote_name, wanted))} FROM {quote_name(table)}"
-        )
-        into = ", ".join(map(quote_name, wanted))
-        # Every field has a letter before its text, so that all of a batch is text for DuckDB and nothing is missing.
-        casts = ", ".join(
-            f"TRY_CAST(CASE WHEN v{i} <> '' THEN substr(v{i}, 2) END AS {declared[c]})"
-            for i, c in enumerate(wanted)
-        )
-        while batch := cursor.fetchmany(BATCH):
-            connection.register(
-                _ROWS, {f"v{i}": _texts(column) for i, column in enumerate(zip(*batch, strict=True))}
-            )
-            connection.execute(f"INSERT INTO {copy} ({into}) SELECT {casts} FROM {_ROWS}")
-            connection.unregister(_ROWS)
-    finally:
-        base.close()
-    return connection.table(copy)
 
 
 def _texts(values: tuple[Any, ...]) -> Any:

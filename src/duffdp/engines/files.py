@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import tempfile
+from dataclasses import dataclass
 from glob import escape, glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Protocol
 
-from duffdp.engines.sql import quote_name as quote_name
-from duffdp.engines.sql import quote_text as quote_text
+from duffdp.engines.sql import quote_name, quote_text
 from duffdp.errors import DuffError, UnsupportedData
 
 if TYPE_CHECKING:
@@ -27,18 +27,42 @@ _KINDS = (
 )
 
 
-def is_path(data: Any) -> bool:
-    """Whether data are named by a path."""
-    return isinstance(data, str | os.PathLike)
+class Reader(Protocol):
+    """One kind of files or tables, opened for its columns."""
+
+    @property
+    def types(self) -> DuckDBPyRelation:
+        """The columns and their types, perhaps without rows."""
+
+    def rows(self) -> DuckDBPyRelation:
+        """The same with all rows."""
 
 
-def is_untyped(data: Any) -> bool:
-    """Whether data are files of text, which declare no types; by their names alone."""
-    if not is_path(data):
-        return False
-    path, table = _parts(os.fspath(data))
-    names = _inside(path) if os.path.isdir(path) else [path, *glob(path, recursive=True)]
-    return not table and any(name.lower().endswith((*DELIMITED, *JSON_LINES)) for name in names)
+@dataclass(frozen=True, slots=True)
+class PathTable:
+    """What a path names: columns and types are known, rows are read when they are asked for.
+
+    `types` is a DuckDB relation with the columns. No record of a file of text or of SQLite is in it, or was read for it; with
+    `rows` such records are read once, into a table that may spill to disk. Others stay where they are. In files of text, which
+    are `untyped`, every column is text but that of values.
+    """
+
+    name: str
+    reader: Reader
+    types: DuckDBPyRelation
+    untyped: bool
+
+    def rows(self) -> DuckDBPyRelation:
+        """The relation with all rows."""
+        import sqlite3
+        import zlib
+
+        import duckdb
+
+        try:
+            return self.reader.rows()
+        except (duckdb.Error, sqlite3.Error, zlib.error, EOFError, OSError):
+            raise _unreadable(self.name) from None
 
 
 def open_path(
@@ -47,15 +71,12 @@ def open_path(
     *,
     value: str | None = None,
     kind: str = "float",
-    rows: bool = True,
     connection: DuckDBPyConnection | None = None,
-) -> DuckDBPyRelation:
-    """A DuckDB relation over what a path names, in a connection of its own if none is given.
+) -> PathTable:
+    """What a path names, in a connection of its own if none is given.
 
     `columns` are those that are needed. Parquet files and tables keep their declared types. In files of text every column is
-    text, except that `value` is read as a public domain of this kind needs it, field by field. Without `rows` names and types are
-    the same, and no record of a file of text or of SQLite is read; with them such records are read once, into a table that may
-    spill to disk. Others stay where they are.
+    text, except that `value` is read as a public domain of this kind needs it, field by field.
     """
     try:
         import duckdb
@@ -70,22 +91,24 @@ def open_path(
 
     name = os.fspath(data)
     path, table = _parts(name)
-    connection = connection or duckdb.connect()
-    connection.execute(
-        f"SET temp_directory = {quote_text(tempfile.gettempdir())}"
-    )  # where it may spill; not the working folder
+    # Where it may spill: not the working folder.
+    connection = connection or duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
     try:
-        if table:
-            relation = open_database(connection, Path(path), table, columns, rows)
-        else:
-            relation = _open_files(connection, _files(path), columns, value, kind, rows)
-        assert relation.columns  # reads the types
+        reader, untyped = (
+            (open_database(connection, Path(path), table, columns), False)
+            if table
+            else _open_files(connection, _files(path), columns, value, kind)
+        )
+        return PathTable(name, reader, reader.types, untyped)
     except (duckdb.Error, sqlite3.Error, zlib.error, EOFError, OSError):
-        # Without what the reader says, which may quote a line of the data.
-        raise UnsupportedData(
-            f"cannot read {name!r}: it is not a readable file of its kind. duffdp reads {_KINDS}."
-        ) from None
-    return relation
+        raise _unreadable(name) from None
+
+
+def _unreadable(name: str) -> UnsupportedData:
+    """Without what the reader says, which may quote a line of the data."""
+    return UnsupportedData(
+        f"cannot read {name!r}: it is not a readable file of its kind. duffdp reads {_KINDS}."
+    )
 
 
 def _parts(name: str) -> tuple[str, str]:
@@ -133,15 +156,17 @@ def _open_files(
     columns: list[str],
     value: str | None,
     kind: str,
-    rows: bool,
-) -> DuckDBPyRelation:
-    from duffdp.engines.text_files import open_delimited, open_json_lines
+) -> tuple[Reader, bool]:
+    """The reader of files, and whether they declare no types: by their names alone."""
+    from duffdp.engines.delimited import DelimitedFiles
+    from duffdp.engines.json_lines import JsonLines
 
-    for endings, reader in ((DELIMITED, open_delimited), (JSON_LINES, open_json_lines)):
-        if all(path.lower().endswith(endings) for path in paths):
-            return reader(connection, paths, columns, value, kind, rows)
+    if all(path.lower().endswith(DELIMITED) for path in paths):
+        return DelimitedFiles(connection, paths, columns, value, kind), True
+    if all(path.lower().endswith(JSON_LINES) for path in paths):
+        return JsonLines(connection, paths, columns, value, kind), True
     if all(path.lower().endswith(PARQUET) for path in paths):
-        return _open_parquet(connection, paths, columns)
+        return ParquetFiles(connection, paths, columns), False
     for path in paths:
         _check_kind(path)
     raise UnsupportedData(
@@ -166,24 +191,31 @@ def _check_kind(path: str) -> None:
         )
 
 
-def _open_parquet(
-    connection: DuckDBPyConnection, paths: list[str], columns: list[str]
-) -> DuckDBPyRelation:
+class ParquetFiles:
     """Parquet files with the same declared types; what folders are called (`region=north`) is text."""
-    listed = ", ".join(quote_text(escape(path)) for path in paths)
-    declared = connection.execute(
-        f"SELECT name FROM (SELECT file_name, name, list_sort(list((type, logical_type, converted_type, "
-        f"precision, scale)::VARCHAR)) AS kind FROM parquet_schema([{listed}]) WHERE type IS NOT NULL "
-        f"GROUP BY file_name, name) GROUP BY name HAVING count(DISTINCT kind) > 1 OR count(*) < {len(paths)}"
-    )
-    differing = {name for (name,) in declared.fetchall()}
-    for name in columns:
-        if name in differing:
-            raise UnsupportedData(
-                f"the column {name!r} is not declared alike in all of the Parquet files. Write them with one schema."
-            )
-    relation = connection.sql(
-        f"SELECT * FROM read_parquet([{listed}], union_by_name = {bool(differing)}, hive_types_autocast = false)"
-    )
-    alike = [name for name in relation.columns if name not in differing]
-    return relation.project(", ".join(map(quote_name, alike))) if differing else relation
+
+    def __init__(
+        self, connection: DuckDBPyConnection, paths: list[str], columns: list[str]
+    ) -> None:
+        listed = ", ".join(quote_text(escape(path)) for path in paths)
+        declared = connection.execute(
+            f"SELECT name FROM (SELECT file_name, name, list_sort(list((type, logical_type, converted_type, "
+            f"precision, scale)::VARCHAR)) AS kind FROM parquet_schema([{listed}]) WHERE type IS NOT NULL "
+            f"GROUP BY file_name, name) GROUP BY name HAVING count(DISTINCT kind) > 1 OR count(*) < {len(paths)}"
+        )
+        differing = {name for (name,) in declared.fetchall()}
+        for name in columns:
+            if name in differing:
+                raise UnsupportedData(
+                    f"the column {name!r} is not declared alike in all of the Parquet files. Write them with one schema."
+                )
+        relation = connection.sql(
+            f"SELECT * FROM read_parquet([{listed}], union_by_name = {bool(differing)}, hive_types_autocast = false)"
+        )
+        alike = [name for name in relation.columns if name not in differing]
+        chosen = relation.project(", ".join(map(quote_name, alike))) if differing else relation
+        assert chosen.columns  # reads the types
+        self.types = chosen
+
+    def rows(self) -> DuckDBPyRelation:
+        return self.types

@@ -3,17 +3,29 @@
 from __future__ import annotations
 
 import itertools
+import os
 from collections.abc import Hashable, Iterable
+from functools import cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from duffdp.domain import Categories
-from duffdp.engines.files import is_path
 from duffdp.errors import DuffError
-from duffdp.parameters import read_contributions
 
-LIBRARIES = {"pandas", "polars", "pyarrow", "duckdb", "pyspark", "dask", "ibis", "modin", "cudf", "sqlframe", "narwhals"}
+LIBRARIES = {
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "pyspark",
+    "dask",
+    "ibis",
+    "modin",
+    "cudf",
+    "sqlframe",
+    "narwhals",
+}
 
 
 class Selection(NamedTuple):
@@ -25,19 +37,22 @@ class Selection(NamedTuple):
     unit: str | None = None
     contributions: int = 1
 
-    @property
-    def columns(self) -> list[str]:
-        """All columns that are needed, each once."""
-        return list(dict.fromkeys(name for name in (self.column, *self.by, self.unit) if name is not None))
 
-
+@cache
 def narwhals() -> Any:
     """narwhals, or what to install."""
     try:
         import narwhals as module
     except ImportError:
-        raise DuffError("frames are read through narwhals, which is not installed. Run: pip install 'duffdp[frames]'.") from None
+        raise DuffError(
+            "frames are read through narwhals, which is not installed. Run: pip install 'duffdp[frames]'."
+        ) from None
     return module
+
+
+def is_path(data: Any) -> bool:
+    """Whether data are named by a path."""
+    return isinstance(data, str | os.PathLike)
 
 
 def is_table(data: Any) -> bool:
@@ -45,30 +60,35 @@ def is_table(data: Any) -> bool:
     return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in LIBRARIES
 
 
-def select(column: Any, by: Any, keys: Any, unit: Any, contributions: Any) -> Selection:
+def select(column: Any, by: Any, keys: Any, unit: Any, contributions: int = 1) -> Selection:
     """Check how rows are chosen and grouped, without looking at them."""
     if column is not None and not isinstance(column, str):
-        raise DuffError(f'column must be the name of a column, got {column!r}. Pass for example column="age".')
+        raise DuffError(
+            f'column must be the name of a column, got {column!r}. Pass for example column="age".'
+        )
     if unit is not None and not isinstance(unit, str):
         raise DuffError(
             f'unit must be the name of the column that names the person, got {unit!r}. Pass for example unit="person_id".'
         )
-    contributions = read_contributions(contributions)
-    if unit is None and contributions != 1:
-        raise DuffError(
-            f'contributions={contributions} needs unit, the column that names the person. Pass for example unit="person_id".'
-        )
     if by is None:
         if keys is not None:
-            raise DuffError('keys are given without by. Pass the columns of the groups as well, for example by="region".')
+            raise DuffError(
+                'keys are given without by. Pass the columns of the groups as well, for example by="region".'
+            )
         return Selection(column, unit=unit, contributions=contributions)
     names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
-    if not names or not all(isinstance(name, str) for name in names) or len(set(names)) < len(names):
+    if (
+        not names
+        or not all(isinstance(name, str) for name in names)
+        or len(set(names)) < len(names)
+    ):
         raise DuffError(
             f'by must be the name of a column or a list of different names, got {by!r}. Pass for example by="region".'
         )
     if column in names:
-        raise DuffError(f"by must not name the column {column!r} itself. Pass the columns that form the groups.")
+        raise DuffError(
+            f"by must not name the column {column!r} itself. Pass the columns that form the groups."
+        )
     if keys is None:
         raise DuffError(
             'by needs keys, the public list of groups: it must not come from the data. Pass for example keys=["north", "south"].'
@@ -82,7 +102,9 @@ def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
         keys = [keys]
     if isinstance(keys, list | tuple) and keys and all(isinstance(key, Categories) for key in keys):
         if len(keys) != len(by):
-            raise DuffError(f"keys must have one Categories for each of the {len(by)} columns of by, got {len(keys)}.")
+            raise DuffError(
+                f"keys must have one Categories for each of the {len(by)} columns of by, got {len(keys)}."
+            )
         rows: list[tuple[Any, ...]] = list(itertools.product(*keys))
     elif is_table(keys) and not is_path(keys):
         nw = narwhals()
@@ -97,17 +119,23 @@ def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
         raise DuffError(
             f'keys must be a list of groups, a frame or Categories, got {type(keys).__name__}. Pass for example keys=["a", "b"].'
         )
-    rows = [tuple(part.item() if isinstance(part, np.generic) else part for part in row) for row in rows]
+    rows = [
+        tuple(part.item() if isinstance(part, np.generic) else part for part in row) for row in rows
+    ]
     if not rows:
         raise DuffError('keys must not be empty. Pass for example keys=["north", "south"].')
     for row in rows:
         if len(row) != len(by):
-            raise DuffError(f"each key must have one value for each of the {len(by)} columns of by, got {row!r}.")
+            raise DuffError(
+                f"each key must have one value for each of the {len(by)} columns of by, got {row!r}."
+            )
         if not all(isinstance(part, Hashable) for part in row):
             raise DuffError(f"keys must be plain values such as text or numbers, got {row!r:.60}.")
         if any(part is None or part != part for part in row):
             raise DuffError(f"keys must not hold missing values, got {row!r}.")
     if len(set(rows)) < len(rows):
         twice = next(row for i, row in enumerate(rows) if row in rows[:i])
-        raise DuffError(f"keys must differ from each other, got {', '.join(map(repr, twice))} twice. Leave one out.")
+        raise DuffError(
+            f"keys must differ from each other, got {', '.join(map(repr, twice))} twice. Leave one out."
+        )
     return tuple(rows)

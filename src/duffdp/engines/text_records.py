@@ -1,20 +1,42 @@
-"""Records of a file of text that is not well-formed: each is read as if it were alone.
+"""The records of a file of text: which reader can take them, and the one for all that is not well-formed.
 
-A record is quoted as RFC 4180 says, over several lines if need be and if it then has the fields of the header. A line that
+The choice is made at the speed of memory and decides about speed alone, as all readers agree on every record
+(`tests/files_test.py`). A record is read as if it were alone. It is quoted as RFC 4180 says, over several lines if need be and if it then has the fields of the header. A line that
 begins no such record is a record by itself, its quotation marks being characters like any other.
 """
 
 from __future__ import annotations
 
+import gzip
 import re
 from collections import deque
 from collections.abc import Iterator
+from enum import Enum
 from functools import lru_cache
 from typing import IO
 
-LONGEST = (
-    2**20
-)  # bytes of a record; what is longer is none, or one quotation mark could hold the whole file
+import numpy as np
+
+from duffdp.domain import Array, Ints
+
+# Bytes of a record; what is longer is none, or one quotation mark could hold the whole file.
+LONGEST = 2**20
+BLOCK = LONGEST // 2  # a line that is too long leaves one block without a line break
+BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+_QUOTE, _LINE_FEED, _RETURN = b'"\n\r'
+
+
+class Form(Enum):
+    """Which reader takes the records of a file."""
+
+    LINES = "each line is a record, and DuckDB splits it at delimiters"
+    QUOTED = "well-formed quotation, which DuckDB reads"
+    MIXED = "whatever else: read record by record"
+
+
+def open_bytes(path: str) -> IO[bytes]:
+    """The bytes of a file, unpacked."""
+    return gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
 
 
 def decode(text: bytes) -> str:
@@ -23,6 +45,91 @@ def decode(text: bytes) -> str:
         return text.decode()
     except UnicodeDecodeError:
         return text.decode("latin-1")
+
+
+def survey(path: str, delimiter: str | None) -> Form:
+    """Which reader can take the records; without a delimiter, quotation marks are characters like any other."""
+    quoted, whole, end = False, True, b""
+    with open_bytes(path) as file:
+        while block := file.read(BLOCK):
+            block += file.readline(BLOCK)
+            end = end or (b"\r\n" if b"\r\n" in block[: block.find(b"\n") + 1] else b"\n")
+            quoted = quoted or (delimiter is not None and b'"' in block)
+            if not whole or not _is_text(block) or not (quoted or _ends_alike(block, end)):
+                return Form.MIXED
+            whole = block.endswith(b"\n")
+    if not quoted:
+        return Form.LINES
+    return Form.QUOTED if _is_well_formed(path, str(delimiter), end) else Form.MIXED
+
+
+def _is_text(block: bytes) -> bool:
+    """Whether a block of whole lines is UTF-8 without NUL."""
+    if b"\0" in block:
+        return False
+    if not block.isascii():
+        try:
+            block.decode()
+        except UnicodeDecodeError:
+            return False
+    return True
+
+
+def _ends_alike(block: bytes, end: bytes) -> bool:
+    """Whether all lines of a block end as the first one of the file does, and none is empty."""
+    if block.startswith(end) or end + end in block:
+        return False
+    if end == b"\n":
+        return b"\r" not in block
+    return block.count(b"\r") == block.count(b"\n") == block.count(end)
+
+
+def _is_well_formed(path: str, delimiter: str, end: bytes) -> bool:
+    """Whether all records are quoted as RFC 4180 says, end alike, and are neither empty nor too long."""
+    rest = b""
+    with open_bytes(path) as file:
+        while True:
+            block = file.read(BLOCK)
+            text = rest + block if rest else block.removeprefix(BYTE_ORDER_MARK)
+            data = np.frombuffer(text, dtype=np.uint8)
+            quotes = np.flatnonzero(data == _QUOTE)
+            ends = _outside(np.flatnonzero(data == _LINE_FEED), quotes)
+            stop = len(data) if not block else int(ends[-1]) + 1 if len(ends) else 0
+            quotes = quotes[: np.searchsorted(quotes, stop)]
+            if not _records_are_well_formed(
+                data[:stop], quotes, ends, ord(delimiter), end == b"\r\n"
+            ):
+                return False
+            rest = text[stop:]
+            if not block or len(rest) > LONGEST:
+                return not block
+
+
+def _records_are_well_formed(
+    data: Array, quotes: Ints, ends: Ints, delimiter: int, returns: bool
+) -> bool:
+    """The same for a block of whole records: every quotation mark opens a field, closes one, or is doubled inside of one."""
+    if len(quotes) % 2:
+        return False
+    opening, closing = quotes[::2], quotes[1::2]
+    framed = np.concatenate([[_LINE_FEED], data, [_LINE_FEED]])
+    before, after = framed[opening], framed[closing + 2]
+    alone = _outside(np.flatnonzero(data == _RETURN), quotes)
+    lengths = np.diff(ends, prepend=-1) - 1 - returns
+    return bool(
+        np.isin(before, [delimiter, _LINE_FEED, _QUOTE]).all()
+        and np.isin(after, [delimiter, _LINE_FEED, _QUOTE, _RETURN]).all()
+        and len(alone) == (len(ends) if returns else 0)
+        and (framed[alone + 2] == _LINE_FEED).all()
+        and (lengths > 0).all()
+        and (lengths <= LONGEST).all()
+    )
+
+
+def _outside(places: Ints, quotes: Ints) -> Ints:
+    """Those of the places that lie in no quotation."""
+    outside: Ints = places[np.searchsorted(quotes, places) % 2 == 0]
+    return outside
 
 
 def read_records(file: IO[bytes], delimiter: bytes, width: int) -> Iterator[list[bytes]]:
@@ -55,6 +162,11 @@ def line_text(line: bytes) -> bytes:
 def split_record(text: bytes, delimiter: bytes) -> list[bytes]:
     """The fields of a record as RFC 4180 quotes them, or what stands between delimiters if it is quoted otherwise."""
     return _unquoted(text, delimiter) or text.split(delimiter)
+
+
+def split_names(line: bytes, delimiter: bytes) -> tuple[str, ...]:
+    """The names of columns in a first line."""
+    return tuple(map(decode, split_record(line, delimiter)))
 
 
 def fitted(fields: list[bytes], width: int) -> list[bytes] | None:

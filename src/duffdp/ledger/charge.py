@@ -19,13 +19,12 @@ class Result(NamedTuple):
 
 @dataclass(slots=True)
 class Charge:
-    """A paid release. `earlier` is what was stored under the same call id before."""
+    """A paid release.
+
+    `earlier` is what was stored under the same call id before. `store` keeps what came out, before anybody sees it, if a retry
+    may ask for it.
+    """
 
     facts: Facts
     earlier: Result | None = None
     store: Callable[[Result], None] | None = None
-
-    def keep(self, result: Result) -> None:
-        """Store what came out, before anybody sees it, if a retry may ask for it."""
-        if self.store is not None:
-            self.store(result)

@@ -7,6 +7,7 @@ import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from fractions import Fraction
 from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -21,6 +22,25 @@ _SCHEMA = (
 )
 # An index is a copy that damage can part from the table: what decides is read from the table.
 _ENTRIES = "SELECT number, dataset, kind, call, body, hash FROM entry NOT INDEXED"
+
+
+class Amount(NamedTuple):
+    """A privacy loss: of a budget, of one charge, or of all charges so far."""
+
+    epsilon: Fraction = Fraction(0)
+    delta: Fraction = Fraction(0)
+
+    def plus(self, other: Amount) -> Amount:
+        """Both together."""
+        return Amount(self.epsilon + other.epsilon, self.delta + other.delta)
+
+    def less(self, other: Amount) -> Amount:
+        """What is left without the other."""
+        return Amount(self.epsilon - other.epsilon, self.delta - other.delta)
+
+    def to_dict(self) -> dict[str, str]:
+        """As it is written down, without rounding."""
+        return {"epsilon": str(self.epsilon), "delta": str(self.delta)}
 
 
 class Entry(NamedTuple):
@@ -118,6 +138,17 @@ class Transaction:
         latest = reversed(self.entries)
         return next((e for e in latest if e.dataset == dataset and e.kind == kind), None)
 
+    def account(self, dataset: str) -> tuple[Amount, Amount]:
+        """The budget of a data set, and what was spent of it."""
+        budget, charge = self.last(dataset, "budget"), self.last(dataset, "charge")
+        if budget is None:
+            raise LedgerError(
+                f"the ledger {str(self._path)!r} has no budget for {dataset!r}. "
+                "Make one with: duffdp ledger init."
+            )
+        spent = Amount() if charge is None else amount_of(charge.body["spent"])
+        return amount_of(budget.body), spent
+
     def of_call(self, dataset: str, call: str) -> list[Entry]:
         """The entries of one call id, in order."""
         return [e for e in self.entries if e.call == call and e.dataset == dataset]
@@ -140,6 +171,12 @@ class Transaction:
             )
         self.entries.append(entry)
         return entry
+
+
+def amount_of(body: dict[str, Any]) -> Amount:
+    """What a stored budget or charge amounts to; version 0.1 wrote no separate loss."""
+    loss = body.get("loss", body)
+    return Amount(Fraction(loss["epsilon"]), Fraction(loss["delta"]))
 
 
 def check_seals(entries: list[Entry], path: str) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 import os
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from duffdp.errors import BudgetExceeded, DuffError, LedgerError
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
 from duffdp.ledger.composition import tight_epsilon
-from duffdp.ledger.journal import Entry, Journal, Transaction
-from duffdp.ledger.replay import Amount, Verified, amount_of, bounded_range_of, verify
+from duffdp.ledger.journal import Amount, Entry, Journal, amount_of
+from duffdp.ledger.replay import Verified, bounded_range_of, verify
 from duffdp.parameters import read_delta, read_epsilon
 
 
@@ -104,14 +104,15 @@ class Ledger:
         if wanted is None:
             with self._journal.reading() as view:
                 self.dataset = _chosen(view.datasets(), dataset, self.path)
-                known = _budget(view, self.dataset, self.path)
+                known, _ = view.account(self.dataset)
         else:
             with self._journal.transaction(create=True) as view:
                 names = view.datasets()
                 self.dataset = dataset or (names[0] if len(names) == 1 else "data")
                 if self.dataset not in names:
-                    view.add(self.dataset, "budget", None, wanted.to_dict() | {"time": _now()})
-                known = _budget(view, self.dataset, self.path)
+                    now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
+                    view.add(self.dataset, "budget", None, wanted.to_dict() | {"time": now})
+                known, _ = view.account(self.dataset)
             if known != wanted:
                 raise LedgerError(
                     f"the data set {self.dataset!r} has a budget of epsilon "
@@ -134,7 +135,7 @@ class Ledger:
     def spent(self) -> float:
         """The sum of all charges so far."""
         with self._journal.reading() as view:
-            return float(_spent(view, self.dataset).epsilon)
+            return float(view.account(self.dataset)[1].epsilon)
 
     def remaining(self) -> float:
         """What is left of epsilon."""
@@ -143,7 +144,7 @@ class Ledger:
     def remaining_exactly(self) -> Fraction:
         """What is left of epsilon, without rounding."""
         with self._journal.reading() as view:
-            return self._budget.epsilon - _spent(view, self.dataset).epsilon
+            return self._budget.epsilon - view.account(self.dataset)[1].epsilon
 
     def call(self, call_id: str) -> Ledger:
         """The same budget for one call that may have to be repeated.
@@ -172,70 +173,59 @@ class Ledger:
                 "a release with a seed is not private and not charged. Leave rng out, or use "
                 "Ledger(..., allow_seeded=True) to experiment."
             )
-        calls = [
-            self._call if self._call is None or len(releases) == 1 else f"{self._call}/{i}"
-            for i in range(len(releases))
-        ]
+        calls = [self._call] * len(releases)
+        if self._call is not None and len(releases) > 1:
+            calls = [f"{self._call}/{i}" for i in range(len(releases))]
+        charges = [Charge(facts) for facts in releases]
+        bodies = [facts.to_dict() for facts in releases]
         with self._journal.transaction() as view:
-            if _budget(view, self.dataset, self.path) != self._budget:
+            budget, spent = view.account(self.dataset)
+            if budget != self._budget:
                 raise LedgerError(
                     f"the ledger {str(self.path)!r} is another one than was opened: its budget "
                     "differs. Open it again."
                 )
-            spent = _spent(view, self.dataset)
-            stored = [
-                _stored(view, self.dataset, call, facts)
-                for call, facts in zip(calls, releases, strict=True)
-            ]
-            due = [
-                facts for facts, earlier in zip(releases, stored, strict=True) if earlier is None
-            ]
-            self._check_fits(due, spent)
-            charges = []
-            for facts, call, earlier in zip(releases, calls, stored, strict=True):
-                charge = Charge(facts, earlier)
-                if earlier is None:
-                    spent = spent.plus(Amount(facts.loss.epsilon, facts.loss.delta))
-                    body = facts.to_dict() | {"time": _now(), "spent": spent.to_dict()}
-                    charge.store = self._keeper(view.add(self.dataset, "charge", call, body))
-                charges.append(charge)
+            due = Amount()
+            for charge, call, body in zip(charges, calls, bodies, strict=True):
+                if call is not None:
+                    charge.earlier = _stored(view.of_call(self.dataset, call), call, body)
+                if charge.earlier is None:
+                    loss = charge.facts.loss
+                    due = due.plus(Amount(loss.epsilon, loss.delta))
+            left = budget.less(spent)
+            if due.epsilon > left.epsilon or due.delta > left.delta:
+                raise self._exceeded(due, left)
+            now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
+            for charge, call, body in zip(charges, calls, bodies, strict=True):
+                if charge.earlier is None:
+                    loss = charge.facts.loss
+                    spent = spent.plus(Amount(loss.epsilon, loss.delta))
+                    body |= {"time": now, "spent": spent.to_dict()}
+                    entry = view.add(self.dataset, "charge", call, body)
+                    if call is not None:  # else nobody could ask for it
+                        charge.store = self._keeper(entry)
         return charges
 
-    def _check_fits(self, due: list[Facts], spent: Amount) -> None:
-        for name, budget, used, asked in (
-            (
-                "epsilon",
-                self._budget.epsilon,
-                spent.epsilon,
-                sum((facts.loss.epsilon for facts in due), Fraction(0)),
-            ),
-            ("delta", self._budget.delta, spent.delta, sum((facts.loss.delta for facts in due), Fraction(0))),
-        ):
-            left = budget - used
-            if asked > left:
-                raise BudgetExceeded(
-                    f"requested {name} {_number(asked)}, remaining {_number(left)} of "
-                    f"{_number(budget)} for the data set {self.dataset!r}: {_number(asked - left)} "
-                    "too much. Nothing was charged or released; ask for less."
-                )
+    def _exceeded(self, due: Amount, left: Amount) -> BudgetExceeded:
+        name = "epsilon" if due.epsilon > left.epsilon else "delta"
+        asked, rest, budget = (getattr(amount, name) for amount in (due, left, self._budget))
+        return BudgetExceeded(
+            f"requested {name} {_number(asked)}, remaining {_number(rest)} of "
+            f"{_number(budget)} for the data set {self.dataset!r}: {_number(asked - rest)} "
+            "too much. Nothing was charged or released; ask for less."
+        )
 
-    def _keeper(self, charge: Entry) -> Any:
-        """Stores what was drawn for a charge with a call id; else nobody could ask for it."""
-        if charge.call is None:
-            return None
+    def _keeper(self, charge: Entry) -> Callable[[Result], None]:
+        """Stores what was drawn for a charge with a call id."""
 
         def store(result: Result) -> None:
+            body = {
+                "charge": charge.number,
+                "numbers": result.numbers,
+                "time": result.time.isoformat(),
+            }
             with self._journal.transaction() as view:
-                view.add(
-                    self.dataset,
-                    "release",
-                    charge.call,
-                    {
-                        "charge": charge.number,
-                        "numbers": result.numbers,
-                        "time": result.time.isoformat(),
-                    },
-                )
+                view.add(self.dataset, "release", charge.call, body)
 
         return store
 
@@ -270,41 +260,18 @@ class Ledger:
         return f"Ledger({str(self.path)!r}, {amounts}, dataset={self.dataset!r})"
 
 
-def _budget(view: Transaction, dataset: str, path: Path) -> Amount:
-    entry = view.last(dataset, "budget")
-    if entry is None:
-        raise LedgerError(
-            f"the ledger {str(path)!r} has no budget for {dataset!r}. "
-            "Make one with: duffdp ledger init."
-        )
-    return amount_of(entry.body)
-
-
-def _spent(view: Transaction, dataset: str) -> Amount:
-    entry = view.last(dataset, "charge")
-    return amount_of(entry.body["spent"]) if entry else Amount()
-
-
-def _stored(
-    view: Transaction, dataset: str, call: str | None, facts: Facts
-) -> Result | None:
+def _stored(entries: list[Entry], call: str, facts: dict[str, Any]) -> Result | None:
     """The result of an earlier call with the same id; None if there is none or its charge was never used."""
-    if call is None:
-        return None
-    entries = view.of_call(dataset, call)
-    body = json.loads(json.dumps(facts.to_dict()))
-    if any(
-        {name: entry.body[name] for name in body} != body
-        for entry in entries
-        if entry.kind == "charge"
-    ):
-        raise DuffError(
-            f"the call id {call!r} was used for a release with other parameters. "
-            "Use an id once for each release."
-        )
+    asked = json.loads(json.dumps(facts))
     for entry in entries:
+        body = entry.body
+        if entry.kind == "charge" and {name: body[name] for name in asked} != asked:
+            raise DuffError(
+                f"the call id {call!r} was used for a release with other parameters. "
+                "Use an id once for each release."
+            )
         if entry.kind == "release":
-            return Result(entry.body["numbers"], dt.datetime.fromisoformat(entry.body["time"]))
+            return Result(body["numbers"], dt.datetime.fromisoformat(body["time"]))
     return None
 
 
@@ -323,7 +290,3 @@ def _chosen(names: list[str], dataset: str | None, path: Path) -> str:
 
 def _number(amount: Fraction) -> str:
     return f"{float(amount):.12g}"
-
-
-def _now() -> str:
-    return dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")

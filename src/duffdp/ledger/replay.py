@@ -3,27 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from duffdp.errors import LedgerError
-from duffdp.ledger.journal import START, Entry, Journal, out_of_order
-
-
-class Amount(NamedTuple):
-    """A privacy loss: of a budget, of one charge, or of all charges so far."""
-
-    epsilon: Fraction = Fraction(0)
-    delta: Fraction = Fraction(0)
-
-    def plus(self, other: Amount) -> Amount:
-        """Both together."""
-        return Amount(self.epsilon + other.epsilon, self.delta + other.delta)
-
-    def to_dict(self) -> dict[str, str]:
-        """As it is written down, without rounding."""
-        return {"epsilon": str(self.epsilon), "delta": str(self.delta)}
+from duffdp.ledger.journal import START, Amount, Entry, Journal, amount_of, out_of_order
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,12 +19,6 @@ class Verified:
     releases: int
     datasets: tuple[str, ...]
     head: str
-
-
-def amount_of(body: dict[str, Any]) -> Amount:
-    """What a stored budget or charge amounts to; version 0.1 wrote no separate loss."""
-    loss = body.get("loss", body)
-    return Amount(Fraction(loss["epsilon"]), Fraction(loss["delta"]))
 
 
 def bounded_range_of(body: dict[str, Any]) -> bool:

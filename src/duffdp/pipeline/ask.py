@@ -10,11 +10,9 @@ from typing import Any
 from duffdp.domain import Categories, Domain, Grid
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError
-from duffdp.pipeline.recipe import Recipe, recipe
-from duffdp.privacy import PrivacyUnit
+from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
 
 EVERYTHING = Selection()
-_ROW, _EDGE = PrivacyUnit("row"), PrivacyUnit("edge")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,32 +38,38 @@ class Ask:
 
     def check(self) -> Checked:
         """All that can be checked without data."""
-        where = (self.column, self.by, self.keys, self.unit, self.contributions)
-        selection = EVERYTHING if where == (None, None, None, None, 1) else select(*where)
-        made = recipe(
+        given = (
             self.statistic,
             tuple(self.parameters.items()),
             self.mechanism,
             self.epsilon,
-            selection.contributions,
+            self.unit,
+            self.contributions,
         )
-        if made.entry.of_graphs:
-            return Checked(self, made, selection, _EDGE, Grid(0, made.parts[0][0].statistic.most, 1))
-        unit = (
-            _ROW
-            if selection.unit is None
-            else PrivacyUnit("person", selection.unit, selection.contributions)
-        )
-        return Checked(self, made, selection, unit, self._domain(made))
+        try:
+            made = recipe(*given)
+        except TypeError:  # something unhashable among them: let the checks say what is wrong
+            made = make_recipe(*given)
+        domain = self._domain(made)
+        if (self.column, self.by, self.keys, self.unit) == (None, None, None, None):
+            return Checked(self, made, EVERYTHING, domain)
+        where = (self.column, self.by, self.keys, self.unit, made.unit.contributions)
+        return Checked(self, made, select(*where), domain)
 
     def _domain(self, made: Recipe) -> Domain:
         """The public outputs as far as they are known before the type of the column is."""
+        if made.entry.outputs == "counts":
+            return Grid(0, made.parts[0][0].statistic.most, 1)
         if made.entry.outputs == "grid" and self.categories is not None:
-            raise BoundsError(f"categories are for modes and the like, got them for {made.statistic}. Pass bounds.")
-        if made.entry.outputs == "grid or categories" and (self.categories is None) == (self.bounds is None):
+            raise BoundsError(
+                f"categories are for modes and the like, got them for {made.statistic}. Pass bounds."
+            )
+        if made.entry.outputs == "grid or categories" and (self.categories is None) == (
+            self.bounds is None
+        ):
             given = "neither" if self.bounds is None else "both"
             raise BoundsError(
-                f'{made.entry.name} needs either categories or bounds, got {given}. '
+                f"{made.entry.name} needs either categories or bounds, got {given}. "
                 'Pass for example categories=["yes", "no"].'
             )
         if self.categories is not None:
@@ -92,15 +96,18 @@ class Checked:
     ask: Ask
     recipe: Recipe
     selection: Selection
-    unit: PrivacyUnit
     domain: Domain
 
     def domain_for(self, integer: bool, untyped: bool) -> Domain:
         """The public outputs for a column of this type: 1 is the default step of whole numbers."""
         domain = self.domain
-        if self.ask.step is not None or not isinstance(domain, Grid) or isinstance(self.ask.bounds, Grid):
+        if (
+            self.ask.step is not None
+            or not isinstance(domain, Grid)
+            or isinstance(self.ask.bounds, Grid)
+        ):
             return domain
-        if integer or (untyped and domain.between_whole):
+        if integer or (untyped and isinstance(domain.lower, int) and isinstance(domain.upper, int)):
             return bounded(self.ask.bounds, None, integer=True)
         return domain
 
@@ -109,7 +116,9 @@ def bounded(bounds: Any, step: Any, integer: bool = False) -> Grid:
     """The grid for a pair of bounds; 1 is the default step for integer types."""
     if isinstance(bounds, Grid):
         if step is not None:
-            raise BoundsError(f"bounds are a grid, which has its step, got step={step!r} as well. Leave it out.")
+            raise BoundsError(
+                f"bounds are a grid, which has its step, got step={step!r} as well. Leave it out."
+            )
         return bounds
     try:
         lower, upper = bounds

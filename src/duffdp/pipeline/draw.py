@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 from duffdp.domain import Domain
@@ -28,23 +29,25 @@ Numbers = list[list[int]]  # for each group, one number or several
 
 def draw(recipe: Recipe, sources: Sequence[Any], domain: Domain, entropy: Entropy) -> Numbers:
     """The numbers of every group, in the order of the columns: indices of candidates, or counts."""
-    if len(recipe.parts) == 1:
-        return _draw_part(*recipe.parts[0], sources, domain, entropy, [])
     totals: list[int] = []  # that come with profiles, so that a count needs no pass of its own
-    profiles_first = sorted(
-        enumerate(recipe.parts), key=lambda item: not hasattr(item[1][0].statistic, "profile")
-    )
-    found = {
-        place: _draw_part(*part, sources, domain, entropy, totals) for place, part in profiles_first
-    }
-    columns = [found[place] for place in range(len(recipe.parts))]
-    rows = [[number for part in row for number in part] for row in zip(*columns, strict=True)]
-    return [sorted(row) for row in rows] if recipe.entry.sort else rows
+    profiled = [hasattr(part.statistic, "profile") for part, _ in recipe.parts]
+    columns: dict[int, list[Sequence[int]]] = {}
+    for place in sorted(range(len(profiled)), key=profiled.__getitem__, reverse=True):
+        columns[place] = _draw_part(*recipe.parts[place], sources, domain, entropy, totals)
+    in_order = chain.from_iterable(map(columns.__getitem__, range(len(profiled))))
+    rows = map(list, zip(*in_order, strict=True))
+    return list(map(sorted, rows) if recipe.entry.sort else rows)
 
 
 def _draw_part(
-    part: Part, mechanism: Any, sources: Sequence[Any], domain: Domain, entropy: Entropy, totals: list[int]
-) -> Numbers:
+    part: Part,
+    mechanism: Any,
+    sources: Sequence[Any],
+    domain: Domain,
+    entropy: Entropy,
+    totals: list[int],
+) -> list[Sequence[int]]:
+    """The columns of one part, each with a number for every group."""
     statistic = part.statistic
     if hasattr(statistic, "profile"):
         found = []
@@ -52,23 +55,25 @@ def _draw_part(
             profile = wide_profile(mechanism, statistic, source)
             totals.append(profile.total)
             found.append(mechanism.release(profile, entropy))
-        return found
+        return list(zip(*found, strict=True))
     if hasattr(statistic, "count"):
         counts = totals or [statistic.count(source) for source in sources]
-        return [[mechanism.release(count, entropy)] for count in counts]
+        return [[mechanism.release(count, entropy) for count in counts]]
     if hasattr(statistic, "ladder"):
         ladders = [statistic.ladder(edges) for edges in sources]
         if not isinstance(mechanism, Mechanism):
-            return [[mechanism.release(ladder, statistic.most, entropy)] for ladder in ladders]
+            return [[mechanism.release(ladder, statistic.most, entropy) for ladder in ladders]]
         levels = math.ceil(2 * (NEGLIGIBLE + math.log(domain.size)) / mechanism.epsilon)
         windows = Batch.of([ladder.window(domain, levels) for ladder in ladders])
-        return [[index] for index in mechanism.release(windows, entropy)]
-    max_distance = (NEGLIGIBLE + math.log(domain.size)) / (float(statistic.rate) * mechanism.epsilon)
-    numbers: Numbers = []
+        return [mechanism.release(windows, entropy)]
+    max_distance = (NEGLIGIBLE + math.log(domain.size)) / (
+        float(statistic.rate) * mechanism.epsilon
+    )
+    numbers: list[int] = []
     for begin in range(0, len(sources), BLOCK):
         batch = statistic.windows(sources[begin : begin + BLOCK], domain, max_distance)
-        numbers += [[index] for index in mechanism.release(batch, entropy)]
-    return numbers
+        numbers += mechanism.release(batch, entropy)
+    return [numbers]
 
 
 def wide_profile(joint: Joint, quantiles: Quantiles, column: Source) -> RankProfile:

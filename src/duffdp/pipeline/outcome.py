@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from duffdp.domain import Domain
 from duffdp.errors import DuffError
-from duffdp.facts import Facts, MechanismFact, StatisticFact
-from duffdp.json_types import as_json, from_json
+from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
 from duffdp.ledger.charge import Result
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.recipe import Recipe
@@ -260,20 +258,19 @@ class Release:
         return json.dumps(self.to_dict())
 
 
-def released(
-    recipe: Recipe, facts: Facts, result: Result, frame: Callable[[dict[str, list[Any]]], Any]
-) -> Release:
-    """The release of drawn numbers: candidates as values, in the shape of the statistic."""
-    domain = facts.domain
-    columns = tuple(Column(name, part.on_domain) for part, _ in recipe.parts for name in part.columns)
-    cells = tuple(
-        tuple(domain.value(n) if column.on_domain else n for n, column in zip(row, columns, strict=True))
-        for row in result.numbers
+def released(recipe: Recipe, facts: Facts, result: Result, data: Any) -> Release:
+    """The release of drawn numbers: candidates as values, in the shape of the statistic or as a frame like the data."""
+    columns = tuple(
+        Column(name, part.on_domain) for part, _ in recipe.parts for name in part.columns
     )
+    names = _beside(columns, facts.by)
+    values = []
+    for column, numbers in zip(columns, zip(*result.numbers, strict=True), strict=True):
+        values.append(list(map(facts.domain.value, numbers) if column.on_domain else numbers))
+    cells = tuple(zip(*values, strict=True))
     value: Any
     if facts.by:
-        names = _beside(columns, facts.by)
-        value = frame({name: [row[i] for row in cells] for i, name in enumerate(names)})
+        value = data.answers(dict(zip(names, values, strict=True)))
     elif recipe.entry.shape == "dictionary":
         value = dict(zip((column.name for column in columns), cells[0], strict=True))
     else:

@@ -153,7 +153,7 @@ class Plan:
         *,
         ledger: Any = None,
         rng: object = None,
-        done: Callable[[], None] = lambda: None,
+        done: Callable[[], None] | None = None,
     ) -> dict[str, Release]:
         """Charge all releases or none, then make them; `done` is called after each."""
         source = self.source if data is None else data
@@ -168,9 +168,7 @@ class Plan:
 
     def _prepared(self, ask: Ask, source: Any, rng: object = None) -> Prepared:
         """One release after all checks that need no row."""
-        prepared = Prepared.of(with_values(ask, source) if self._reads_text else ask, source, rng)
-        prepared.refuse_what_types_forbid()
-        return prepared
+        return Prepared.of(with_values(ask, source) if self._reads_text else ask, source, rng)
 
     def _ledger(self, given: Any) -> Any:
         ledger = self.ledger if given is None else given
@@ -187,7 +185,7 @@ def _facts(checked: Checked) -> Facts:
         statistic=made.statistic,
         mechanism=made.mechanism,
         loss=made.loss,
-        unit=checked.unit,
+        unit=made.unit,
         domain=checked.domain,
         column=selection.column,
         by=selection.by,

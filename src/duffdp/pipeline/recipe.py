@@ -11,8 +11,8 @@ from typing import Any
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
 from duffdp.mechanisms.registry import mechanism
-from duffdp.parameters import read_epsilon
-from duffdp.privacy import Loss
+from duffdp.parameters import read_contributions, read_epsilon
+from duffdp.privacy import Loss, PrivacyUnit
 from duffdp.statistics.entry import Entry, Part
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entry
@@ -27,21 +27,21 @@ class Recipe:
     statistic: StatisticFact
     mechanism: MechanismFact
     loss: Loss
+    unit: PrivacyUnit
 
 
-def recipe(
-    statistic: Any, parameters: tuple[tuple[str, Any], ...], choice: Any, epsilon: Any, contributions: int
+def make_recipe(
+    statistic: Any,
+    parameters: tuple[tuple[str, Any], ...],
+    choice: Any,
+    epsilon: Any,
+    person: str | None = None,
+    contributions: Any = 1,
 ) -> Recipe:
-    """The recipe for the name of a statistic in the registry, or for a statistic of the caller's own."""
-    try:
-        return _cached(statistic, parameters, choice, epsilon, contributions)
-    except TypeError:  # something unhashable among them: let the checks say what is wrong
-        return _made(statistic, parameters, choice, epsilon, contributions)
+    """The recipe for the name of a statistic in the registry, or for a statistic of the caller's own.
 
-
-def _made(
-    statistic: Any, parameters: tuple[tuple[str, Any], ...], choice: Any, epsilon: Any, contributions: int
-) -> Recipe:
+    `person` is the column that names whom the release is for, and `contributions` how many of their rows count.
+    """
     known = entry(statistic) if isinstance(statistic, str) else own_entry(statistic)
     if choice not in known.choices:
         raise DuffError(
@@ -49,6 +49,12 @@ def _made(
         )
     checked = known.checked(dict(parameters))
     total = read_epsilon(epsilon)
+    contributions = read_contributions(contributions)
+    if person is None and contributions != 1:
+        raise DuffError(
+            f"contributions={contributions} needs unit, the column that names the person. "
+            'Pass for example unit="person_id".'
+        )
     parts = known.parts(checked, choice)
     # A person with m rows moves a distance by up to m: the same as one row at epsilon / m.
     drawing = tuple(
@@ -63,12 +69,17 @@ def _made(
     )
     bounded = all(made.bounded_range for _, made in drawing)
     said = StatisticFact(known.name, {name: _said(value) for name, value in checked.items()})
-    return Recipe(
-        known, drawing, said, MechanismFact(choice, facts), Loss(total, bounded_range=bounded)
-    )
+    unit = PrivacyUnit("row")
+    if known.of_graphs:
+        unit = PrivacyUnit("edge")
+    elif person is not None:
+        unit = PrivacyUnit("person", person, contributions)
+    loss = Loss(total, bounded_range=bounded)
+    return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit)
 
 
-_cached = lru_cache(maxsize=256, typed=True)(_made)
+#: The same, made once; for what has a hash.
+recipe = lru_cache(maxsize=256, typed=True)(make_recipe)
 
 
 def _said(value: Any) -> Any:

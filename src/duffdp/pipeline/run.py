@@ -9,36 +9,48 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duffdp.domain import Categories
+from duffdp.domain import Categories, Domain
 from duffdp.engines.arrays import CategoryColumn, Column, Records, read
 from duffdp.engines.edges import check_edges
 from duffdp.engines.selection import is_table
-from duffdp.engines.tables import Table, open_table
+from duffdp.engines.tables import Table
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
 from duffdp.pipeline.ask import EVERYTHING, Ask, Checked
-from duffdp.pipeline.draw import Numbers, draw
+from duffdp.pipeline.draw import draw
 from duffdp.pipeline.outcome import Release, released
-from duffdp.sampling.entropy import Entropy, entropy
+from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
 
 if TYPE_CHECKING:
     from duffdp.ledger.ledger import Ledger
 
 
 class Edges:
-    """The edges of a graph, not read yet."""
+    """The edges of a graph, not read yet; what no edge could change is checked."""
 
-    integer = untyped = False
+    def __init__(self, edges: Any, domain: Domain) -> None:
+        check_edges(edges)
+        self._edges, self.domain = edges, domain
 
-    def __init__(self, edges: Any) -> None:
-        self._edges = edges
-
-    def sources(self, domain: Any, entropy: Entropy) -> list[Any]:
+    def sources(self, source: Entropy) -> list[Any]:
         return [self._edges]
 
-    def without_rows(self) -> Edges:
-        check_edges(self._edges)
-        return Edges([])
+
+class Array:
+    """The records of an array or a list, of which the type is checked."""
+
+    def __init__(self, data: Any, domain_for: Callable[[bool, bool], Domain]) -> None:
+        self._records = records = read(data)
+        self.domain = domain_for(records.integer, False)
+        self._column(records._replace(array=records.array[:0]))
+
+    def sources(self, source: Entropy) -> list[Any]:
+        return [self._column(self._records)]
+
+    def _column(self, records: Records) -> CategoryColumn | Column:
+        if isinstance(self.domain, Categories):
+            return CategoryColumn(records, self.domain)
+        return Column(records, self.domain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,64 +59,35 @@ class Prepared:
 
     checked: Checked
     facts: Facts
-    data: Records | Table | Edges
+    data: Array | Table | Edges
     entropy: Entropy
 
     @classmethod
     def of(cls, ask: Ask, data: Any, rng: object) -> Prepared:
         """Check the parameters; of the data, look at the types."""
         checked = ask.check()
-        source = entropy(rng)
-        selection = checked.selection
-        opened: Records | Table | Edges
-        if checked.recipe.entry.of_graphs:
-            opened = Edges(data)
+        source = SYSTEM if rng is None else entropy(rng)
+        selection, domain_for = checked.selection, checked.domain_for
+        opened: Array | Table | Edges
+        if checked.recipe.unit.kind == "edge":
+            opened = Edges(data, checked.domain)
         elif selection is EVERYTHING and (type(data) is np.ndarray or not is_table(data)):
-            opened = read(data)
+            opened = Array(data, domain_for)
         else:
-            opened = open_table(data, selection, checked.domain.kind)
+            opened = Table(data, selection, checked.domain.kind, domain_for)
         made = checked.recipe
         facts = Facts(
             statistic=made.statistic,
             mechanism=made.mechanism,
             loss=made.loss,
-            unit=checked.unit,
-            domain=checked.domain_for(opened.integer, opened.untyped),
+            unit=made.unit,
+            domain=opened.domain,
             column=selection.column,
             by=selection.by,
             keys=selection.keys,
             secure=source.secure,
         )
         return cls(checked, facts, opened, source)
-
-    def refuse_what_types_forbid(self) -> None:
-        """Go all the way but for the draw, without a row: what would fail then is not charged."""
-        # Without a row there is nothing to choose: any bits will do, and none is taken from the release.
-        self._sources_of(self.data.without_rows(), entropy(0))
-
-    def numbers(self) -> Numbers:
-        """Read the records and draw."""
-        return draw(self.checked.recipe, self.sources(), self.facts.domain, self.entropy)
-
-    def sources(self) -> list[Any]:
-        """Where the counts come from, one source for each group."""
-        return self._sources_of(self.data, self.entropy)
-
-    def release(self, result: Result) -> Release:
-        """What came out, with its facts."""
-        return released(self.checked.recipe, self.facts, result, self._frame)
-
-    def _frame(self, columns: dict[str, list[Any]]) -> Any:
-        assert isinstance(self.data, Table)
-        return self.data.answers(columns)
-
-    def _sources_of(self, data: Records | Table | Edges, source: Entropy) -> list[Any]:
-        domain = self.facts.domain
-        if not isinstance(data, Records):
-            return data.sources(domain, source)
-        return [
-            CategoryColumn(data, domain) if isinstance(domain, Categories) else Column(data, domain)
-        ]
 
 
 ANYWHERE = (None, None, None, None, 1)
@@ -144,14 +127,11 @@ def run_one(
 
 def run(ask: Ask, data: Any, ledger: Ledger | None = None, rng: object = None) -> Release:
     """Check, charge, read and draw one release."""
-    prepared = Prepared.of(ask, data, rng)
-    if ledger is not None:
-        prepared.refuse_what_types_forbid()
-    return make_releases([prepared], ledger)[0]
+    return make_releases([Prepared.of(ask, data, rng)], ledger)[0]
 
 
 def make_releases(
-    prepared: Sequence[Prepared], ledger: Ledger | None, done: Callable[[], None] = lambda: None
+    prepared: Sequence[Prepared], ledger: Ledger | None, done: Callable[[], None] | None = None
 ) -> list[Release]:
     """Pay for all or for none, then read and draw: nothing is read before all are paid."""
     charges: Sequence[Charge | None] = (
@@ -163,11 +143,14 @@ def make_releases(
     for one, paid in zip(prepared, charges, strict=True):
         result = None if paid is None else paid.earlier
         if result is None:
-            result = Result(one.numbers(), dt.datetime.now(dt.UTC))
-            if paid is not None:
-                paid.keep(result)
-        releases.append(one.release(result))
-        done()
+            counts = one.data.sources(one.entropy)
+            numbers = draw(one.checked.recipe, counts, one.data.domain, one.entropy)
+            result = Result(numbers, dt.datetime.now(dt.UTC))
+            if paid is not None and paid.store is not None:
+                paid.store(result)
+        releases.append(released(one.checked.recipe, one.facts, result, one.data))
+        if done is not None:
+            done()
     return releases
 
 

@@ -8,8 +8,7 @@ from dataclasses import replace
 from typing import Any
 
 from duffdp.domain import Categories
-from duffdp.engines.files import is_path
-from duffdp.engines.selection import narwhals
+from duffdp.engines.selection import is_path, narwhals
 from duffdp.engines.tables import column_types
 from duffdp.errors import DuffError
 from duffdp.pipeline.ask import Ask

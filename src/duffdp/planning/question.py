@@ -13,7 +13,7 @@ from duffdp.engines.arrays import read
 from duffdp.errors import BoundsError, DuffError
 from duffdp.parameters import read_q
 from duffdp.pipeline.ask import bounded
-from duffdp.pipeline.recipe import Recipe, recipe
+from duffdp.pipeline.recipe import Recipe, make_recipe
 from duffdp.research import sensitivity
 from duffdp.research.baselines import (
     ErrorExponential,
@@ -98,7 +98,7 @@ def _share(parameters: Mapping[str, Any]) -> Fraction:
 
 
 def _recipe(statistic: str, parameters: Mapping[str, Any], mechanism: str, epsilon: Any) -> Recipe:
-    return recipe(statistic, tuple(parameters.items()), mechanism, epsilon, 1)
+    return make_recipe(statistic, tuple(parameters.items()), mechanism, epsilon)
 
 
 def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> Any:

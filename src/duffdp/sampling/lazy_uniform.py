@@ -49,9 +49,39 @@ class LazyUniform:
         return low * (1 - Fraction(1, whole)), high * (1 + Fraction(1, whole))
 
 
-def decide(source: Entropy, outcome: Callable[[LazyUniform], Outcome | None]) -> Outcome:
-    """What `outcome` says of a uniform number, once it says the same for all bits not yet drawn; until then it says None."""
-    uniform = LazyUniform.begin(source)
+def decide(
+    source: Entropy, outcome: Callable[[LazyUniform], Outcome | None], first: int | None = None
+) -> Outcome:
+    """What `outcome` says of a uniform number, once it says the same for all bits not yet drawn; until then it says None.
+
+    `first` is a word that was drawn for it before, and for nothing else.
+    """
+    uniform = LazyUniform.begin(source) if first is None else LazyUniform(first, WORD)
     while (found := outcome(uniform)) is None:
         uniform.refine(source)
     return found
+
+
+def happens(exponent: Fraction, ratio: Fraction, source: Entropy, first: int | None = None) -> bool:
+    """True with probability exactly `ratio * exp(-exponent)`, which must be at most 1.
+
+    `first` is a random word that was drawn for it before.
+
+    `Decimal.ln` and `Decimal.exp` are correctly rounded. With `digits` beyond those of the exponent the probability errs by
+    less than 10**-(digits - 8) of itself, far less than a bit that is not drawn.
+    """
+
+    def below(uniform: LazyUniform) -> bool | None:
+        digits = uniform.bits // 3 + 20
+        near = Context(prec=digits + len(str(int(exponent))), Emin=-(10**9), Emax=10**9)
+        size = near.ln(near.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
+        taken = near.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
+        chance = Fraction(near.exp(near.subtract(size, taken)))
+        slack, whole = Fraction(1, 10 ** (digits - 8)), 1 << uniform.bits
+        if chance > 1 + slack:
+            raise ArithmeticError("a probability above 1: the proposal does not cover the law")
+        if Fraction(uniform.known + 1, whole) <= chance * (1 - slack):
+            return True
+        return False if Fraction(uniform.known, whole) >= chance * (1 + slack) else None
+
+    return decide(source, below, first)

@@ -35,7 +35,7 @@ def race(batch: Batch, c: Fraction, flip: bool, entropy: Entropy, *, bits: int =
     if bits < WORD:
         known = known >> np.uint64(WORD - bits)
     low, high = _keys(known, bits, batch.count, batch.distance, float(c), flip)
-    if len(batch) == 1:
+    if len(batch.begin) == 1:
         can_win = (low <= high.min()).nonzero()[0]
         winner, left = can_win[:1], [len(can_win)]
     else:
@@ -44,7 +44,7 @@ def race(batch: Batch, c: Fraction, flip: bool, entropy: Entropy, *, bits: int =
         many = np.add.reduceat(can_win, batch.begin, dtype=np.intp)
         winner, left = can_win.nonzero()[0][np.cumsum(many) - many], many.tolist()
     return [
-        begin + entropy.below(count)
+        begin + (entropy.below(count) if count > 1 else 0)
         if alone == 1 and begin >= 0
         else _settle(batch, i, known, bits, low, high, c, flip, entropy)
         for i, (begin, count, alone) in enumerate(

@@ -21,15 +21,6 @@ class Records(NamedTuple):
     array: Array
     integer: bool
 
-    @property
-    def untyped(self) -> bool:
-        """Whether types are found by looking at rows; an array has one."""
-        return False
-
-    def without_rows(self) -> Records:
-        """The same type with nothing in it."""
-        return Records(self.array[:0], self.integer)
-
 
 def read(data: Any) -> Records:
     """Take any one-dimensional container as an array, without copying what is one already.

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, TypeVar
 
 import numpy as np
 
 from duffdp.domain import Grid, Ints
-from duffdp.domain.expressions import rounded_down
+from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Question, Ranks, Tally
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
+from duffdp.errors import UnsupportedData
 
 BUCKETS = 2**12  # a group's buckets in one pass
 ROWS = 2**20  # rows that come back in one pass, all groups together
@@ -22,12 +24,15 @@ EXACT = 2**17  # as few records as this are counted value by value
 PIECE = 21  # bits of an index that are summed by themselves: 2**42 of them fit 64 bits
 
 
+Answer = TypeVar("Answer")
+
+
 class Descent:
     """Rows with INDEX and GROUP in an engine that runs queries; all groups are answered by the same few queries."""
 
     def __init__(self, lazy: LazyRows) -> None:
         self._nw, self._groups, self._lazy = lazy.nw, lazy.groups, lazy
-        self._rows = lazy.indexed()
+        self._rows = lazy.counted
         self.domain = lazy.domain
         self._answers: dict[Question, list[tuple[list[Ranks], int]]] = {}
         self._tallies: list[tuple[Ints, Ints]] | None = None
@@ -168,9 +173,10 @@ class Descent:
         """INDEX rounded down to multiples of 2**shift, in some rows or (None) in all."""
         if rows is None and shift and not self._lazy.has_people:
             return self._lazy.indexed(shift=shift)
-        return (self._rows if rows is None else rows).with_columns(
-            rounded_down(self._nw.col(INDEX), shift).alias(INDEX)
-        )
+        rows = self._rows if rows is None else rows
+        if shift == 0:
+            return rows
+        return rows.with_columns(rounded_down(self._nw.col(INDEX), shift).alias(INDEX))
 
     def _by_group(self, rows: Any, also: list[str], aggregates: list[Any]) -> dict[str, Any]:
         """Aggregates for every group; where rows still have their own group columns, the keys are joined to the result."""
@@ -229,7 +235,7 @@ class Descent:
         return sums
 
     def _fetch(self, rows: Any) -> dict[str, Any]:
-        return self._lazy.engine.fetch(rows)
+        return _answered(self._lazy.engine.fetch, rows)
 
     def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
         """DuckDB without groups: a sample of blocks brackets the rank, one pass counts what is below and what is inside."""
@@ -238,7 +244,7 @@ class Descent:
             not isinstance(grid, Grid) or grid.size <= BUCKETS
         ):  # few candidates are counted in one pass without it
             return None
-        sample = self._lazy.sample(grid)
+        sample = _answered(self._lazy.sample, grid)
         if sample is None or len(sample) < 2**10:
             return None
         size, share, top = len(sample), float(q), grid.size - 1
@@ -285,6 +291,17 @@ class LazyColumn:
 
     def tally(self) -> tuple[Ints, Ints]:
         return self._descent.tallies()[self._group]
+
+
+def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
+    """What an engine answers, or that it failed, without its own words, which may quote data."""
+    try:
+        return query(about)
+    except Exception as error:
+        raise UnsupportedData(
+            f"the query failed in the engine that holds the data ({type(error).__name__}). "
+            "Is it readable and its connection open?"
+        ) from None
 
 
 def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:

@@ -5,49 +5,59 @@ from __future__ import annotations
 from typing import Any
 
 from duffdp.domain import Domain, Grid, Ints
-from duffdp.domain.expressions import reaches_expression, snap_expression
+from duffdp.domain.snapping import reaches_expression, snap_expression
 from duffdp.engines.tables.adapters.query import QueryEngine
 from duffdp.engines.tables.clocks import ticks
-from duffdp.engines.tables.names import GROUP, INDEX, PERSON, VALUE, key_name
-from duffdp.engines.tables.people import Randomness, draw_keys
+from duffdp.engines.tables.names import GROUP, INDEX, PERSON, VALUE
 from duffdp.engines.tables.public_values import Known
 
 
 class LazyRows:
-    """The rows of one lazy table that a selection names, as indices of one domain."""
+    """The rows of one lazy table that a selection names, as indices of one domain.
+
+    Parameters
+    ----------
+    nw, engine
+        narwhals, and the adapter of the engine.
+    rows
+        VALUE, the columns of groups, and PERSON if people are asked for, in a frame of narwhals.
+    keys, categories
+        Public values as the columns hold them.
+    contributions, order
+        How many rows of a person count, and two random keys that decide which.
+    """
 
     def __init__(
         self,
         nw: Any,
         engine: QueryEngine,
-        columns: dict[str, str],
+        rows: Any,
         keys: Known | None,
-        contributions: int,
-        domain: Domain,
         categories: Known | None,
-        source: Randomness,
+        domain: Domain,
+        contributions: int,
+        order: tuple[int, int],
     ) -> None:
         self.nw, self.engine, self.domain = nw, engine, domain
-        self._keys, self._contributions, self._categories = keys, contributions, categories
+        self._keys, self._categories = keys, categories
+        self._contributions, self._order = contributions, order
+        schema = rows.collect_schema()
+        self._dtype = schema[VALUE]
         self.groups = 1 if keys is None else keys.size
-        self.by = [name for name in columns if name not in (VALUE, PERSON)]
-        self.has_people = PERSON in columns
-        self._order = draw_keys(source) if self.has_people else (0, 0)
+        self.by = [name for name in schema if name not in (VALUE, PERSON)]
+        self.has_people = PERSON in schema
+        # Whether rows can be counted by their own group columns first, and joined with the keys after that.
+        self.late = self.groups > 1 and not self.has_people
         self._key_rows: dict[int, list[tuple[Any, ...]]] = {}
         if keys is not None:
             for row, group in zip(keys.values, keys.positions, strict=True):
                 self._key_rows.setdefault(group, []).append(row)
-        self._rows = self._present(engine.rows(columns))
-        self._dtype = self._rows.collect_schema()[VALUE]
+        self._rows = self._present(rows, schema)
+        #: All rows that count.
+        self.counted = self.indexed()
 
-    @property
-    def late(self) -> bool:
-        """Whether rows can be counted by their own group columns first, and joined with the keys after that."""
-        return self.groups > 1 and not self.has_people
-
-    def _present(self, rows: Any) -> Any:
+    def _present(self, rows: Any, schema: Any) -> Any:
         """Rows with a value and, if people are asked for, a person; nan is neither. There is one zero."""
-        schema = rows.collect_schema()
         for name in (VALUE, PERSON):
             if name in schema:
                 keep = ~self.nw.col(name).is_null()
@@ -131,7 +141,10 @@ class LazyRows:
         rows, column, dtype = self._numbers(grid)
         if self.late and not isinstance(self._dtype, nw.Date | nw.Datetime):
             # Rows capped for a person must be the same in every query; others may be left out early.
-            if first > 0 and (inside := reaches_expression(nw, column, dtype, grid, first)) is not None:
+            if (
+                first > 0
+                and (inside := reaches_expression(nw, column, dtype, grid, first)) is not None
+            ):
                 rows = rows.filter(inside)
             beyond = None if last is None else reaches_expression(nw, column, dtype, grid, last + 1)
             rows = rows if beyond is None else rows.filter(~beyond)
@@ -147,9 +160,3 @@ class LazyRows:
         return self._rows.join(
             self.engine.literal_frame(self._rows, columns), on=VALUE, how="inner"
         )
-
-
-def columns_of(column: str, by: tuple[str, ...], unit: str | None) -> dict[str, str]:
-    """The columns that a query needs, by the names that they have inside of it."""
-    keys = {key_name(i): name for i, name in enumerate(by)}
-    return {VALUE: column} | keys | ({PERSON: unit} if unit is not None else {})

@@ -4,8 +4,4 @@ VALUE, PERSON = "value", "person"
 INDEX, GROUP, COUNT = "candidate", "group_number", "records"
 LOW, HIGH, PART = "low", "high", "part"
 COPY, ORDER, PLACE = "copy_number", "mixed", "place"
-
-
-def key_name(position: int) -> str:
-    """The column of a group at this position of `by`."""
-    return f"key_{position}"
+KEY = "key_{}"  # the column of a group, by its position in `by`

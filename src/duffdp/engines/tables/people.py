@@ -42,9 +42,3 @@ def choose_rows(people: Ints, most: int, source: Randomness) -> Ints:
     counts[most:] = ordered[most:] != ordered[:-most]
     chosen: Ints = rows[counts]
     return chosen
-
-
-def draw_keys(source: Randomness) -> tuple[int, int]:
-    """Two keys, as signed 64-bit numbers, for engines that order rows by a keyed hash."""
-    first, second = (int(word) for word in source.words(2).view(np.int64))
-    return first, second

@@ -2,46 +2,44 @@
 
 from __future__ import annotations
 
-import copy
+import datetime as dt
 import difflib
+import os
+from collections.abc import Callable
+from decimal import Decimal
 from typing import Any
 
-from duffdp.domain import Categories, Domain, Grid
+import numpy as np
+
+from duffdp.domain import Categories, Domain
 from duffdp.engines.arrays import wrong_kind
-from duffdp.engines.files import is_path, is_untyped, open_path
+from duffdp.engines.files import PathTable, open_path
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
 from duffdp.engines.tables.descent import Descent
-from duffdp.engines.tables.lazy_rows import LazyRows, columns_of
+from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
+from duffdp.engines.tables.names import KEY, PERSON, VALUE
 from duffdp.engines.tables.people import Randomness
-from duffdp.engines.tables.public_values import known_categories, known_keys
+from duffdp.engines.tables.public_values import Known, known_categories, known_keys, spellings
 from duffdp.errors import DuffError, UnsupportedData
 
 SERIES = "values"  # the column of a series
-
-
-def open_table(data: Any, selection: Selection, kind: str) -> Table:
-    """A table of rows; an array has no columns to choose from."""
-    if not is_table(data):
-        raise UnsupportedData(
-            f"column, by and unit need a frame or a path, got {type(data).__name__}. "
-            "Pass the frame that holds the columns."
-        )
-    return Table(data, selection, kind)
+_INT64 = range(-(2**63), 2**63)
+_PLACES = 38  # of the decimals that engines have
 
 
 def column_types(path: str, columns: list[str]) -> dict[str, Any]:
     """The declared types of some columns of what a path names, those that it has; in files of text all are text."""
-    relation = open_path(path, columns, kind="category", rows=False)
-    schema = narwhals().from_native(relation).collect_schema()
+    opened = open_path(path, columns, kind="category")
+    schema = narwhals().from_native(opened.types).collect_schema()
     return {name: schema[name] for name in columns if name in schema}
 
 
 def read_column(path: str, column: str, kind: str) -> Any:
     """All records of one column as an array: not private, for planning with public records."""
-    relation = open_path(path, [column], value=column, kind=kind)
+    relation = open_path(path, [column], value=column, kind=kind).rows()
     if column not in relation.columns:
         raise _no_column(column, relation.columns)
     return narwhals().from_native(relation).select(column).collect().get_column(column).to_numpy()
@@ -65,81 +63,71 @@ class Table:
     kind
         The kind of the public domain ("int", "float", "decimal", "date", "datetime" or "category"): what a file
         without types is read as.
+    domain_for
+        The public domain for a column, given whether its type is one of whole numbers and whether it declares none.
     """
 
-    def __init__(self, data: Any, selection: Selection, kind: str) -> None:
+    def __init__(
+        self,
+        data: Any,
+        selection: Selection,
+        kind: str,
+        domain_for: Callable[[bool, bool], Domain],
+    ) -> None:
         self._nw = nw = narwhals()
-        self._path = data if is_path(data) else None
-        self.untyped = is_untyped(data)
-        frame, self._selection = self._opened(data, selection, kind)
-        self._kind, column = kind, self._selection.column
-        if column is None:
-            names = ", ".join(map(repr, frame.collect_schema()))
+        named = (selection.column, *selection.by, selection.unit)
+        needed = list(dict.fromkeys(name for name in named if name is not None))
+        self._path: PathTable | None = None
+        self.untyped = False
+        if isinstance(data, str | os.PathLike):
+            # Names and types alone; its rows are read when they are asked for.
+            self._path = open_path(data, needed, value=selection.column, kind=kind)
+            self.untyped, frame = self._path.untyped, nw.from_native(self._path.types)
+        else:
+            frame = _opened(nw, data, needed)
+            if isinstance(frame, nw.Series):
+                frame, selection = frame.alias(SERIES).to_frame(), selection._replace(column=SERIES)
+                needed = [SERIES]
+        self._selection = selection
+        known = list(frame.collect_schema())
+        if selection.column is None:
+            names = ", ".join(map(repr, known))
             raise DuffError(
                 f"data have columns, so one must be named. Hint: column= one of {names}."
             )
-        self._check_names(list(frame.collect_schema()))
+        for name in needed:
+            if name not in known:
+                raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
-        self.dtype = self._adapter.dtype(column)
-        self.integer = self.dtype.is_integer() or self.dtype == nw.Boolean
+        types = dict(zip(needed, map(self._adapter.dtype, needed), strict=True))
+        dtype = types[selection.column]
+        # What the types forbid is refused here, before a row is read or anything is charged.
         self._keys = (
-            known_keys(nw, self._adapter, self._selection, self.untyped) if selection.by else None
+            known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None
         )
+        self._categories: Known | None = None
+        self.domain = domain_for(dtype.is_integer() or dtype == nw.Boolean, self.untyped)
+        if isinstance(self.domain, Categories):
+            self._categories = known_categories(
+                nw, self._adapter, dtype, selection.column, self.domain, self.untyped
+            )
+        elif not (self._eager and dtype == nw.Object):
+            timed, moments = (
+                self.domain.kind in ("date", "datetime"),
+                isinstance(dtype, nw.Date | nw.Datetime),
+            )
+            if timed != moments or not (timed or dtype.is_numeric() or dtype == nw.Boolean):
+                given = f"{selection.column!r} of type {dtype}"
+                raise UnsupportedData(wrong_kind(timed, given, moments))
 
-    def _opened(self, data: Any, selection: Selection, kind: str) -> tuple[Any, Selection]:
-        """The data as a narwhals frame."""
-        nw = self._nw
-        needed = selection.columns
-        native = data
-        if is_path(data):  # names and types alone; its rows are read when they are asked for
-            native = open_path(data, needed, value=selection.column, kind=kind, rows=False)
-        try:
-            frame = nw.from_native(native, allow_series=True)
-            if isinstance(frame, nw.Series):
-                if needed:
-                    raise DuffError(
-                        f"data are one series, so there is no column {needed[0]!r}. Pass a frame."
-                    )
-                return frame.alias(SERIES).to_frame(), selection._replace(column=SERIES)
-            frame.collect_schema()
-        except DuffError:
-            raise
-        except TypeError:
-            raise UnsupportedData(
-                f"data must be a frame, a series, an array or a path, got {type(data).__name__}."
-            ) from None
-        except Exception as error:  # the library's own words may quote data
-            raise UnsupportedData(
-                f"the {type(data).__name__} cannot be read ({type(error).__name__}). Is its connection closed?"
-            ) from None
-        return frame, selection
-
-    def _check_names(self, known: list[str]) -> None:
-        for name in (self._selection.column, *self._selection.by, self._selection.unit):
-            if name is not None and name not in known:
-                raise _no_column(name, known)
-
-    def without_rows(self) -> Table:
-        """The same columns with nothing in them; a lazy table reads no row until it is asked."""
-        if self._eager:
-            return Table(self._adapter.without_rows(), self._selection, self._kind)
-        empty = copy.copy(self)
-        empty._path = None
-        return empty
-
-    def sources(self, domain: Domain, source: Randomness) -> list[Tally]:
+    def sources(self, source: Randomness) -> list[Tally]:
         """One source of counts for each key, in order; one in all without keys.
 
-        Parameters
-        ----------
-        domain
-            What rows become indices of.
-        source
-            What decides which rows of a person count.
+        `source` decides which rows of a person count.
         """
         try:
-            return self._sources(domain, source)
+            return self._sources(source)
         except Exception as error:  # the library's own words may quote data
             if type(error).__module__.partition(".")[0].lstrip("_") not in LIBRARIES:
                 raise
@@ -147,36 +135,80 @@ class Table:
                 f"the query cannot be made ({type(error).__name__}). Is the connection closed?"
             ) from None
 
-    def _sources(self, domain: Domain, source: Randomness) -> list[Tally]:
-        nw, (column, by, _, unit, most) = self._nw, self._selection
+    def _sources(self, source: Randomness) -> list[Tally]:
+        nw, domain, adapter, (column, by, _, unit, most) = (
+            self._nw,
+            self.domain,
+            self._adapter,
+            self._selection,
+        )
         assert column is not None
-        if self._path is not None:
-            needed = self._selection.columns
-            relation = open_path(self._path, needed, value=column, kind=self._kind)
-            self._adapter = query_adapter(nw, nw.from_native(relation))
-        categories = None
-        if isinstance(domain, Categories):
-            categories = known_categories(nw, self._adapter, column, domain, self.untyped)
-        else:
-            self._check_kind(domain)
         if self._eager:
-            rows = MemoryRows(self._adapter, column, by, self._keys, unit, most)
-            return rows.sources(domain, categories, source)
-        names = columns_of(column, by, unit)
-        lazy = LazyRows(nw, self._adapter, names, self._keys, most, domain, categories, source)
-        return list(Descent(lazy).sources())
-
-    def _check_kind(self, grid: Grid) -> None:
-        """Numbers for numbers, dates or times for dates and times, by the declared type."""
-        nw, dtype = self._nw, self.dtype
-        if self._eager and dtype == nw.Object:
-            return
-        timed, moments = grid.kind in ("date", "datetime"), isinstance(dtype, nw.Date | nw.Datetime)
-        if timed != moments or not (timed or dtype.is_numeric() or dtype == nw.Boolean):
-            name = self._selection.column
-            raise UnsupportedData(wrong_kind(timed, f"{name!r} of type {dtype}", moments))
+            memory = MemoryRows(adapter, column, by, self._keys, unit, most)
+            return memory.sources(domain, self._categories, source)
+        keys = map(KEY.format, range(len(by)))
+        columns = {VALUE: column, **dict(zip(keys, by, strict=True))}
+        order = (0, 0)
+        if unit is not None:
+            columns[PERSON] = unit
+            # Two signed 64-bit numbers, for a keyed hash that is the same in every query.
+            order = tuple(source.words(2).view(np.int64).tolist())
+        if self._path is not None:
+            adapter.frame = nw.from_native(self._path.rows())
+        rows = LazyRows(
+            nw, adapter, adapter.rows(columns), self._keys, self._categories, domain, most, order
+        )
+        return list(Descent(rows).sources())
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own library."""
         by, keys = self._selection.by, self._selection.keys
-        return self._adapter.answer({name: [key[i] for key in keys] for i, name in enumerate(by)} | columns)
+        columns = dict(zip(by, map(list, zip(*keys, strict=True)), strict=True)) | columns
+        if not self._adapter.mixes_types:
+            columns = {name: of_one_type(values) for name, values in columns.items()}
+        return self._adapter.answer(columns)
+
+
+def _opened(nw: Any, data: Any, needed: list[str]) -> Any:
+    """A frame or series of narwhals; an array has no columns to choose from."""
+    if not is_table(data):
+        raise UnsupportedData(
+            f"column, by and unit need a frame or a path, got {type(data).__name__}. "
+            "Pass the frame that holds the columns."
+        )
+    try:
+        frame = nw.from_native(data, allow_series=True)
+        if not isinstance(frame, nw.Series):
+            frame.collect_schema()
+    except TypeError:
+        raise UnsupportedData(
+            f"data must be a frame, a series, an array or a path, got {type(data).__name__}."
+        ) from None
+    except Exception as error:  # the library's own words may quote data
+        raise UnsupportedData(
+            f"the {type(data).__name__} cannot be read ({type(error).__name__}). Is its connection closed?"
+        ) from None
+    if isinstance(frame, nw.Series) and needed:
+        raise DuffError(f"data are one series, so there is no column {needed[0]!r}. Pass a frame.")
+    return frame
+
+
+def of_one_type(values: list[Any]) -> list[Any]:
+    """Values as they are if a typed column can hold them together, else as numbers or text that it can hold."""
+    kinds = set(map(type, values))
+    zones = {value.tzinfo is None for value in values if isinstance(value, dt.datetime)}
+    large = kinds == {int} and not all(value in _INT64 for value in values)
+    if len(kinds) == 1 and len(zones) < 2 and not large:
+        return values
+    if large and all(abs(value) < 10**_PLACES for value in values):
+        return [Decimal(value) for value in values]
+    try:
+        if kinds <= {int, float, Decimal} and (
+            large or all(float(value) == value for value in values)
+        ):
+            return [float(value) for value in values]
+    except OverflowError:
+        pass
+    if all(isinstance(value, str) for value in values):
+        return [str.__str__(value) for value in values]
+    return [(spellings(value) or (str(value),))[0] for value in values]

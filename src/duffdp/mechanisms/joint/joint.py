@@ -6,13 +6,12 @@ import math
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from duffdp.mechanisms.joint.proposal import Proposal
+from duffdp.mechanisms.joint.proposal import RARE, Proposal, nats_outside, needed_nats
 from duffdp.parameters import read_epsilon
 from duffdp.rank_profile import RankProfile
 from duffdp.sampling.entropy import Entropy
 
 MOST_EPSILON = Fraction(64)  # a rank is then missed one time in e**32: more would only take longer
-RARE = 32  # bits: candidates outside the windows are visited one time in 2**32
 MOST_RANKS = 2**21  # a window never holds more ranks to a side
 
 
@@ -76,9 +75,9 @@ class Joint:
 
         Any profile gives the same law: this is about time alone.
         """
-        needed = self._needed(profile)
+        needed, outside = needed_nats(profile, self._epsilon), nats_outside(profile, self._epsilon)
         wider = self._reach(needed)
-        enough = self._outside(profile) >= needed - RARE / 2 * math.log(2)
+        enough = outside >= needed - RARE / 2 * math.log(2)
         return None if enough or wider <= profile.reach else wider
 
     def release(self, profile: RankProfile, source: Entropy) -> list[int]:
@@ -87,22 +86,7 @@ class Joint:
 
     def proposal(self, profile: RankProfile) -> Proposal:
         """The law over sizes and places, ready to be drawn from: not private."""
-        nats = min(self._needed(profile), self._outside(profile))
-        return Proposal(profile, self._epsilon, nats)
-
-    def _needed(self, profile: RankProfile) -> float:
-        """c times the score beyond which all that is left out is visited about one time in 2**RARE."""
-        short = RARE - Proposal(profile, self._epsilon, 0.0).bits  # one size tells
-        needed = max(short * math.log(2), 8.0)
-        return needed + math.log(needed)  # for the number of sizes
-
-    def _outside(self, profile: RankProfile) -> float:
-        """c times the least score of places outside the windows, whatever the size."""
-        c = float(self._epsilon) / 2
-        return min(
-            c * away / max(float(q), 1 - float(q))
-            for away, q in zip(profile.away, profile.qs, strict=True)
-        )
+        return Proposal.fitting(profile, self._epsilon)
 
     def _reach(self, nats: float) -> int:
         return min(math.ceil(2 * nats / float(self._epsilon)) + 1, MOST_RANKS)

@@ -1,4 +1,4 @@
-"""A law to draw several quantiles from that covers the exact one, and the draw."""
+"""A law to draw several quantiles from that covers the exact one, over blocks of candidates; and the draw."""
 
 from __future__ import annotations
 
@@ -10,21 +10,100 @@ from itertools import pairwise
 import numpy as np
 import numpy.typing as npt
 
-from duffdp.mechanisms.joint.blocks import Blocks
-from duffdp.mechanisms.joint.log_sums import log_sum, range_log_sums
+from duffdp.domain import Floats, Ints
 from duffdp.rank_profile import FINEST, UNIT, RankProfile
-from duffdp.sampling.bernoulli import happens
 from duffdp.sampling.entropy import Entropy
+from duffdp.sampling.lazy_uniform import happens
 
-Floats = npt.NDArray[np.float64]
+Bools = npt.NDArray[np.bool_]
 
-SPACING = (
-    16  # sizes are multiples of 16 / epsilon: a finer grid of sizes does not make quantiles better
-)
-TOLERANCE = (
-    2.0**-10
-)  # far above what rounding does to the weights of a proposal, far below what a rejection costs
+# Sizes are multiples of 16 / epsilon: a finer grid of sizes does not make quantiles better.
+SPACING = 16
+# Far above what rounding does to the weights of a proposal, far below what a rejection costs.
+TOLERANCE = 2.0**-10
+RARE = 32  # bits: candidates outside the windows are visited one time in 2**32
 SCALE = 2**40  # weights of a proposal as whole numbers
+
+
+class Blocks:
+    """Runs joined while their ranks, times c, stay within `most` of each other.
+
+    A block holds whole candidates and gaps, or parts of one candidate.
+    """
+
+    def __init__(self, profile: RankProfile, c: float, most: float) -> None:
+        self._profile = profile
+        begin, within = _block_begins(profile, min(int(most * UNIT / c), 2**62))
+        end = np.append(begin[1:], len(profile.rank))
+        self._begin = begin
+        first, last = profile.rank[begin], profile.rank[end - 1]
+        width = last - first
+        self.rank: Ints = first + width // 2
+        self.spread = (
+            float((width + (width > 0)).max()) * c / UNIT
+        )  # one more for the rounding of the middle
+        whole = profile.start[end - 1] + profile.cells[end - 1] - profile.start[begin]
+        self._many = np.where(within, end - begin, whole)
+        self._parts = np.where(within, profile.parts[begin], 1)
+        self._within = within
+        self.log_volume: Floats = np.log(self._many) - np.log(self._parts)
+
+    def window(self, j: int) -> tuple[int, int]:
+        """The blocks that make up the window of quantile j."""
+        low, high = self._profile.low[j], self._profile.high[j]
+        return int(np.searchsorted(self._begin, low)), int(np.searchsorted(self._begin, high))
+
+    def volume(self, block: int) -> Fraction:
+        """How many candidates a block holds; a part of a candidate counts as such."""
+        return Fraction(int(self._many[block]), int(self._parts[block]))
+
+    def place(self, block: int, words: list[int], source: Entropy) -> tuple[int, int]:
+        """A uniform place in a block: its candidate and its rank."""
+        runs, first = self._profile, int(self._begin[block])
+        place = _below(int(self._many[block]), words, source)
+        if self._within[block]:
+            return int(runs.start[first]), int(runs.rank[first + place])
+        cell, part = int(runs.start[first]) + place, _below(1 << FINEST, words, source)
+        run = int(np.searchsorted(runs.start, cell, side="left"))
+        if run == len(runs.start) or runs.start[run] != cell:
+            run -= 1  # within a gap
+        return cell, int(runs.rank[run + (part * int(runs.parts[run]) >> FINEST)])
+
+
+def _block_begins(runs: RankProfile, room: int) -> tuple[Ints, Bools]:
+    """Where blocks begin, and whether each lies within one candidate.
+
+    Cells of a fixed grid of ranks, `room` wide, are stretches: what begins and ends in one differs by less than `room`.
+    """
+    many = len(runs.rank)
+    start, part = runs.start, runs.part
+    fresh = _changes(start)  # the first run of a candidate or gap
+    head = np.flatnonzero(fresh)
+    tail = np.append(head[1:], many) - 1
+    edge = np.zeros(many + 1, dtype=bool)
+    edge[runs.low + runs.high] = True
+    # Runs that do not go on where the one before ended: a hole between windows.
+    hole = np.ones(many, dtype=bool)
+    meets = (
+        (start[:-1] + runs.cells[:-1] == start[1:])
+        & (part[:-1] == runs.parts[:-1] - 1)
+        & (part[1:] == 0)
+    )
+    hole[1:] = np.where(fresh[1:], ~meets, part[1:] != part[:-1] + 1)
+    cut = edge[:-1] | hole | _changes(runs.rank // max(room, 1))
+    # A candidate that is not whole, or is cut, is taken by its parts.
+    inside = np.cumsum(cut & ~fresh)
+    split = (tail - head + 1 != runs.parts[head]) | (inside[tail] != inside[head])
+    within = np.repeat(split, tail - head + 1)
+    begin = np.flatnonzero(cut | (fresh & (within | np.append(True, within[:-1]))))
+    return begin, within[begin]
+
+
+def _changes(values: Ints) -> Bools:
+    """Where a value differs from the one before."""
+    changes = np.ones(len(values), dtype=bool)
+    changes[1:] = values[1:] != values[:-1]
+    return changes
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,6 +152,12 @@ class Proposal:
             len(qs) * math.log(profile.size) - math.lgamma(len(qs) + 1) + math.log(self._sizes + 4)
         )
         self.bits = min(math.floor((top + nats - volume) / math.log(2)) - 1, 60)
+
+    @classmethod
+    def fitting(cls, profile: RankProfile, epsilon: Fraction) -> Proposal:
+        """The one that is hardly ever left for what lies outside of it, as far as the windows allow that."""
+        nats = min(needed_nats(profile, epsilon), nats_outside(profile, epsilon))
+        return cls(profile, epsilon, nats)
 
     def release(self, source: Entropy) -> list[int]:
         """The indices of one candidate for each share, exactly from the joint law."""
@@ -128,8 +213,10 @@ class Proposal:
     def draw(self, source: Entropy) -> list[int] | None:
         """One draw from the exact law, or None if the proposal was turned down."""
         odds = 2 ** max(self.bits, 0)
-        if source.below(odds + 2 ** max(-self.bits, 0)) < odds:
-            size, ratio, places = self._inside(source)
+        # All at once: three, and for each quantile its block, how many share it, the candidate and its part.
+        first, *words = source.words(3 + 4 * len(self._qs)).tolist()
+        if _below(odds + 2 ** max(-self.bits, 0), words, source) < odds:
+            size, ratio, places = self._inside(words, source)
             exponent = self._log_top
         else:
             found = self._outside(source)
@@ -138,7 +225,7 @@ class Proposal:
             size, ratio, places = found
             exponent, ratio = self._log_top, ratio * Fraction(2) ** self.bits
         exponent += self._score(size, [rank for _, rank in places]) * self._epsilon / 2
-        return [cell for cell, _ in places] if happens(exponent, ratio, source) else None
+        return [cell for cell, _ in places] if happens(exponent, ratio, source, first) else None
 
     def _score(self, size: int, ranks: list[int]) -> Fraction:
         s, ends = SPACING * size / self._epsilon, (0, *ranks, UNIT * self._profile.total)
@@ -150,21 +237,24 @@ class Proposal:
             Fraction(0),
         )
 
-    def _inside(self, source: Entropy) -> tuple[int, Fraction, list[tuple[int, int]]]:
+    def _inside(
+        self, words: list[int], source: Entropy
+    ) -> tuple[int, Fraction, list[tuple[int, int]]]:
         """A size and places, from the last to the first, and one over the exact density of proposing them."""
-        pick, ratio = _pick(self._size_weights, source)
+        pick, ratio = _pick(self._size_weights, words, source)
         size = self._first + pick
         passed, excess = self._forward(size), self._excess(size)
         weights, j = passed.last, len(self._qs) - 1
         places: list[tuple[int, int]] = []
         while j >= 0:
             layer = self._layers[j]
-            local, factor = _pick(weights, source)
+            local, factor = _pick(weights, words, source)
             block = layer.low + local
             ratio *= factor
-            many, factor = self._how_many(passed, j, block, size, source)
+            many, factor = self._how_many(passed, j, block, size, words, source)
             ratio *= factor * self._blocks.volume(block) ** many / math.factorial(many)
-            places += sorted((self._blocks.place(block, source) for _ in range(many)), reverse=True)
+            found = [self._blocks.place(block, words, source) for _ in range(many)]
+            places += sorted(found, reverse=True)
             j -= many
             if j >= 0:
                 before, gap = self._layers[j], excess * float(self._shares[j + 1])
@@ -174,7 +264,7 @@ class Proposal:
         return size, ratio, places[::-1]
 
     def _how_many(
-        self, passed: _Passed, j: int, block: int, size: int, source: Entropy
+        self, passed: _Passed, j: int, block: int, size: int, words: list[int], source: Entropy
     ) -> tuple[int, Fraction]:
         """How many places, the one of layer j the last of them, lie in this block."""
         logs = []
@@ -184,7 +274,7 @@ class Proposal:
                 break
             together = self._together(j, many, size, block, block + 1)[0]
             logs.append(passed.entry[j + 1 - many][block - first.low] + together)
-        pick, ratio = _pick(np.array(logs), source)
+        pick, ratio = _pick(np.array(logs), words, source)
         return pick + 1, ratio
 
     def _outside(self, source: Entropy) -> tuple[int, Fraction, list[tuple[int, int]]] | None:
@@ -214,6 +304,22 @@ class Proposal:
         return size, ratio, places
 
 
+def needed_nats(profile: RankProfile, epsilon: Fraction) -> float:
+    """c times the score beyond which all that is left out is visited about one time in 2**RARE."""
+    short = RARE - Proposal(profile, epsilon, 0.0).bits  # one size tells
+    needed = max(short * math.log(2), 8.0)
+    return needed + math.log(needed)  # for the number of sizes
+
+
+def nats_outside(profile: RankProfile, epsilon: Fraction) -> float:
+    """c times the least score of places outside the windows, whatever the size."""
+    c = float(epsilon) / 2
+    return min(
+        c * away / max(float(q), 1 - float(q))
+        for away, q in zip(profile.away, profile.qs, strict=True)
+    )
+
+
 def _step(total: Floats, before: _Layer, layer: _Layer, gap: float) -> Floats:
     """log of the sum over earlier blocks of exp(total - |place - earlier place + gap|), for every block of a layer."""
     end = np.minimum(np.arange(layer.low, layer.high), before.high) - before.low
@@ -225,9 +331,38 @@ def _step(total: Floats, before: _Layer, layer: _Layer, gap: float) -> Floats:
     )
 
 
-def _pick(logs: Floats, source: Entropy) -> tuple[int, Fraction]:
+def _pick(logs: Floats, words: list[int], source: Entropy) -> tuple[int, Fraction]:
     """An index with a probability near the weight exp(logs), and one over its exact probability."""
     weights = (np.exp(logs - logs.max()) * SCALE).astype(np.int64) + (logs > -np.inf)
     upto = np.cumsum(weights)
-    pick = int(np.searchsorted(upto, source.below(int(upto[-1])), side="right"))
+    pick = int(np.searchsorted(upto, _below(int(upto[-1]), words, source), side="right"))
     return pick, Fraction(int(upto[-1]), int(weights[pick]))
+
+
+def _below(bound: int, words: list[int], source: Entropy) -> int:
+    """A uniform number from 0 to bound - 1: from the next word, or from new bits if that would favour some numbers."""
+    word = words.pop()
+    return word % bound if word < 2**64 - 2**64 % bound else source.below(bound)
+
+
+def log_sum(logs: Floats) -> float:
+    top = float(logs.max())
+    return top + math.log(float(np.exp(logs - top).sum()))
+
+
+def range_log_sums(logs: Floats, low: Ints, high: Ints) -> Floats:
+    """log of the sum of exp(logs[low:high]) for ranges whose ends never go back; no differences, so nothing cancels."""
+    out = np.full(len(low), -np.inf)
+    i = 0
+    while i < len(low):
+        pivot, first = int(high[i]), int(low[i])
+        until = int(np.searchsorted(low, pivot, side="right"))
+        if pivot > first:
+            back = np.append(np.logaddexp.accumulate(logs[first:pivot][::-1])[::-1], -np.inf)
+            out[i:until] = back[low[i:until] - first]
+        most = int(high[until - 1])
+        if most > pivot:
+            ahead = np.concatenate([[-np.inf], np.logaddexp.accumulate(logs[pivot:most])])
+            out[i:until] = np.logaddexp(out[i:until], ahead[high[i:until] - pivot])
+        i = until
+    return out

@@ -17,6 +17,7 @@ class DaskFrame(NarwhalsQuery):
     """A dask DataFrame."""
 
     nanoseconds = True
+    mixes_types = True
 
     def dtype(self, name: str) -> Any:
         """The declared type; what is declared as an object can be anything."""

@@ -9,7 +9,6 @@ from typing import Any
 
 from duffdp.domain import Grid
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
-from duffdp.engines.tables.answers import of_one_type
 from duffdp.engines.tables.clocks import reach
 from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE, VALUE
 
@@ -20,12 +19,9 @@ _INT64 = range(-(2**63), 2**63)
 class IbisTable(NarwhalsQuery):
     """An ibis table of any database."""
 
-    def may_equal(self, value: Any) -> Any:
-        """Many databases compare text without regard to case, accents or spaces at its end."""
-        if not isinstance(value, str):
-            return value
-        letters = unicodedata.normalize("NFKD", value.casefold())
-        return "".join(c for c in letters if not unicodedata.combining(c)).rstrip()
+    def __init__(self, nw: Any, frame: Any) -> None:
+        super().__init__(nw, frame)
+        self.may_equal = _letters
 
     def rows(self, columns: dict[str, str]) -> Any:
         native, made = self.native, {}
@@ -92,7 +88,15 @@ class IbisTable(NarwhalsQuery):
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import pyarrow as pa
 
-        return pa.table({name: of_one_type(values) for name, values in columns.items()})
+        return pa.table(columns)
+
+
+def _letters(value: Any) -> Any:
+    """Many databases compare text without regard to case, accents or spaces at its end."""
+    if not isinstance(value, str):
+        return value
+    letters = unicodedata.normalize("NFKD", value.casefold())
+    return "".join(c for c in letters if not unicodedata.combining(c)).rstrip()
 
 
 def _within_python(low: int, high: int) -> tuple[int, int]:

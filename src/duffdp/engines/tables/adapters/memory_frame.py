@@ -8,13 +8,14 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Array, Ints
-from duffdp.engines.tables.answers import of_one_type
 
 
 class MemoryFrame:
     """A frame in memory of any library; libraries that can do better have their own adapter."""
 
     nanoseconds = True  # keys are compared with a column of nanoseconds exactly
+    may_equal = None  # and no two different ones are taken for one another
+    mixes_types = False  # in one column of an answer
 
     def __init__(self, nw: Any, frame: Any) -> None:
         self.nw, self.frame = nw, frame
@@ -23,10 +24,6 @@ class MemoryFrame:
     def dtype(self, name: str) -> Any:
         """The declared type of a column."""
         return self._schema[name]
-
-    def without_rows(self) -> Any:
-        """The native frame with its columns and no row."""
-        return self.frame.head(0).to_native()
 
     def column(self, name: str) -> Any:
         """One column as a series."""
@@ -57,8 +54,7 @@ class MemoryFrame:
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         """A small frame of the same library."""
-        typed = {name: of_one_type(values) for name, values in columns.items()}
-        return self.nw.from_dict(typed, backend=self.frame.implementation).to_native()
+        return self.nw.from_dict(columns, backend=self.frame.implementation).to_native()
 
 
 def positions_of_objects(records: Iterable[Any], values: list[Any]) -> Ints:

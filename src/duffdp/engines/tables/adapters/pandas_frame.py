@@ -17,6 +17,8 @@ from duffdp.engines.tables.adapters.memory_frame import (
 class PandasFrame(MemoryFrame):
     """A pandas frame."""
 
+    mixes_types = True
+
     def dtype(self, name: str) -> Any:
         """The declared type; objects are objects, whatever the first of them look like."""
         return self.nw.Object() if self._is_object(name) else super().dtype(name)

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any, Protocol
 
 from duffdp.domain import Array, Grid
-from duffdp.errors import UnsupportedData
 
 
 class QueryEngine(Protocol):
     """A lazy table of one engine."""
 
-    nanoseconds: bool
+    nanoseconds: bool  # whether keys are compared with a column of nanoseconds exactly
+    frame: Any  # of narwhals; while a path is opened for its types alone, without rows
+    # Makes values equal which the engine might take for one another; None if there are none.
+    may_equal: Callable[[Any], Any] | None
+
+    mixes_types: bool  # whether one column of an answer can hold values of several types
 
     def dtype(self, name: str) -> Any:
         """The declared type of a column."""
-
-    def may_equal(self, value: Any) -> Any:
-        """A public value, changed so that those which the engine might take for one another are equal."""
 
     def rows(self, columns: dict[str, str]) -> Any:
         """Some columns under new names, as a narwhals frame; text compares as text, letter by letter."""
@@ -48,6 +50,8 @@ class NarwhalsQuery:
     """What most engines do alike."""
 
     nanoseconds = False
+    mixes_types = False
+    may_equal: Callable[[Any], Any] | None = None
 
     def __init__(self, nw: Any, frame: Any) -> None:
         self.nw, self.frame = nw, frame
@@ -56,22 +60,10 @@ class NarwhalsQuery:
     def dtype(self, name: str) -> Any:
         return self._schema[name]
 
-    def may_equal(self, value: Any) -> Any:
-        return value
-
     def sample(self, rows: Any, name: str) -> Array | None:
         return None
 
     def fetch(self, rows: Any) -> dict[str, Any]:
-        try:
-            return self._fetched(rows)
-        except Exception as error:  # an engine's own words may quote data
-            raise UnsupportedData(
-                f"the query failed in the engine that holds the data ({type(error).__name__}). "
-                "Is it readable and its connection open?"
-            ) from None
-
-    def _fetched(self, rows: Any) -> dict[str, Any]:
         collected = rows.lazy().collect()
         return {name: collected.get_column(name).to_list() for name in collected.columns}
 

@@ -8,7 +8,6 @@ from typing import Any
 
 from duffdp.domain import Grid
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
-from duffdp.engines.tables.answers import of_one_type
 from duffdp.engines.tables.clocks import DAY, reach
 from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE
 
@@ -80,7 +79,6 @@ class SparkFrame(NarwhalsQuery):
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         from pyspark.sql import types as t
 
-        columns = {name: of_one_type(values) for name, values in columns.items()}
         schema = t.StructType([t.StructField(n, _type_of(values)) for n, values in columns.items()])
         return self.native.sparkSession.createDataFrame(
             list(zip(*columns.values(), strict=True)), schema
