@@ -1,7 +1,9 @@
-"""What stands inside of a query of DuckDB: names, texts, one field as a value, and its reader for files of text.
+"""What stands inside of a query of DuckDB: names, texts, one field as a value, and its reader for
+files of text.
 
-How a field of text becomes a value is decided by the kind of the public domain and by nothing else. A field that does not fit
-is missing. No other field has a say in it, so every rule here is an expression of one field that cannot fail.
+How a field of text becomes a value is decided by the kind of the public domain and by nothing else.
+A field that does not fit is missing. No other field has a say in it, so every rule here is an
+expression of one field that cannot fail.
 """
 
 from __future__ import annotations
@@ -9,7 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from glob import escape
 
-# A day, or a day and a time, as ISO 8601 writes them; and the same with blanks around and an offset from UTC.
+# A day, or a day and a time, as ISO 8601 writes them; and the same with blanks around and an offset
+# from UTC.
 _WALL = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?"
 _MOMENT = rf"^\s*({_WALL})(?:Z|([+-](?:[01]\d|2[0-3])):?([0-5]\d)?)?\s*$"
 _LINES = "quote = '', escape = '', null_padding = true, ignore_errors = true"
@@ -35,7 +38,9 @@ def quote_text(text: str) -> str:
 
 
 def read_fields(fields: Iterable[tuple[str, str]], value: str | None, kind: str) -> str:
-    """A list of columns from names and texts: `value` is read as this kind, all others stay text."""
+    """A list of columns from names and texts: `value` is read as this kind, all others stay
+    text.
+    """
     return ", ".join(
         f"{read_field(text, kind if name == value else 'category')} AS {quote_name(name)}"
         for name, text in fields
@@ -45,13 +50,15 @@ def read_fields(fields: Iterable[tuple[str, str]], value: str | None, kind: str)
 def read_csv(
     paths: Iterable[str], delimiter: str, fields: list[str], *, header: bool, quoted: bool
 ) -> str:
-    """DuckDB's reader for files of text, in which nothing is found by looking: no types, no comments, no layout.
+    """DuckDB's reader for files of text, in which nothing is found by looking: no types, no
+    comments, no layout.
 
-    Without quotation each line is a record. With it a record may go on over several lines, which DuckDB's parallel reader is
-    not safe with, and one that is not well-formed is an error.
+    Without quotation each line is a record. With it a record may go on over several lines, which
+    DuckDB's parallel reader is not safe with, and one that is not well-formed is an error.
     """
     files = ", ".join(quote_text(escape(path)) for path in paths)
-    # Fields are named by this library and delimiters are of a known few: neither holds a quotation mark.
+    # Fields are named by this library and delimiters are of a known few: neither holds a quotation
+    # mark.
     columns = ", ".join(f"'{field}': 'VARCHAR'" for field in fields)
     return (
         f"read_csv([{files}], columns = {{{columns}}}, header = {header}, delim = '{delimiter}', "
@@ -61,11 +68,12 @@ def read_csv(
 
 
 def read_field(text: str, kind: str) -> str:
-    """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date", "datetime" or "category".
+    """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date",
+    "datetime" or "category".
 
-    Numbers are what DuckDB casts to DOUBLE: digits with a point, an exponent, a sign, single underscores between digits and
-    blanks around them; `inf` is infinite and `nan` is missing. Days and times are ISO 8601 alone; a time with an offset is
-    moved to UTC, one without stays as it is.
+    Numbers are what DuckDB casts to DOUBLE: digits with a point, an exponent, a sign, single
+    underscores between digits and blanks around them; `inf` is infinite and `nan` is missing. Days
+    and times are ISO 8601 alone; a time with an offset is moved to UTC, one without stays as it is.
     """
     if kind == "category":
         return text

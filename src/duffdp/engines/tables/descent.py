@@ -1,4 +1,6 @@
-"""Tables that stay where they are: count by coarse buckets, keep those that cover the ranks, count these more finely."""
+"""Tables that stay where they are: count by coarse buckets, keep those that cover the ranks,
+count these more finely.
+"""
 
 from __future__ import annotations
 
@@ -28,7 +30,9 @@ Answer = TypeVar("Answer")
 
 
 class Descent:
-    """Rows with INDEX and GROUP in an engine that runs queries; all groups are answered by the same few queries."""
+    """Rows with INDEX and GROUP in an engine that runs queries; all groups are answered by the
+    same few queries.
+    """
 
     def __init__(self, lazy: LazyRows) -> None:
         self._nw, self._groups, self._lazy = lazy.nw, lazy.groups, lazy
@@ -81,7 +85,9 @@ class Descent:
         return below, upto - below
 
     def _descend(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[list[Ranks]]:
-        """For every wanted rank and group: coarse buckets first, then the few that cover the rank, until they are single values."""
+        """For every wanted rank and group: coarse buckets first, then the few that cover the
+        rank, until they are single values.
+        """
         size, groups = self.domain.size, self._groups
         most = max(16, min(BUCKETS, ROWS // groups))
         shift = max(0, (size - 1).bit_length() - int(math.log2(most)))
@@ -129,14 +135,17 @@ class Descent:
                     widest.bit_length()
                     - int(math.log2(max(16, min(BUCKETS, ROWS // len(ranges))))),
                 )
-                # Another round of buckets pays if it leaves out much more than what is wanted anyway.
+                # Another round of buckets pays if it leaves out much more than what is wanted
+                # anyway.
                 shift = 0 if inside <= max(EXACT, 64 * groups, 4 * asked) else min(finer, shift - 1)
         return [[found[p, g] for g in range(groups)] for p in range(len(ranks))]
 
     def _count(
         self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None
     ) -> tuple[Ints, Ints, Ints, Ints]:
-        """Group, part, bucket and number of records, ordered; one query, or one for each part without groups."""
+        """Group, part, bucket and number of records, ordered; one query, or one for each part
+        without groups.
+        """
         nw, number = self._nw, self._nw.len().alias(COUNT)
         if self._groups == 1:
             pieces = []
@@ -179,7 +188,9 @@ class Descent:
         return rows.with_columns(rounded_down(self._nw.col(INDEX), shift).alias(INDEX))
 
     def _by_group(self, rows: Any, also: list[str], aggregates: list[Any]) -> dict[str, Any]:
-        """Aggregates for every group; where rows still have their own group columns, the keys are joined to the result."""
+        """Aggregates for every group; where rows still have their own group columns, the keys
+        are joined to the result.
+        """
         by = self._lazy.by if self._lazy.late else [GROUP]
         counted = rows.group_by(*by, *also).agg(*aggregates)
         if self._lazy.late:
@@ -214,7 +225,8 @@ class Descent:
         rows, rest = self._rows, nw.col(INDEX)
         for name in names[:-1]:
             piece = rest % 2**PIECE
-            # A multiple of a power of two below 2**62 is divided by it without error, in doubles too.
+            # A multiple of a power of two below 2**62 is divided by it without error, in doubles
+            # too.
             rows = rows.with_columns(piece.alias(name))
             rows = rows.with_columns(
                 ((rest - piece) * 2.0**-PIECE).floor().cast(nw.Int64).alias(INDEX)
@@ -238,7 +250,9 @@ class Descent:
         return _answered(self._lazy.engine.fetch, rows)
 
     def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
-        """DuckDB without groups: a sample of blocks brackets the rank, one pass counts what is below and what is inside."""
+        """DuckDB without groups: a sample of blocks brackets the rank, one pass counts what is
+        below and what is inside.
+        """
         grid = self.domain
         if (
             not isinstance(grid, Grid) or grid.size <= BUCKETS
@@ -305,7 +319,9 @@ def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
 
 
 def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Counts of the same index in the same group made one: a group may be spelled in several ways."""
+    """Counts of the same index in the same group made one: a group may be spelled in several
+    ways.
+    """
     new = np.ones(len(index), dtype=bool)
     new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
     if new.all():

@@ -1,4 +1,6 @@
-"""What every engine that runs queries can do, by narwhals; each engine's own adapter says the rest."""
+"""What every engine that runs queries can do, by narwhals; each engine's own adapter says the
+rest.
+"""
 
 from __future__ import annotations
 
@@ -11,6 +13,7 @@ from duffdp.domain import Array, Grid
 class QueryEngine(Protocol):
     """A lazy table of one engine."""
 
+    objects: bool
     nanoseconds: bool  # whether keys are compared with a column of nanoseconds exactly
     frame: Any  # of narwhals; while a path is opened for its types alone, without rows
     # Makes values equal which the engine might take for one another; None if there are none.
@@ -22,19 +25,26 @@ class QueryEngine(Protocol):
         """The declared type of a column."""
 
     def rows(self, columns: dict[str, str]) -> Any:
-        """Some columns under new names, as a narwhals frame; text compares as text, letter by letter."""
+        """Some columns under new names, as a narwhals frame; text compares as text, letter by
+        letter.
+        """
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
-        """A small narwhals frame in the same engine, with the types of those columns of `rows` that have its names."""
+        """A small narwhals frame in the same engine, with the types of those columns of `rows`
+        that have its names.
+        """
 
     def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
-        """Rows with dates and times as whole numbers since 1970 in `name`, and their unit: D, s, ms or us.
+        """Rows with dates and times as whole numbers since 1970 in `name`, and their unit: D, s, ms
+        or us.
 
         Those outside of the grid, infinite ones among them, may be moved to its ends.
         """
 
     def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
-        """At most `most` rows of each person, by the order of a keyed hash: the same rows in every query."""
+        """At most `most` rows of each person, by the order of a keyed hash: the same rows in
+        every query.
+        """
 
     def sample(self, rows: Any, name: str) -> Array | None:
         """A few blocks of a column of numbers, where the engine need not read everything for it."""
@@ -49,6 +59,7 @@ class QueryEngine(Protocol):
 class NarwhalsQuery:
     """What most engines do alike."""
 
+    objects = False  # one that cannot be compared would stop the query
     nanoseconds = False
     mixes_types = False
     may_equal: Callable[[Any], Any] | None = None
