@@ -177,7 +177,7 @@ def test_a_read_only_folder(ledger):
     modes = {
         above: above.stat().st_mode
         for above in (folder, *folder.parents)
-        if above == folder or "pytest" in above.name
+        if above == folder or "pytest" in str(above)
     }
     for above in modes:
         above.chmod(0o555)
