@@ -18,7 +18,9 @@ from duffdp.errors import DuffError, UnsupportedData
 _FIX = "Pass two columns of whole node numbers."
 _INT64 = np.iinfo(np.int64)
 # Two whole numbers with a comma, a semicolon or blanks between them; up to 18 digits are an int64.
-_EDGE = re.compile(rb"^[ \t]*0*(\d{1,18})(?:[ \t]*[,;][ \t]*|[ \t]+)0*(\d{1,18})[ \t]*\r?$", re.MULTILINE)
+_EDGE = re.compile(
+    rb"^[ \t]*0*(\d{1,18})(?:[ \t]*[,;][ \t]*|[ \t]+)0*(\d{1,18})[ \t]*\r?$", re.MULTILINE
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +53,9 @@ def scipy_sparse() -> Any:
     try:
         import scipy.sparse  # type: ignore[import-untyped]
     except ImportError:
-        raise DuffError("graph statistics need scipy. Install it with: pip install 'duffdp[graph]'") from None
+        raise DuffError(
+            "graph statistics need scipy. Install it with: pip install 'duffdp[graph]'"
+        ) from None
     return scipy.sparse
 
 
@@ -103,7 +107,9 @@ def _pairs(edges: Any) -> Array:
     if edges.ndim != 2 or edges.shape[1] != 2:
         shape = " x ".join(["edges", *(str(width) for width in edges.shape[1:])])
         weights = " Weights are not supported." if edges.ndim == 2 and edges.shape[1] == 3 else ""
-        raise UnsupportedData(f"edges must have two columns, got an array of {shape}.{weights} {_FIX}")
+        raise UnsupportedData(
+            f"edges must have two columns, got an array of {shape}.{weights} {_FIX}"
+        )
     if edges.dtype == object:
         return _from_records(edges)
     _check_type(edges.dtype.kind in "iu", edges.dtype)
@@ -118,7 +124,9 @@ def _check_type(whole: bool, dtype: Any) -> None:
 def _from_records(edges: Any) -> Array:
     """Pairs that are objects of Python have no type: each is two whole numbers, or else it is no edge."""
     if not isinstance(edges, Iterable):
-        raise UnsupportedData(f"edges must be pairs of node numbers, got {type(edges).__name__}. {_FIX}")
+        raise UnsupportedData(
+            f"edges must be pairs of node numbers, got {type(edges).__name__}. {_FIX}"
+        )
     listed = list(edges)
     try:
         quick = np.array(listed)
@@ -144,7 +152,9 @@ def _from_frame(edges: Any, rows: int | None = None) -> Array:
     try:
         frame = nw.from_native(edges, eager_only=True)
     except TypeError:
-        raise UnsupportedData(f"edges must be a frame in memory, got {type(edges).__name__}. {_FIX}") from None
+        raise UnsupportedData(
+            f"edges must be a frame in memory, got {type(edges).__name__}. {_FIX}"
+        ) from None
     if len(frame.columns) != 2:
         raise UnsupportedData(f"edges must have two columns, got {len(frame.columns)}. {_FIX}")
     columns = [frame.get_column(name)[:rows] for name in frame.columns]
@@ -157,7 +167,12 @@ def _from_frame(edges: Any, rows: int | None = None) -> Array:
 def _signed(numbers: Array) -> Ints:
     """Whole numbers as int64; larger ones are no nodes."""
     if numbers.dtype == np.uint64:
-        numbers = np.where(numbers > np.uint64(_INT64.max), np.uint64(0), numbers + np.uint64(1)).astype(np.int64) - 1
+        numbers = (
+            np.where(numbers > np.uint64(_INT64.max), np.uint64(0), numbers + np.uint64(1)).astype(
+                np.int64
+            )
+            - 1
+        )
     return numbers.astype(np.int64)
 
 

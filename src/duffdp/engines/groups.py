@@ -22,7 +22,10 @@ def side_by_side(records: Records, begins: Ints, sizes: Ints, grid: Grid) -> lis
     complete = array.dtype == np.float64 and not (len(array) and np.isnan(array.max()))
     if not (complete or (array.dtype == np.int64 and grid.whole)):
         return [Column(piece, grid) for piece in pieces]
-    blocks = [_Together([piece.array for piece in pieces[at : at + BLOCK]], grid) for at in range(0, len(pieces), BLOCK)]
+    blocks = [
+        _Together([piece.array for piece in pieces[at : at + BLOCK]], grid)
+        for at in range(0, len(pieces), BLOCK)
+    ]
     return [_Member(piece, grid, blocks[i // BLOCK], i % BLOCK) for i, piece in enumerate(pieces)]
 
 
@@ -91,7 +94,9 @@ class _Together:
             near = Ranks(values[begin:end], counts[begin:end], below, total, least, most)
             centre = q.numerator * total // q.denominator
             inside = (
-                begin <= end and (low == 0 or below < centre) and (high == total - 1 or below + int(near.counts.sum()) > centre)
+                begin <= end
+                and (low == 0 or below < centre)
+                and (high == total - 1 or below + int(near.counts.sum()) > centre)
             )
             found.append(near if inside else None)
         return found
@@ -103,10 +108,14 @@ def by_group(records: Records, groups: Array | None, many: int, grid: Grid) -> l
         return [Column(records, grid)]
     order = np.argsort(groups.astype(np.uint16 if many <= 2**16 else np.int64), kind="stable")
     sizes = np.bincount(groups, minlength=many)
-    return side_by_side(Records(records.array[order], records.integer), np.cumsum(sizes) - sizes, sizes, grid)
+    return side_by_side(
+        Records(records.array[order], records.integer), np.cumsum(sizes) - sizes, sizes, grid
+    )
 
 
-def counted(index: Ints, group: Array | None, many: int, categories: Categories) -> Iterable[Counted]:
+def counted(
+    index: Ints, group: Array | None, many: int, categories: Categories
+) -> Iterable[Counted]:
     """Counts of each category in each group."""
     code = index if group is None else group * categories.size + index
     for row in np.bincount(code, minlength=many * categories.size).reshape(many, -1):
