@@ -7,6 +7,7 @@ import difflib
 import os
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -17,7 +18,7 @@ from duffdp.engines.files import PathTable, open_path, unreadable
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
-from duffdp.engines.tables.descent import Descent
+from duffdp.engines.tables.descent import Descent, LazyColumn
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
 from duffdp.engines.tables.names import KEY, PERSON, VALUE
@@ -165,7 +166,7 @@ class Table:
         rows = LazyRows(
             nw, adapter, adapter.rows(columns), self._keys, self._categories, domain, most, order
         )
-        return list(Descent(rows).sources())
+        return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own library."""

@@ -23,11 +23,9 @@ class PandasFrame(MemoryFrame):
     def declared_types(self) -> Mapping[str, Any]:
         """Objects are objects, whatever the first of them look like."""
         declared = self.frame.to_native().dtypes
+        objects = set(declared.index[declared == np.dtype(object)])
         known = super().declared_types().items()
-        return {
-            name: self.nw.Object() if kind == object else dtype
-            for (name, dtype), kind in zip(known, declared, strict=True)
-        }
+        return {name: self.nw.Object() if name in objects else dtype for name, dtype in known}
 
     def array(self, name: str) -> tuple[Array, Array | None]:
         native = self.column(name).to_native()
