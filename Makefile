@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 
-.PHONY: demo test lint mutants bench commands paper clean
+.PHONY: demo test quick lint mutants bench commands paper clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -23,7 +23,11 @@ demo: $(DEMO)
 	$(BIN)/python demo/vertebral.py
 
 test: $(READY) lint
-	$(BIN)/python -m pytest
+	$(BIN)/python -m pytest -n auto
+
+# What a change needs first: lint, the design, and every topic but Spark, faults and long searches.
+quick: $(READY) lint
+	$(BIN)/python -m pytest -n auto -m 'not slow' tests
 
 lint: $(READY)
 	$(BIN)/ruff check .

@@ -1,4 +1,6 @@
-"""`make bench`: time and memory of duffdp as ratios to numpy, interleaved in one run, medians of repeats."""
+"""`make bench`: time and memory of duffdp as ratios to numpy, interleaved in one run, medians of
+repeats.
+"""
 
 from __future__ import annotations
 
@@ -29,7 +31,12 @@ def main() -> None:
 
     def median(x: np.ndarray, limit: float, name: str, number: int = 1, **more: object) -> None:
         call = {"epsilon": 1.0, "bounds": (-10, 10)} | more
-        row(name, "np.median", ratio(lambda: duffdp.median(x, **call), lambda: np.median(x), number=number), limit)  # type: ignore[arg-type]
+        row(
+            name,
+            "np.median",
+            ratio(lambda: duffdp.median(x, **call), lambda: np.median(x), number=number),
+            limit,
+        )  # type: ignore[arg-type]
 
     for n, limit, number in ((10**3, 10, 300), (10**6, 0.5, 3), (10**7, 0.5, 1)):
         median(data[n], limit, f"median, {n:.0e} doubles", number)
@@ -40,7 +47,9 @@ def main() -> None:
     median(np.zeros(10**7), 1.5, "median, 1e+07 equal doubles")
     x = data[10**7]
     for epsilon, limit in ((1.0, 10), (0.01, 30)):
-        measured = ratio(lambda e=epsilon: duffdp.mean(x, epsilon=e, bounds=(-10, 10)), lambda: np.mean(x))
+        measured = ratio(
+            lambda e=epsilon: duffdp.mean(x, epsilon=e, bounds=(-10, 10)), lambda: np.mean(x)
+        )
         row(f"mean, 1e+07 doubles, epsilon {epsilon:g}", "np.mean", measured, limit)
     row(
         "mode, 1e+07 integers in 0..120",
@@ -48,7 +57,12 @@ def main() -> None:
         ratio(lambda: duffdp.mode(whole, epsilon=1, bounds=(0, 120)), lambda: np.bincount(whole)),
         2,
     )
-    row("import duffdp", "import numpy", ratio(start("import duffdp"), start("import numpy"), 9), 1.5)
+    row(
+        "import duffdp",
+        "import numpy",
+        ratio(start("import duffdp"), start("import numpy"), 9),
+        1.5,
+    )
     for name, values, bounds in (("doubles", x, (-10, 10)), ("tied doubles", ages, (0, 120))):
         tracemalloc.start()
         duffdp.median(values, epsilon=1.0, bounds=bounds)

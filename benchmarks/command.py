@@ -1,4 +1,6 @@
-"""Times of the command line and the ledger against what they stand on, in one run: `python -m benchmarks.command`."""
+"""Times of the command line and the ledger against what they stand on, in one run: `python -m
+benchmarks.command`.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from pathlib import Path
 import duckdb
 
 from duffdp import Ledger
-from duffdp.ledger.charge import Request
+from duffdp.pipeline.ask import Ask
+from duffdp.pipeline.run import Prepared
 
 DUFFDP = [sys.executable, "-c", "from duffdp.cli import main; main()"]
 ROUNDS = 11
@@ -46,7 +49,10 @@ def inserts(path: Path, count: int) -> list[float]:
         base = sqlite3.connect(path, isolation_level=None)
         base.execute("PRAGMA synchronous = EXTRA")
         base.execute("BEGIN IMMEDIATE")
-        base.execute("INSERT INTO entry VALUES (?, ?)", (number, json.dumps({"epsilon": "1/10", "statistic": "median"})))
+        base.execute(
+            "INSERT INTO entry VALUES (?, ?)",
+            (number, json.dumps({"epsilon": "1/10", "statistic": "median"})),
+        )
         base.execute("COMMIT")
         base.close()
         taken.append(time.perf_counter() - begin)
@@ -56,12 +62,13 @@ def inserts(path: Path, count: int) -> list[float]:
 def charges(path: Path, count: int, before: int) -> list[float]:
     """Charges of a ledger that holds some already."""
     ledger = Ledger(path, epsilon=10**6)
-    request = Request(epsilon=Fraction(1, 10), statistic="median", mechanism="permute-and-flip(signed)")
-    ledger.charge_all([request] * before)
+    asked = Ask(statistic="median", epsilon=Fraction(1, 10), bounds=(0, 120))
+    facts = Prepared.of(asked, [1.0], None).facts
+    ledger.charge_all([facts] * before)
     taken = []
     for _ in range(count):
         begin = time.perf_counter()
-        ledger.charge(request)
+        ledger.charge(facts)
         taken.append(time.perf_counter() - begin)
     return taken
 
@@ -70,19 +77,45 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         usage, imports = best([*DUFFDP, "--help"], [sys.executable, "-c", "import typer, rich"])
-        print(f"duffdp --help {usage * 1e3:.0f} ms, import typer, rich {imports * 1e3:.0f} ms: {usage / imports:.2f}x")
+        print(
+            f"duffdp --help {usage * 1e3:.0f} ms, import typer, rich {imports * 1e3:.0f} ms: "
+            f"{usage / imports:.2f}x"
+        )
         file = folder / "people.csv"
-        columns = "range AS person, (random() * 100)::INT AS age, round(exp(10 + random()), 2) AS income"
+        columns = (
+            "range AS person, (random() * 100)::INT AS age, round(exp(10 + random()), 2) AS income"
+        )
         duckdb.sql(f"COPY (SELECT {columns} FROM range(1000000)) TO '{file}'")
-        own = [sys.executable, "-c", f"import duckdb; print(duckdb.sql(\"SELECT median(age) FROM '{file}'\").fetchall())"]
-        ours = [*DUFFDP, "median", str(file), "--column", "age", "--epsilon", "1", "--bounds", "0", "120", "--step", "1"]
+        own = [
+            sys.executable,
+            "-c",
+            f"import duckdb; print(duckdb.sql(\"SELECT median(age) FROM '{file}'\").fetchall())",
+        ]
+        ours = [
+            *DUFFDP,
+            "median",
+            str(file),
+            "--column",
+            "age",
+            "--epsilon",
+            "1",
+            "--bounds",
+            "0",
+            "120",
+            "--step",
+            "1",
+        ]
         private, plain = best(ours, own)
-        print(f"duffdp median of a CSV of 1e6 rows {private * 1e3:.0f} ms, DuckDB {plain * 1e3:.0f} ms: {private / plain:.2f}x")
+        print(
+            f"duffdp median of a CSV of 1e6 rows {private * 1e3:.0f} ms, DuckDB {plain * 1e3:.0f} "
+            f"ms: {private / plain:.2f}x"
+        )
         least = statistics.median(inserts(folder / "plain.db", 200))
         for before in (0, 10_000):
             taken = statistics.median(charges(folder / f"ledger{before}.db", 200, before))
             print(
-                f"a charge after {before} others {taken * 1e3:.2f} ms, SQLite's durable insert {least * 1e3:.2f} ms: "
+                f"a charge after {before} others {taken * 1e3:.2f} ms, SQLite's durable insert "
+                f"{least * 1e3:.2f} ms: "
                 f"{(taken - least) * 1e3:.2f} ms over it"
             )
 

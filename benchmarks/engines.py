@@ -1,4 +1,6 @@
-"""`python -m benchmarks.engines`: frames, files and Spark against the engines' own medians. Needs a few GB of disk and memory."""
+"""`python -m benchmarks.engines`: frames, files and Spark against the engines' own medians. Needs a
+few GB of disk and memory.
+"""
 
 from __future__ import annotations
 
@@ -31,7 +33,10 @@ def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         path = str(Path(folder) / "normal.parquet")
         draw = "sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())"
-        duckdb.sql(f"COPY (SELECT {draw} AS x, (random() * 100)::INT % 100 AS g FROM range({ROWS})) TO '{path}'")
+        duckdb.sql(
+            f"COPY (SELECT {draw} AS x, (random() * 100)::INT % 100 AS g FROM range({ROWS})) "
+            f"TO '{path}'"
+        )
         own = f"SELECT median(x) FROM '{path}'"
         row(
             "median, Parquet with 5e7 doubles",
@@ -39,8 +44,15 @@ def main() -> None:
             ratio(lambda: duffdp.median(path, **call), lambda: duckdb.sql(own).fetchall(), 5),
             0.7,
         )
-        alone = subprocess.run([sys.executable, "-c", ALONE.format(path=path)], capture_output=True, text=True, check=True)
-        peak("median, Parquet with 5e7 doubles: peak memory of the process", float(alone.stdout), 600)
+        alone = subprocess.run(
+            [sys.executable, "-c", ALONE.format(path=path)],
+            capture_output=True,
+            text=True,
+            check=True,
+        )
+        peak(
+            "median, Parquet with 5e7 doubles: peak memory of the process", float(alone.stdout), 600
+        )
         grouped = f"SELECT g, median(x) FROM '{path}' GROUP BY g"
         measured = ratio(
             lambda: duffdp.median(path, by="g", keys=range(100), **call).value.fetchall(),
@@ -50,12 +62,17 @@ def main() -> None:
         row("medians of 100 groups, the same file", "DuckDB median", measured, 1.5)
     frame = pl.DataFrame({"g": rng.integers(0, 10_000, 10**7), "x": rng.normal(size=10**7)})
     measured = ratio(
-        lambda: duffdp.median(frame, by="g", keys=range(10_000), **call), lambda: frame.group_by("g").agg(pl.col("x").median()), 5
+        lambda: duffdp.median(frame, by="g", keys=range(10_000), **call),
+        lambda: frame.group_by("g").agg(pl.col("x").median()),
+        5,
     )
     row("medians of 10,000 groups, polars, 1e7 rows", "polars median", measured, 5)
     table = pd.DataFrame({"x": frame["x"].to_numpy()})
     array = table["x"].to_numpy()
-    measured = ratio(lambda: duffdp.median(table, **call), lambda: duffdp.median(array, epsilon=1.0, bounds=(-10, 10)))
+    measured = ratio(
+        lambda: duffdp.median(table, **call),
+        lambda: duffdp.median(array, epsilon=1.0, bounds=(-10, 10)),
+    )
     row("median, pandas, 1e7 rows", "duffdp on the array", measured, 1.3)
     spark(call)
 
@@ -65,7 +82,11 @@ def spark(call: dict[str, object]) -> None:
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as f
 
-    builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "8g").config("spark.ui.enabled", "false")
+    builder = (
+        SparkSession.builder.master("local[2]")
+        .config("spark.driver.memory", "8g")
+        .config("spark.ui.enabled", "false")
+    )
     session = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
     data = session.range(10**7).select(f.randn(1).alias("x")).cache()
@@ -74,13 +95,21 @@ def spark(call: dict[str, object]) -> None:
     row(
         "median, Spark local[2], 1e7 cached rows",
         "percentile_approx",
-        ratio(lambda: duffdp.median(data, **call), lambda: data.select(f.percentile_approx("x", 0.5, 10_000)).collect(), 5),
+        ratio(
+            lambda: duffdp.median(data, **call),
+            lambda: data.select(f.percentile_approx("x", 0.5, 10_000)).collect(),
+            5,
+        ),
         1,
     )
     row(
         "median, Spark local[2], 1e7 cached rows",
         "percentile",
-        ratio(lambda: duffdp.median(data, **call), lambda: data.select(f.expr("percentile(x, 0.5)")).collect(), 1),
+        ratio(
+            lambda: duffdp.median(data, **call),
+            lambda: data.select(f.expr("percentile(x, 0.5)")).collect(),
+            1,
+        ),
         0.2,
     )
     session.stop()

@@ -1,13 +1,14 @@
-"""Triangles: exact errors of ladder, smooth sensitivity and piecewise Laplace noise on three graphs, and the time on a large one.
+"""Triangles: exact errors of ladder, smooth sensitivity and piecewise Laplace noise on three
+graphs, and the time on a large one.
 
 Run: python -m benchmarks.graphs
 """
 
 from __future__ import annotations
 
-import math
 import resource
 import time
+from fractions import Fraction
 from pathlib import Path
 
 import numpy as np
@@ -19,15 +20,22 @@ from duffdp.mechanisms import Exponential, PiecewiseLaplace
 from duffdp.statistics import Triangles
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
-GRAPHS = {"ca-GrQc": ("ca_grqc", 5242), "ca-HepTh": ("ca_hepth", 9877), "ego-Facebook": ("facebook_ego", 4039)}
+GRAPHS = {
+    "ca-GrQc": ("ca_grqc", 5242),
+    "ca-HepTh": ("ca_hepth", 9877),
+    "ego-Facebook": ("facebook_ego", 4039),
+}
 EPSILONS = (0.1, 0.5, 1.0, 2.0)
 
 
 def smooth(ladder: CountLadder, epsilon: float) -> tuple[float, float]:
-    """Mean and median error of the tight smooth-sensitivity noise: density ~ (1 + a|x|)^-(1 + epsilon/beta), scaled by
-    max exp(-beta t) LS(t). beta = epsilon / 12 is public and near the best for these graphs."""
+    """Mean and median error of the tight smooth-sensitivity noise: density ~ (1 + a|x|)^-(1 +
+    epsilon/beta), scaled by max exp(-beta t) LS(t). beta = epsilon / 12 is public and near the best
+    for these graphs."""
     beta = epsilon / 12
-    sensitivity = np.array(ladder.sensitivity(0, math.ceil(math.log(ladder.ceiling + 1) / beta) + 1))
+    sensitivity = np.array(
+        ladder.sensitivity(0, ladder.slow_from(Fraction(1 + beta)) + 1)
+    )  # falls from there on
     scale = float((np.exp(-beta * np.arange(len(sensitivity))) * sensitivity).max())
     a = beta * (epsilon - beta) / (epsilon + beta)
     power = epsilon / beta  # P(|X| > x) = (1 + a x)^-power
@@ -35,7 +43,10 @@ def smooth(ladder: CountLadder, epsilon: float) -> tuple[float, float]:
 
 
 def errors() -> None:
-    print("| graph | epsilon | ladder: mean, median | smooth sensitivity: mean, median | piecewise Laplace: mean, median |")
+    print(
+        "| graph | epsilon | ladder: mean, median | smooth sensitivity: mean, median | piecewise "
+        "Laplace: mean, median |"
+    )
     print("| --- | --- | --- | --- | --- |")
     for name, (file, nodes) in GRAPHS.items():
         ladder = Triangles(nodes).ladder(DATA / f"{file}_edges.csv")
@@ -45,18 +56,26 @@ def errors() -> None:
             low, high = 0.0, 10.0 * ladder.count
             while high - low > 0.5:
                 middle = (low + high) / 2
-                low, high = (middle, high) if law.tail(ladder.count, middle) > 0.5 else (low, middle)
+                low, high = (
+                    (middle, high) if law.tail(ladder.count, middle) > 0.5 else (low, middle)
+                )
             best = PiecewiseLaplace(epsilon)
             cells = [
                 (law.expected_error(ladder.count), high),
                 smooth(ladder, epsilon),
                 (best.expected_error(ladder), best.median_error(ladder)),
             ]
-            print(f"| {name} | {epsilon:g} | " + " | ".join(f"{mean:.1f}, {median:.1f}" for mean, median in cells) + " |")
+            print(
+                f"| {name} | {epsilon:g} | "
+                + " | ".join(f"{mean:.1f}, {median:.1f}" for mean, median in cells)
+                + " |"
+            )
 
 
 def speed() -> None:
-    """A graph of a million edges with heavy-tailed degrees up to about 1,000, many of them in triangles."""
+    """A graph of a million edges with heavy-tailed degrees up to about 1,000, many of them in
+    triangles.
+    """
     rng = np.random.default_rng(1)
     nodes = 100_000
     weight = np.minimum((1 - rng.random(nodes)) ** -0.7, 105)
@@ -66,8 +85,14 @@ def speed() -> None:
     degree = np.bincount(edges.ravel())
     begin = time.perf_counter()
     duffdp.triangles(edges, epsilon=1.0, nodes=nodes)
-    taken, peak = time.perf_counter() - begin, resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20
-    print(f"triangles of {len(edges):,} edges, degrees up to {degree.max():,}: {taken:.1f} s, peak memory {peak:.1f} GiB")
+    taken, peak = (
+        time.perf_counter() - begin,
+        resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 2**20,
+    )
+    print(
+        f"triangles of {len(edges):,} edges, degrees up to {degree.max():,}: {taken:.1f} s, peak "
+        f"memory {peak:.1f} GiB"
+    )
 
 
 if __name__ == "__main__":

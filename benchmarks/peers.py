@@ -1,6 +1,8 @@
-"""`python -m benchmarks.peers`: error and time of private medians and means beside other libraries, in one run on real ages.
+"""`python -m benchmarks.peers`: error and time of private medians and means beside other libraries,
+in one run on real ages.
 
-Peers that are not installed are left out: pip install opendp 'scikit-learn<1.6' diffprivlib python-dp pipeline-dp
+Peers that are not installed are left out: pip install opendp 'scikit-learn<1.6' diffprivlib
+python-dp pipeline-dp
 """
 
 from __future__ import annotations
@@ -32,7 +34,11 @@ def ours(verb: str, mechanism: str) -> Maker:
     def make(data: list[int], epsilon: float) -> Call:
         array = np.array(data)
         step = 1 if verb == "median" else 2.0**-20
-        return lambda: getattr(duffdp, verb)(array, epsilon=epsilon, bounds=(LOWER, UPPER), step=step, mechanism=mechanism).value
+        return lambda: (
+            getattr(duffdp, verb)(
+                array, epsilon=epsilon, bounds=(LOWER, UPPER), step=step, mechanism=mechanism
+            ).value
+        )
 
     return make
 
@@ -45,7 +51,9 @@ def opendp_median(data: list[int], epsilon: float) -> Call:
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance()
     score = space >> dp.t.then_quantile_score_candidates(candidates, alpha=0.5)
     release = dp.binary_search_chain(
-        lambda scale: score >> dp.m.then_noisy_max(dp.max_divergence(), scale=scale, negate=True), d_in=1, d_out=epsilon
+        lambda scale: score >> dp.m.then_noisy_max(dp.max_divergence(), scale=scale, negate=True),
+        d_in=1,
+        d_out=epsilon,
     )
     array = np.array(data, dtype=np.int32)  # much faster than a list
     return lambda: candidates[release(array)]
@@ -58,8 +66,12 @@ def opendp_mean(data: list[int], epsilon: float) -> Call:
     dp.enable_features("contrib")
     space = dp.vector_domain(dp.atom_domain(T=int)), dp.symmetric_distance()
     clamped = space >> dp.t.then_clamp((LOWER, UPPER))
-    total = dp.binary_search_chain(lambda s: clamped >> dp.t.then_sum() >> dp.m.then_laplace(s), d_in=1, d_out=epsilon / 2)
-    count = dp.binary_search_chain(lambda s: space >> dp.t.then_count() >> dp.m.then_laplace(s), d_in=1, d_out=epsilon / 2)
+    total = dp.binary_search_chain(
+        lambda s: clamped >> dp.t.then_sum() >> dp.m.then_laplace(s), d_in=1, d_out=epsilon / 2
+    )
+    count = dp.binary_search_chain(
+        lambda s: space >> dp.t.then_count() >> dp.m.then_laplace(s), d_in=1, d_out=epsilon / 2
+    )
     array = np.array(data, dtype=np.int32)
     return lambda: min(max(total(array) / max(count(array), 1), LOWER), UPPER)
 
@@ -79,7 +91,9 @@ def pydp(name: str) -> Maker:
         from pydp.algorithms import laplacian
 
         algorithm = getattr(laplacian, name)
-        return lambda: float(algorithm(epsilon=epsilon, lower_bound=LOWER, upper_bound=UPPER).quick_result(data))
+        return lambda: float(
+            algorithm(epsilon=epsilon, lower_bound=LOWER, upper_bound=UPPER).quick_result(data)
+        )
 
     return make
 
@@ -98,12 +112,16 @@ def pipelinedp(metric: str) -> Maker:
             max_value=UPPER,
         )
         extractors = p.DataExtractors(
-            privacy_id_extractor=lambda row: row[0], partition_extractor=lambda row: 0, value_extractor=lambda row: row[1]
+            privacy_id_extractor=lambda row: row[0],
+            partition_extractor=lambda row: 0,
+            value_extractor=lambda row: row[1],
         )
 
         def call() -> float:
             budget = p.NaiveBudgetAccountant(total_epsilon=epsilon, total_delta=1e-12)
-            result = p.DPEngine(budget, p.LocalBackend()).aggregate(rows, parameters, extractors, public_partitions=[0])
+            result = p.DPEngine(budget, p.LocalBackend()).aggregate(
+                rows, parameters, extractors, public_partitions=[0]
+            )
             budget.compute_budgets()
             return float(next(iter(result))[1][0])
 
@@ -138,7 +156,10 @@ def main() -> None:
     few, many = everyone[:1000], (everyone * 4)[:100_000]
     truths = {"median": sorted(few)[499], "mean": sum(few) / 1000}
     for verb, peers in PEERS.items():
-        print(f"\n{verb} of 1,000 ages from {LOWER} to {UPPER}: mean absolute error; time of one call with 100,000 ages")
+        print(
+            f"\n{verb} of 1,000 ages from {LOWER} to {UPPER}: mean absolute error; time of one "
+            "call with 100,000 ages"
+        )
         print(f"{'':52}{'epsilon 0.1':>12}{'epsilon 1':>12}{'draws':>8}{'time':>12}")
         for name, package, make in peers:
             try:
@@ -161,7 +182,10 @@ def main() -> None:
             except ImportError:
                 print(f"{name:52}  not installed")
                 continue
-            print(f"{label:52}{errors[0]:12.3f}{errors[1]:12.3f}{draws:8}{min(times) * 1e3:9.2f} ms", flush=True)
+            print(
+                f"{label:52}{errors[0]:12.3f}{errors[1]:12.3f}{draws:8}{min(times) * 1e3:9.2f} ms",
+                flush=True,
+            )
 
 
 if __name__ == "__main__":

@@ -1,4 +1,5 @@
-"""Several quantiles at once: errors beside the published mechanism and separate releases, sensitivities by enumeration, time.
+"""Several quantiles at once: errors beside the published mechanism and separate releases,
+sensitivities by enumeration, time.
 
 Run: python -m benchmarks.several_quantiles
 """
@@ -29,15 +30,20 @@ N = 1000
 
 
 class Published:
-    """JointExp as published: the size is the true n, c = epsilon / (4 (1 - smallest share)); records at a boundary all
-    before it (side=1) or half before it (side=0.5). Dense matrices and doubles: for this comparison only."""
+    """JointExp as published: the size is the true n, c = epsilon / (4 (1 - smallest share));
+    records at a boundary all before it (side=1) or half before it (side=0.5). Dense matrices and
+    doubles: for this comparison only."""
 
-    def __init__(self, index: npt.NDArray[np.int64], size: int, epsilon: float, side: float) -> None:
+    def __init__(
+        self, index: npt.NDArray[np.int64], size: int, epsilon: float, side: float
+    ) -> None:
         value, count = np.unique(index, return_counts=True)
         start = np.concatenate([[0], np.stack([value, value + 1], axis=1).ravel()])
         self.cells = np.diff(np.append(start, size)).astype(float)
         before = np.cumsum(count) - count
-        rank = np.concatenate([np.stack([before, before + side * count], axis=1).ravel(), [len(index)]])
+        rank = np.concatenate(
+            [np.stack([before, before + side * count], axis=1).ravel(), [len(index)]]
+        )
         kept = self.cells > 0
         self.start, self.cells, self.rank = start[kept], self.cells[kept], rank[kept]
         self.c, self.n = epsilon / (4 * 0.9), len(index)
@@ -48,32 +54,53 @@ class Published:
         self.terms: list[list[Floats]] = []
         self.totals: list[Floats] = []
         for j in range(9):
-            entries.append(np.exp(-self.c * np.abs(self.rank - self.n / 10)) if j == 0 else self.kernel @ self.totals[-1])
+            entries.append(
+                np.exp(-self.c * np.abs(self.rank - self.n / 10))
+                if j == 0
+                else self.kernel @ self.totals[-1]
+            )
             self.terms.append(
                 [
-                    entries[j + 1 - r] * volume**r / math.factorial(r) * math.exp(-self.c * self.n / 10 * (r - 1))
+                    entries[j + 1 - r]
+                    * volume**r
+                    / math.factorial(r)
+                    * math.exp(-self.c * self.n / 10 * (r - 1))
                     for r in range(1, j + 2)
                 ]
             )
             self.totals.append(np.sum(self.terms[-1], axis=0))
 
     def draw(self, rng: np.random.Generator) -> npt.NDArray[np.int64]:
-        weight, j, found = self.totals[8] * np.exp(-self.c * np.abs(self.n - self.rank - self.n / 10)), 8, []
+        weight, j, found = (
+            self.totals[8] * np.exp(-self.c * np.abs(self.n - self.rank - self.n / 10)),
+            8,
+            [],
+        )
         while j >= 0:
             k = rng.choice(len(weight), p=weight / weight.sum())
             chances = np.array([term[k] for term in self.terms[j]])
             many = 1 + rng.choice(len(chances), p=chances / chances.sum())
-            found += [int(self.start[k]) + int(rng.integers(int(self.cells[k]))) for _ in range(many)]
+            found += [
+                int(self.start[k]) + int(rng.integers(int(self.cells[k]))) for _ in range(many)
+            ]
             j -= many
             weight = self.totals[j] * self.kernel[k] if j >= 0 else weight
         return np.sort(found)
 
 
-def errors(name: str, make: Callable[[np.random.Generator], Floats], grid: Grid, epsilons: tuple[float, ...], sets: int) -> None:
+def errors(
+    name: str,
+    make: Callable[[np.random.Generator], Floats],
+    grid: Grid,
+    epsilons: tuple[float, ...],
+    sets: int,
+) -> None:
     shares = Quantiles(DECILES)
     for epsilon in epsilons:
         rng, source = np.random.default_rng(7), entropy(7)
-        found: dict[str, list[float]] = {key: [] for key in ("joint", "half", "one side", "separate")}
+        found: dict[str, list[float]] = {
+            key: [] for key in ("joint", "half", "one side", "separate")
+        }
         for _ in range(sets):
             data = make(rng)
             index = np.sort(grid.snap(data))
@@ -88,15 +115,24 @@ def errors(name: str, make: Callable[[np.random.Generator], Floats], grid: Grid,
             for key, side in (("half", 0.5), ("one side", 1.0)):
                 published = Published(index, grid.size, epsilon, side)
                 found[key] += [error(published.draw(rng)) for _ in range(10)]
-            each = [duffdp.quantile(data, q, epsilon=epsilon / 9, bounds=grid, rng=rng).value for q in DECILES]
+            each = [
+                duffdp.quantile(data, q, epsilon=epsilon / 9, bounds=grid, rng=rng).value
+                for q in DECILES
+            ]
             found["separate"].append(error([grid.index(value) for value in each]))
         cells = " | ".join(f"{np.mean(values):.4f}" for values in found.values())
         print(f"| {name} | {epsilon:g} | {cells} |", flush=True)
 
 
 def sensitivities() -> None:
-    """The largest rise and fall of the score when one record joins any gap, over all ways to put up to 12 records into gaps."""
-    for qs in ((Fraction(1, 2),), (Fraction(1, 4), Fraction(3, 4)), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))):
+    """The largest rise and fall of the score when one record joins any gap, over all ways to put up
+    to 12 records into gaps.
+    """
+    for qs in (
+        (Fraction(1, 2),),
+        (Fraction(1, 4), Fraction(3, 4)),
+        (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)),
+    ):
         shares = [b - a for a, b in itertools.pairwise((Fraction(0), *qs, Fraction(1)))]
         moves: dict[str, list[Fraction]] = {"true": [], "free": []}
         for n in range(13):
@@ -113,13 +149,21 @@ def sensitivities() -> None:
                             moves[key].append(Fraction(b - a))
         shown = ", ".join(f"{float(q):g}" for q in qs)
         for key, label in (("true", "size = n, as published"), ("free", "any fixed size")):
-            print(f"| {shown} | {label} | {float(max(moves[key])):g} | {float(-min(moves[key])):g} |")
-        print(f"| {shown} | 2 (1 - smallest share) | {float(2 * (1 - min(shares))):g} | {float(2 * (1 - min(shares))):g} |")
+            print(
+                f"| {shown} | {label} | {float(max(moves[key])):g} | {float(-min(moves[key])):g} |"
+            )
+        print(
+            f"| {shown} | 2 (1 - smallest share) | {float(2 * (1 - min(shares))):g} | "
+            f"{float(2 * (1 - min(shares))):g} |"
+        )
 
 
 def speed() -> None:
     rng = np.random.default_rng(1)
-    for name, data, bounds in (("N(0,1)", rng.normal(size=10**7), (-10.0, 10.0)), ("U(0,1)", rng.random(10**7), (0.0, 1.0))):
+    for name, data, bounds in (
+        ("N(0,1)", rng.normal(size=10**7), (-10.0, 10.0)),
+        ("U(0,1)", rng.random(10**7), (0.0, 1.0)),
+    ):
         for epsilon in (1.0, 0.1):
             times: dict[str, list[float]] = {"median": [], "deciles": []}
             for _ in range(5):
@@ -130,7 +174,10 @@ def speed() -> None:
                 times["median"].append(middle - begin)
                 times["deciles"].append(time.perf_counter() - middle)
             one, nine = (sorted(times[key])[2] for key in ("median", "deciles"))
-            print(f"| {name} | {epsilon:g} | {one:.3f} s | {nine:.3f} s | {nine / one:.1f} |", flush=True)
+            print(
+                f"| {name} | {epsilon:g} | {one:.3f} s | {nine:.3f} s | {nine / one:.1f} |",
+                flush=True,
+            )
 
 
 def many() -> None:
@@ -139,7 +186,9 @@ def many() -> None:
         for n in (1000, 10**6):
             data = rng.random(n)
             begin = time.perf_counter()
-            duffdp.quantiles(data, [i / (m + 1) for i in range(1, m + 1)], epsilon=1.0, bounds=(0.0, 1.0))
+            duffdp.quantiles(
+                data, [i / (m + 1) for i in range(1, m + 1)], epsilon=1.0, bounds=(0.0, 1.0)
+            )
             print(f"| {m} | {n:,} | {time.perf_counter() - begin:.2f} s |", flush=True)
 
 
@@ -147,7 +196,11 @@ def ties() -> None:
     """A summary of 4 million records, all different, half or all of them equal."""
     rng = np.random.default_rng(1)
     apart = rng.random(4 * 10**6)
-    for name, data in (("all different", apart), ("half at 0", np.where(apart < 0.5, 0, apart)), ("all at 0", 0 * apart)):
+    for name, data in (
+        ("all different", apart),
+        ("half at 0", np.where(apart < 0.5, 0, apart)),
+        ("all at 0", 0 * apart),
+    ):
         for epsilon in (1.0, 100.0):
             times = []
             for _ in range(5):
@@ -160,7 +213,9 @@ def ties() -> None:
 def main() -> None:
     print("Mean error of nine deciles, n = 1000\n")
     print(
-        "| data | epsilon | joint, free size | published, ties halved | published, ties one-sided | nine releases at epsilon/9 |"
+        "| data | epsilon | joint, free size | published, ties halved | "
+        "published, ties one-sided | "
+        "nine releases at epsilon/9 |"
     )
     print("| --- | --- | --- | --- | --- | --- |")
     errors("N(0,1) on [-10, 10]", lambda rng: rng.normal(size=N), Grid(-10.0, 10.0), (1.0,), 30)

@@ -7,7 +7,9 @@ import time
 from collections.abc import Callable
 
 
-def ratio(ours: Callable[[], object], theirs: Callable[[], object], repeats: int = 15, number: int = 1) -> tuple[float, float]:
+def ratio(
+    ours: Callable[[], object], theirs: Callable[[], object], repeats: int = 15, number: int = 1
+) -> tuple[float, float]:
     """Median time of one call of ours, and its ratio to theirs; the two take turns."""
     ours(), theirs()
     times: tuple[list[float], list[float]] = ([], [])
@@ -28,7 +30,10 @@ def heading() -> None:
 def row(name: str, against: str, measured: tuple[float, float], limit: float) -> None:
     seconds, share = measured
     over = "" if share <= limit else "over"
-    print(f"{name:52}{against:>24}{seconds * 1e3:11.3f} ms{share:9.2f}x{limit:9.2f}x  {over}", flush=True)
+    print(
+        f"{name:52}{against:>24}{seconds * 1e3:11.3f} ms{share:9.2f}x{limit:9.2f}x  {over}",
+        flush=True,
+    )
 
 
 def peak(name: str, mebibytes: float, limit: float) -> None:

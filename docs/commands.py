@@ -1,4 +1,4 @@
-"""Writes the help of every command into commands.md, between the marks: `python docs/commands.py`."""
+"""Writes the help of every command into commands.md: `python docs/commands.py`."""
 
 from __future__ import annotations
 

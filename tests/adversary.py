@@ -67,7 +67,7 @@ def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:
     if verb == "triangles":
         from duffdp.engines.edges import read_edges
 
-        return Counter({"edges": len(read_edges(data, options["nodes"]).tail)})
+        return Counter({"edges": len(read_edges(data).first)})
     found: Counter[Any] = Counter()
     for group, source in enumerate(sources(data, options)):
         for index, count in zip(*source.tally(), strict=True):

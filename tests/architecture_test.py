@@ -1,4 +1,6 @@
-"""The design, enforced: one direction of imports without cycles, a light import, and a Privacy section for every public name."""
+"""The design, enforced: one direction of imports without cycles, a light import, and a Privacy
+section for every public name.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,8 @@ ROOMS = (
     "report",
     "cli",
 )
-# Rooms that are above and still none of its business: engines know nothing of randomness, mechanisms nothing of data.
+# Rooms that are above and still none of its business: engines know nothing of randomness,
+# mechanisms nothing of data.
 STRANGERS = {
     "engines": {"sampling", "privacy", "facts"},
     "statistics": {"sampling", "privacy", "facts"},
@@ -53,11 +56,13 @@ STRANGERS = {
     "ledger": {"engines", "statistics", "mechanisms", "sampling"},
     "report": {"research", "planning", "audit", "testing"},
 }
-# The places that names had in version 0.1, kept for one version: each leads to duffdp.research alone.
+# The places that names had in version 0.1, kept for one version: each leads to duffdp.research
+# alone.
 OLD_PLACES = {"duffdp.guarantees", "duffdp.sensitivity"}
 TO_OLD_NAMES = {("duffdp.mechanisms", "duffdp.research.baselines")}
 ENTROPY = {"secrets", "random"}
-# Random choices that no law depends on: a bracket for speed, and a person's rows, from a generator that the release seeds.
+# Random choices that no law depends on: a bracket for speed, and a person's rows, from a generator
+# that the release seeds.
 CHOICES = {"duffdp.engines.arrays.column", "duffdp.engines.tables.people"}
 
 
@@ -76,7 +81,9 @@ def exported():
 
 
 def resolved(name):
-    """The module behind a dotted name that may end in something defined there, or in a lazy name of the package."""
+    """The module behind a dotted name that may end in something defined there, or in a lazy name of
+    the package.
+    """
     if name in MODULES and name != "duffdp":
         return name
     parent, _, last = name.rpartition(".")
@@ -86,7 +93,9 @@ def resolved(name):
 
 
 def imported(path):
-    """Every import anywhere in a file: at the top, in functions, for types only, through the package, and by import_module."""
+    """Every import anywhere in a file: at the top, in functions, for types only, through the
+    package, and by import_module.
+    """
     own = module_name(path)
     for node in ast.walk(ast.parse(path.read_text())):
         if isinstance(node, ast.ImportFrom):
@@ -100,7 +109,9 @@ def imported(path):
 
 
 def dynamic(own, target):
-    """The modules that `import_module` may be asked for: the text, or all of the folder that it begins with."""
+    """The modules that `import_module` may be asked for: the text, or all of the folder that it
+    begins with.
+    """
     if isinstance(target, ast.Constant):
         yield target.value
     elif isinstance(target, ast.JoinedStr):
@@ -110,7 +121,8 @@ def dynamic(own, target):
         if folder != "duffdp":
             assert own == folder or own.startswith(f"{folder}."), f"{own} loads {folder}.* by name"
     else:
-        assert own == "duffdp.optional", f"{own}: import_module of {ast.unparse(target)}"  # other people's packages
+        # other people's packages
+        assert own == "duffdp.optional", f"{own}: import_module of {ast.unparse(target)}"
 
 
 @functools.cache
@@ -148,7 +160,9 @@ def test_imports_are_found_wherever_they_stand():
     assert resolved("duffdp.domain.Grid") == "duffdp.domain"
 
 
-@pytest.mark.parametrize("own", [name for name in MODULES if name != "duffdp" and name not in OLD_PLACES])
+@pytest.mark.parametrize(
+    "own", [name for name in MODULES if name != "duffdp" and name not in OLD_PLACES]
+)
 def test_imports_go_one_way(own):
     here = room(own)
     assert here in ROOMS, f"{own} is in no room"
@@ -157,7 +171,9 @@ def test_imports_go_one_way(own):
             there = room(target)
             assert ROOMS.index(there) < ROOMS.index(here), f"{own} imports {target}"
             assert there not in STRANGERS.get(here, ()), f"{own} imports {target}"
-        assert module != own or target != "duffdp" or here == "cli", f"{own} imports the package itself"
+        assert module != own or target != "duffdp" or here == "cli", (
+            f"{own} imports the package itself"
+        )
 
 
 def test_there_are_no_cycles():
@@ -188,7 +204,8 @@ def test_modules_are_short_and_named_for_what_they_hold(own):
 
 def test_only_sampling_touches_entropy():
     for own, path in MODULES.items():
-        if room(own) in ("sampling", "research", "planning"):  # the last two simulate and never release
+        # the last two simulate and never release
+        if room(own) in ("sampling", "research", "planning"):
             continue
         text = path.read_text()
         assert "urandom" not in text, own
@@ -202,24 +219,53 @@ def test_nobody_but_an_adapter_asks_which_engine_it_is():
             continue
         for node in ast.walk(ast.parse(path.read_text())):
             if isinstance(node, ast.Attribute):
-                assert not (node.attr.startswith("is_") and node.attr[3:] in ENGINES), f"{own}: {node.attr}"
+                assert not (node.attr.startswith("is_") and node.attr[3:] in ENGINES), (
+                    f"{own}: {node.attr}"
+                )
 
 
-ENGINES = {"pandas", "polars", "pyarrow", "duckdb", "pyspark", "pyspark_connect", "dask", "ibis", "modin", "cudf"}
+ENGINES = {
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "pyspark",
+    "pyspark_connect",
+    "dask",
+    "ibis",
+    "modin",
+    "cudf",
+}
 
 
 def loaded_after(code):
-    code = f"import json, sys, duffdp; {code}; print(json.dumps(sorted({{m.split('.')[0] for m in sys.modules}})))"
-    return json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout)
+    modules = "sorted({m.split('.')[0] for m in sys.modules})"
+    code = f"import json, sys, duffdp; {code}; print(json.dumps({modules}))"
+    return json.loads(
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True
+        ).stdout
+    )
 
 
 def test_importing_is_light_and_a_release_needs_numpy_alone():
     assert "numpy" not in loaded_after("pass")
     loaded = loaded_after(
-        "duffdp.median([1.0], epsilon=1, bounds=(0, 1)); duffdp.mode(['a'], epsilon=1, categories=['a', 'b'])"
+        "duffdp.median([1.0], epsilon=1, bounds=(0, 1)); duffdp.mode(['a'], epsilon=1, "
+        "categories=['a', 'b'])"
     )
     assert "numpy" in loaded
-    heavy = {"scipy", "pandas", "polars", "narwhals", "duckdb", "pyspark", "matplotlib", "typer", "sqlite3"}
+    heavy = {
+        "scipy",
+        "pandas",
+        "polars",
+        "narwhals",
+        "duckdb",
+        "pyspark",
+        "matplotlib",
+        "typer",
+        "sqlite3",
+    }
     assert not heavy & set(loaded)
 
 
@@ -249,3 +295,30 @@ def test_names():
     assert set(duffdp.__all__) == set(dir(duffdp))
     with pytest.raises(AttributeError, match="no attribute 'nothing'"):
         duffdp.nothing  # noqa: B018
+
+
+def test_test_files_do_not_import_each_other():
+    for path in Path(__file__).parent.glob("*.py"):
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom | ast.Import):
+                names = [node.module or ""] if isinstance(node, ast.ImportFrom) else []
+                names += [alias.name for alias in node.names]
+                assert not [name for name in names if name.endswith("_test")], path.name
+
+
+OBSCURE = {"held", "small", "opened", "drawn", "plain", "far", "shown", "task"}
+
+
+@pytest.mark.parametrize("own", MODULES)
+def test_names_say_what_things_are(own):
+    """Not as the name of a function, a class, a parameter, a field or a module."""
+    tree = ast.parse(MODULES[own].read_text())
+    named = {own.rpartition(".")[2]}
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            named.add(node.name.strip("_").lower())
+        elif isinstance(node, ast.arg):
+            named.add(node.arg)
+        elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
+            named.add(node.target.id)
+    assert not named & OBSCURE

@@ -1,4 +1,6 @@
-"""The baselines: their privacy, executed; their exact quantities against integration; their draws against their laws."""
+"""The baselines: their privacy, executed; their exact quantities against integration; their draws
+against their laws.
+"""
 
 from __future__ import annotations
 
@@ -70,32 +72,48 @@ def unclipped(mechanism, data):
 def test_loss_is_at_most_epsilon(make, epsilon):
     mechanism = make(epsilon)
     points = np.unique(np.concatenate([np.linspace(0, 3, 31), *(FAR + x for x in range(4))]))
-    points = points[(points >= 0) & (points <= 3)] if isinstance(mechanism, ErrorExponential) else points
+    points = (
+        points[(points >= 0) & (points <= 3)] if isinstance(mechanism, ErrorExponential) else points
+    )
     for here, there in neighbours():
         one, other = (unclipped(mechanism, data).density(points) for data in (here, there))
-        seen = (one > 1e-300) & (other > 1e-300)  # the rest of an exponential tail is beyond doubles
+        # the rest of an exponential tail is beyond doubles
+        seen = (one > 1e-300) & (other > 1e-300)
         assert np.abs(np.log(one[seen] / other[seen])).max() <= epsilon * (1 + 1e-9)
 
 
 def largest_loss(make_noise, shift, stretch):
-    """Over all shifts up to `shift` smaller scales and all stretches up to `stretch`, the worst that any data could do."""
+    """Over all shifts up to `shift` smaller scales and all stretches up to `stretch`, the worst
+    that any data could do.
+    """
     worst = 0.0
     for ratio in np.exp(np.linspace(-stretch, stretch, 21)):
         one = NoiseLaw(0.0, 1.0, make_noise)
         other = NoiseLaw(shift * min(1.0, ratio), ratio, make_noise)
         worst = max(worst, float(np.abs(np.log(one.density(FAR) / other.density(FAR))).max()))
-        worst = max(worst, float(np.abs(np.log(one.density(FAR + other.value) / other.density(FAR + other.value))).max()))
+        worst = max(
+            worst,
+            float(
+                np.abs(
+                    np.log(one.density(FAR + other.value) / other.density(FAR + other.value))
+                ).max()
+            ),
+        )
     return worst
 
 
 @pytest.mark.parametrize("epsilon", [0.3, 1.0, 3.0])
 @pytest.mark.parametrize("share", [0.1, 1 / 3, 0.7])
 def test_the_pareto_shift_is_the_largest_possible(epsilon, share):
-    """Any shift and stretch that smoothness allows costs at most epsilon, and with 2 % less noise it would cost more."""
+    """Any shift and stretch that smoothness allows costs at most epsilon, and with 2 % less noise
+    it would cost more.
+    """
     mechanism = SmoothPareto(epsilon, beta=share * epsilon)
     _, noise = mechanism.fit(SPREAD)
     assert largest_loss(noise, mechanism.shift, mechanism.beta) <= epsilon * (1 + 1e-9)
-    at_truth = (1 + 1 / share) * np.log1p(1.02 * mechanism.shift * np.array([1.0, math.exp(-mechanism.beta)]))
+    at_truth = (1 + 1 / share) * np.log1p(
+        1.02 * mechanism.shift * np.array([1.0, math.exp(-mechanism.beta)])
+    )
     assert max(at_truth[0], at_truth[1] + mechanism.beta) > epsilon
     weaker = share * epsilon * (1 - share) / (1 + share)  # the bound of the slope alone
     assert mechanism.shift > weaker
@@ -103,7 +121,9 @@ def test_the_pareto_shift_is_the_largest_possible(epsilon, share):
 
 @pytest.mark.parametrize("gamma", [1.2, 2, 3.5])
 def test_the_tight_cauchy_uses_the_budget(gamma):
-    """Shift and stretch together cost at most epsilon for every beta; the paper's choice leaves more than a third unused."""
+    """Shift and stretch together cost at most epsilon for every beta; the paper's choice leaves
+    more than a third unused.
+    """
     for share in (0.1, 0.5):
         epsilon, beta = 1.0, share / max(1, gamma - 1)
         mechanism = SmoothCauchy(epsilon, gamma, tight=True, beta=beta)
@@ -135,9 +155,14 @@ def test_propose_test_release_is_private():
     for here, there in neighbours():
         found = [sensitivity.median(data, SMALL) for data in (here, there)]
         reply = [mechanism.reply_probability(f) for f in found]
-        density = [r * NoiseLaw(f.value, *_ptr(mechanism)).density(points) for r, f in zip(reply, found, strict=True)]
+        density = [
+            r * NoiseLaw(f.value, *_ptr(mechanism)).density(points)
+            for r, f in zip(reply, found, strict=True)
+        ]
         for one, two in ((0, 1), (1, 0)):
-            excess = integrate.trapezoid(np.maximum(0, density[one] - math.e * density[two]), points)
+            excess = integrate.trapezoid(
+                np.maximum(0, density[one] - math.e * density[two]), points
+            )
             excess += max(0.0, 1 - reply[one] - math.e * (1 - reply[two]))
             assert excess <= mechanism.delta * (1 + 1e-6)
 
@@ -165,20 +190,32 @@ def test_exact_quantities_against_integration(mechanism):
     for target in (law.value, -1.0, 2.5):
         pieces = sorted({low, target, law.value, high})
         inside = sum(
-            integrate.quad(lambda x, t=target: abs(x - t) * float(law.density(x)), a, b, limit=400)[0]
+            integrate.quad(lambda x, t=target: abs(x - t) * float(law.density(x)), a, b, limit=400)[
+                0
+            ]
             for a, b in pairwise(pieces)
         )
         atoms = 0.0
         if isinstance(law, NoiseLaw):  # what is clipped lies at the bounds
-            atoms = law._beyond(high - law.value) * (high - target) + law._beyond(law.value - low) * (target - low)
+            atoms = law._beyond(high - law.value) * (high - target) + law._beyond(
+                law.value - low
+            ) * (target - low)
         assert law.expected_error(target) == pytest.approx(inside + atoms, rel=1e-5)
         for t in (0.3, 1.0):
-            cuts = sorted({max(low, target - t), min(max(law.value, target - t), target + t, high), min(high, target + t)})
-            within = sum(integrate.quad(lambda x: float(law.density(x)), a, b)[0] for a, b in pairwise(cuts))
+            cuts = sorted(
+                {
+                    max(low, target - t),
+                    min(max(law.value, target - t), target + t, high),
+                    min(high, target + t),
+                }
+            )
+            within = sum(
+                integrate.quad(lambda x: float(law.density(x)), a, b)[0] for a, b in pairwise(cuts)
+            )
             if isinstance(law, NoiseLaw):
-                within += law._beyond(high - law.value) * (target + t >= high) + law._beyond(law.value - low) * (
-                    target - t <= low
-                )
+                within += law._beyond(high - law.value) * (target + t >= high) + law._beyond(
+                    law.value - low
+                ) * (target - t <= low)
             assert law.tail(target, t) == pytest.approx(1 - within, abs=1e-6)
     assert law.tail(law.value, 100) == 0
     first, last = law.interval(0.5)
@@ -187,8 +224,14 @@ def test_exact_quantities_against_integration(mechanism):
 
 @pytest.mark.parametrize("mechanism", ALL, ids=repr)
 def test_draws_follow_the_law(mechanism):
-    """Kolmogorov's test on absolute errors at a false-alarm rate of 1e-9, which a scale 30 % off must fail."""
-    wide = Sensitivity(SPREAD.value, SPREAD.levels, (-1e9, 1e9)) if not isinstance(mechanism, ErrorExponential) else SPREAD
+    """Kolmogorov's test on absolute errors at a false-alarm rate of 1e-9, which a scale 30 % off
+    must fail.
+    """
+    wide = (
+        Sensitivity(SPREAD.value, SPREAD.levels, (-1e9, 1e9))
+        if not isinstance(mechanism, ErrorExponential)
+        else SPREAD
+    )
     law, errors = mechanism.law(wide), np.abs(mechanism.draw(wide, size=20_000, rng=4) - wide.value)
 
     def below(x, stretch=1.0):
@@ -207,8 +250,15 @@ def test_tuned_parameters_are_the_best(n, epsilon):
     rng = np.random.default_rng(n)
     for values in (rng.normal(size=n), rng.integers(-3, 3, n), np.zeros(n)):
         spread = sensitivity.median(values, Grid(-10.0, 10.0))
-        beta = np.concatenate([np.geomspace(1e-5, 1, 3000), STEPS[1:-1], np.linspace(0.001, 0.999, 3000)]) * epsilon
-        best = np.min(spread.log_smooth(beta[beta < epsilon]) - np.log(epsilon - beta[beta < epsilon]))
+        beta = (
+            np.concatenate(
+                [np.geomspace(1e-5, 1, 3000), STEPS[1:-1], np.linspace(0.001, 0.999, 3000)]
+            )
+            * epsilon
+        )
+        best = np.min(
+            spread.log_smooth(beta[beta < epsilon]) - np.log(epsilon - beta[beta < epsilon])
+        )
         scale, _ = SmoothCauchy(epsilon, tight=True).fit(spread)
         assert scale == 0 or math.log(scale) <= best + 5e-3  # 0 by underflow: a law floors it
         mechanism = SmoothLaplace(epsilon, 1e-3)
@@ -217,7 +267,10 @@ def test_tuned_parameters_are_the_best(n, epsilon):
         scale, _ = mechanism.fit(spread)
         assert scale == 0 or math.log(scale) <= best + 5e-3
         mechanism = SmoothLaplaceLogNormal(epsilon, 1e-3)
-        t = np.geomspace(1e-5, 50 + 10 * n * mechanism.concentrated, 20_000) * mechanism.concentrated
+        t = (
+            np.geomspace(1e-5, 50 + 10 * n * mechanism.concentrated, 20_000)
+            * mechanism.concentrated
+        )
         best = np.min(spread.log_smooth(t) + mechanism._log_factor(t))
         scale, noise = mechanism.fit(spread)
         if scale > 0:
@@ -238,7 +291,9 @@ def test_the_shape_of_least_variance():
 
 
 def test_rank_exponential():
-    """Between distinct records the score is the paper's u_2; over neighbours the loss is at most epsilon."""
+    """Between distinct records the score is the paper's u_2; over neighbours the loss is at most
+    epsilon.
+    """
     values = [10.0, 20.0, 30.0, 50.0]
     grid = Grid(0.0, 60.0, 0.5)
     ranks = RankExponential(1.0).steps(values, grid)
@@ -250,17 +305,31 @@ def test_rank_exponential():
         laws = {tuple(d): mechanism.law(mechanism.steps(list(d), SMALL)) for d in small_data(5)}
         for here, there in neighbours():
             for x in range(4):
-                assert abs(laws[tuple(here)].log_probability(x) - laws[tuple(sorted(there))].log_probability(x)) <= 1 + 1e-9
+                assert (
+                    abs(
+                        laws[tuple(here)].log_probability(x)
+                        - laws[tuple(sorted(there))].log_probability(x)
+                    )
+                    <= 1 + 1e-9
+                )
 
 
 def test_u_1_is_the_limit_of_a_fine_grid():
-    """The closed form against the exponential mechanism over 2,001 candidates with their errors as distances."""
+    """The closed form against the exponential mechanism over 2,001 candidates with their errors as
+    distances.
+    """
     from duffdp.steps import StepFunction
 
     grid = Grid(0.0, 10.0, 0.005)
     spread = sensitivity.median([1.0, 2.0, 4.0, 7.0], grid)
     index = np.arange(grid.size)
-    steps = StepFunction(grid, index, np.ones_like(index), np.abs(index - grid.index(2.0)), rate=Exponential(1)._epsilon / 4000)
+    steps = StepFunction(
+        grid,
+        index,
+        np.ones_like(index),
+        np.abs(index - grid.index(2.0)),
+        rate=Exponential(1)._epsilon / 4000,
+    )
     fine, law = Exponential(3.0).law(steps), ErrorExponential(3.0).law(spread)
     assert law.expected_error(2.0) == pytest.approx(fine.expected_error(2.0), rel=1e-3)
     assert law.tail(2.0, 3.0) == pytest.approx(fine.tail(2.0, 3.0), rel=1e-2)

@@ -1,4 +1,6 @@
-"""The table that the generic tests walk through: statistics, mechanisms, and good and bad parameters."""
+"""The table that the generic tests walk through: statistics, mechanisms, and good and bad
+parameters.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,6 @@
-"""A column may have any name: one that is used inside of queries, one in other letters, one with quotation marks."""
+"""A column may have any name: one that is used inside of queries, one in other letters, one with
+quotation marks.
+"""
 
 from __future__ import annotations
 

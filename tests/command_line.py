@@ -10,6 +10,7 @@ from pathlib import Path
 
 DATA = Path(__file__).parent / "data"
 ADULT = str(DATA / "adult.csv")
+EDGES = DATA / "ca_grqc_edges.csv"
 TYPED_ADULT = str(Path(__file__).parent.parent / "demo" / "adult.parquet")
 AGES = ["--column", "age", "--bounds", "0", "120", "--step", "1"]
 COMMAND = [sys.executable, "-c", "from duffdp.cli import main; main()"]

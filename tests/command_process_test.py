@@ -41,7 +41,9 @@ LINES = ["", '{"age": 33, "g": "a"}\n', ' {"age": 33}\n', "[1]\n", '\n{"age": 33
 
 
 def test_no_record_of_a_pipe_decides_what_it_is():
-    """JSON lines with one record or another, or none: the same error without a name, released with it."""
+    """JSON lines with one record or another, or none: the same error without a name, released with
+    it.
+    """
     unnamed = [duff("median", "-", *AGES, "-e", "1", input=text) for text in LINES]
     assert {ran.returncode for ran in unnamed} == {4}
     (told,) = {ran.stderr for ran in unnamed}
@@ -66,11 +68,16 @@ def test_debug_tells_the_traceback():
     assert short.stderr.count("\n") == 1
     assert "Traceback" in debugged.stderr
     assert debugged.stderr.splitlines()[-1] == short.stderr.strip()
+    evil = duff("median", "x.csv", "--a\u202e\x1b[31m", "--debug").stderr
+    assert "Traceback" in evil
+    assert all(char.isprintable() or char == "\n" for char in evil)
 
 
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
 def test_ctrl_c_ends_cleanly(tmp_path, sent):
-    """Interrupted while it waits for a pipe that has sent rows: one line, code 130, no charge, nothing left behind."""
+    """Interrupted while it waits for a pipe that has sent rows: one line, code 130, no charge,
+    nothing left behind.
+    """
     Ledger(tmp_path / "b.db", epsilon=1)
     waiting = subprocess.Popen(
         [*COMMAND, "median", "-", *AGES, "-e", "1", "--ledger", str(tmp_path / "b.db")],
@@ -93,7 +100,9 @@ def test_ctrl_c_ends_cleanly(tmp_path, sent):
 
 @pytest.mark.slow
 def test_ctrl_c_in_the_middle(tmp_path):
-    """Interrupted at many moments of a release: it ends with 0 or 130, one line at most, and the ledger stays in order."""
+    """Interrupted at many moments of a release: it ends with 0 or 130, one line at most, and the
+    ledger stays in order.
+    """
     file = tmp_path / "big.csv"
     rows_ = "SELECT range % 100 AS age, random() AS x FROM range(2000000)"
     duckdb.sql(f"COPY ({rows_}) TO '{file}'")

@@ -1,4 +1,6 @@
-"""The page on the commands says what they say, and what stands on it runs; the plan on its page too."""
+"""The page on the commands says what they say, and what stands on it runs; the plan on its page
+too.
+"""
 
 from __future__ import annotations
 

@@ -24,7 +24,9 @@ def path(tmp_path):
 
 
 def optimal_pure(epsilon, count, delta):
-    """The least epsilon of `count` pure epsilon releases for a delta: Kairouz, Oh and Viswanath (2015), by bisection."""
+    """The least epsilon of `count` pure epsilon releases for a delta: Kairouz, Oh and Viswanath
+    (2015), by bisection.
+    """
 
     def least_delta(target):
         terms = (
@@ -42,7 +44,9 @@ def optimal_pure(epsilon, count, delta):
 
 
 def concentrated(rho, delta):
-    """From rho-zCDP to epsilon: Canonne, Kamath and Steinke (2020), proposition 12, by a fine search over orders."""
+    """From rho-zCDP to epsilon: Canonne, Kamath and Steinke (2020), proposition 12, by a fine
+    search over orders.
+    """
     orders = 1 + np.logspace(-3, 4, 200_001)
     return float(
         (orders * rho + np.log1p(-1 / orders) - np.log(delta * orders) / (orders - 1)).min()
@@ -115,6 +119,9 @@ def test_totals_of_a_ledger(path):
 
 
 def test_without_dp_accounting_the_error_says_what_to_install():
-    code = "import sys; sys.modules['dp_accounting'] = None; from duffdp.ledger.composition import tight_epsilon; tight_epsilon([], .1)"
+    code = (
+        "import sys; sys.modules['dp_accounting'] = None; "
+        "from duffdp.ledger.composition import tight_epsilon; tight_epsilon([], .1)"
+    )
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'duffdp[accounting]'" in ran.stderr

@@ -1,8 +1,17 @@
+"""What test files share: every engine in turn, and a command in this process."""
+
 from __future__ import annotations
 
 import pytest
 
 from engines import ENGINES
+
+
+def pytest_collection_modifyitems(items):
+    """One process for all that needs Spark: to start it takes longer than most tests."""
+    for item in items:
+        if "spark" in item.nodeid:
+            item.add_marker(pytest.mark.xdist_group("spark"))
 
 
 @pytest.fixture(

@@ -188,7 +188,8 @@ def _sqlite(records: Sequence[tuple[str, ...]], folder: Path, declared: Sequence
     path.unlink(missing_ok=True)
     base = sqlite3.connect(path)
     base.execute(
-        f"CREATE TABLE t ({', '.join(f'{n} {kind}' for n, kind in zip(COLUMNS, declared, strict=True))})"
+        "CREATE TABLE t "
+        f"({', '.join(f'{n} {kind}' for n, kind in zip(COLUMNS, declared, strict=True))})"
     )
     base.executemany(
         "INSERT INTO t VALUES (?, ?, ?)", [[worth(cell) for cell in record] for record in records]

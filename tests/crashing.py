@@ -1,4 +1,6 @@
-"""Children that release under a ledger and are killed at random moments: prints what came out of them. Run by faults_test.py."""
+"""Children that release under a ledger and are killed at random moments: prints what came out of
+them. Run by faults_test.py.
+"""
 
 from __future__ import annotations
 

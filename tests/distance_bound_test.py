@@ -1,4 +1,6 @@
-"""The bound on the distance of an output holds for every small data set, statistic and mechanism, and is attained."""
+"""The bound on the distance of an output holds for every small data set, statistic and mechanism,
+and is attained.
+"""
 
 from __future__ import annotations
 
@@ -39,7 +41,9 @@ def release_of(statistic, mechanism, epsilon, domain, contributions=1):
 
 
 def excess(statistic, mechanism, epsilon, domain, data):
-    """Distances of all runs, for a mean beyond that of the best candidate, and the exact probabilities of the runs."""
+    """Distances of all runs, for a mean beyond that of the best candidate, and the exact
+    probabilities of the runs.
+    """
     steps = statistic.steps(list(data), domain)
     law = mechanism(epsilon).law(steps)
     base = int(steps.distance.min()) if isinstance(statistic, Mean) else 0
@@ -55,9 +59,13 @@ def beyond(statistic, mechanism, epsilon, domain, data, k):
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("statistic", BOUNDED, ids=repr)
 def test_it_holds_for_all_small_data(statistic, mechanism):
-    """All data sets with up to four records on four values, spread over domains of 2 to 2**40 candidates."""
+    """All data sets with up to four records on four values, spread over domains of 2 to 2**40
+    candidates.
+    """
     if isinstance(statistic, Mode) and (statistic.rate == 1) != (mechanism is PermuteAndFlip):
-        return  # the verbs pair the full rate with permute-and-flip and the paper's with the exponential mechanism
+        # the verbs pair the full rate with permute-and-flip and the paper's with the exponential
+        # mechanism
+        return
     for domain in DOMAINS:
         places = sorted({round(x * (domain.size - 1) / 3) for x in range(4)})
         for epsilon in EPSILONS:
@@ -74,21 +82,27 @@ def test_it_holds_for_all_small_data(statistic, mechanism):
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("domain", [Grid(0, 3, 1), Grid(0, 120, 1), Grid(0.0, 1.0)], ids=repr)
 def test_no_smaller_number_holds(mechanism, epsilon, domain):
-    """Records that are all equal reach the worst case of the plain distance, so one less is exceeded too often."""
+    """Records that are all equal reach the worst case of the plain distance, so one less is
+    exceeded too often.
+    """
     mode = Mode(1 if mechanism is PermuteAndFlip else Fraction(1, 2))
     for statistic in (*(Quantile(q) for q in (0, 0.1, 0.5, 0.9, 1)), mode):
         for confidence in CONFIDENCES:
             k = release_of(statistic, mechanism, epsilon, domain).distance_bound(confidence)
             if k >= 2:
                 ends = [[domain.value(i)] * n for i in (0, domain.size - 1) for n in (k - 1, k)]
-                worst = max(beyond(statistic, mechanism, epsilon, domain, data, k - 1) for data in ends)
+                worst = max(
+                    beyond(statistic, mechanism, epsilon, domain, data, k - 1) for data in ends
+                )
                 assert worst > 1 - confidence
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 def test_the_signed_distance_is_within_log_2(mechanism, epsilon):
-    """Half the records at the last candidate and half beside it: all others k + 1 away, the two rivals at 0 and 1."""
+    """Half the records at the last candidate and half beside it: all others k + 1 away, the two
+    rivals at 0 and 1.
+    """
     domain = Grid(0, 5000, 1)
     k = release_of(Median("signed"), mechanism, epsilon, domain).distance_bound(0.95)
     less = k - 1 - math.ceil(2 * math.log(2) / epsilon)
@@ -98,12 +112,21 @@ def test_the_signed_distance_is_within_log_2(mechanism, epsilon):
 
 
 def test_the_levels_of_a_mean_widen_slowly():
-    """Within i changes more than the closest candidate needs there are at most 8 i + 13 times as many candidates."""
+    """Within i changes more than the closest candidate needs there are at most 8 i + 13 times as
+    many candidates.
+    """
     rng = np.random.default_rng(1)
     shapes = [
-        [0] * z + [top] * m for z, m in ((1, 1), (1, 30), (40, 1), (25, 25), (200, 3), (500, 500)) for top in (1, 7, 300, 10**6)
+        [0] * z + [top] * m
+        for z, m in ((1, 1), (1, 30), (40, 1), (25, 25), (200, 3), (500, 500))
+        for top in (1, 7, 300, 10**6)
     ]
-    random = [rng.integers(0, top + 1, n).tolist() for top in (3, 50, 10**6) for n in (1, 7, 60, 400) for _ in range(3)]
+    random = [
+        rng.integers(0, top + 1, n).tolist()
+        for top in (3, 50, 10**6)
+        for n in (1, 7, 60, 400)
+        for _ in range(3)
+    ]
     for data in (*shapes, *random, *map(list, small_data(5))):
         for size in (4, 60, 10**6 + 1):
             steps = Mean().steps(data, Grid(0, size - 1, 1))
@@ -114,19 +137,25 @@ def test_the_levels_of_a_mean_widen_slowly():
 
 @pytest.mark.parametrize("statistic", BOUNDED, ids=repr)
 def test_permute_and_flip_is_never_further(statistic):
-    """At the same coefficient no distance is exceeded more often than under the exponential mechanism."""
+    """At the same coefficient no distance is exceeded more often than under the exponential
+    mechanism.
+    """
     for domain in DOMAINS[1:]:
         for data in small_data(3):
             chosen = [round(x * (domain.size - 1) / 3) for x in data]
             (distance, em), (_, pf) = (
-                excess(statistic, mechanism, 1.0, domain, chosen) for mechanism in (Exponential, PermuteAndFlip)
+                excess(statistic, mechanism, 1.0, domain, chosen)
+                for mechanism in (Exponential, PermuteAndFlip)
             )
             for k in np.unique(distance):
                 assert pf[distance > k].sum() <= em[distance > k].sum() + 1e-12
 
 
 def test_a_fine_grid_does_not_widen_the_bound_of_a_mean():
-    coarse, fine = (release_of(Mean(), PermuteAndFlip, 1.0, Grid(0.0, 1.0, step)).distance_bound() for step in (1e-9, 1e-15))
+    coarse, fine = (
+        release_of(Mean(), PermuteAndFlip, 1.0, Grid(0.0, 1.0, step)).distance_bound()
+        for step in (1e-9, 1e-15)
+    )
     assert coarse == fine == 15
     assert release_of(Mean(), PermuteAndFlip, 1.0, Grid(0, 1, 1)).distance_bound() < 15
 
@@ -151,25 +180,40 @@ def test_rows_of_a_person_and_the_mode():
     domain = Grid(0, 120, 1)
     for statistic in (Median("signed"), Mean(), Mode()):
         one = release_of(statistic, PermuteAndFlip, 0.25, domain).distance_bound()
-        assert release_of(statistic, PermuteAndFlip, 1.0, domain, contributions=4).distance_bound() == one
+        assert (
+            release_of(statistic, PermuteAndFlip, 1.0, domain, contributions=4).distance_bound()
+            == one
+        )
     votes = Categories(["yes", "no", "blank"])
-    best, paper = (duffdp.mode([], epsilon=1, categories=votes, mechanism=m).distance_bound() for m in ("best", "duff"))
+    best, paper = (
+        duffdp.mode([], epsilon=1, categories=votes, mechanism=m).distance_bound()
+        for m in ("best", "duff")
+    )
     assert best < paper
 
 
 def test_the_same_number_for_any_data():
     given = {"epsilon": 0.5, "bounds": (0, 120), "step": 1}
-    assert len({duffdp.median(data, **given).distance_bound() for data in ([], [3], range(100))}) == 1
+    assert (
+        len({duffdp.median(data, **given).distance_bound() for data in ([], [3], range(100))}) == 1
+    )
 
 
 def test_large_and_small_epsilons():
     for epsilon in (1e-6, 1e-3, 1e3, 1e9):
         release = release_of(Median(), PermuteAndFlip, epsilon, Grid(0.0, 1.0))
-        assert 1 <= release.distance_bound(0.95) <= release.distance_bound(Decimal("0.999999")) <= 100 / epsilon + 1
+        assert (
+            1
+            <= release.distance_bound(0.95)
+            <= release.distance_bound(Decimal("0.999999"))
+            <= 100 / epsilon + 1
+        )
     assert distance_bound(1, Fraction(1), True, 0.99) == 0
 
 
-@pytest.mark.parametrize("wrong", [0, 1, -1, 95, "0.9", None, True, math.nan, math.inf, np.array([0.5])])
+@pytest.mark.parametrize(
+    "wrong", [0, 1, -1, 95, "0.9", None, True, math.nan, math.inf, np.array([0.5])]
+)
 def test_bad_confidence(wrong):
     with pytest.raises(DuffError, match="confidence must lie between 0 and 1"):
         duffdp.median([1], epsilon=1, bounds=(0, 9)).distance_bound(wrong)

@@ -1,4 +1,4 @@
-"""The pages lead somewhere: every link to a file, every named test and every named section exists."""
+"""The pages lead somewhere: every link, every named test and every named section exists."""
 
 from __future__ import annotations
 
@@ -25,7 +25,9 @@ def test_links_and_files(page):
 
 
 def test_sections_that_docstrings_name():
-    headings = re.findall(r"^## (.+)$", theory := (ROOT / "docs" / "theory.md").read_text(), re.MULTILINE)
+    headings = re.findall(
+        r"^## (.+)$", theory := (ROOT / "docs" / "theory.md").read_text(), re.MULTILINE
+    )
     for path in (ROOT / "src").rglob("*.py"):
         for section in re.findall(r'`docs/theory\.md`,\s+"([^"]+)"', path.read_text()):
             assert section in headings or f"**{section}.**" in theory, section

@@ -243,7 +243,9 @@ def test_bounds_that_doubles_cannot_tell_apart(lower):
     assert 0 <= index.min() <= index.max() <= grid.size - 1
     assert index.tolist() == [grid.record_index(x) for x in records]
     (source,) = open_sources(pl.LazyFrame({"x": records}), grid, "x")
-    assert [a.tolist() for a in source.tally()] == [a.tolist() for a in np.unique(index, return_counts=True)]
+    assert [a.tolist() for a in source.tally()] == [
+        a.tolist() for a in np.unique(index, return_counts=True)
+    ]
 
 
 def test_records_beyond_a_grid_that_is_finer_than_doubles():

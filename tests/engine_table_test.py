@@ -1,4 +1,6 @@
-"""The tables of docs/engines.md, made by running every engine: what it answers, in how many queries, with how many rows back."""
+"""The tables of docs/engines.md, made by running every engine: what it answers, in how many
+queries, with how many rows back.
+"""
 
 from __future__ import annotations
 
@@ -25,13 +27,21 @@ COLUMNS = {
     "g": (pa.string(), ["a"] * 5 + ["b"] * 6),
     "p": (pa.int64(), list(range(11))),
 }
-TRUTH = {"median": (7, 3, 9), "quantile": (9, 7, 9), "mean": (6, 4, 8), "mode": (9, 3, 9), "category": (9, 3, 9)}
+TRUTH = {
+    "median": (7, 3, 9),
+    "quantile": (9, 7, 9),
+    "mean": (6, 4, 8),
+    "mode": (9, 3, 9),
+    "category": (9, 3, 9),
+}
 VERBS = {
     "median": duffdp.median,
     "quantile": lambda data, **given: duffdp.quantile(data, 0.9, **given),
     "mean": duffdp.mean,
     "mode": duffdp.mode,
-    "category": lambda data, bounds, step, **given: duffdp.mode(data, categories=[2, 3, 5, 7, 9], **given),
+    "category": lambda data, bounds, step, **given: duffdp.mode(
+        data, categories=[2, 3, 5, 7, 9], **given
+    ),
 }
 KINDS = {
     "": {},
@@ -68,7 +78,9 @@ def test_what_each_engine_answers():
             for statistic, (whole, a, b) in TRUTH.items():
                 found = answer(frame, statistic, more)
                 answered.append(found is not None)
-                for value, truth in zip(found or (), (a, b) if "by" in more else (whole,), strict=found is not None):
+                for value, truth in zip(
+                    found or (), (a, b) if "by" in more else (whole,), strict=found is not None
+                ):
                     # A record that joins moves a mean of so few by up to 1.
                     assert abs(value - truth) <= (statistic == "mean"), (name, statistic, kind)
             assert len(set(answered)) == 1  # all statistics or none
@@ -96,10 +108,14 @@ def asked(monkeypatch):
 
 
 def test_how_many_queries_and_rows(asked):
-    """A lazy table of 400,000 rows: the number of queries, and never more than a few thousand rows a group."""
+    """A lazy table of 400,000 rows: the number of queries, and never more than a few thousand rows
+    a group.
+    """
     n = 400_000
     rng = np.random.default_rng(1)
-    data = pl.DataFrame({"x": rng.normal(0, 1, n), "i": rng.integers(0, 121, n), "g": rng.integers(0, 100, n)})
+    data = pl.DataFrame(
+        {"x": rng.normal(0, 1, n), "i": rng.integers(0, 121, n), "g": rng.integers(0, 100, n)}
+    )
     cases = {
         "121 candidates": {"column": "i", "bounds": (0, 120), "step": 1},
         "about 2**40 candidates": {"column": "x", "bounds": (-10.0, 10.0)},
@@ -115,14 +131,24 @@ def test_how_many_queries_and_rows(asked):
                 VERBS[statistic](data.lazy(), epsilon=1.0, **given, **more)
                 assert asked["queries"] <= 8
                 assert asked["rows"] <= 20_000 * max(groups, 1)
-                rows.append([statistic, name, str(groups or "none"), str(asked["queries"]), _rounded(asked["rows"])])
+                rows.append(
+                    [
+                        statistic,
+                        name,
+                        str(groups or "none"),
+                        str(asked["queries"]),
+                        _rounded(asked["rows"]),
+                    ]
+                )
     made = table(["statistic", "domain", "groups", "queries", "rows back, about"], rows)
     print(made)
     assert made in PAGE.read_text()
 
 
 class OnPaper(descent.Descent):
-    """A table of evenly spread records that exist in arithmetic only, to count the queries of one too large to have."""
+    """A table of evenly spread records that exist in arithmetic only, to count the queries of one
+    too large to have.
+    """
 
     def __init__(self, domain, records):
         super().__init__(SimpleNamespace(domain=domain, groups=1))
@@ -143,7 +169,9 @@ class OnPaper(descent.Descent):
 
 
 def test_a_million_million_rows_on_paper():
-    """The descent itself, over counts that are computed: its answers are right, and so is the number of its queries."""
+    """The descent itself, over counts that are computed: its answers are right, and so is the
+    number of its queries.
+    """
     grid, records = Grid(0.0, 1000.0), 10**12
     said = []
     for statistic in (Median(), Mean()):
@@ -154,7 +182,10 @@ def test_a_million_million_rows_on_paper():
             assert near.first <= middle <= near.last
             assert near.below == near.first * records // grid.size
         sums = int(question.total)
-        said.append(f"{len(table.seen) + sums} queries that send back {sum(table.seen) + sums:,} rows in all")
+        said.append(
+            f"{len(table.seen) + sums} queries that send back {sum(table.seen) + sums:,} "
+            "rows in all"
+        )
     print(said)
     for words in said:
         assert words in PAGE.read_text()

@@ -1,4 +1,6 @@
-"""Where random bits come from: the operating system and nothing else, and no release without them."""
+"""Where random bits come from: the operating system and nothing else, and no release without
+them.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ def test_words_are_the_bytes_of_the_operating_system(monkeypatch):
 
 
 def test_numbers_below_a_bound_are_uniform(monkeypatch):
-    """Every string of bits once: each number below the bound comes out equally often, and the others are drawn again."""
+    """Every string of bits once: each number below the bound comes out equally often, and the
+    others are drawn again.
+    """
     for bound in (1, 2, 3, 5, 100, 128, 255, 256):
         counts = np.zeros(bound, dtype=int)
         for byte in range(256):

@@ -1,4 +1,6 @@
-"""Records at the ends of their types clamp to the bounds, whatever stands beside them; sums stay exact."""
+"""Records at the ends of their types clamp to the bounds, whatever stands beside them; sums stay
+exact.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,8 @@ def test_infinite_moments_of_duckdb(kind, grid):
     if kind == "DATE":
         values += ["'5000000-01-01'", "'5000000-01-01 (BC)'"]
     connection.execute(
-        f"CREATE TABLE t AS SELECT unnest([{', '.join(f'{v}::{kind}' for v in values)}]) AS x, 'p' AS p"
+        f"CREATE TABLE t AS SELECT unnest([{', '.join(f'{v}::{kind}' for v in values)}]) AS x, 'p' "
+        "AS p"
     )
     table = connection.table("t")
     ends = 2 if kind == "DATE" else 1
@@ -88,18 +91,21 @@ def test_moments_of_spark():
     try:
         session.conf.set("spark.sql.session.timeZone", "Europe/Berlin")
         frame = session.sql(
-            "SELECT timestamp_ntz'2020-01-03 00:00:00' AS x UNION ALL SELECT timestamp_ntz'+290000-01-01 00:00:00' "
+            "SELECT timestamp_ntz'2020-01-03 00:00:00' AS x UNION ALL SELECT "
+            "timestamp_ntz'+290000-01-01 00:00:00' "
             "UNION ALL SELECT timestamp_ntz'-290000-01-01 00:00:00'"
         )
         assert tally(frame, TIMES) == {0: 1, 48: 1, TIMES.size - 1: 1}
         assert tally(frame, DATES) == {0: 1, 2: 1, DATES.size - 1: 1}
         frame = session.sql(
-            "SELECT date'2020-01-03' AS x UNION ALL SELECT date'+200000-01-01' UNION ALL SELECT date'-9000-01-01'"
+            "SELECT date'2020-01-03' AS x UNION ALL SELECT date'+200000-01-01' UNION ALL SELECT "
+            "date'-9000-01-01'"
         )
         assert tally(frame, TIMES) == {0: 1, 48: 1, TIMES.size - 1: 1}
         # 2:30 does not exist on that day in Berlin, and 3:30 does.
         frame = session.sql(
-            "SELECT 1 AS x, timestamp_ntz'2020-03-29 02:30:00' AS g UNION ALL SELECT 2, timestamp_ntz'2020-03-29 03:30:00'"
+            "SELECT 1 AS x, timestamp_ntz'2020-03-29 02:30:00' AS g UNION ALL SELECT 2, "
+            "timestamp_ntz'2020-03-29 03:30:00'"
         )
         keys = [dt.datetime(2020, 3, 29, 2, 30), dt.datetime(2020, 3, 29, 3, 30)]
         sources = open_sources(frame, Grid(0, 9, 1), "x", "g", keys)

@@ -1,4 +1,6 @@
-"""Facts with types: what a release says about itself comes back from JSON, and no text is ever read."""
+"""Facts with types: what a release says about itself comes back from JSON, and no text is ever
+read.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,9 @@ from duffdp.facts import as_json
 DAY = dt.date(2024, 1, 1)
 NOON = dt.datetime(2024, 1, 1, 12)
 ZONED = NOON.replace(tzinfo=dt.timezone(dt.timedelta(hours=2)))
-PEOPLE = pl.DataFrame({"x": [1.0, 2, 3, 4], "g": ["a", "a", "b", "b"], "row": [1, 1, 2, 3], "d": [DAY] * 4})
+PEOPLE = pl.DataFrame(
+    {"x": [1.0, 2, 3, 4], "g": ["a", "a", "b", "b"], "row": [1, 1, 2, 3], "d": [DAY] * 4}
+)
 GIVEN = {"epsilon": 1.0, "bounds": (0, 9)}
 
 RELEASES = {
@@ -30,20 +34,31 @@ RELEASES = {
     "quantile": lambda: duffdp.quantile([1, 2], 0.123456, **GIVEN),
     "third": lambda: duffdp.quantile([1, 2], Fraction(1, 3), **GIVEN),
     "decimal": lambda: duffdp.median(
-        [1, 2], epsilon=Decimal("0.3"), bounds=(Decimal("0.10"), Decimal("2.50")), step=Decimal("0.05")
+        [1, 2],
+        epsilon=Decimal("0.3"),
+        bounds=(Decimal("0.10"), Decimal("2.50")),
+        step=Decimal("0.05"),
     ),
     "fraction": lambda: duffdp.median([1, 2], epsilon=1, bounds=(Fraction(1, 3), 2)),
     "integers": lambda: duffdp.median([1, 2], epsilon=1, bounds=(0, 9), step=1),
     "dates": lambda: duffdp.median([DAY], epsilon=1, bounds=(DAY, dt.date(2025, 1, 1))),
-    "times by days": lambda: duffdp.median([NOON], epsilon=1, bounds=(NOON, NOON.replace(year=2025)), step=dt.timedelta(days=1)),
-    "times": lambda: duffdp.median([NOON], epsilon=1, bounds=(NOON, NOON.replace(year=2025)), step=0.5),
-    "zoned": lambda: duffdp.median([ZONED], epsilon=1, bounds=(ZONED, ZONED.replace(year=2025)), step=60),
+    "times by days": lambda: duffdp.median(
+        [NOON], epsilon=1, bounds=(NOON, NOON.replace(year=2025)), step=dt.timedelta(days=1)
+    ),
+    "times": lambda: duffdp.median(
+        [NOON], epsilon=1, bounds=(NOON, NOON.replace(year=2025)), step=0.5
+    ),
+    "zoned": lambda: duffdp.median(
+        [ZONED], epsilon=1, bounds=(ZONED, ZONED.replace(year=2025)), step=60
+    ),
     "quantiles": lambda: duffdp.quantiles([1, 2], [0.123456, 0.1234564], **GIVEN),
     "describe": lambda: duffdp.describe([1, 2], **GIVEN),
     "describe dates": lambda: duffdp.describe([DAY], epsilon=1, bounds=(DAY, dt.date(2025, 1, 1))),
     "mode": lambda: duffdp.mode(["a"], epsilon=1, categories=["a", "b"]),
     "mode of dates": lambda: duffdp.mode([DAY], epsilon=1, categories=[DAY, dt.date(2025, 1, 1)]),
-    "mode of moments": lambda: duffdp.mode([pd.Timestamp(NOON)], epsilon=1, categories=[pd.Timestamp(NOON)]),
+    "mode of moments": lambda: duffdp.mode(
+        [pd.Timestamp(NOON)], epsilon=1, categories=[pd.Timestamp(NOON)]
+    ),
     "mode of paths": lambda: duffdp.mode([Path("x")], epsilon=1, categories=[Path("x"), Path("y")]),
     "people": lambda: duffdp.median(PEOPLE, column="x", unit="row", contributions=2, **GIVEN),
     "groups": lambda: duffdp.median(PEOPLE, column="x", by="g", keys=["a", "b"], **GIVEN),
@@ -54,7 +69,7 @@ RELEASES = {
     "triangles": lambda: duffdp.triangles([(0, 1)], epsilon=1, nodes=4),
     "stars": lambda: duffdp.stars([(0, 1)], 2, epsilon=1, nodes=4),
     "own": lambda: duffdp.release(duffdp.statistics.Quantile(0.75, "rank"), [1, 2], **GIVEN),
-}  # fmt: skip
+}
 
 
 @pytest.mark.parametrize("name", RELEASES)
@@ -76,7 +91,13 @@ def test_a_release_comes_back_from_json(name):
 
 def test_what_is_no_release_is_refused():
     whole = RELEASES["median"]().to_dict()
-    for wrong in ({}, {"value": 3}, whole | {"unit": "row"}, whole | {"loss": {}}, whole | {"time": 3}):
+    for wrong in (
+        {},
+        {"value": 3},
+        whole | {"unit": "row"},
+        whole | {"loss": {}},
+        whole | {"time": 3},
+    ):
         with pytest.raises(DuffError, match="not what to_dict"):
             Release.from_dict(wrong)
 
@@ -85,7 +106,9 @@ def test_every_paid_quantile_has_a_column_of_its_own():
     release = RELEASES["quantiles"]()
     assert len({column.name for column in release.columns}) == 2
     assert release.statistic.parameters["qs"] == (0.123456, pytest.approx(0.1234564, abs=1e-9))
-    grouped = duffdp.quantiles(PEOPLE, [0.123456, 0.1234564], column="x", by="g", keys=["a"], **GIVEN)
+    grouped = duffdp.quantiles(
+        PEOPLE, [0.123456, 0.1234564], column="x", by="g", keys=["a"], **GIVEN
+    )
     assert len(grouped.value.columns) == 3
 
 
@@ -116,7 +139,13 @@ def test_the_parts_of_a_mechanism_add_up():
 
 
 def test_units_and_losses_are_checked():
-    for wrong in (("people", None, 1), ("person", None, 1), ("row", "x", 1), ("edge", None, 2), ("person", "x", 0)):
+    for wrong in (
+        ("people", None, 1),
+        ("person", None, 1),
+        ("row", "x", 1),
+        ("edge", None, 2),
+        ("person", "x", 0),
+    ):
         with pytest.raises(DuffError):
             PrivacyUnit(*wrong)
     assert Loss.from_dict(as_json(asdict(Loss(Fraction(1, 3), Fraction(1, 7), True)))) == Loss(
@@ -125,12 +154,25 @@ def test_units_and_losses_are_checked():
 
 
 def test_no_name_is_parsed():
-    """What a release is about is never found by cutting up a text, in any module that makes, pays for or tells about releases."""
+    """What a release is about is never found by cutting up a text, in any module that makes, pays
+    for or tells about releases.
+    """
     cutting = {"partition", "rpartition", "startswith", "removeprefix"}
-    for room in ("facts.py", "privacy.py", "pipeline", "ledger", "report", "planning", "statistics", "audit"):
+    for room in (
+        "facts.py",
+        "privacy.py",
+        "pipeline",
+        "ledger",
+        "report",
+        "planning",
+        "statistics",
+        "audit",
+    ):
         place = Path(duffdp.__file__).parent / room
         for path in [place] if place.suffix else sorted(place.rglob("*.py")):
             for node in ast.walk(ast.parse(path.read_text())):
                 if isinstance(node, ast.Attribute) and node.attr in cutting:
                     spelled = ast.unparse(node)
-                    assert not any(word in spelled for word in ("statistic", "mechanism", "unit", "name")), (path, spelled)
+                    assert not any(
+                        word in spelled for word in ("statistic", "mechanism", "unit", "name")
+                    ), (path, spelled)

@@ -1,4 +1,6 @@
-"""Faults with real processes: many at once, killed ones, full and read-only disks, damaged files."""
+"""Faults with real processes: many at once, killed ones, full and read-only disks, damaged
+files.
+"""
 
 from __future__ import annotations
 
@@ -41,7 +43,8 @@ def test_sixteen_processes_spend_the_budget_and_no_more(ledger):
         "granted = 0\n"
         "for _ in range(10):\n"
         "    try:\n"
-        "        duffdp.median([1, 2, 3], epsilon=0.01, bounds=(0, 120), step=1, ledger=sys.argv[1])\n"
+        "        duffdp.median([1, 2, 3], epsilon=0.01, bounds=(0, 120), step=1, "
+        "ledger=sys.argv[1])\n"
         "        granted += 1\n"
         "    except duffdp.BudgetExceeded:\n"
         "        pass\n"
@@ -66,7 +69,9 @@ def test_many_processes_make_one_ledger(tmp_path):
 @pytest.mark.slow
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 def test_a_hundred_kills(tmp_path):
-    """No release without its charge, no broken file, and a retry of what was seen gives the same value for nothing."""
+    """No release without its charge, no broken file, and a retry of what was seen gives the same
+    value for nothing.
+    """
     path = tmp_path / "budget.db"
     Ledger(path, epsilon=1000)
     ran = subprocess.run(
@@ -153,7 +158,9 @@ ages = {"epsilon": 0.01, "bounds": (0, 120), "step": 1}
 duffdp.median([1], **ages)
 if os.getuid() == 0:
     os.setuid(65534)  # root may write anywhere
-for attempt in (lambda: duffdp.median([1], **ages, ledger=sys.argv[1]), lambda: duffdp.Ledger(sys.argv[1] + "2", epsilon=1)):
+charged = lambda: duffdp.median([1], **ages, ledger=sys.argv[1])
+made = lambda: duffdp.Ledger(sys.argv[1] + "2", epsilon=1)
+for attempt in (charged, made):
     try:
         print("released", attempt())
     except duffdp.LedgerError as error:
@@ -163,7 +170,9 @@ print(duffdp.Ledger(sys.argv[1]).remaining())
 
 
 def test_a_read_only_folder(ledger):
-    """As an ordinary user, whom the mode of a folder binds; reading the budget is still possible."""
+    """As an ordinary user, whom the mode of a folder binds; reading the budget is still
+    possible.
+    """
     folder = ledger.path.parent
     modes = {
         above: above.stat().st_mode
@@ -221,7 +230,9 @@ SPENT = 0.9
 
 
 def flips(data, count, seed):
-    """Places in a file, most of them where something is written: in zeros there is little to break."""
+    """Places in a file, most of them where something is written: in zeros there is little to
+    break.
+    """
     moments = random.Random(seed)
     written = [place for place, byte in enumerate(data) if byte]
     places = moments.choices(written, k=count * 9 // 10) + moments.choices(
@@ -242,7 +253,9 @@ def outcome(path, epsilon):
 
 
 def judge(path, granted):
-    """A charge that was granted is found again, or the file is known to be broken and grants no more."""
+    """A charge that was granted is found again, or the file is known to be broken and grants no
+    more.
+    """
     try:
         assert Ledger(path).spent() == (1.0 if granted else SPENT)
         assert Ledger(path).verify().charges == (4 if granted else 3)
@@ -251,7 +264,9 @@ def judge(path, granted):
 
 
 def check_flip(path, data, place, bit):
-    """One flipped bit: what does not fit is never granted, what fits is granted and kept or refused."""
+    """One flipped bit: what does not fit is never granted, what fits is granted and kept or
+    refused.
+    """
     damaged = bytearray(data)
     damaged[place] ^= 1 << bit
     for epsilon, right in ((0.2, "too much"), (0.1, "granted")):

@@ -1,4 +1,6 @@
-"""Files are read without a look at their records: each record as if it were alone, and no error depends on one."""
+"""Files are read without a look at their records: each record as if it were alone, and no error
+depends on one.
+"""
 
 from __future__ import annotations
 
@@ -48,7 +50,8 @@ def one_by_one(path, columns):
     return Counter(record for record in found if len(layout.names) > 1 or record[0] is not None)
 
 
-# ---------------------------------------------------------------------------------------------------------------- layout
+# ------------------------------------------------------------------------------
+# layout
 
 
 @pytest.mark.parametrize(
@@ -84,6 +87,10 @@ def one_by_one(path, columns):
         ('a,b\n1,"x, ""y""\nz"\r\n', [("1", 'x, "y"\nz')]),
         ('a,b\n1,"x" \n2,"y"\n', [("1", '"x" '), ("2", "y")]),
         ('a,b\n1,x""\n2,"y"\n', [("1", 'x""'), ("2", "y")]),
+        (
+            'a,b\n"1\n2"\n3,x\n',
+            [('"1', None), ('2"', None), ("3", "x")],
+        ),  # closes, but has too few fields
         ('a,b\n2,"y"\n1,"x\n', [("2", "y"), ("1", '"x')]),
         (
             "a,b\n1,x\r2,y\n3,z\n",
@@ -136,7 +143,8 @@ def test_column_names_with_quotation_marks(tmp_path):
     )
 
 
-# ------------------------------------------------------------------------------------------------- one record by itself
+# ------------------------------------------------------------------------------
+# one record by itself
 
 FIELDS = st.text(alphabet=st.sampled_from(list('ab1 ,"\n\r;#\\é')), max_size=6)
 NASTY = st.binary(max_size=12).map(lambda raw: raw.replace(b"\n", b"")) | st.text(
@@ -188,7 +196,9 @@ def test_a_well_formed_file_is_read_exactly_by_every_reader(tmp_path_factory, fi
 
 
 def ambiguous(field):
-    """A quotation that begins with the end of a field may also be read as the end of one that began before."""
+    """A quotation that begins with the end of a field may also be read as the end of one that began
+    before.
+    """
     return field.lstrip('"').startswith((",", "\n", "\r"))
 
 
@@ -232,8 +242,30 @@ def test_lines_without_quotation_marks_are_records_by_themselves(
     assert (found[1] - found[0]).total() <= 1
 
 
-ODD = [b"", b",", b"x" * 3 * 2**20, b'"', b'"1', b'1"', b'1,"x', b'",",",",",', b"1,2,3,4,secret", b"\xff\xfe", b"\0", b"\r", b"#", b'a"b',
-       b'"a"b', b'"a" ,b', b"'", b"\\", b"1\x1f2", b"\xef\xbb\xbf", b"1,x\r", b'"' * 7]  # fmt: skip
+ODD = [
+    b"",
+    b",",
+    b"x" * 3 * 2**20,
+    b'"',
+    b'"1',
+    b'1"',
+    b'1,"x',
+    b'",",",",",',
+    b"1,2,3,4,secret",
+    b"\xff\xfe",
+    b"\0",
+    b"\r",
+    b"#",
+    b'a"b',
+    b'"a"b',
+    b'"a" ,b',
+    b"'",
+    b"\\",
+    b"1\x1f2",
+    b"\xef\xbb\xbf",
+    b"1,x\r",
+    b'"' * 7,
+]
 
 
 @pytest.mark.parametrize("quoted", [False, True])
@@ -277,7 +309,9 @@ def test_readers_agree_across_blocks(tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("end", [b"\n", b"\r\n"])
 def test_what_duckdb_does_not_split_well_on_several_cores_is_not_given_to_it(tmp_path, end):
-    """At the borders between its threads it counts records twice after empty lines, and fails at line ends that differ."""
+    """At the borders between its threads it counts records twice after empty lines, and fails at
+    line ends that differ.
+    """
     lines = [b"a,b", b"1,x", b"2,y"]
     other = b"\r\n" if end == b"\n" else b"\n"
     for content, form in (
@@ -310,18 +344,46 @@ def test_a_quotation_that_never_ends_takes_one_line(tmp_path):
     assert found == Counter({(str(i), "x"): 1 for i in range(100_000)} | {("0", '"'): 1})
 
 
-# ---------------------------------------------------------------------------------------------------------------- fields
+# ------------------------------------------------------------------------------
+# fields
 
 
 @pytest.mark.parametrize(
     ("field", "expected"),
     [
-        ("1", 1.0), ("-1.50", -1.5), (" 7 ", 7.0), ("+3", 3.0), ("1e3", 1000.0), (".5", 0.5), ("5.", 5.0), ("007", 7.0),
-        ("1_000", 1000.0), ("inf", inf), ("-Infinity", -inf), ("1e999", inf), ("9" * 400, inf), ("nan", None), ("NaN", None),
-        ("0x10", None), ("0b1", None), ("1,5", None), ("1 2", None), ("12 months", None), ("NA", None), ("?", None), ("-", None),
-        ("--1", None), ("", None), ("null", None), ("true", None), ("$5", None), ("5%", None), ("1__0", None), ("\uff11", None),
+        ("1", 1.0),
+        ("-1.50", -1.5),
+        (" 7 ", 7.0),
+        ("+3", 3.0),
+        ("1e3", 1000.0),
+        (".5", 0.5),
+        ("5.", 5.0),
+        ("007", 7.0),
+        ("1_000", 1000.0),
+        ("inf", inf),
+        ("-Infinity", -inf),
+        ("1e999", inf),
+        ("9" * 400, inf),
+        ("nan", None),
+        ("NaN", None),
+        ("0x10", None),
+        ("0b1", None),
+        ("1,5", None),
+        ("1 2", None),
+        ("12 months", None),
+        ("NA", None),
+        ("?", None),
+        ("-", None),
+        ("--1", None),
+        ("", None),
+        ("null", None),
+        ("true", None),
+        ("$5", None),
+        ("5%", None),
+        ("1__0", None),
+        ("\uff11", None),
     ],
-)  # fmt: skip
+)
 @pytest.mark.parametrize("kind", ["int", "float", "decimal"])
 def test_numbers(tmp_path, field, expected, kind):
     for ending in (".csv", ".jsonl"):
@@ -346,9 +408,31 @@ MOMENTS = {
     "0001-01-01": dt.datetime(1, 1, 1),
     "9999-12-31T23:59:59": dt.datetime(9999, 12, 31, 23, 59, 59),
 }
-NO_MOMENTS = ["2021-02-29", "2020-2-9", "20200229", "29.02.2020", "02/03/2020", "2020/02/29", "infinity", "-infinity", "epoch", "0044-03-15 (BC)",
-              "12020-01-01", "2020-02-29 25:00", "2020-02-29 10", "2020-02-29T10:00:00 UTC", "2020-02-29T10:00:00 Europe/Berlin",
-              "2020-02-29T10:00+99:00", "2020-02-29 x", "now", "today", "", "NaT", "1582934400", "2020-02-29\n2020-02-29"]  # fmt: skip
+NO_MOMENTS = [
+    "2021-02-29",
+    "2020-2-9",
+    "20200229",
+    "29.02.2020",
+    "02/03/2020",
+    "2020/02/29",
+    "infinity",
+    "-infinity",
+    "epoch",
+    "0044-03-15 (BC)",
+    "12020-01-01",
+    "2020-02-29 25:00",
+    "2020-02-29 10",
+    "2020-02-29T10:00:00 UTC",
+    "2020-02-29T10:00:00 Europe/Berlin",
+    "2020-02-29T10:00+99:00",
+    "2020-02-29 x",
+    "now",
+    "today",
+    "",
+    "NaT",
+    "1582934400",
+    "2020-02-29\n2020-02-29",
+]
 
 
 @pytest.mark.parametrize("ending", [".csv", ".jsonl"])
@@ -416,7 +500,8 @@ def test_a_file_without_records_is_released_like_any_other(tmp_path):
         )
 
 
-# ------------------------------------------------------------------------------------------------------------ JSON lines
+# ------------------------------------------------------------------------------
+# JSON lines
 
 
 def test_json_lines(tmp_path):
@@ -484,7 +569,8 @@ def test_json_that_is_not_lines(tmp_path):
         rows(tmp_path / "t.jsonl", [])
 
 
-# ------------------------------------------------------------------------------------------------------ patterns, folders
+# ------------------------------------------------------------------------------
+# patterns, folders
 
 
 def test_patterns_and_folders(tmp_path):
@@ -553,7 +639,8 @@ def test_parquet_files_with_different_types(tmp_path, other):
         assert rows(tmp_path, ["b"]).total() == 0
 
 
-# ----------------------------------------------------------------------------------------------------- paths, databases
+# ------------------------------------------------------------------------------
+# paths, databases
 
 ODD_NAMES = [
     "p%41",
@@ -605,7 +692,8 @@ def test_tables_of_any_name(tmp_path, table):
     quoted = '"' + table.replace('"', '""') + '"'
     base = sqlite3.connect(tmp_path / "p.sqlite")
     base.executescript(
-        f'CREATE TABLE {quoted} (x INTEGER, "y ""z""" TEXT); INSERT INTO {quoted} VALUES (7, \'a\'), (8, NULL)'
+        f'CREATE TABLE {quoted} (x INTEGER, "y ""z""" TEXT); INSERT INTO {quoted} VALUES (7, '
+        "'a'), (8, NULL)"
     )
     base.close()
     assert rows(f"{tmp_path}/p.sqlite::{table}", ["x", 'y "z"']) == Counter([(7, "a"), (8, None)])
@@ -633,7 +721,9 @@ def test_a_connection_with_tables_of_its_own(tmp_path):
 
 
 def test_fields_of_sqlite_are_read_one_by_one(tmp_path):
-    """Columns there hold anything: what is not of the declared type is missing, wherever it stands."""
+    """Columns there hold anything: what is not of the declared type is missing, wherever it
+    stands.
+    """
     odd = [None, "", "x", b"\xff", b"1", "1.5", 2**62, 1e300, float("inf"), "0x10", " 7 "]
     for first in odd:
         base = sqlite3.connect(":memory:")

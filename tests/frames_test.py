@@ -1,4 +1,6 @@
-"""The same data give the same step function on every engine; groups, people, files and bad input."""
+"""The same data give the same step function on every engine; groups, people, files and bad
+input.
+"""
 
 from __future__ import annotations
 
@@ -26,7 +28,7 @@ from duffdp.engines.tables import descent
 from duffdp.statistics import Mean, Median, Mode, Quantile
 from duffdp.steps import merged
 from engines import ENGINES, arrow, open_sources
-from window_test import same
+from windows import same
 
 SURE = 500.0
 DATA = Path(__file__).parent / "data"
@@ -42,15 +44,27 @@ def columns(n=300, seed=1):
     x = np.round(rng.normal(5, 3, n), 1)
     x[rng.random(n) < 0.05] = np.nan
     x[rng.random(n) < 0.02] = np.inf
-    moments = [dt.datetime(1969, 12, 31, 12) + dt.timedelta(seconds=int(s)) for s in rng.integers(0, 90_000, n)]
+    moments = [
+        dt.datetime(1969, 12, 31, 12) + dt.timedelta(seconds=int(s))
+        for s in rng.integers(0, 90_000, n)
+    ]
     return {
         "x": (pa.float64(), holes(rng, x.tolist())),
         "f": (pa.float32(), holes(rng, rng.integers(0, 40, n).astype(float).tolist())),
         "i": (pa.int64(), rng.integers(-5, 20, n).tolist()),
         "n": (pa.int32(), holes(rng, rng.integers(-5, 20, n).tolist())),
         "u": (pa.uint8(), rng.integers(0, 20, n).tolist()),
-        "c": (pa.decimal128(9, 2), holes(rng, [Decimal(int(v)) / 100 for v in rng.integers(0, 900, n)])),
-        "d": (pa.date32(), holes(rng, [dt.date(1969, 12, 1) + dt.timedelta(days=int(v)) for v in rng.integers(0, 90, n)])),
+        "c": (
+            pa.decimal128(9, 2),
+            holes(rng, [Decimal(int(v)) / 100 for v in rng.integers(0, 900, n)]),
+        ),
+        "d": (
+            pa.date32(),
+            holes(
+                rng,
+                [dt.date(1969, 12, 1) + dt.timedelta(days=int(v)) for v in rng.integers(0, 90, n)],
+            ),
+        ),
         "t": (pa.timestamp("us"), holes(rng, moments)),
         "z": (pa.timestamp("us", tz="UTC"), [m.replace(tzinfo=dt.UTC) for m in moments]),
         "b": (pa.bool_(), holes(rng, (rng.random(n) < 0.6).tolist())),
@@ -58,24 +72,43 @@ def columns(n=300, seed=1):
         "g": (pa.string(), holes(rng, list(rng.choice(list("uvw"), n)))),
         "h": (pa.int64(), rng.integers(0, 3, n).tolist()),
         "p": (pa.int64(), holes(rng, rng.integers(0, 60, n).tolist())),
-    }  # fmt: skip
+    }
 
 
 COLUMNS = columns()
 UTC = dt.UTC
 CASES = [
-    (Median(), "x", Grid(0.0, 10.0, 0.5)), (Median("signed"), "x", Grid(0.0, 10.0)), (Quantile(0.9), "x", Grid(0, 10, 1)),
-    (Mean(), "x", Grid(0.0, 10.0, 0.1)), (Mode(), "x", Grid(0.0, 10.0, 0.1)), (Median(), "f", Grid(0.0, 30.0)), (Quantile(0.9), "i", Grid(0, 10, 1)),
-    (Quantile(0.2), "n", Grid(0, 12, 3)), (Mean(), "n", Grid(-2, 12, 1)), (Median(), "u", Grid(-3, 12, 1)), (Median(), "c", Grid(0.0, 8.0, 0.01)),
-    (Median(), "d", Grid(dt.date(1969, 12, 5), dt.date(1970, 2, 1))), (Median(), "d", Grid(dt.date(1969, 12, 5), dt.date(1970, 2, 1), 7)),
-    (Mean(), "t", Grid(dt.datetime(1969, 12, 1), dt.datetime(1970, 3, 1), 60)), (Median(), "t", Grid(dt.date(1969, 12, 1), dt.date(1970, 3, 1))),
-    (Median(), "z", Grid(dt.datetime(1969, 12, 1, tzinfo=UTC), dt.datetime(1970, 3, 1, tzinfo=UTC))), (Median(), "b", Grid(0, 1, 1)),
-    (Mode(), "b", Categories([True, False])), (Mode(), "s", Categories(["a", "b", "c", "z"])), (Mode(), "i", Categories([3, 4, 99])),
-]  # fmt: skip
+    (Median(), "x", Grid(0.0, 10.0, 0.5)),
+    (Median("signed"), "x", Grid(0.0, 10.0)),
+    (Quantile(0.9), "x", Grid(0, 10, 1)),
+    (Mean(), "x", Grid(0.0, 10.0, 0.1)),
+    (Mode(), "x", Grid(0.0, 10.0, 0.1)),
+    (Median(), "f", Grid(0.0, 30.0)),
+    (Quantile(0.9), "i", Grid(0, 10, 1)),
+    (Quantile(0.2), "n", Grid(0, 12, 3)),
+    (Mean(), "n", Grid(-2, 12, 1)),
+    (Median(), "u", Grid(-3, 12, 1)),
+    (Median(), "c", Grid(0.0, 8.0, 0.01)),
+    (Median(), "d", Grid(dt.date(1969, 12, 5), dt.date(1970, 2, 1))),
+    (Median(), "d", Grid(dt.date(1969, 12, 5), dt.date(1970, 2, 1), 7)),
+    (Mean(), "t", Grid(dt.datetime(1969, 12, 1), dt.datetime(1970, 3, 1), 60)),
+    (Median(), "t", Grid(dt.date(1969, 12, 1), dt.date(1970, 3, 1))),
+    (
+        Median(),
+        "z",
+        Grid(dt.datetime(1969, 12, 1, tzinfo=UTC), dt.datetime(1970, 3, 1, tzinfo=UTC)),
+    ),
+    (Median(), "b", Grid(0, 1, 1)),
+    (Mode(), "b", Categories([True, False])),
+    (Mode(), "s", Categories(["a", "b", "c", "z"])),
+    (Mode(), "i", Categories([3, 4, 99])),
+]
 NOT_CARRIED = {("ibis", "z")}  # tables in memory lose the zone of a moment there
 
 
-def steps_of(data, statistic, column, domain, by=None, keys=None, unit=None, contributions=1, far=10**6):
+def steps_of(
+    data, statistic, column, domain, by=None, keys=None, unit=None, contributions=1, far=10**6
+):
     sources = open_sources(data, domain, column, by, keys, unit, contributions)
     windows = [statistic.window(source, domain, far) for source in sources]
     return [tuple(runs.tolist() for runs in merged(s.start, s.count, s.distance)) for s in windows]
@@ -90,7 +123,9 @@ def oracle(statistic, column, domain, rows=None, data=None):
 
 
 def rows_of(**where):
-    return [i for i in range(300) if all(COLUMNS[name][1][i] == value for name, value in where.items())]
+    return [
+        i for i in range(300) if all(COLUMNS[name][1][i] == value for name, value in where.items())
+    ]
 
 
 @pytest.fixture(scope="module")
@@ -106,27 +141,44 @@ def test_the_same_step_function_everywhere(engine, frames, statistic, column, do
     frame = frames(engine)
     assert steps_of(frame, statistic, column, domain) == [oracle(statistic, column, domain)]
     grouped = steps_of(frame, statistic, column, domain, "g", ["w", "u", "none"])
-    assert grouped == [oracle(statistic, column, domain, rows_of(g=key)) for key in ("w", "u", "none")]
+    assert grouped == [
+        oracle(statistic, column, domain, rows_of(g=key)) for key in ("w", "u", "none")
+    ]
 
 
 def test_groups_of_two_columns(engine, frames):
     keys = [("w", 1), ("u", 0), ("u", 9), ("v", 2)]
     found = steps_of(frames(engine), Median(), "x", Grid(0.0, 10.0, 0.5), ["g", "h"], keys)
-    assert found == [oracle(Median(), "x", Grid(0.0, 10.0, 0.5), rows_of(g=g, h=h)) for g, h in keys]
+    assert found == [
+        oracle(Median(), "x", Grid(0.0, 10.0, 0.5), rows_of(g=g, h=h)) for g, h in keys
+    ]
     product = steps_of(
-        frames(engine), Median(), "x", Grid(0.0, 10.0, 0.5), ["g", "h"], [Categories(["w", "u"]), Categories([0, 1])]
+        frames(engine),
+        Median(),
+        "x",
+        Grid(0.0, 10.0, 0.5),
+        ["g", "h"],
+        [Categories(["w", "u"]), Categories([0, 1])],
     )
-    assert product == [oracle(Median(), "x", Grid(0.0, 10.0, 0.5), rows_of(g=g, h=h)) for g in "wu" for h in (0, 1)]
+    assert product == [
+        oracle(Median(), "x", Grid(0.0, 10.0, 0.5), rows_of(g=g, h=h)) for g in "wu" for h in (0, 1)
+    ]
 
 
 @pytest.mark.parametrize("m", [1, 2])
 @pytest.mark.parametrize("by", [None, "g"])
 def test_people(engine, frames, m, by):
-    """At most m rows of a person count, over all groups together; rows without a person do not count."""
+    """At most m rows of a person count, over all groups together; rows without a person do not
+    count.
+    """
     keys = ["u", "v", "w"] if by else None
     found = open_sources(frames(engine), Grid(-5, 20, 1), "i", by, keys, "p", m)
     counts = [source.tally()[1].sum() for source in found]
-    rows = [i for i in range(300) if COLUMNS["p"][1][i] is not None and (by is None or COLUMNS["g"][1][i] is not None)]
+    rows = [
+        i
+        for i in range(300)
+        if COLUMNS["p"][1][i] is not None and (by is None or COLUMNS["g"][1][i] is not None)
+    ]
     owned = np.unique([COLUMNS["p"][1][i] for i in rows], return_counts=True)[1]
     assert sum(counts) == np.minimum(owned, m).sum()
     texts = open_sources(frames(engine), Categories(["a", "b", "c", "z"]), "s", by, keys, "p", m)
@@ -159,9 +211,15 @@ def test_many_buckets_and_rounds(engine, frames, monkeypatch):
 
 
 LIBRARY = {
-    "pandas": pd.DataFrame, "pandas-arrow": pd.DataFrame, "polars": pl.DataFrame, "polars-lazy": pl.DataFrame, "pyarrow": pa.Table,
-    "duckdb": duckdb.DuckDBPyRelation, "parquet": duckdb.DuckDBPyRelation, "ibis": pa.Table,
-}  # fmt: skip
+    "pandas": pd.DataFrame,
+    "pandas-arrow": pd.DataFrame,
+    "polars": pl.DataFrame,
+    "polars-lazy": pl.DataFrame,
+    "pyarrow": pa.Table,
+    "duckdb": duckdb.DuckDBPyRelation,
+    "parquet": duckdb.DuckDBPyRelation,
+    "ibis": pa.Table,
+}
 
 
 def rows_back(frame):
@@ -173,7 +231,12 @@ def rows_back(frame):
 def test_an_answer_is_a_frame_of_the_callers_library(engine, frames):
     frame = frames(engine)
     release = duffdp.median(
-        frame, column="i", epsilon=SURE, bounds=(-5, 20), by=["g", "h"], keys=[("w", 1), ("u", 2), ("none", 0)]
+        frame,
+        column="i",
+        epsilon=SURE,
+        bounds=(-5, 20),
+        by=["g", "h"],
+        keys=[("w", 1), ("u", 2), ("none", 0)],
     )
     if engine in LIBRARY:
         assert isinstance(release.value, LIBRARY[engine])
@@ -190,15 +253,22 @@ def test_an_answer_is_a_frame_of_the_callers_library(engine, frames):
 
 
 def test_a_persons_release_says_so(engine, frames):
-    release = duffdp.median(frames(engine), column="i", epsilon=1.0, bounds=(-5, 20), unit="p", contributions=3)
+    release = duffdp.median(
+        frames(engine), column="i", epsilon=1.0, bounds=(-5, 20), unit="p", contributions=3
+    )
     assert (release.unit, release.contributions, release.epsilon) == ("p", 3, 1.0)
 
 
 def test_epsilon_is_shared_by_a_persons_rows():
-    """With m rows a person the law is that of epsilon / m for a row: a lead of 6 votes, 3 rows each, epsilon 1."""
+    """With m rows a person the law is that of epsilon / m for a row: a lead of 6 votes, 3 rows
+    each, epsilon 1.
+    """
     votes = pl.DataFrame({"vote": ["a"] * 6, "p": [1, 1, 1, 2, 2, 2]})
     won = [
-        duffdp.mode(votes, column="vote", epsilon=1, categories=["a", "b"], unit="p", contributions=3, rng=i).value == "a"
+        duffdp.mode(
+            votes, column="vote", epsilon=1, categories=["a", "b"], unit="p", contributions=3, rng=i
+        ).value
+        == "a"
         for i in range(1500)
     ]
     assert np.mean(won) == pytest.approx(1 - np.exp(-6 / 3) / 2, abs=0.04)
@@ -222,7 +292,8 @@ def test_keys_from_a_frame_and_their_order():
 @given(
     rows=st.lists(
         st.tuples(
-            st.none() | st.floats(width=32) | st.sampled_from([0.0, 0.5, 1.5, 2.0]), st.sampled_from(["a", "b", "c", None])
+            st.none() | st.floats(width=32) | st.sampled_from([0.0, 0.5, 1.5, 2.0]),
+            st.sampled_from(["a", "b", "c", None]),
         ),
         max_size=40,
     ),
@@ -234,47 +305,95 @@ def test_random_frames(rows, keys, name):
     grid = Grid(-1.0, 3.0, 0.5)
     for statistic in (Median(), Mean()):
         found = steps_of(ENGINES[name](data), statistic, "x", grid, "g", keys)
-        assert found == [oracle(statistic, "x", grid, [i for i, (_, g) in enumerate(rows) if g == key], data) for key in keys]
+        assert found == [
+            oracle(statistic, "x", grid, [i for i, (_, g) in enumerate(rows) if g == key], data)
+            for key in keys
+        ]
 
 
 def test_series():
-    for series in (pd.Series([1, 2, 3]), pl.Series([1, 2, 3]), pa.chunked_array([[1, 2], [3]]), pd.Series([1, 2, None, 3], dtype="Int64"),
-                   pl.Series([1, None, 2, 3]), pd.Series([1.0, 2, 3, None]), pd.Series([1, 2, 3], dtype="int64[pyarrow]")):  # fmt: skip
+    for series in (
+        pd.Series([1, 2, 3]),
+        pl.Series([1, 2, 3]),
+        pa.chunked_array([[1, 2], [3]]),
+        pd.Series([1, 2, None, 3], dtype="Int64"),
+        pl.Series([1, None, 2, 3]),
+        pd.Series([1.0, 2, 3, None]),
+        pd.Series([1, 2, 3], dtype="int64[pyarrow]"),
+    ):
         assert duffdp.median(series, epsilon=SURE, bounds=(0, 9), step=1).value == 2
     assert duffdp.mode(pd.Series(["a", "b", "b"]), epsilon=SURE, categories=["a", "b"]).value == "b"
-    assert duffdp.mode(pd.Series(["a", "b", "b"], dtype="category"), epsilon=SURE, categories=["a", "b"]).value == "b"
-    assert duffdp.mode(pl.Series(["a", "b", "b"], dtype=pl.Categorical), epsilon=SURE, categories=["a", "b"]).value == "b"
-    assert duffdp.mode(pd.Series(["a", 5, None, "b", "b"], dtype=object), epsilon=SURE, categories=["a", "b"]).value == "b"
+    assert (
+        duffdp.mode(
+            pd.Series(["a", "b", "b"], dtype="category"), epsilon=SURE, categories=["a", "b"]
+        ).value
+        == "b"
+    )
+    assert (
+        duffdp.mode(
+            pl.Series(["a", "b", "b"], dtype=pl.Categorical), epsilon=SURE, categories=["a", "b"]
+        ).value
+        == "b"
+    )
+    assert (
+        duffdp.mode(
+            pd.Series(["a", 5, None, "b", "b"], dtype=object), epsilon=SURE, categories=["a", "b"]
+        ).value
+        == "b"
+    )
     assert type(duffdp.median(pd.Series([1, 2, 3]), epsilon=1, bounds=(0, 9)).value) is int
     with pytest.raises(DuffError, match="one series"):
         duffdp.median(pd.Series([1]), column="x", epsilon=1, bounds=(0, 9))
 
 
 def test_categoricals_in_groups():
-    for frame in (pl.DataFrame({"g": pl.Series(["a", "b"], dtype=pl.Categorical), "x": [1.0, 2.0]}),
-                  pd.DataFrame({"g": pd.Series(["a", "b"], dtype="category"), "x": [1.0, 2.0]})):  # fmt: skip
-        assert len(rows_back(duffdp.median(frame, column="x", epsilon=1, bounds=(0, 9), by="g", keys=["b", "a"]).value)) == 2
+    for frame in (
+        pl.DataFrame({"g": pl.Series(["a", "b"], dtype=pl.Categorical), "x": [1.0, 2.0]}),
+        pd.DataFrame({"g": pd.Series(["a", "b"], dtype="category"), "x": [1.0, 2.0]}),
+    ):
+        assert (
+            len(
+                rows_back(
+                    duffdp.median(
+                        frame, column="x", epsilon=1, bounds=(0, 9), by="g", keys=["b", "a"]
+                    ).value
+                )
+            )
+            == 2
+        )
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory):
-    """The same ages as CSV, Parquet (file and folder), JSON lines, and in DuckDB and SQLite databases."""
+    """The same ages as CSV, Parquet (file and folder), JSON lines, and in DuckDB and SQLite
+    databases.
+    """
     path = tmp_path_factory.mktemp("files")
-    table = arrow({"age": (pa.int64(), list(range(1, 102))), "sex": (pa.string(), ["f", "m"] * 50 + ["f"])})
+    table = arrow(
+        {"age": (pa.int64(), list(range(1, 102))), "sex": (pa.string(), ["f", "m"] * 50 + ["f"])}
+    )
     (path / "parts" / "year=1").mkdir(parents=True)
     connection = duckdb.connect(str(path / "people.duckdb"))
     connection.register("t", table)
     connection.execute("CREATE TABLE people AS SELECT * FROM t")
-    for target in ("people.csv", "people.parquet", "parts/a.parquet", "people.tsv", "people.csv.gz"):
+    for target in (
+        "people.csv",
+        "people.parquet",
+        "parts/a.parquet",
+        "people.tsv",
+        "people.csv.gz",
+    ):
         connection.execute(f"COPY people TO '{path / target}'")
     connection.execute(f"COPY people TO '{path / 'people.jsonl'}' (FORMAT json)")
     connection.close()
     base = sqlite3.connect(path / "people.sqlite")
     base.execute("CREATE TABLE people (age INTEGER, sex TEXT)")
     base.executemany(
-        "INSERT INTO people VALUES (?, ?)", list(zip(table["age"].to_pylist(), table["sex"].to_pylist(), strict=True))
+        "INSERT INTO people VALUES (?, ?)",
+        list(zip(table["age"].to_pylist(), table["sex"].to_pylist(), strict=True)),
     )
-    base.execute("INSERT INTO people VALUES ('not a number', 'f'), (NULL, 'm')")  # SQLite allows it; such records are dropped
+    # SQLite allows it; such records are dropped
+    base.execute("INSERT INTO people VALUES ('not a number', 'f'), (NULL, 'm')")
     base.commit()
     base.close()
     return path
@@ -303,7 +422,10 @@ def test_files(folder, name):
     ).value.fetchall()
     assert [row[0] for row in grouped] == ["m", "f"]
     assert all(abs(row[1] - 51) <= 2 for row in grouped)
-    assert duffdp.mode(f"{folder}/{name}", column="sex", epsilon=SURE, categories=["f", "m"]).value == "f"
+    assert (
+        duffdp.mode(f"{folder}/{name}", column="sex", epsilon=SURE, categories=["f", "m"]).value
+        == "f"
+    )
 
 
 def test_a_path_whose_folder_holds_quotes(tmp_path):
@@ -320,12 +442,22 @@ def test_files_that_cannot_be_read(tmp_path, folder):
     (tmp_path / "what.xyz").write_text("secret")
     (tmp_path / "binary.csv").write_bytes(b"a\n\xff\xfe\x00secret\n" * 3)
     (tmp_path / "empty").mkdir()
-    bad = ["missing.csv", "not.parquet", "not.duckdb::t", "what.xyz", "empty", "*.nothing", "missing.duckdb::t", "not.duckdb"]
+    bad = [
+        "missing.csv",
+        "not.parquet",
+        "not.duckdb::t",
+        "what.xyz",
+        "empty",
+        "*.nothing",
+        "missing.duckdb::t",
+        "not.duckdb",
+    ]
     for name in bad:
         with pytest.raises(UnsupportedData) as caught:
             duffdp.median(tmp_path / name, column="a", epsilon=1, bounds=(0, 9))
         assert "secret" not in str(caught.value)
-    for name in ("ragged.csv", "binary.csv"):  # read as far as the rules of CSV allow, or refused; never quoted
+    # read as far as the rules of CSV allow, or refused; never quoted
+    for name in ("ragged.csv", "binary.csv"):
         said = ""
         try:
             duffdp.median(tmp_path / name, column="a", epsilon=1, bounds=(0, 9), step=1)
@@ -368,15 +500,26 @@ class Unread:
 @pytest.mark.parametrize(
     ("wrong", "word"),
     [
-        ({"by": "g"}, "keys"), ({"keys": ["a"]}, "without by"), ({"by": "g", "keys": []}, "empty"), ({"by": "g", "keys": ["a", "a"]}, "differ"),
-        ({"by": "g", "keys": "ab"}, "keys must be"), ({"by": 5, "keys": ["a"]}, "by must be"), ({"by": ["g", "g"], "keys": ["a"]}, "by must be"),
-        ({"by": ["g", "h"], "keys": ["a"]}, "each key"), ({"by": "g", "keys": [None]}, "missing"), ({"contributions": 0, "unit": "p"}, "contributions"),
-        ({"contributions": 2}, "needs unit"), ({"contributions": 1.5, "unit": "p"}, "contributions"), ({"unit": 5}, "unit"), ({"column": 5}, "column"),
-        ({"by": "g", "keys": [Categories(["a"]), Categories(["b"])]}, "one Categories"), ({"contributions": True, "unit": "p"}, "contributions"),
+        ({"by": "g"}, "keys"),
+        ({"keys": ["a"]}, "without by"),
+        ({"by": "g", "keys": []}, "empty"),
+        ({"by": "g", "keys": ["a", "a"]}, "differ"),
+        ({"by": "g", "keys": "ab"}, "keys must be"),
+        ({"by": 5, "keys": ["a"]}, "by must be"),
+        ({"by": ["g", "g"], "keys": ["a"]}, "by must be"),
+        ({"by": ["g", "h"], "keys": ["a"]}, "each key"),
+        ({"by": "g", "keys": [None]}, "missing"),
+        ({"contributions": 0, "unit": "p"}, "contributions"),
+        ({"contributions": 2}, "needs unit"),
+        ({"contributions": 1.5, "unit": "p"}, "contributions"),
+        ({"unit": 5}, "unit"),
+        ({"column": 5}, "column"),
+        ({"by": "g", "keys": [Categories(["a"]), Categories(["b"])]}, "one Categories"),
+        ({"contributions": True, "unit": "p"}, "contributions"),
         ({"by": "g", "keys": pl.DataFrame({"z": [1]})}, "missing"),
     ],
     ids=repr,
-)  # fmt: skip
+)
 def test_bad_parameters_before_data(wrong, word):
     with pytest.raises(DuffError, match=word):
         duffdp.median(Unread(), **{"column": "x", "epsilon": 1, "bounds": (0, 9)} | wrong)
@@ -396,7 +539,9 @@ def test_a_closed_connection():
 
 
 def test_a_query_that_fails_does_not_quote_data():
-    relation = duckdb.connect().sql("SELECT CAST(v AS DOUBLE) AS x FROM (VALUES ('1'), ('secret')) t(v)")
+    relation = duckdb.connect().sql(
+        "SELECT CAST(v AS DOUBLE) AS x FROM (VALUES ('1'), ('secret')) t(v)"
+    )
     with pytest.raises(UnsupportedData) as caught:
         duffdp.median(relation, column="x", epsilon=1, bounds=(0, 9))
     assert "secret" not in str(caught.value)
@@ -418,8 +563,16 @@ before = set(sys.modules)
 duffdp.median(frame, column="age", epsilon=1, bounds=(0, 9), by="sex", keys=["f", "m"])
 print(json.dumps(sorted({{m.split(".")[0] for m in set(sys.modules) - before}})))
 """
-    loaded = set(json.loads(subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout))
-    own = {"files": {"duckdb", "pandas", "pyarrow"}, "duckdb": {"duckdb", "pandas", "pyarrow"}}.get(name, {name})
+    loaded = set(
+        json.loads(
+            subprocess.run(
+                [sys.executable, "-c", code], capture_output=True, text=True, check=True
+            ).stdout
+        )
+    )
+    own = {"files": {"duckdb", "pandas", "pyarrow"}, "duckdb": {"duckdb", "pandas", "pyarrow"}}.get(
+        name, {name}
+    )
     # DuckDB 1 looks for pandas by itself when it meets a Python value.
     heavy = {"pandas", "polars", "pyarrow", "duckdb", "pyspark", "dask", "ibis"} - own
     assert not heavy & loaded
@@ -427,7 +580,10 @@ print(json.dumps(sorted({{m.split(".")[0] for m in set(sys.modules) - before}}))
 
 @pytest.mark.parametrize(
     ("package", "data", "word"),
-    [("narwhals", "__import__('polars').DataFrame({'x': [1.0]})", "frames"), ("duckdb", "'t.csv'", "files")],
+    [
+        ("narwhals", "__import__('polars').DataFrame({'x': [1.0]})", "frames"),
+        ("duckdb", "'t.csv'", "files"),
+    ],
 )
 def test_a_missing_extra_says_what_to_install(package, data, word, tmp_path):
     (tmp_path / "t.csv").write_text("x\n1\n")
@@ -440,34 +596,54 @@ try:
 except duffdp.DuffError as error:
     print(error)
 """
-    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True).stdout
+    said = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, cwd=tmp_path, check=True
+    ).stdout
     assert f"pip install 'duffdp[{word}]'" in said
 
 
 def test_adult():
-    """Real people: 32,561 rows, ages with ties, hours with 15,217 rows on one value, modes easy and close."""
+    """Real people: 32,561 rows, ages with ties, hours with 15,217 rows on one value, modes easy and
+    close.
+    """
     path = DATA / "adult.csv"
     assert duffdp.median(path, column="age", epsilon=20, bounds=(0, 120)).value == 37
     assert duffdp.median(path, column="hours_per_week", epsilon=1, bounds=(0, 168)).value == 40
     assert duffdp.mode(path, column="age", epsilon=20, bounds=(0, 120)).value == 36
     kinds = ["HS-grad", "Some-college", "Bachelors", "Masters", "Doctorate"]
     assert duffdp.mode(path, column="education", epsilon=1, categories=kinds).value == "HS-grad"
-    assert abs(duffdp.mean(path, column="capital_gain", epsilon=20, bounds=(0, 99_999)).value - 1077.65) < 20
+    assert (
+        abs(
+            duffdp.mean(path, column="capital_gain", epsilon=20, bounds=(0, 99_999)).value - 1077.65
+        )
+        < 20
+    )
     frame = pd.read_csv(path)
-    by = duffdp.median(frame, column="age", epsilon=20, bounds=(0, 120), by="sex", keys=["Female", "Male"]).value
+    by = duffdp.median(
+        frame, column="age", epsilon=20, bounds=(0, 120), by="sex", keys=["Female", "Male"]
+    ).value
     assert by["median"].tolist() == [35, 38]
 
 
 def test_taxis():
     frame = pl.read_csv(DATA / "nyc_taxis.csv", try_parse_dates=True)
-    assert abs(duffdp.median(frame, column="fare", epsilon=20, bounds=(0, 200), step=0.5).value - 9.5) <= 0.5
+    assert (
+        abs(duffdp.median(frame, column="fare", epsilon=20, bounds=(0, 200), step=0.5).value - 9.5)
+        <= 0.5
+    )
     bounds = (dt.datetime(2019, 3, 1), dt.datetime(2019, 4, 1))
     middle = frame["pickup"].sort()[len(frame) // 2]
-    assert abs(duffdp.median(frame.lazy(), column="pickup", epsilon=20, bounds=bounds, step=60).value - middle) < dt.timedelta(
-        hours=2
-    )
+    assert abs(
+        duffdp.median(frame.lazy(), column="pickup", epsilon=20, bounds=bounds, step=60).value
+        - middle
+    ) < dt.timedelta(hours=2)
     boroughs = ["Manhattan", "Queens", "Brooklyn", "Bronx", "Staten Island"]
-    assert duffdp.mode(DATA / "nyc_taxis.csv", column="pickup_borough", epsilon=1, categories=boroughs).value == "Manhattan"
+    assert (
+        duffdp.mode(
+            DATA / "nyc_taxis.csv", column="pickup_borough", epsilon=1, categories=boroughs
+        ).value
+        == "Manhattan"
+    )
 
 
 def test_housing():
@@ -477,10 +653,22 @@ def test_housing():
         else pl.read_csv(DATA / "california_housing.csv").to_arrow()
     )
     assert (
-        abs(duffdp.median(frame, column="median_house_value", epsilon=5, bounds=(0, 500_001), step=100).value - 179_700) <= 2000
+        abs(
+            duffdp.median(
+                frame, column="median_house_value", epsilon=5, bounds=(0, 500_001), step=100
+            ).value
+            - 179_700
+        )
+        <= 2000
     )
     answer = duffdp.quantile(
-        frame, 0.9, column="median_income", epsilon=5, bounds=(0.0, 15.0), by="ocean_proximity", keys=["INLAND", "NEAR BAY"]
+        frame,
+        0.9,
+        column="median_income",
+        epsilon=5,
+        bounds=(0.0, 15.0),
+        by="ocean_proximity",
+        keys=["INLAND", "NEAR BAY"],
     )
     assert answer.value.num_rows == 2
 
@@ -490,11 +678,19 @@ def test_retail_invoices_several_rows_a_customer():
     frame = pd.read_csv(path)
     one = frame.groupby("customer_id")["amount"].count()
     release = duffdp.median(
-        path, column="amount", epsilon=5, bounds=(0.0, 10_000.0), step=0.01, unit="customer_id", contributions=2
+        path,
+        column="amount",
+        epsilon=5,
+        bounds=(0.0, 10_000.0),
+        step=0.01,
+        unit="customer_id",
+        contributions=2,
     )
     assert (release.unit, release.contributions) == ("customer_id", 2)
     assert 150 < release.value < 450
-    (source,) = open_sources(path, Grid(0.0, 10_000.0, 0.01), "amount", None, None, "customer_id", 2)
+    (source,) = open_sources(
+        path, Grid(0.0, 10_000.0, 0.01), "amount", None, None, "customer_id", 2
+    )
     assert source.tally()[1].sum() == np.minimum(one, 2).sum()
 
 
@@ -504,34 +700,58 @@ def test_several_quantiles_and_a_summary_everywhere(engine, frames):
     release = duffdp.quantiles(frames(engine), [0.75, 0.25], **given)
     ordered = sorted(COLUMNS["i"][1])
     assert all(abs(a - ordered[k]) <= 1 for a, k in zip(release.value, (74, 224), strict=True))
-    grouped = duffdp.quantiles(frames(engine), [0.25, 0.5], by="g", keys=["u", "none"], **given).value
+    grouped = duffdp.quantiles(
+        frames(engine), [0.25, 0.5], by="g", keys=["u", "none"], **given
+    ).value
     assert nw.from_native(grouped).collect_schema().names() == ["g", "0.25", "0.5"]
     assert sorted(row[0] for row in rows_back(grouped)) == ["none", "u"]
     summary = duffdp.describe(frames(engine), by="g", keys=["u", "v"], **given).value
     counts = {row[0]: row[1] for row in rows_back(summary)}
     assert counts == {key: len(rows_of(g=key)) for key in "uv"}
-    assert duffdp.quantiles(frames(engine), [0.5, 0.9], unit="p", contributions=2, **given).contributions == 2
+    assert (
+        duffdp.quantiles(
+            frames(engine), [0.5, 0.9], unit="p", contributions=2, **given
+        ).contributions
+        == 2
+    )
     assert len(duffdp.quantiles(frames(engine), [0.5, 0.9], mechanism="duff", **given).value) == 2
 
 
 def test_a_sign_for_missing_is_a_category_like_any_other(tmp_path):
     (tmp_path / "t.csv").write_text("country\n" + "NA\nDE\nNA\n" * 20)
-    assert duffdp.mode(tmp_path / "t.csv", column="country", epsilon=SURE, categories=["DE", "NA"]).value == "NA"
+    assert (
+        duffdp.mode(
+            tmp_path / "t.csv", column="country", epsilon=SURE, categories=["DE", "NA"]
+        ).value
+        == "NA"
+    )
 
 
 @pytest.mark.parametrize(
     ("kind", "keys", "told"),
     [
-        (pl.Int64, [1.0, 1.5], "1.5"), (pl.Int8, [1, 257], "257"), (pl.Float32, [0.1, 0.1000000001], "differ"), (pl.Float64, [2**53, 2**53 + 1], "differ"),
-        (pl.Decimal(10, 2), [Decimal("0.10"), Decimal("0.101")], "0.101"), (pl.Datetime("ms"), [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, microsecond=1)], "got datetime"),
-        (pl.Datetime("us"), [dt.datetime(2020, 1, 1, tzinfo=UTC)], "tzinfo"), (pl.UInt8, [-1], "-1"), (pl.Int64, [float("inf")], "inf"),
+        (pl.Int64, [1.0, 1.5], "1.5"),
+        (pl.Int8, [1, 257], "257"),
+        (pl.Float32, [0.1, 0.1000000001], "differ"),
+        (pl.Float64, [2**53, 2**53 + 1], "differ"),
+        (pl.Decimal(10, 2), [Decimal("0.10"), Decimal("0.101")], "0.101"),
+        (
+            pl.Datetime("ms"),
+            [dt.datetime(2020, 1, 1), dt.datetime(2020, 1, 1, microsecond=1)],
+            "got datetime",
+        ),
+        (pl.Datetime("us"), [dt.datetime(2020, 1, 1, tzinfo=UTC)], "tzinfo"),
+        (pl.UInt8, [-1], "-1"),
+        (pl.Int64, [float("inf")], "inf"),
     ],
-)  # fmt: skip
+)
 def test_keys_that_would_become_one(kind, keys, told):
     """Two keys that a column holds as one value would count a row twice."""
     frame = pl.DataFrame({"x": [1.0], "g": pl.Series([None], dtype=kind)})
     for data in (frame, frame.lazy(), frame.to_pandas(), frame.to_arrow()):
-        if kind in (pl.Int64, pl.Int8, pl.UInt8, pl.Decimal(10, 2)) and isinstance(data, pd.DataFrame):
+        if kind in (pl.Int64, pl.Int8, pl.UInt8, pl.Decimal(10, 2)) and isinstance(
+            data, pd.DataFrame
+        ):
             continue  # in pandas a column of nothing is of floats, and decimals are objects
         with pytest.raises(DuffError, match=told):
             duffdp.median(data, column="x", epsilon=1, bounds=(0, 9), by="g", keys=keys)
@@ -541,14 +761,27 @@ def test_categories_that_would_become_one():
     frame = pl.DataFrame({"x": pl.Series([0.1], dtype=pl.Float32)})
     with pytest.raises(DuffError, match="differ"):
         duffdp.mode(frame, column="x", epsilon=1, categories=[0.1, 0.1000000001])
-    assert duffdp.mode(pl.DataFrame({"x": [1, 1]}), column="x", epsilon=SURE, categories=[1.0, 1.5]).value == 1.0
+    assert (
+        duffdp.mode(
+            pl.DataFrame({"x": [1, 1]}), column="x", epsilon=SURE, categories=[1.0, 1.5]
+        ).value
+        == 1.0
+    )
 
 
 def test_keys_of_mixed_kinds_are_those_of_the_column(tmp_path):
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0], "g": [1.0, 2.5, float("inf")]})
     frame.write_parquet(tmp_path / "t.parquet")
     for data in (frame, frame.lazy(), frame.to_pandas(), tmp_path / "t.parquet"):
-        release = duffdp.median(data, column="x", epsilon=SURE, bounds=(0, 9), step=1, by="g", keys=[1, 2.5, float("inf")])
+        release = duffdp.median(
+            data,
+            column="x",
+            epsilon=SURE,
+            bounds=(0, 9),
+            step=1,
+            by="g",
+            keys=[1, 2.5, float("inf")],
+        )
         assert [value for _, _, value in release.rows()] == [1, 2, 3]
 
 
@@ -561,7 +794,14 @@ def test_the_column_itself_is_no_group():
 @pytest.mark.parametrize("key", [{}, {"a"}, np.array([1, 2]), {1: 2}])
 def test_keys_that_are_no_values(key):
     with pytest.raises(DuffError, match="plain values"):
-        duffdp.median(pl.DataFrame({"x": [1.0], "g": ["a"]}), column="x", epsilon=1, bounds=(0, 9), by="g", keys=[key])
+        duffdp.median(
+            pl.DataFrame({"x": [1.0], "g": ["a"]}),
+            column="x",
+            epsilon=1,
+            bounds=(0, 9),
+            by="g",
+            keys=[key],
+        )
 
 
 def test_a_frame_without_columns():

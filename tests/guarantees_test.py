@@ -48,7 +48,9 @@ def test_beta_star_is_the_inverse(case):
     _, spread = case
     for ratio in np.geomspace(1e-6, 1e6, 25):
         beta = guarantees.inverse_smoothing(spread, ratio)
-        assert float(spread.log_smooth(beta)) - math.log(beta) == pytest.approx(math.log(ratio), abs=1e-8)
+        assert float(spread.log_smooth(beta)) - math.log(beta) == pytest.approx(
+            math.log(ratio), abs=1e-8
+        )
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)
@@ -59,15 +61,23 @@ def test_bounds_bound(case, epsilon):
     for t in (1, 2, 3.5, 10, 40):
         worse = float(mass[steps.distance > steps.distance.min() + t].sum())
         assert worse <= guarantees.utility_loss_probability(steps, epsilon, t) * (1 + 1e-9)
-    one_value = steps.rate != 1  # a mode may be tied, and the bounds by smooth sensitivity do not cover it
+    # a mode may be tied, and the bounds by smooth sensitivity do not cover it
+    one_value = steps.rate != 1
     for t in (0.05, 0.3, 1, 3, 8) if one_value else ():
-        assert law.tail(spread.value, t) <= guarantees.error_probability(steps, spread, epsilon, t) * (1 + 1e-9)
+        assert law.tail(spread.value, t) <= guarantees.error_probability(
+            steps, spread, epsilon, t
+        ) * (1 + 1e-9)
     for eta in (0.3, 0.05, 1e-4):
         exact = guarantees.exact_error_within(law, spread.value, eta)
         # Half a step of the grid is the distance from a mean to its nearest candidate.
         slack = 0.005 + 1e-9
-        assert not one_value or exact <= guarantees.error_within(steps, spread, epsilon, eta) + slack
-        assert exact <= guarantees.finite_domain_error_within(steps, spread.value, epsilon, eta) + slack
+        assert (
+            not one_value or exact <= guarantees.error_within(steps, spread, epsilon, eta) + slack
+        )
+        assert (
+            exact
+            <= guarantees.finite_domain_error_within(steps, spread.value, epsilon, eta) + slack
+        )
 
 
 @pytest.mark.parametrize("eta", [0.3, 0.05, 1e-4])
@@ -75,13 +85,17 @@ def test_cauchy_is_exact(eta):
     spread = sensitivity.median(DATA["normal"], GRID)
     free = Sensitivity(spread.value, spread.levels)
     law = SmoothCauchy(1.0).law(free)
-    assert law.tail(spread.value, guarantees.cauchy_error_within(spread, 1.0, eta)) == pytest.approx(eta)
+    assert law.tail(
+        spread.value, guarantees.cauchy_error_within(spread, 1.0, eta)
+    ) == pytest.approx(eta)
     tangent = 6 * spread.smooth(1 / 6) * math.tan(math.pi * (1 - eta) / 2)
     assert guarantees.cauchy_error_within(spread, 1.0, eta) == pytest.approx(tangent)
 
 
 def test_bounds_say_something():
-    """On 1000 even records at epsilon 4 the bounds are far below the trivial ones, and the finite-domain one is the best."""
+    """On 1000 even records at epsilon 4 the bounds are far below the trivial ones, and the
+    finite-domain one is the best.
+    """
     grid = Grid(0.0, 1001.0, 0.01)
     values = np.arange(1.0, 1001)
     steps, spread = Median().steps(values, grid), sensitivity.median(values, grid)
@@ -94,13 +108,18 @@ def test_bounds_say_something():
 
 
 def test_growth_constant():
-    """The largest that holds for all real t from 1 on; the paper's 2 (b - a) / n for even records does not."""
+    """The largest that holds for all real t from 1 on; the paper's 2 (b - a) / n for even records
+    does not.
+    """
     for values in DATA.values():
         for statistic in (Median(), Mean(), Quantile(0.9)):
             steps = statistic.steps(values, GRID)
             found = guarantees.growth_constant(steps)
             t = np.concatenate(
-                [np.linspace(1, max(1, steps.distance.max()), 5001), np.arange(2, steps.distance.max() + 1) - 1e-9]
+                [
+                    np.linspace(1, max(1, steps.distance.max()), 5001),
+                    np.arange(2, steps.distance.max() + 1) - 1e-9,
+                ]
             )
             share = np.array([steps.within(x) / x for x in t])
             assert share.min() == pytest.approx(found, rel=1e-6)
@@ -122,18 +141,34 @@ def test_exact_error_is_the_least():
 @pytest.mark.parametrize(
     ("call", "text"),
     [
-        (lambda s, v: guarantees.error_within(s, v, 1.0, 0), "eta must be a number between 0 and 1"),
+        (
+            lambda s, v: guarantees.error_within(s, v, 1.0, 0),
+            "eta must be a number between 0 and 1",
+        ),
         (lambda s, v: guarantees.error_within(s, v, 1.0, -1), "eta must be"),
-        (lambda s, v: guarantees.error_probability(s, v, 1.0, 0), "t must be a finite number above 0"),
+        (
+            lambda s, v: guarantees.error_probability(s, v, 1.0, 0),
+            "t must be a finite number above 0",
+        ),
         (lambda s, v: guarantees.error_probability(s, v, 0, 1), "epsilon must be"),
         (lambda s, v: guarantees.utility_loss_probability(s, 1.0, -1), "t must be"),
         (lambda s, v: guarantees.cauchy_error_within(v, 1.0, 1), "eta must be"),
         (lambda s, v: guarantees.inverse_smoothing(v, 0), "ratio must be"),
         (lambda s, v: guarantees.inverse_smoothing(Sensitivity(0, [0]), 1), "0 everywhere"),
-        (lambda s, v: guarantees.growth_constant(Quantile(0.9, utility="rank").steps([1], GRID)), "another score"),
-        (lambda s, v: guarantees.exact_error_within(Laplace(1).law(Sensitivity(0, [1e300])), 0, 1e-99), "no bounds"),
         (
-            lambda s, v: guarantees.finite_domain_error_within(Mode().steps([1], Categories([1, 2])), 0, 1.0, 0.1),
+            lambda s, v: guarantees.growth_constant(Quantile(0.9, utility="rank").steps([1], GRID)),
+            "another score",
+        ),
+        (
+            lambda s, v: guarantees.exact_error_within(
+                Laplace(1).law(Sensitivity(0, [1e300])), 0, 1e-99
+            ),
+            "no bounds",
+        ),
+        (
+            lambda s, v: guarantees.finite_domain_error_within(
+                Mode().steps([1], Categories([1, 2])), 0, 1.0, 0.1
+            ),
             "ordered candidates",
         ),
     ],

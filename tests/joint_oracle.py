@@ -1,4 +1,6 @@
-"""The joint law of several quantiles on a small domain, by listing all sizes and all sorted places."""
+"""The joint law of several quantiles on a small domain, by listing all sizes and all sorted
+places.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +11,23 @@ from fractions import Fraction
 
 
 def parts(records: int) -> int:
-    """1 part for up to three records at a value, 2 from the fourth, 4 from the eighth, and so on."""
+    """1 part for up to three records at a value, 2 from the fourth, 4 from the eighth, and so
+    on.
+    """
     return 1 if records < 4 else 2 ** (records.bit_length() - 2)
 
 
 def before(records: int, place: Fraction) -> Fraction:
-    """Records at a value that lie before a place in [0, 1): the e-th is spread over the parts that e records make."""
-    return sum((Fraction(2 * math.floor(place * parts(e)) + 1, 2 * parts(e)) for e in range(1, records + 1)), Fraction(0))
+    """Records at a value that lie before a place in [0, 1): the e-th is spread over the parts that
+    e records make.
+    """
+    return sum(
+        (
+            Fraction(2 * math.floor(place * parts(e)) + 1, 2 * parts(e))
+            for e in range(1, records + 1)
+        ),
+        Fraction(0),
+    )
 
 
 def places(data: tuple[int, ...], size: int) -> list[tuple[int, Fraction, Fraction]]:
@@ -25,20 +37,29 @@ def places(data: tuple[int, ...], size: int) -> list[tuple[int, Fraction, Fracti
     for x in range(size):
         below = sum(y < x for y in data)
         many = parts(counts[x])
-        found += [(x, Fraction(1, many), below + before(counts[x], Fraction(i, many))) for i in range(many)]
+        found += [
+            (x, Fraction(1, many), below + before(counts[x], Fraction(i, many)))
+            for i in range(many)
+        ]
     return found
 
 
-def score(ranks: tuple[Fraction, ...], total: int, qs: tuple[Fraction, ...], size: Fraction) -> Fraction:
+def score(
+    ranks: tuple[Fraction, ...], total: int, qs: tuple[Fraction, ...], size: Fraction
+) -> Fraction:
     gaps = [b - a for a, b in itertools.pairwise((Fraction(0), *ranks, Fraction(total)))]
     shares = [b - a for a, b in itertools.pairwise((Fraction(0), *qs, Fraction(1)))]
-    return sum((abs(gap - size * share) for gap, share in zip(gaps, shares, strict=True)), Fraction(0))
+    return sum(
+        (abs(gap - size * share) for gap, share in zip(gaps, shares, strict=True)), Fraction(0)
+    )
 
 
 def law(
     data: tuple[int, ...], size: int, qs: tuple[Fraction, ...], epsilon: Fraction, spacing: int = 16
 ) -> dict[tuple[int, ...], float]:
-    """Probability of every sorted tuple of values, and under the key (s, ...) of every size with its tuple."""
+    """Probability of every sorted tuple of values, and under the key (s, ...) of every size with
+    its tuple.
+    """
     options = places(data, size)
     most = math.ceil((len(data) * epsilon / 2 + 60) / (spacing / 2))
     weight: dict[tuple[int, ...], float] = Counter()
@@ -48,7 +69,9 @@ def law(
             volume *= float(options[option][1]) ** many / math.factorial(many)
         values, ranks = tuple(options[i][0] for i in chosen), tuple(options[i][2] for i in chosen)
         for s in range(most + 1):
-            each = volume * math.exp(-float(epsilon / 2 * score(ranks, len(data), qs, s * spacing / epsilon)))
+            each = volume * math.exp(
+                -float(epsilon / 2 * score(ranks, len(data), qs, s * spacing / epsilon))
+            )
             weight[values] += each
     total = sum(weight.values())
     return {values: each / total for values, each in weight.items()}

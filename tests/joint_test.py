@@ -1,4 +1,6 @@
-"""Several quantiles at once: the law against all neighbours, draws against the law, windows, ties, bad input."""
+"""Several quantiles at once: the law against all neighbours, draws against the law, windows, ties,
+bad input.
+"""
 
 from __future__ import annotations
 
@@ -52,8 +54,9 @@ def test_loss_over_all_neighbours(qs, epsilon):
 
 @pytest.mark.parametrize("qs", [*QS, (Fraction(1, 10), Fraction(3, 10), Fraction(9, 10))])
 def test_sensitivity_with_a_free_and_with_the_true_size(qs):
-    """With any fixed size the score moves by at most 1, and by 1. With the size at n it moves by up to 2 (1 - smallest share),
-    up and, for shares that n records can fill, down: no smaller constant will do, and none below 1 for a free size."""
+    """With any fixed size the score moves by at most 1, and by 1. With the size at n it moves by up
+    to 2 (1 - smallest share), up and, for shares that n records can fill, down: no smaller constant
+    will do, and none below 1 for a free size."""
     smallest = min(b - a for a, b in itertools.pairwise((Fraction(0), *qs, Fraction(1))))
     free, true = [], []
     for n in range(9):
@@ -64,7 +67,12 @@ def test_sensitivity_with_a_free_and_with_the_true_size(qs):
                 for i in range(len(full)):
                     more = [g + (i == j) for j, g in enumerate(full)]
                     scores = [
-                        joint_oracle.score(tuple(Fraction(r) for r in itertools.accumulate(g))[:-1], sum(g), qs, Fraction(s))
+                        joint_oracle.score(
+                            tuple(Fraction(r) for r in itertools.accumulate(g))[:-1],
+                            sum(g),
+                            qs,
+                            Fraction(s),
+                        )
                         for g, s in ((full, 5), (more, 5), (full, n), (more, n + 1))
                     ]
                     free.append(scores[1] - scores[0])
@@ -88,24 +96,35 @@ def test_one_more_record_adds_a_rising_function_from_0_to_1():
         assert added.max() <= UNIT
         assert (np.diff(added) >= 0).all()
         if records < 40:
-            expected = [joint_oracle.before(records, Fraction(int(i), 256)) * UNIT for i in fine[::7]]
+            expected = [
+                joint_oracle.before(records, Fraction(int(i), 256)) * UNIT for i in fine[::7]
+            ]
             assert here[::7].tolist() == expected
         last = here
 
 
 def chi_squared(drawn, expected):
-    """The statistic, with cells of less than 5 expected joined into one, and its limit at a false-alarm rate of 1e-9."""
+    """The statistic, with cells of less than 5 expected joined into one, and its limit at a
+    false-alarm rate of 1e-9.
+    """
     rare = expected < 5
-    seen, wanted = np.append(drawn[~rare], drawn[rare].sum()), np.append(expected[~rare], expected[rare].sum())
+    seen, wanted = (
+        np.append(drawn[~rare], drawn[rare].sum()),
+        np.append(expected[~rare], expected[rare].sum()),
+    )
     freedom = len(seen) - 1
-    return ((seen - wanted) ** 2 / np.maximum(wanted, 1e-9)).sum(), freedom + 9 * math.sqrt(2 * freedom) + 20
+    return ((seen - wanted) ** 2 / np.maximum(wanted, 1e-9)).sum(), freedom + 9 * math.sqrt(
+        2 * freedom
+    ) + 20
 
 
 def compare(proposal, data, size, qs, epsilon, draws, seed=1):
     source, law = entropy(seed), joint_oracle.law(tuple(sorted(data)), size, qs, epsilon)
     keys = sorted(law)
     place = {key: i for i, key in enumerate(keys)}
-    counts = np.bincount([place[tuple(proposal.release(source))] for _ in range(draws)], minlength=len(keys))
+    counts = np.bincount(
+        [place[tuple(proposal.release(source))] for _ in range(draws)], minlength=len(keys)
+    )
     return chi_squared(counts, np.array([law[key] for key in keys]) * draws)
 
 
@@ -126,7 +145,9 @@ def test_the_test_of_draws_can_fail():
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(30)])
 @pytest.mark.parametrize("reach", [1, 50])
 def test_every_draw_is_weighed_by_its_score_at_the_stated_epsilon(monkeypatch, epsilon, reach):
-    """What a draw is accepted with is exp(-epsilon/2 score) of the oracle, exactly, inside the windows and outside."""
+    """What a draw is accepted with is exp(-epsilon/2 score) of the oracle, exactly, inside the
+    windows and outside.
+    """
     data, qs = (0, 0, 2, 3, 3, 3, 3, 5, 6), QUARTERS
     weighed, proposed = [], []
 
@@ -170,7 +191,9 @@ def test_above_the_largest_epsilon_the_law_is_that_of_the_largest():
     assert sizes[0][0] == 64
 
 
-@pytest.mark.parametrize(("epsilon", "nats", "draws"), [(3, 6.0, 3000), (3, 4.0, 1500), (1, 2.5, 500)])
+@pytest.mark.parametrize(
+    ("epsilon", "nats", "draws"), [(3, 6.0, 3000), (3, 4.0, 1500), (1, 2.5, 500)]
+)
 def test_narrow_windows_leave_the_law_as_it_is(epsilon, nats, draws):
     """Windows and sizes that leave out much of the law: the uniform proposal makes up for it."""
     data, qs = (0, 0, 2, 3, 3, 3, 3, 5, 6), (Fraction(1, 4), Fraction(3, 4))
@@ -184,7 +207,11 @@ def test_narrow_windows_leave_the_law_as_it_is(epsilon, nats, draws):
 
 def test_joined_runs_leave_the_law_as_it_is():
     """At a small epsilon neighbouring runs are proposed together."""
-    data, qs, epsilon = (0, 1, 2, 2, 2, 2, 4, 6, 6), (Fraction(1, 3), Fraction(2, 3)), Fraction(1, 5)
+    data, qs, epsilon = (
+        (0, 1, 2, 2, 2, 2, 4, 6, 6),
+        (Fraction(1, 3), Fraction(2, 3)),
+        Fraction(1, 5),
+    )
     proposal = proposal_of(epsilon, column(data, 7), qs)
     assert proposal._blocks.spread > 0
     found, limit = compare(proposal, data, 7, qs, epsilon, 4000)
@@ -210,7 +237,10 @@ def test_windows_of_a_large_array_hold_the_runs_of_the_whole():
     data = np.round(rng.normal(50, 20, 40_000), 1)
     source = Column(read(data), Grid(0, 100, 0.05))
     near, whole = (Quantiles(QUARTERS).profile(source, reach) for reach in (300, 40_000))
-    runs = [list(zip(*(x.tolist() for x in (p.start, p.cells, p.part, p.parts, p.rank)), strict=True)) for p in (near, whole)]
+    runs = [
+        list(zip(*(x.tolist() for x in (p.start, p.cells, p.part, p.parts, p.rank)), strict=True))
+        for p in (near, whole)
+    ]
     assert set(runs[0]) < set(runs[1])
     assert (np.diff(near.rank) > 0).all()
     assert min(near.away) >= 299
@@ -228,7 +258,8 @@ def test_windows_within_a_tie():
         ranks = profile.rank[profile.low[j] : profile.high[j]] / UNIT - float(q) * profile.total
         assert ranks[0] < -300
         assert ranks[-1] > 300
-        assert np.diff(ranks).max() <= 2 * math.log2(10**6)  # a record each time that parts were halved
+        # a record each time that parts were halved
+        assert np.diff(ranks).max() <= 2 * math.log2(10**6)
         assert np.median(np.diff(ranks)) <= 4
         assert 300 <= profile.away[j] < 340
     # What is listed has the ranks that a pass finds.
@@ -238,10 +269,17 @@ def test_windows_within_a_tie():
 
 
 class Coarse:
-    """Ranks as from buckets: each window is cut down to a range of candidates, which may begin or end within a gap."""
+    """Ranks as from buckets: each window is cut down to a range of candidates, which may begin or
+    end within a gap.
+    """
 
     def __init__(self, source, ranges):
-        self._source, self._ranges, self.size, self.length = source, ranges, source.size, source.length
+        self._source, self._ranges, self.size, self.length = (
+            source,
+            ranges,
+            source.size,
+            source.length,
+        )
         self.rank_of = source.rank_of
 
     def ask(self, question):
@@ -252,25 +290,42 @@ class Coarse:
         inside = (near.values >= low) & (near.values <= high)
         below = near.below + int(near.counts[near.values < low].sum())
         return near._replace(
-            values=near.values[inside], counts=near.counts[inside], below=below, first=low, last=high
+            values=near.values[inside],
+            counts=near.counts[inside],
+            below=below,
+            first=low,
+            last=high,
         )
 
 
-@pytest.mark.parametrize("ranges", [((0, 4), (3, 9)), ((0, 2), (4, 9)), ((0, 3), (2, 6)), ((0, 9), (3, 9))])
+@pytest.mark.parametrize(
+    "ranges", [((0, 4), (3, 9)), ((0, 2), (4, 9)), ((0, 3), (2, 6)), ((0, 9), (3, 9))]
+)
 def test_windows_that_meet_or_overlap_within_a_gap(ranges):
-    """No place is listed twice, and a place is said to lie in a window if a run of the window holds it, and not else."""
+    """No place is listed twice, and a place is said to lie in a window if a run of the window holds
+    it, and not else.
+    """
     data, qs = (0,) * 6 + (6,) * 7, (Fraction(1, 5), Fraction(4, 5))
     profile = Quantiles(qs).profile(Coarse(column(data, 10), ranges), 20)
     beyond = profile.start + profile.cells
     same = profile.start[1:] == profile.start[:-1]
     assert (np.diff(profile.rank) > 0).all()
-    assert (np.where(same, profile.part[1:] == profile.part[:-1] + 1, profile.start[1:] >= beyond[:-1])).all()
+    assert (
+        np.where(same, profile.part[1:] == profile.part[:-1] + 1, profile.start[1:] >= beyond[:-1])
+    ).all()
     for j, (low, high) in enumerate(ranges):
         window = slice(profile.low[j], profile.high[j])
-        listed = {c for a, b in zip(profile.start[window], beyond[window], strict=True) for c in range(a, b)}
+        listed = {
+            c
+            for a, b in zip(profile.start[window], beyond[window], strict=True)
+            for c in range(a, b)
+        }
         assert listed >= set(range(low, high + 1))
         for cell in range(10):
-            held = {profile.holds(j, cell, profile.rank_at(cell, part << FINEST - 2)) for part in range(4)}
+            held = {
+                profile.holds(j, cell, profile.rank_at(cell, part << FINEST - 2))
+                for part in range(4)
+            }
             assert held == {cell in listed}
 
 
@@ -281,7 +336,10 @@ def test_range_sums_do_not_cancel():
         ends = np.sort(rng.integers(0, 61, (2, 40)), axis=1)
         low, high = np.minimum(*ends), np.maximum(*ends)
         found = range_log_sums(logs, low, high)
-        expected = [np.logaddexp.reduce(logs[a:b]) if b > a else -np.inf for a, b in zip(low, high, strict=True)]
+        expected = [
+            np.logaddexp.reduce(logs[a:b]) if b > a else -np.inf
+            for a, b in zip(low, high, strict=True)
+        ]
         np.testing.assert_allclose(found, expected, rtol=1e-12)
 
 
@@ -300,21 +358,34 @@ def test_deciles_are_as_close_as_promised():
     cases = [
         (lambda: rng.normal(size=1000), {"bounds": (-10.0, 10.0)}, 0.018),
         (lambda: rng.random(1000), {"bounds": (0.0, 1.0)}, 0.0053),
-        (lambda: np.rint(rng.normal(40, 12, 1000)).clip(0, 120).astype(int), {"bounds": (0, 120)}, 0.27),
+        (
+            lambda: np.rint(rng.normal(40, 12, 1000)).clip(0, 120).astype(int),
+            {"bounds": (0, 120)},
+            0.27,
+        ),
     ]
     for make, where, most in cases:
         errors = []
         for _ in range(20):
             data = make()
             truth = np.sort(data)[[100 * i - 1 for i in range(1, 10)]]
-            errors.append(np.abs(np.array(duffdp.quantiles(data, deciles, epsilon=1, rng=rng, **where).value) - truth).mean())
+            errors.append(
+                np.abs(
+                    np.array(duffdp.quantiles(data, deciles, epsilon=1, rng=rng, **where).value)
+                    - truth
+                ).mean()
+            )
         assert np.mean(errors) < most
 
 
 def test_ties_wider_than_a_gap_between_quantiles():
-    """Half of the records at one value of a fine grid: three of nine deciles lie in the tie, and are found there."""
+    """Half of the records at one value of a fine grid: three of nine deciles lie in the tie, and
+    are found there.
+    """
     data = np.concatenate([np.zeros(500), np.linspace(1, 100, 500)])
-    found = duffdp.quantiles(data, [0.1, 0.2, 0.3, 0.4, 0.8], epsilon=2.0, bounds=(0.0, 100.0), rng=3).value
+    found = duffdp.quantiles(
+        data, [0.1, 0.2, 0.3, 0.4, 0.8], epsilon=2.0, bounds=(0.0, 100.0), rng=3
+    ).value
     assert found[:4] == [0.0, 0.0, 0.0, 0.0]
     assert abs(found[4] - 60) < 5
 
@@ -322,7 +393,9 @@ def test_ties_wider_than_a_gap_between_quantiles():
 @pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(1)])
 @pytest.mark.parametrize("qs", [HALF, (Fraction(2, 5), Fraction(1, 2))])
 def test_places_within_a_tie_follow_the_law(monkeypatch, qs, epsilon):
-    """A window that ends within a tie: not the candidate, which is nearly always the tie, but the part of it that is drawn."""
+    """A window that ends within a tie: not the candidate, which is nearly always the tie, but the
+    part of it that is drawn.
+    """
     data = (0,) * 5 + (1,) * 200 + (2,) * 3
     profile = Quantiles(qs).profile(column(data, 3), 12)
     assert profile.part[profile.start == 1].min() > 0
@@ -345,8 +418,12 @@ def test_places_within_a_tie_follow_the_law(monkeypatch, qs, epsilon):
     for chosen in itertools.combinations_with_replacement(range(len(options)), len(qs)):
         ranks = [float(options[i][2]) for i in chosen]
         gaps = np.diff([0.0, *ranks, len(data)])
-        volume = math.prod(float(options[i][1]) for i in chosen) / (2 if len(set(chosen)) < len(chosen) else 1)
-        weight[chosen[0]] += volume * np.exp(-c * np.abs(gaps[:, None] - shares[:, None] * sizes).sum(axis=0)).sum()
+        volume = math.prod(float(options[i][1]) for i in chosen) / (
+            2 if len(set(chosen)) < len(chosen) else 1
+        )
+        weight[chosen[0]] += (
+            volume * np.exp(-c * np.abs(gaps[:, None] - shares[:, None] * sizes).sum(axis=0)).sum()
+        )
     draws, source, counts = 1500, entropy(6), np.zeros(len(options))
     for _ in range(draws):
         proposal.release(source)
@@ -359,7 +436,9 @@ def test_places_within_a_tie_follow_the_law(monkeypatch, qs, epsilon):
 
 
 def test_ties_and_epsilon_take_no_longer():
-    """A million equal records, at any epsilon: no more sizes and blocks than a few times those of records that differ."""
+    """A million equal records, at any epsilon: no more sizes and blocks than a few times those of
+    records that differ.
+    """
     n = 10**6
     work = {}
     for name, data in (("tied", np.zeros(n)), ("apart", np.linspace(0, 1, n))):
@@ -377,7 +456,12 @@ def test_releases(mechanism):
     assert release.value == sorted(release.value)
     assert release.secure
     assert str(release.statistic) == "quantiles(0.1, 0.9)"
-    twice = [duffdp.quantiles(data, [0.9, 0.1], epsilon=1, bounds=(0, 499), mechanism=mechanism, rng=3).value for _ in range(2)]
+    twice = [
+        duffdp.quantiles(
+            data, [0.9, 0.1], epsilon=1, bounds=(0, 499), mechanism=mechanism, rng=3
+        ).value
+        for _ in range(2)
+    ]
     assert twice[0] == twice[1]
 
 
@@ -408,9 +492,17 @@ def test_describe():
 
 @pytest.mark.parametrize(
     ("qs", "said"),
-    [([], "at least one"), ([0.5, 0.5], "twice"), ([0.5, 2], "from 0 to 1"), ([None], "from 0 to 1"), (0.5, "a list"),
-     ("0.5", "a list"), ([True], "from 0 to 1"), ([float("nan")], "from 0 to 1")],
-)  # fmt: skip
+    [
+        ([], "at least one"),
+        ([0.5, 0.5], "twice"),
+        ([0.5, 2], "from 0 to 1"),
+        ([None], "from 0 to 1"),
+        (0.5, "a list"),
+        ("0.5", "a list"),
+        ([True], "from 0 to 1"),
+        ([float("nan")], "from 0 to 1"),
+    ],
+)
 def test_bad_qs(qs, said):
     with pytest.raises(DuffError, match=said):
         duffdp.quantiles([1, 2], qs, epsilon=1, bounds=(0, 9))
@@ -420,7 +512,9 @@ def test_qs_are_sorted():
     assert read_qs(np.array([0.9, 0.1])) == (Fraction(1, 10), Fraction(9, 10))
 
 
-@pytest.mark.parametrize("change", [{"epsilon": 0}, {"bounds": None}, {"mechanism": "x"}, {"rng": -1}])
+@pytest.mark.parametrize(
+    "change", [{"epsilon": 0}, {"bounds": None}, {"mechanism": "x"}, {"rng": -1}]
+)
 def test_bad_parameters_are_found_before_data_are_read(change):
     with pytest.raises(DuffError):
         duffdp.quantiles(object(), [0.5], **{"epsilon": 1.0, "bounds": (0, 9), **change})

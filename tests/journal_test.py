@@ -1,4 +1,6 @@
-"""The file of a ledger: what was changed is found, its name is its name, every commit is durable."""
+"""The file of a ledger: what was changed is found, its name is its name, every commit is
+durable.
+"""
 
 from __future__ import annotations
 
@@ -26,15 +28,20 @@ def path(tmp_path):
 
 # What verify finds: each change of the file by hand, made with plain SQL.
 TAMPERED = {
-    "a smaller charge": """UPDATE entry SET body = replace(body, '"epsilon":"1/10"', '"epsilon":"1/20"') WHERE number = 4""",
-    "a larger budget": """UPDATE entry SET body = replace(body, '"epsilon":"1"', '"epsilon":"9"') WHERE number = 1""",
+    "a smaller charge": "UPDATE entry SET body = "
+    """replace(body, '"epsilon":"1/10"', '"epsilon":"1/20"') WHERE number = 4""",
+    "a larger budget": "UPDATE entry SET body = "
+    """replace(body, '"epsilon":"1"', '"epsilon":"9"') WHERE number = 1""",
     "another value": "UPDATE entry SET body = replace(body, '[5]', '[6]') WHERE kind = 'release'",
     "another name": "UPDATE entry SET dataset = 'other' WHERE number = 4",
     "another call id": "UPDATE entry SET call = 'x' WHERE number = 2",
     "a charge removed": "DELETE FROM entry WHERE number = 5",
     "the first removed": "DELETE FROM entry WHERE number = 1",
-    "two exchanged": "UPDATE entry SET number = CASE number WHEN 2 THEN -3 ELSE -2 END WHERE number IN (2, 3); UPDATE entry SET number = abs(number)",
-    "a release twice": "INSERT INTO entry SELECT 7, dataset, kind, call, body, hash FROM entry WHERE kind = 'release'",
+    "two exchanged": "UPDATE entry SET number = CASE number WHEN 2 THEN -3 ELSE -2 END "
+    "WHERE number "
+    "IN (2, 3); UPDATE entry SET number = abs(number)",
+    "a release twice": "INSERT INTO entry SELECT 7, dataset, kind, call, body, hash FROM entry "
+    "WHERE kind = 'release'",
 }
 
 
@@ -92,7 +99,9 @@ def test_a_forger_with_fitting_hashes_still_has_to_keep_the_books(filled):
         "AttributeError": [budget, charge._replace(text="[]")],
         "overdrawn at": [
             budget,
-            saying(charge, loss={"epsilon": "-1", "delta": "0"}, spent={"epsilon": "-1", "delta": "0"}),
+            saying(
+                charge, loss={"epsilon": "-1", "delta": "0"}, spent={"epsilon": "-1", "delta": "0"}
+            ),
         ],
     }
     for found, wrong in forged.items():
@@ -183,7 +192,9 @@ def test_another_database_is_no_place_for_a_ledger(path):
 
 
 def test_every_commit_is_durable(path, monkeypatch):
-    """What the connection says of itself when it commits: 3 is EXTRA, and the rollback journal is on the disk."""
+    """What the connection says of itself when it commits: 3 is EXTRA, and the rollback journal is
+    on the disk.
+    """
     said = []
 
     class Watched(sqlite3.Connection):

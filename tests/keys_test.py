@@ -1,4 +1,6 @@
-"""A row counts in one group at most: keys that a column holds as one value are refused, and types without a known equality."""
+"""A row counts in one group at most: keys that a column holds as one value are refused, and types
+without a known equality.
+"""
 
 from __future__ import annotations
 
@@ -93,11 +95,14 @@ def frames_of(arrow_type, records):
 @pytest.mark.parametrize(
     ("arrow_type", "record"),
     [
-        (pa.time64("us"), dt.time(10)), (pa.binary(), b"a"), (pa.list_(pa.int64()), [1]), (pa.duration("us"), dt.timedelta(1)),
+        (pa.time64("us"), dt.time(10)),
+        (pa.binary(), b"a"),
+        (pa.list_(pa.int64()), [1]),
+        (pa.duration("us"), dt.timedelta(1)),
         (pa.struct([("a", pa.int64())]), {"a": 1}),
     ],
     ids=str,
-)  # fmt: skip
+)
 def test_types_without_a_known_equality_are_refused_before_rows_are_read(arrow_type, record):
     for records in ([], [record]):
         for frame in frames_of(arrow_type, records):
@@ -121,7 +126,9 @@ def test_types_of_duckdb_that_are_refused(kind):
 
 
 def test_the_hour_that_comes_twice():
-    """Two zones or two folds may stand for one instant, and one clock time for two: the instant decides."""
+    """Two zones or two folds may stand for one instant, and one clock time for two: the instant
+    decides.
+    """
     first = dt.datetime(2020, 10, 25, 2, 30, tzinfo=BERLIN)
     second = first.replace(fold=1)
     utc = [key.astimezone(dt.UTC) for key in (first, second)]

@@ -27,12 +27,16 @@ def brute(value, rungs, domain):
 
 
 @pytest.mark.parametrize("value", [0, 5, 10, Fraction(7, 3), 4.5, np.float64(0.25)])
-@pytest.mark.parametrize("rungs", [lambda t: 1, lambda t: t, lambda t: Fraction(1, 3) + t, lambda t: 100], ids=range(4))
+@pytest.mark.parametrize(
+    "rungs", [lambda t: 1, lambda t: t, lambda t: Fraction(1, 3) + t, lambda t: 100], ids=range(4)
+)
 def test_ladder(value, rungs):
     for domain in (Grid(0, 10, 1), Grid(0, 10, 2)):
         steps = duffdp.ladder(value, rungs, domain)
         steps.check()
-        assert np.repeat(steps.distance, steps.count).tolist() == brute(Fraction(value), rungs, domain)
+        assert np.repeat(steps.distance, steps.count).tolist() == brute(
+            Fraction(value), rungs, domain
+        )
 
 
 def test_a_value_outside_the_bounds_is_clamped():

@@ -19,7 +19,9 @@ from duffdp.steps import StepFunction
 
 
 def permute_and_flip(weights):
-    """By the definition of McKenna and Sheldon: go through a random permutation, stop at x with probability p_x / max p."""
+    """By the definition of McKenna and Sheldon: go through a random permutation, stop at x with
+    probability p_x / max p.
+    """
     p = [w / max(weights) for w in weights]
     total = [0.0] * len(p)
     for order in itertools.permutations(range(len(p))):
@@ -38,12 +40,18 @@ def test_probabilities(statistic, epsilon):
         c = float(steps.rate * steps.unit) * epsilon
         weights = [math.exp(-c * (steps.distance_at(x) - steps.distance.min())) for x in range(4)]
         em, pf = (mechanism(epsilon).law(steps) for mechanism in MECHANISMS)
-        assert [em.probability(x) for x in range(4)] == pytest.approx([w / sum(weights) for w in weights], rel=1e-12)
-        assert [pf.probability(x) for x in range(4)] == pytest.approx(permute_and_flip(weights), rel=1e-10)
+        assert [em.probability(x) for x in range(4)] == pytest.approx(
+            [w / sum(weights) for w in weights], rel=1e-12
+        )
+        assert [pf.probability(x) for x in range(4)] == pytest.approx(
+            permute_and_flip(weights), rel=1e-10
+        )
 
 
 def test_permute_and_flip_with_long_runs():
-    """Seven candidates in runs of up to five against the same law by enumeration, and huge runs that must sum to 1."""
+    """Seven candidates in runs of up to five against the same law by enumeration, and huge runs
+    that must sum to 1.
+    """
     steps = Median().steps([5], Grid(0, 6, 1))
     p = [math.exp(-0.5 * steps.distance_at(x)) for x in range(7)]
     law = PermuteAndFlip(1.0).law(steps)
@@ -54,8 +62,13 @@ def test_permute_and_flip_with_long_runs():
             law = PermuteAndFlip(epsilon).law(fine)
             each = [law.probability(fine.domain.value(int(i))) for i in fine.start]
             assert float(np.dot(each, fine.count.astype(float))) == pytest.approx(1, abs=1e-10)
-            raw = np.exp(PermuteAndFlip(epsilon)._log_weight(fine, float(PermuteAndFlip(epsilon).coefficient(fine))))
-            assert float(raw @ fine.count.astype(float)) == pytest.approx(1, abs=1e-9)  # the integral, before it is normalised
+            raw = np.exp(
+                PermuteAndFlip(epsilon)._log_weight(
+                    fine, float(PermuteAndFlip(epsilon).coefficient(fine))
+                )
+            )
+            # the integral, before it is normalised
+            assert float(raw @ fine.count.astype(float)) == pytest.approx(1, abs=1e-9)
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
@@ -68,14 +81,21 @@ def test_errors_tails_and_intervals(mechanism, statistic, grid):
     p = np.array([law.probability(v) for v in values])
     assert p.sum() == pytest.approx(1, abs=1e-12)
     for target in (grid.lower, 2, 2.1, 1.875, grid.upper, 40, -7.5):
-        assert law.expected_error(target) == pytest.approx(np.dot(p, np.abs(np.array(values) - target)), rel=1e-9)
+        assert law.expected_error(target) == pytest.approx(
+            np.dot(p, np.abs(np.array(values) - target)), rel=1e-9
+        )
         for t in (0, 0.25, 1, 3.3):
-            assert law.tail(target, t) == pytest.approx(p[np.abs(np.array(values) - target) > t + 1e-12].sum(), abs=1e-12)
+            assert law.tail(target, t) == pytest.approx(
+                p[np.abs(np.array(values) - target) > t + 1e-12].sum(), abs=1e-12
+            )
     for confidence in (0.5, 0.9, 0.99):
         low, high = law.interval(confidence)
         inside = sum(q for q, v in zip(p, values, strict=True) if low <= v <= high)
         assert inside >= confidence - 1e-12
-        for tighter in ((values.index(low) + 1, values.index(high)), (values.index(low), values.index(high) - 1)):
+        for tighter in (
+            (values.index(low) + 1, values.index(high)),
+            (values.index(low), values.index(high) - 1),
+        ):
             outside_of_one_side = max(p[: tighter[0]].sum(), p[tighter[1] + 1 :].sum())
             assert outside_of_one_side > (1 - confidence) / 2 - 1e-12
 
@@ -86,7 +106,11 @@ def test_categories():
     weights = np.exp([2, 1, 0])
     assert law.probability("b") == pytest.approx(weights[1] / weights.sum())
     assert law.probability("z") == 0
-    assert law.expected_error("a") == law.tail("a", 0.5) == pytest.approx(1 - weights[0] / weights.sum())
+    assert (
+        law.expected_error("a")
+        == law.tail("a", 0.5)
+        == pytest.approx(1 - weights[0] / weights.sum())
+    )
     assert law.tail("a", 1) == 0
     with pytest.raises(UnsupportedData, match="ordered"):
         law.interval(0.9)
@@ -107,21 +131,48 @@ def test_dates():
     assert law.expected_error(dt.date(2024, 1, 10)) == pytest.approx(
         sum(law.probability(grid.value(i)) * abs(i - 9) for i in range(31))
     )
-    assert law.interval(0.5) == (grid.value(9), grid.value(9)) or law.interval(0.5)[0] <= grid.value(9) <= law.interval(0.5)[1]
+    assert (
+        law.interval(0.5) == (grid.value(9), grid.value(9))
+        or law.interval(0.5)[0] <= grid.value(9) <= law.interval(0.5)[1]
+    )
 
 
 RATES = [
-    (lambda m: duffdp.median([1, 2], epsilon=3, bounds=(0, 9), mechanism=m), Fraction(1, 2), Fraction(1, 2)),
-    (lambda m: duffdp.quantile([1, 2], 0.9, epsilon=3, bounds=(0, 9), mechanism=m), Fraction(1, 2), Fraction(1, 2)),
-    (lambda m: duffdp.mean([1, 2], epsilon=3, bounds=(0, 9), mechanism=m), Fraction(1, 2), Fraction(1, 2)),
-    (lambda m: duffdp.mode([1, 2], epsilon=3, bounds=(0, 9), mechanism=m), Fraction(1), Fraction(1, 2)),
-    (lambda m: duffdp.mode(["a"], epsilon=3, categories=["a", "b"], mechanism=m), Fraction(1), Fraction(1, 2)),
+    (
+        lambda m: duffdp.median([1, 2], epsilon=3, bounds=(0, 9), mechanism=m),
+        Fraction(1, 2),
+        Fraction(1, 2),
+    ),
+    (
+        lambda m: duffdp.quantile([1, 2], 0.9, epsilon=3, bounds=(0, 9), mechanism=m),
+        Fraction(1, 2),
+        Fraction(1, 2),
+    ),
+    (
+        lambda m: duffdp.mean([1, 2], epsilon=3, bounds=(0, 9), mechanism=m),
+        Fraction(1, 2),
+        Fraction(1, 2),
+    ),
+    (
+        lambda m: duffdp.mode([1, 2], epsilon=3, bounds=(0, 9), mechanism=m),
+        Fraction(1),
+        Fraction(1, 2),
+    ),
+    (
+        lambda m: duffdp.mode(["a"], epsilon=3, categories=["a", "b"], mechanism=m),
+        Fraction(1),
+        Fraction(1, 2),
+    ),
 ]
 
 
-@pytest.mark.parametrize(("release", "best", "duff"), RATES, ids=["median", "quantile", "mean", "mode", "categories"])
+@pytest.mark.parametrize(
+    ("release", "best", "duff"), RATES, ids=["median", "quantile", "mean", "mode", "categories"]
+)
 def test_what_one_step_of_distance_costs_in_a_release(monkeypatch, release, best, duff):
-    """The coefficient that the race gets, through the verb: rate times epsilon; the paper's is always one half."""
+    """The coefficient that the race gets, through the verb: rate times epsilon; the paper's is
+    always one half.
+    """
     seen = []
     original = mechanism_module.race
 
@@ -145,8 +196,13 @@ def test_the_coefficient_is_rate_times_epsilon_times_unit(mechanism, rate, unit)
 
 
 def test_only_the_exponential_mechanisms_have_a_bounded_range():
-    """The largest loss less the smallest, over all outputs of two neighbours: at most epsilon for these, more for permute-and-flip."""
-    facts = {kind: kind.bounded_range for kind in (Exponential, Joint, PermuteAndFlip, Geometric, PiecewiseLaplace)}
+    """The largest loss less the smallest, over all outputs of two neighbours: at most epsilon for
+    these, more for permute-and-flip.
+    """
+    facts = {
+        kind: kind.bounded_range
+        for kind in (Exponential, Joint, PermuteAndFlip, Geometric, PiecewiseLaplace)
+    }
     assert [kind for kind, bounded in facts.items() if bounded] == [Exponential, Joint]
     assert len({kind.name for kind in facts}) == len(facts)
     widest = dict.fromkeys(MECHANISMS, 0.0)

@@ -1,4 +1,6 @@
-"""The uniform number behind every exact draw: its bounds hold whatever the bits that are not drawn."""
+"""The uniform number behind every exact draw: its bounds hold whatever the bits that are not
+drawn.
+"""
 
 from __future__ import annotations
 
@@ -33,7 +35,9 @@ def exact(value: Fraction) -> Fraction:
 
 @pytest.mark.parametrize("bits", [1, 4, 64, 192, 640])
 def test_the_bounds_hold_and_are_tight(bits):
-    """Near 0, where 1 - V cancels, near 1, where the logarithm is large, and between; 192 bits and more too."""
+    """Near 0, where 1 - V cancels, near 1, where the logarithm is large, and between; 192 bits and
+    more too.
+    """
     top = (1 << bits) - 1
     for known in sorted({0, 1, min(2, top), top // 3, top // 2, max(top - 2, 0), max(top - 1, 0)}):
         bounds = LazyUniform(known, bits).exponential()

@@ -52,7 +52,10 @@ def test_a_refusal_says_what_is_missing_and_charges_nothing(path):
     with pytest.raises(BudgetExceeded):
         ledger.charge_all([facts(epsilon="1/10"), facts(epsilon="1/10"), facts(epsilon="2/10")])
     assert ledger.spent() == 0.7
-    assert [charge.earlier for charge in ledger.charge_all([facts(epsilon="1/10"), facts(epsilon="2/10")])] == [
+    assert [
+        charge.earlier
+        for charge in ledger.charge_all([facts(epsilon="1/10"), facts(epsilon="2/10")])
+    ] == [
         None,
         None,
     ]
@@ -149,7 +152,8 @@ def test_what_the_types_forbid_is_not_charged(path):
     file.write_text("x,s\n1,a\n2,b\n")
     for data in (pl.DataFrame(frame), pd.DataFrame(frame), pl.LazyFrame(frame), file):
         wrongs = [{"column": "none"}, {"column": "x", "unit": "who"}]
-        if data is not file:  # in a file of text every column is text, and keys are compared as such
+        # in a file of text every column is text, and keys are compared as such
+        if data is not file:
             wrongs += [{"column": "s"}, {"column": "x", "by": "s", "keys": [3]}]
         for wrong in wrongs:
             with pytest.raises(DuffError):
@@ -241,9 +245,19 @@ def test_budgets_by_name(path):
     assert "dataset='other'" in repr(Ledger(path, dataset="other"))
 
 
-@pytest.mark.parametrize("wrong", [{"epsilon": 0}, {"epsilon": math.nan}, {"epsilon": 1, "delta": -0.1}, {"epsilon": 1, "delta": 1},
-                                   {"epsilon": 1, "delta": math.nan}, {"epsilon": 1, "delta": "0"}, {"epsilon": 1, "dataset": ""},
-                                   {"epsilon": 1, "dataset": 3}])  # fmt: skip
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"epsilon": 0},
+        {"epsilon": math.nan},
+        {"epsilon": 1, "delta": -0.1},
+        {"epsilon": 1, "delta": 1},
+        {"epsilon": 1, "delta": math.nan},
+        {"epsilon": 1, "delta": "0"},
+        {"epsilon": 1, "dataset": ""},
+        {"epsilon": 1, "dataset": 3},
+    ],
+)
 def test_wrong_budgets(path, wrong):
     with pytest.raises(DuffError, match="got"):
         Ledger(path, **wrong)

@@ -1,4 +1,6 @@
-"""The floating-point attack: outputs come from a set that is the same for every data set, bit by bit."""
+"""The floating-point attack: outputs come from a set that is the same for every data set, bit by
+bit.
+"""
 
 from __future__ import annotations
 
@@ -11,13 +13,20 @@ from duffdp.engines.arrays import Column, read
 from duffdp.statistics import Mean, Median, Mode, Quantile
 
 FALSE_ALARM = 1e-9
-DATA = {"none": [], "one": [0.3], "low bits": [0.3, 0.1 + 2**-50, 1 / 3], "outside": [1e300, -1e-300, float("inf")]}
+DATA = {
+    "none": [],
+    "one": [0.3],
+    "low bits": [0.3, 0.1 + 2**-50, 1 / 3],
+    "outside": [1e300, -1e-300, float("inf")],
+}
 
 
 @pytest.mark.parametrize("mechanism", ["best", "duff"])
 @pytest.mark.parametrize("verb", [duffdp.median, duffdp.mean, duffdp.mode])
 def test_every_output_lies_on_the_public_grid(verb, mechanism):
-    """Multiples of the public step and nothing else, in exact arithmetic: a finer dyadic grid tells nothing."""
+    """Multiples of the public step and nothing else, in exact arithmetic: a finer dyadic grid tells
+    nothing.
+    """
     grid = Grid(0.0, 1.0)
     for data in DATA.values():
         for seed in range(60):
@@ -27,10 +36,14 @@ def test_every_output_lies_on_the_public_grid(verb, mechanism):
 
 
 def test_share_of_fine_outputs_does_not_tell_neighbours_apart():
-    """The share of outputs on every coarser dyadic grid is the same for S = [] and S' = [0.3] up to the factor exp(epsilon)
-    that privacy allows; in a sampler with Mironov's flaw one of the two shares is 0 where the other is not."""
+    """The share of outputs on every coarser dyadic grid is the same for S = [] and S' = [0.3] up to
+    the factor exp(epsilon) that privacy allows; in a sampler with Mironov's flaw one of the two
+    shares is 0 where the other is not."""
     n, epsilon = 20_000, 0.1
-    steps = {name: Median().window(Column(read(DATA[name]), Grid(0.0, 1.0)), Grid(0.0, 1.0), 10**4) for name in ("none", "one")}
+    steps = {
+        name: Median().window(Column(read(DATA[name]), Grid(0.0, 1.0)), Grid(0.0, 1.0), 10**4)
+        for name in ("none", "one")
+    }
     drawn = {name: duffdp.mechanisms.Exponential(epsilon).draw(s, n) for name, s in steps.items()}
     slack = np.sqrt(np.log(2 / FALSE_ALARM) / (2 * n))  # Hoeffding
     for bits in range(0, 60, 4):
@@ -40,9 +53,13 @@ def test_share_of_fine_outputs_does_not_tell_neighbours_apart():
             assert share == [1, 1]
 
 
-@pytest.mark.parametrize("statistic", [Median(), Median("rank"), Quantile(0.9), Mean(), Mode()], ids=repr)
+@pytest.mark.parametrize(
+    "statistic", [Median(), Median("rank"), Quantile(0.9), Mean(), Mode()], ids=repr
+)
 def test_every_candidate_is_possible_for_every_data_set(statistic):
-    """The laws have the same support: all candidates, none with probability 0 in exact arithmetic."""
+    """The laws have the same support: all candidates, none with probability 0 in exact
+    arithmetic.
+    """
     grid = Grid(0.0, 1.0, 2.0**-8)
     for data in DATA.values():
         steps = statistic.steps(data, grid)

@@ -1,5 +1,6 @@
-"""The guarantee, executed: for all neighbours among small data sets the largest log-ratio of the exact laws is at most
-epsilon. Once for what statistics and mechanisms say of themselves, once through the public verbs, from the registry."""
+"""The guarantee, executed: for all neighbours among small data sets the largest log-ratio of the
+exact laws is at most epsilon. Once for what statistics and mechanisms say of themselves, once
+through the public verbs, from the registry."""
 
 from __future__ import annotations
 
@@ -34,7 +35,9 @@ WITHIN = 1 + 1e-9
 # The explicit laws of statistics and mechanisms.
 
 
-@pytest.mark.parametrize("epsilon", EPSILONS)
+@pytest.mark.parametrize(
+    "epsilon", [1.0, *(pytest.param(e, marks=pytest.mark.slow) for e in (0.3, 3.0))]
+)
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("statistic", STATISTICS, ids=repr)
 def test_loss_is_at_most_epsilon(statistic, mechanism, epsilon):
@@ -90,7 +93,8 @@ def test_categories(mechanism):
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("utility", ["distance", "signed", "rank"])
 def test_a_fine_domain_uses_the_whole_budget(mechanism, epsilon, utility):
-    """Runs of 2**20 candidates: the loss is at most epsilon, and within 0.1 % of it, so no budget is wasted."""
+    """Runs of 2**20 candidates: the loss is at most epsilon, and within 0.1 % of it, so no budget
+    is wasted."""
     fine = Grid(0.0, 3.0, 2.0**-20)
     assert (
         0.999 * epsilon
@@ -114,21 +118,21 @@ def test_levels_are_ordered():
 
 FINE, RECORDS = Grid(0.0, 2.0, 2.0**-20), (0.0, 1.0, 2.0)
 PLACES = [0, 2**20, 2**21]  # of the records among the candidates
-# How much of epsilon the worst neighbours use, where it is less than nine tenths. The tests below are as sharp as that.
+# How much of epsilon the worst neighbours use, where it is less than nine tenths. The tests below
+# are as sharp as that.
 LEAST = {
     ("mode", "exponential"): 0.49,  # the paper's mechanism uses half of what it could
     ("mean", "exponential"): 0.75,  # four records
     ("mean", "permute-and-flip"): 0.75,
+    ("trimmed_mean", "exponential"): 0.5,
+    ("trimmed_mean", "permute-and-flip"): 0.5,
     ("quantiles", "joint-exponential"): 0.88,
     ("triangles", "exponential"): 0.76,  # four nodes
     ("stars", "exponential"): 0.89,
-    (
-        "triangles",
-        "piecewise-laplace",
-    ): 0.8333,  # four nodes have no growing rungs: plain noise at 5/6 of epsilon
-    ("stars", "piecewise-laplace"): 0.8333,
+    # 5/6 of epsilon is for the noise, 1/6 for how it grows from rung to rung.
+    ("triangles", "piecewise-laplace"): 0.8,
+    ("stars", "piecewise-laplace"): 0.8,
 }
-MOST = {("triangles", "piecewise-laplace"): 0.8334, ("stars", "piecewise-laplace"): 0.8334}
 
 
 def check(call, losses):
@@ -138,13 +142,14 @@ def check(call, losses):
     ).mechanism.parts[-1]
     kind = (call.entry.name, fact.name)
     shares = [loss / epsilon for epsilon, loss in losses.items()]
-    assert max(shares) <= MOST.get(kind, 1) * WITHIN
+    assert max(shares) <= WITHIN
     assert max(shares) > LEAST.get(kind, 0.9)
 
 
 EMPTY = {True: [], False: [1.0]}
 GIVEN = {True: {}, False: {"bounds": (0, 2), "step": 1}}
 # A summary has 126 outputs; at a small epsilon few records say nothing about several quantiles.
+FEW_ROWS_EPSILON = {"describe": 30.0, "quantiles": 30.0}
 TABLE_EPSILONS = {"describe": (9.0,), "quantiles": (1.0, 9.0)}
 CONTAINERS = {
     "list": (list, {}),
@@ -216,8 +221,9 @@ def frame_of(rows):
 
 @pytest.mark.parametrize("call", TABLES, ids=str)
 def test_one_row_in_one_of_two_groups_through_the_verb(call):
-    """All groups together are one release; a row that counted in two of them, or in none, would show."""
-    epsilon = 30.0
+    """All groups together are one release; a row that counted in two of them, or in none, would
+    show."""
+    epsilon = FEW_ROWS_EPSILON.get(call.entry.name, 9.0)
     where = {"column": "x", "by": "g", "keys": ["b", "a"], "epsilon": epsilon, "bounds": FINE}
 
     def draws_of(data):
@@ -249,7 +255,8 @@ class Ordered:
 
 
 def people_draws(call, rows, order, **given):
-    """The laws of a release with people if the rows are put in this order before those that count are chosen."""
+    """The laws of a release with people if the rows are put in this order before those that count
+    are chosen."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(people, "np", Ordered(order))
         return laws(
@@ -270,9 +277,10 @@ CROWDS = {
 @pytest.mark.parametrize("contributions", [1, 3])
 @pytest.mark.parametrize("call", TABLES, ids=str)
 def test_one_person_with_all_their_rows_through_the_verb(call, contributions, by):
-    """Remove each person in turn. A random order of all rows is a random order of the others' rows, so it is enough that
-    the laws are within epsilon for every order of all rows and the one that it leaves for the others."""
-    epsilon = 30.0 * contributions
+    """Remove each person in turn. A random order of all rows is a random order of the others'
+    rows, so it is enough that the laws are within epsilon for every order of all rows and the one
+    that it leaves for the others."""
+    epsilon = FEW_ROWS_EPSILON.get(call.entry.name, 9.0) * contributions
     given = {"epsilon": epsilon, "contributions": contributions, **by}
     draws_of = cache(lambda rows, order: people_draws(call, rows, order, **given))
     largest = 0.0

@@ -1,4 +1,6 @@
-"""Distances by searching all data sets within reach. Slow, short, and written from the definitions alone."""
+"""Distances by searching all data sets within reach. Slow, short, and written from the definitions
+alone.
+"""
 
 from __future__ import annotations
 
@@ -44,7 +46,9 @@ def mean(counts: tuple[int, ...]) -> set[int]:
     return {int(exact)} if exact is not None and exact.denominator == 1 else set()
 
 
-def depth(statistic: Callable[[tuple[int, ...]], set[int]], data: tuple[int, ...], size: int, x: int) -> int:
+def depth(
+    statistic: Callable[[tuple[int, ...]], set[int]], data: tuple[int, ...], size: int, x: int
+) -> int:
     """The fewest records to add or remove until the statistic is x no more."""
     here = Counter(data)
     return min(
@@ -55,15 +59,57 @@ def depth(statistic: Callable[[tuple[int, ...]], set[int]], data: tuple[int, ...
 
 
 def distances(
-    statistic: Callable[[tuple[int, ...]], set[int]], data: tuple[int, ...], size: int, join: bool = False
+    statistic: Callable[[tuple[int, ...]], set[int]],
+    data: tuple[int, ...],
+    size: int,
+    join: bool = False,
 ) -> list[int]:
-    """For every x the fewest records to add or remove until the statistic is x; with `join` at least one is added."""
+    """For every x the fewest records to add or remove until the statistic is x; with `join` at
+    least one is added.
+    """
     here = Counter(data)
     best = [10**9] * size
     for there in data_sets(size, 2 * len(data) + 1):
         added = sum(max(0, count - here[value]) for value, count in enumerate(there))
         removed = sum(max(0, here[value] - count) for value, count in enumerate(there))
-        cost = added + removed + (2 if join and added == 0 else 0)  # let a copy of a record join and leave again
+        # let a copy of a record join and leave again
+        cost = added + removed + (2 if join and added == 0 else 0)
         for x in statistic(there):
             best[x] = min(best[x], cost)
+    return best
+
+
+def trimmed_mean(counts: tuple[int, ...], trim: Fraction) -> Fraction | None:
+    """The mean without floor(trim n) records at either end."""
+    ordered = list(records(counts))
+    cut = math.floor(trim * len(ordered))
+    kept = ordered[cut : len(ordered) - cut]
+    return Fraction(sum(kept), len(kept)) if kept else None
+
+
+def reached(
+    statistic: Callable[[tuple[int, ...]], Fraction | None], data: tuple[int, ...], size: int
+) -> list[int]:
+    """For every x the fewest changes after which some data set has the statistic at x or below and
+    another one at x or above.
+    """
+    here = Counter(data)
+    low: dict[int, Fraction] = {}
+    high: dict[int, Fraction] = {}
+    for there in data_sets(size, 2 * len(data) + 1):
+        value = statistic(there)
+        if value is not None:
+            cost = sum(abs(count - here[place]) for place, count in enumerate(there))
+            low[cost] = min(value, low.get(cost, value))
+            high[cost] = max(value, high.get(cost, value))
+    best = []
+    for x in range(size):
+        fewest = (
+            k
+            for k in sorted(low)
+            if min(v for c, v in low.items() if c <= k)
+            <= x
+            <= max(v for c, v in high.items() if c <= k)
+        )
+        best.append(next(fewest))
     return best

@@ -1,4 +1,6 @@
-"""`duffdp paper` in small, from any folder: every stage runs, every figure and table is written, no field of the page is left open."""
+"""`duffdp paper` in small, from any folder: every stage runs, every figure and table is written, no
+field of the page is left open.
+"""
 
 from __future__ import annotations
 
@@ -10,8 +12,15 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[1]
 FIGURES = [
-    "bounds", "mean_and_mode", "synthetic_exact", "synthetic_sampled", "timing", "utilities", "vertebral", "vertebral_appendix",
-]  # fmt: skip
+    "bounds",
+    "mean_and_mode",
+    "synthetic_exact",
+    "synthetic_sampled",
+    "timing",
+    "utilities",
+    "vertebral",
+    "vertebral_appendix",
+]
 TABLES = ["bounds", "mean_and_mode", "synthetic", "timing", "utilities", "vertebral"]
 
 
@@ -38,7 +47,9 @@ def test_everything_is_written(folder):
         assert (target / f"{name}.png").stat().st_size > 5_000
         assert "</svg>" in (target / f"{name}.svg").read_text(encoding="utf-8")
     for name in TABLES:
-        rows = list(csv.DictReader((target / f"{name}.csv").read_text(encoding="utf-8").splitlines()))
+        rows = list(
+            csv.DictReader((target / f"{name}.csv").read_text(encoding="utf-8").splitlines())
+        )
         assert rows
         assert not any(value in ("nan", "inf") for row in rows for value in row.values())
     page = (target.parent / "paper.md").read_text(encoding="utf-8")
@@ -47,7 +58,9 @@ def test_everything_is_written(folder):
 
 
 def test_the_order_of_the_paper_holds(folder):
-    """Two data sets show it: Duff ahead of all printed baselines, exact and sampled, by the paper's orders of magnitude."""
+    """Two data sets show it: Duff ahead of all printed baselines, exact and sampled, by the paper's
+    orders of magnitude.
+    """
     _, synthetic = folder
     for shape in synthetic.SHAPES:
         for name in ("cauchy", "smooth-laplace", "log-normal"):

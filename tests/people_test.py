@@ -1,4 +1,6 @@
-"""Which rows of a person count: the cap, and the distribution of what is kept, for each person and between people."""
+"""Which rows of a person count: the cap, and the distribution of what is kept, for each person and
+between people.
+"""
 
 from __future__ import annotations
 
@@ -57,7 +59,9 @@ def binomial(count, n, share, alarms=1):
 
 @pytest.mark.parametrize("text", [False, True], ids=["numbers", "names"])
 def test_one_of_two_rows(engine, text):
-    """10,000 people with a 1 and a 9: how many keep the 1 is binomial, and over several releases it varies like one."""
+    """10,000 people with a 1 and a 9: how many keep the 1 is binomial, and over several releases it
+    varies like one.
+    """
     frame = ENGINES[engine](table([1] * PEOPLE + [9] * PEOPLE, [*range(PEOPLE)] * 2, text))
     releases = 6
     ones = np.empty(releases)
@@ -73,7 +77,9 @@ def test_one_of_two_rows(engine, text):
 
 
 def test_rows_alike_count_as_often_as_there_are(engine):
-    """Three rows of 1 and one of 9: the 1 is kept with 3/4; nine rows of 9 in one group against one of 9 in another: 9/10."""
+    """Three rows of 1 and one of 9: the 1 is kept with 3/4; nine rows of 9 in one group against one
+    of 9 in another: 9/10.
+    """
     frame = ENGINES[engine](table(([1] * 3 + [9]) * PEOPLE, np.repeat(np.arange(PEOPLE), 4)))
     binomial(counts(frame, NUMBERS, column="x")[0, 1], PEOPLE, 0.75)
     people = PEOPLE // 5
@@ -86,7 +92,9 @@ def test_rows_alike_count_as_often_as_there_are(engine):
 
 
 def test_groups(engine):
-    """One row in each of four groups: each group gets a quarter of the people, with the cap over all groups together."""
+    """One row in each of four groups: each group gets a quarter of the people, with the cap over
+    all groups together.
+    """
     frame = ENGINES[engine](
         table([5] * 4 * PEOPLE, np.repeat(np.arange(PEOPLE), 4), g=list("abcd") * PEOPLE)
     )
@@ -115,7 +123,9 @@ def kept_first(engine_or_frame, people):
 
 
 def test_people_are_independent_of_each_other_and_of_other_releases(engine):
-    """A key that turned the orders of many people alike would make releases agree too much or too little."""
+    """A key that turned the orders of many people alike would make releases agree too much or too
+    little.
+    """
     people, releases = 4000, 4
     frame = ENGINES[engine](table(range(2 * people), np.repeat(np.arange(people), 2)))
     kept = [kept_first(frame, people) for _ in range(releases)]
@@ -162,7 +172,9 @@ def test_another_persons_rows_do_not_decide(engine):
 @pytest.mark.parametrize("by", [None, "g"])
 @pytest.mark.parametrize("rng", [None, 3])
 def test_every_query_sees_the_same_rows(engine, by, rng):
-    """Counts by value, ranks and sums, which are queries of their own, agree; a seed gives the same rows again."""
+    """Counts by value, ranks and sums, which are queries of their own, agree; a seed gives the same
+    rows again.
+    """
     rng_values = np.random.default_rng(1)
     n = 3000
     data = table(
@@ -201,7 +213,8 @@ def test_every_query_sees_the_same_rows(engine, by, rng):
         pl.DataFrame({"x": [1.0, 2, 3], "p": [None, None, "a"]}),
     ],
     ids=lambda frame: (
-        f"{type(frame).__module__.split('.')[0]}-{dict(zip(frame.columns, frame.dtypes, strict=True))['p']}"
+        f"{type(frame).__module__.split('.')[0]}-"
+        f"{dict(zip(frame.columns, frame.dtypes, strict=True))['p']}"
     ),
 )
 def test_rows_without_a_person_do_not_count(people):

@@ -1,4 +1,4 @@
-"""Plans in Python and as TOML: the same releases, exact shares, and errors that name the release."""
+"""Plans in Python and as TOML: the same releases, and errors that name the release."""
 
 from __future__ import annotations
 
@@ -75,7 +75,9 @@ def write(folder, text):
 
 @pytest.mark.parametrize("make", [pd.DataFrame, pl.DataFrame, pl.LazyFrame])
 def test_texts_of_a_file_take_the_types_of_a_frame(tmp_path, make):
-    """A plan in TOML may be run on a frame; text stands for the number, the day or the truth that the column holds."""
+    """A plan in TOML may be run on a frame; text stands for the number, the day or the truth that
+    the column holds.
+    """
     days = [dt.date(2024, 1, i) for i in (1, 2)]
     frame = make({"x": [1, 9], "day": days, "yes": [True, False], "f": [0.5, 2.0]})
     if isinstance(frame, pd.DataFrame):

@@ -1,4 +1,6 @@
-"""Previews and their inverse: exact against the laws, averaged over data sets, and plain about what is not private."""
+"""Previews and their inverse: exact against the laws, averaged over data sets, and plain about what
+is not private.
+"""
 
 from __future__ import annotations
 
@@ -37,15 +39,26 @@ def test_preview_agrees_with_releases():
     """The mean error of 2000 seeded releases is within five standard errors of the exact one."""
     found = preview(AGES, epsilon=0.2, **EXACT)
     rng = np.random.default_rng(9)
-    errors = [abs(duffdp.median(AGES, epsilon=0.2, rng=rng, **EXACT).value - int(np.sort(AGES)[99])) for _ in range(2000)]
-    assert abs(np.mean(errors) - found.expected_error("best")) < 6 * np.std(errors) / math.sqrt(2000)
+    errors = [
+        abs(duffdp.median(AGES, epsilon=0.2, rng=rng, **EXACT).value - int(np.sort(AGES)[99]))
+        for _ in range(2000)
+    ]
+    assert abs(np.mean(errors) - found.expected_error("best")) < 6 * np.std(errors) / math.sqrt(
+        2000
+    )
 
 
 @pytest.mark.parametrize("statistic", ["median", "quantile", "mean", "mode"])
 def test_all_mechanisms_of_all_statistics(statistic):
-    names = [name for name in MECHANISMS if name != "rank-exponential" or statistic in ("median", "quantile")]
+    names = [
+        name
+        for name in MECHANISMS
+        if name != "rank-exponential" or statistic in ("median", "quantile")
+    ]
     q = 0.9 if statistic == "quantile" else None
-    found = preview(AGES, epsilon=1.0, delta=1e-3, statistic=statistic, q=q, mechanisms=names, **EXACT)
+    found = preview(
+        AGES, epsilon=1.0, delta=1e-3, statistic=statistic, q=q, mechanisms=names, **EXACT
+    )
     for name in names:
         assert 0 <= found.expected_error(name) <= 120
         assert 0 <= found.error_within(name, 0.5) <= found.error_within(name, 0.95) <= 120
@@ -58,9 +71,13 @@ def test_synthetic_shapes():
     assert len(found.laws("duff")) == 3
     rngs = np.random.default_rng(0).spawn(3)
     sets = [-10 + 20 * (0.5 + rng.normal(size=300) / 20) for rng in rngs]
-    errors = [preview(values, epsilon=1.0, bounds=(-10, 10)).expected_error("duff") for values in sets]
+    errors = [
+        preview(values, epsilon=1.0, bounds=(-10, 10)).expected_error("duff") for values in sets
+    ]
     assert found.expected_error("duff") == pytest.approx(np.mean(errors), rel=1e-6)
-    assert preview("beta", n=0, epsilon=1.0, bounds=(0, 1), data_sets=1).expected_error("duff") == pytest.approx(0.5)
+    assert preview("beta", n=0, epsilon=1.0, bounds=(0, 1), data_sets=1).expected_error(
+        "duff"
+    ) == pytest.approx(0.5)
     assert preview("uniform", n=50, epsilon=1.0, bounds=(0, 1)).expected_error("best") < 0.1
 
 
@@ -79,8 +96,16 @@ def test_what_is_not_private_says_so():
 @pytest.mark.parametrize("mechanism", ["best", "duff", "smooth-pareto", "laplace"])
 def test_epsilon_for_is_the_smallest(mechanism):
     plan = epsilon_for(AGES, within=4, probability=0.9, mechanism=mechanism, **EXACT)
-    assert preview(AGES, epsilon=float(plan), mechanisms=[mechanism], **EXACT).tail(mechanism, 4) <= 0.1
-    assert preview(AGES, epsilon=float(plan) * 0.99, mechanisms=[mechanism], **EXACT).tail(mechanism, 4) > 0.1
+    assert (
+        preview(AGES, epsilon=float(plan), mechanisms=[mechanism], **EXACT).tail(mechanism, 4)
+        <= 0.1
+    )
+    assert (
+        preview(AGES, epsilon=float(plan) * 0.99, mechanisms=[mechanism], **EXACT).tail(
+            mechanism, 4
+        )
+        > 0.1
+    )
 
 
 def test_epsilon_for_at_the_ends():
@@ -108,13 +133,19 @@ def test_dates_and_categories():
         ({"q": 0.3}, "q goes with"),
         ({"statistic": "quantile"}, "q goes with"),
         ({"bounds": None}, "either bounds or"),
-        ({"bounds": None, "categories": [1, 2], "statistic": "mode", "mechanisms": ["laplace"]}, "adds noise to a number"),
+        (
+            {"bounds": None, "categories": [1, 2], "statistic": "mode", "mechanisms": ["laplace"]},
+            "adds noise to a number",
+        ),
         ({"bounds": 3}, "must be a pair"),
         ({"n": 5}, "n goes with"),
         ({"data": "gamma", "n": 5}, "data must be records or"),
         ({"data": "normal"}, "n must be a whole number"),
         ({"data": "normal", "n": 5, "data_sets": 0}, "data_sets must be"),
-        ({"data": "normal", "n": 5, "bounds": (dt.date(2020, 1, 1), dt.date(2021, 1, 1))}, "bounds that are numbers"),
+        (
+            {"data": "normal", "n": 5, "bounds": (dt.date(2020, 1, 1), dt.date(2021, 1, 1))},
+            "bounds that are numbers",
+        ),
     ],
 )
 def test_bad_input(arguments, text):
@@ -123,7 +154,10 @@ def test_bad_input(arguments, text):
         preview(call.pop("data"), **call)
 
 
-@pytest.mark.parametrize(("within", "probability"), [(-1, 0.9), (math.inf, 0.9), (math.nan, 0.9), (1, 0), (1, 1), ("1", 0.5)])
+@pytest.mark.parametrize(
+    ("within", "probability"),
+    [(-1, 0.9), (math.inf, 0.9), (math.nan, 0.9), (1, 0), (1, 1), ("1", 0.5)],
+)
 def test_bad_wishes(within, probability):
     with pytest.raises(DuffError, match="must be"):
         epsilon_for(AGES, within=within, probability=probability, **EXACT)

@@ -1,5 +1,5 @@
-"""Epsilon through the public door: what every mechanism receives adds up to what was asked and charged, and nothing is read
-or drawn before it is paid. The verbs come from the registry."""
+"""Epsilon through the public door: what every mechanism receives adds up to what was asked and
+charged, and nothing is read or drawn before it is paid. The verbs come from the registry."""
 
 from __future__ import annotations
 
@@ -66,7 +66,8 @@ def test_every_verb_and_every_mechanism_is_called():
 
 
 def pays(draws, groups):
-    """The sum of what mechanisms follow, each used once for every group and with the same epsilon for all."""
+    """The sum of what mechanisms follow, each used once for every group and with the same epsilon
+    for all."""
     found = {}
     for draw in draws:
         found.setdefault(id(draw.mechanism), []).append(draw.epsilon)
@@ -122,7 +123,8 @@ def test_many_groups_are_each_drawn_once():
 
 
 class Watch:
-    """Reads, random bytes and draws as they happen, each with what the ledger says is spent by then."""
+    """Reads, random bytes and draws as they happen, each with what the ledger says is spent by
+    then."""
 
     def __init__(self, ledger, patch):
         self.seen, self._ledger = [], ledger

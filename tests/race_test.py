@@ -1,4 +1,6 @@
-"""Draws follow the explicit law exactly: bounds that hold, refinement that is forced, and tests with size and power."""
+"""Draws follow the explicit law exactly: bounds that hold, refinement that is forced, and tests
+with size and power.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +34,10 @@ def p_value(drawn, law, values):
     assert observed.sum() == len(drawn)
     rare = expected < 5
     if rare.any():
-        expected, observed = np.append(expected[~rare], expected[rare].sum()), np.append(observed[~rare], observed[rare].sum())
+        expected, observed = (
+            np.append(expected[~rare], expected[rare].sum()),
+            np.append(observed[~rare], observed[rare].sum()),
+        )
     return stats.chisquare(observed, expected * (len(drawn) / expected.sum())).pvalue
 
 
@@ -44,17 +49,34 @@ def check(drawn, mechanism, epsilon, steps, values):
 
 
 def window(steps, first, last, lower=0):
-    """The candidates from first to last as a window on a whole step function, with a floor that may be too low."""
-    inside = [(i, d) for i, d in enumerate(np.repeat(steps.distance, steps.count).tolist()) if first <= i <= last]
-    outside = [d for i, d in enumerate(np.repeat(steps.distance, steps.count).tolist()) if not first <= i <= last]
+    """The candidates from first to last as a window on a whole step function, with a floor that may
+    be too low.
+    """
+    inside = [
+        (i, d)
+        for i, d in enumerate(np.repeat(steps.distance, steps.count).tolist())
+        if first <= i <= last
+    ]
+    outside = [
+        d
+        for i, d in enumerate(np.repeat(steps.distance, steps.count).tolist())
+        if not first <= i <= last
+    ]
     start, distance = np.array(inside, dtype=np.int64).reshape(-1, 2).T
-    tail = Tail(first, last, len(outside), max(min(outside) - lower, 0), steps.distance_of) if outside else None
-    return StepFunction(steps.domain, start, np.ones_like(start), distance, steps.unit, steps.rate, tail)
+    tail = (
+        Tail(first, last, len(outside), max(min(outside) - lower, 0), steps.distance_of)
+        if outside
+        else None
+    )
+    return StepFunction(
+        steps.domain, start, np.ones_like(start), distance, steps.unit, steps.rate, tail
+    )
 
 
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize(
-    ("statistic", "epsilon"), [(Median(), 1.0), (Median("rank"), 0.8), (Median("signed"), 0.8), (Mean(), 1.2), (Mode(), 0.6)]
+    ("statistic", "epsilon"),
+    [(Median(), 1.0), (Median("rank"), 0.8), (Median("signed"), 0.8), (Mean(), 1.2), (Mode(), 0.6)],
 )
 def test_draws_follow_the_law(mechanism, statistic, epsilon):
     steps = statistic.steps(DATA, SMALL)
@@ -64,7 +86,9 @@ def test_draws_follow_the_law(mechanism, statistic, epsilon):
 @pytest.mark.parametrize("mechanism", MECHANISMS)
 @pytest.mark.parametrize("bits", [1, 2, 5])
 def test_refinement_is_exact(mechanism, bits):
-    """Starting with hardly any bits nearly every race has to be refined, and the law is the same."""
+    """Starting with hardly any bits nearly every race has to be refined, and the law is the
+    same.
+    """
     steps, chosen = Median().steps([3, 3, 4, 4, 4, 5, 5], Grid(0, 8, 1)), mechanism(1.0)
     drawn = racing.races(steps, 2_000, chosen.coefficient(steps), chosen._flip, SYSTEM, bits=bits)
     check(drawn, mechanism, 1.0, steps, range(9))
@@ -72,13 +96,20 @@ def test_refinement_is_exact(mechanism, bits):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("mechanism", MECHANISMS)
-@pytest.mark.parametrize(("first", "last", "lower"), [(0, -1, 0), (4, 4, 0), (3, 5, 0), (3, 5, 2), (0, 4, 0), (0, 8, 0)])
+@pytest.mark.parametrize(
+    ("first", "last", "lower"), [(0, -1, 0), (4, 4, 0), (3, 5, 0), (3, 5, 2), (0, 4, 0), (0, 8, 0)]
+)
 def test_every_window_gives_the_same_law(mechanism, first, last, lower):
-    """No window, one candidate, a few, one side and the whole; with the best floor and with one that is too low."""
+    """No window, one candidate, a few, one side and the whole; with the best floor and with one
+    that is too low.
+    """
     steps = Median().steps([3, 3, 4, 4, 4, 5, 5], grid := Grid(0, 8, 1))
     chosen = mechanism(1.0)
     cut = window(steps, first, last, lower)
-    drawn = [grid.value(i) for i in racing.races(cut, 2_000, chosen.coefficient(cut), chosen._flip, SYSTEM)]
+    drawn = [
+        grid.value(i)
+        for i in racing.races(cut, 2_000, chosen.coefficient(cut), chosen._flip, SYSTEM)
+    ]
     check(drawn, mechanism, 1.0, steps, range(9))
 
 
@@ -94,8 +125,14 @@ def test_windows_and_few_bits_together(mechanism):
 def test_side_by_side(mechanism):
     """Many step functions in one race: each gets a draw from its own law."""
     chosen = mechanism(1.0)
-    kinds = [Median().steps(DATA, SMALL), window(Median().steps([3, 3, 3], SMALL), 2, 3), Median().steps([], SMALL)]
-    drawn = np.array(racing.race(Batch.of(kinds * 20_000), chosen.coefficient(kinds[0]), chosen._flip, SYSTEM)).reshape(-1, 3)
+    kinds = [
+        Median().steps(DATA, SMALL),
+        window(Median().steps([3, 3, 3], SMALL), 2, 3),
+        Median().steps([], SMALL),
+    ]
+    drawn = np.array(
+        racing.race(Batch.of(kinds * 20_000), chosen.coefficient(kinds[0]), chosen._flip, SYSTEM)
+    ).reshape(-1, 3)
     for i, data in enumerate([DATA, [3, 3, 3], []]):
         assert p_value(drawn[:, i], chosen.law(Median().steps(data, SMALL)), range(4)) > FALSE_ALARM
 
@@ -106,9 +143,26 @@ def test_bounds_of_the_first_pass_hold(flip, bits):
     """The double-precision interval encloses the key whatever the undrawn bits turn out to be."""
     rng = np.random.default_rng(bits)
     top = 2**bits - 1
-    edge = [0, 1, 2, 3, 2**11, 2**12, top // 2, top // 2 + 1, top - 2**12, top - 2**11, top - 3, top - 2, top - 1, top]
+    edge = [
+        0,
+        1,
+        2,
+        3,
+        2**11,
+        2**12,
+        top // 2,
+        top // 2 + 1,
+        top - 2**12,
+        top - 2**11,
+        top - 3,
+        top - 2,
+        top - 1,
+        top,
+    ]
     known = np.array(
-        [k for k in edge if 0 <= k <= top] + rng.integers(0, top, 60, endpoint=True, dtype=np.uint64).tolist(), np.uint64
+        [k for k in edge if 0 <= k <= top]
+        + rng.integers(0, top, 60, endpoint=True, dtype=np.uint64).tolist(),
+        np.uint64,
     )
     count = np.array([1, 2, 1000, 2**40, 2**62 - 1])[rng.integers(0, 5, len(known))]
     distance = np.array([0, 1, 7, 10_000, 10**9])[rng.integers(0, 5, len(known))]
@@ -136,7 +190,9 @@ def test_more_bits_narrow_the_interval(flip):
 
 
 def test_levels_beyond_the_reach_of_doubles_can_win():
-    """A run 80 nats lighter has no chance with 53-bit uniforms; here it wins in the right share of its rivals' bits."""
+    """A run 80 nats lighter has no chance with 53-bit uniforms; here it wins in the right share of
+    its rivals' bits.
+    """
     distance = np.array([0, 160], dtype=np.int64)
     steps = StepFunction(SMALL, np.array([0, 1]), np.array([1, 3]), distance)
 
@@ -160,7 +216,10 @@ def test_levels_beyond_the_reach_of_doubles_can_win():
 
 def test_a_seed_reproduces_and_the_system_does_not():
     steps = Median().steps([], Grid(0, 2**40, 1))
-    assert (Exponential(1).draw(steps, 5, rng=3) == Exponential(1).draw(steps, 5, rng=np.random.default_rng(3))).all()
+    assert (
+        Exponential(1).draw(steps, 5, rng=3)
+        == Exponential(1).draw(steps, 5, rng=np.random.default_rng(3))
+    ).all()
     assert len(set(Exponential(1).draw(steps, 50).tolist())) > 45
     assert PermuteAndFlip(1).draw(steps) in range(2**40 + 1)
 
@@ -191,7 +250,10 @@ def test_independent_after_fork_and_across_threads():
     for worker in workers:
         worker.join()
     seen: list[tuple[int, ...]] = []
-    threads = [threading.Thread(target=lambda: seen.append(tuple(SYSTEM.words(4).tolist()))) for _ in range(4)]
+    threads = [
+        threading.Thread(target=lambda: seen.append(tuple(SYSTEM.words(4).tolist())))
+        for _ in range(4)
+    ]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,4 +1,5 @@
-"""What a release would draw: the law of every draw as it reaches a sampler, from the numbers that the sampler is given."""
+"""What a release would draw: the law of every draw as it reaches a sampler, from the numbers that
+the sampler is given."""
 
 from __future__ import annotations
 
@@ -40,7 +41,8 @@ BITS = 44  # of a uniform number: probabilities are found to 2**-BITS
 
 @dataclass(frozen=True)
 class Draw:
-    """One draw for one group: the mechanism, the epsilon that its sampler follows, and the law of what it returns."""
+    """One draw for one group: the mechanism, the epsilon that its sampler follows, and the law of
+    what it returns."""
 
     mechanism: Any
     find_epsilon: Callable[[], float]
@@ -58,8 +60,8 @@ def recorded(places: Sequence[int] | None = None) -> Iterator[list[Draw]]:
     Parameters
     ----------
     places
-        For several quantiles on a fine domain: the candidates that can have records. All others between two of
-        them are alike. All candidates if not given.
+        For several quantiles on a fine domain: the candidates that can have records. All others
+        between two of them are alike. All candidates if not given.
     """
     assert set(HOMES) == KNOWN, "a new mechanism needs its law here"
     draws: list[Draw] = []
@@ -79,7 +81,8 @@ def laws(call: Callable[[], Any], places: Sequence[int] | None = None) -> list[D
 
 
 def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
-    """Exponential and permute-and-flip: what reaches the race is the distances and the coefficient."""
+    """Exponential and permute-and-flip: what reaches the race is the distances and the
+    coefficient."""
     racing: list[Any] = []
     original = Mechanism.release
 
@@ -154,7 +157,8 @@ class _Sign:
 
 
 def _record_ladders(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
-    """Piecewise Laplace noise: what reaches the sampler is a rising function of a uniform number, which is inverted."""
+    """Piecewise Laplace noise: what reaches the sampler is a rising function of a uniform number,
+    which is inverted."""
     original = PiecewiseLaplace.release
 
     def release(self, ladder, most, source):
@@ -178,7 +182,7 @@ def _record_ladders(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
             return -math.log(beyond(1)) * 2 * first_rung * 6 / 5
 
         def law():
-            key = (self.epsilon, ladder.count, ladder.ceiling, *ladder.sensitivity(0, 64), most)
+            key = (self.epsilon, ladder.count, *ladder.sensitivity(0, 64), most)
             if key not in LISTED:
                 found: Counter[int] = Counter()
                 for sign, distance in itertools.product((0, 1), range(most + 1)):
@@ -194,7 +198,8 @@ def _record_ladders(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
 
 
 def _chance_of(outcome: Callable[[LazyUniform], int | None], least: int) -> float:
-    """The probability of an outcome of at least so much, for an outcome that rises with the uniform number."""
+    """The probability of an outcome of at least so much, for an outcome that rises with the
+    uniform number."""
     low, high = 0, 2**BITS - 1
     while high - low > 1:
         middle = (low + high) // 2
@@ -220,7 +225,8 @@ class _Zero:
 def _record_quantiles(
     patch: pytest.MonkeyPatch, draws: list[Draw], places: Sequence[int] | None
 ) -> None:
-    """Several quantiles: what reaches the coin that accepts a proposal is the exponent of its weight."""
+    """Several quantiles: what reaches the coin that accepts a proposal is the exponent of its
+    weight."""
 
     def release(self, profile, source):
         made = self.proposal(profile)
@@ -248,7 +254,8 @@ def _record_quantiles(
 
 
 def _slope(profile, exponent) -> float:
-    """The epsilon that a record weighs, from all records in one gap and two sizes: none, and one that no gap has."""
+    """The epsilon that a record weighs, from all records in one gap and two sizes: none, and one
+    that no gap has."""
     assert profile.total, "no record, no weight"
     shares = [b - a for a, b in itertools.pairwise((0, *profile.qs, 1))]
     widest, large = shares.index(max(shares)), 10**6
@@ -257,7 +264,8 @@ def _slope(profile, exponent) -> float:
 
 
 def _quantiles_law(self, profile, exponent, places) -> Listed:
-    """The law over sorted tuples of candidates and gaps between them, by listing all sizes and all places."""
+    """The law over sorted tuples of candidates and gaps between them, by listing all sizes and
+    all places."""
     cells = range(profile.size) if places is None else places
     inside = []  # name, volume and place of every part of every candidate, and of every gap
     after = 0

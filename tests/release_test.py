@@ -1,4 +1,6 @@
-"""The verbs: what they return, which data they take, what they refuse, and that no error tells about data."""
+"""The verbs: what they return, which data they take, what they refuse, and that no error tells
+about data.
+"""
 
 from __future__ import annotations
 
@@ -15,7 +17,12 @@ import pytest
 import duffdp
 from duffdp import BoundsError, Categories, DuffError, Grid, UnsupportedData
 
-ALL = [duffdp.median, lambda data, **kw: duffdp.quantile(data, 0.25, **kw), duffdp.mean, duffdp.mode]
+ALL = [
+    duffdp.median,
+    lambda data, **kw: duffdp.quantile(data, 0.25, **kw),
+    duffdp.mean,
+    duffdp.mode,
+]
 SURE = 500.0  # an epsilon at which the truth comes out
 
 
@@ -32,7 +39,11 @@ def test_what_a_release_says():
     assert release.to_dict()["bounds"] == [0, 10]
     assert not duffdp.median([1], epsilon=1, bounds=(0, 10), rng=1).secure
     duff = duffdp.median([1], epsilon=1, bounds=(0, 10), mechanism="duff").mechanism
-    assert (duff.asked, duff.parts[0].name, duff.parts[0].utility) == ("duff", "exponential", "distance")
+    assert (duff.asked, duff.parts[0].name, duff.parts[0].utility) == (
+        "duff",
+        "exponential",
+        "distance",
+    )
     categories = duffdp.mode(["a"], epsilon=1, categories=["a", "b"]).to_dict()["categories"]
     assert categories == ["a", "b"]
     with pytest.raises(AttributeError):
@@ -48,7 +59,14 @@ def test_facts_equal_their_text_as_in_version_0_1():
 
 
 def test_a_release_holds_nothing_but_the_value():
-    assert set(duffdp.Release.__slots__) == {"value", "facts", "columns", "cells", "time", "version"}
+    assert set(duffdp.Release.__slots__) == {
+        "value",
+        "facts",
+        "columns",
+        "cells",
+        "time",
+        "version",
+    }
     release = duffdp.median([1, 2, 3], epsilon=0.5, bounds=(0, 10), step=1)
     assert release.cells == ((release.value,),)
 
@@ -63,27 +81,54 @@ def test_the_truth_comes_out_at_a_large_epsilon(mechanism):
     assert duffdp.quantile(ages, 1, **given).value == 101
     assert duffdp.mean(ages, **given).value == 51
     assert duffdp.mode([5, 5, 7], **given).value == 5
-    assert duffdp.mode(["b", "a", "b"], epsilon=SURE, categories=["a", "b"], mechanism=mechanism).value == "b"
+    assert (
+        duffdp.mode(["b", "a", "b"], epsilon=SURE, categories=["a", "b"], mechanism=mechanism).value
+        == "b"
+    )
 
 
 def test_the_papers_mode_uses_half_of_epsilon():
-    """ "duff" is the paper to the letter; "best" has twice its rate. A lead of 4 records at epsilon 1."""
+    """ "duff" is the paper to the letter; "best" has twice its rate. A lead of 4 records at epsilon
+    1.
+    """
     data = ["a"] * 4
-    share = {m: np.mean([duffdp.mode(data, epsilon=1, categories=["a", "b"], mechanism=m, rng=i).value == "a" for i in range(2000)])
-             for m in ("duff", "best")}  # fmt: skip
+    share = {
+        m: np.mean(
+            [
+                duffdp.mode(data, epsilon=1, categories=["a", "b"], mechanism=m, rng=i).value == "a"
+                for i in range(2000)
+            ]
+        )
+        for m in ("duff", "best")
+    }
     assert share["duff"] == pytest.approx(1 / (1 + math.exp(-2)), abs=0.04)
     assert share["best"] == pytest.approx(1 - math.exp(-4) / 2, abs=0.02)
 
 
 KINDS = [
-    [1.0, 2.0, 3.0], (1, 2, 3), range(1, 4), array.array("d", [1, 2, 3]), np.array([1, 2, 3], np.int8), np.array([1, 2, 3], np.uint64),
-    np.array([1, 2, 3], np.float32), np.array([1, 2, 3], np.float16), np.array([1.0, 2, 3], ">f8"), np.array([1, 9, 2, 9, 3])[::2],
-    np.ma.array([1, 2, 3, 99, 98], mask=[0, 0, 0, 1, 1]), [Decimal(1), Decimal(2), Decimal(3)], [Fraction(1), 2, 3.0],
-    np.array([1, 2.0, Decimal(3)], object), [1.0, None, 2.0, math.nan, 3.0], np.array([1, None, 2, 3, "text"], object), memoryview(b"\1\2\3"),
-]  # fmt: skip
+    [1.0, 2.0, 3.0],
+    (1, 2, 3),
+    range(1, 4),
+    array.array("d", [1, 2, 3]),
+    np.array([1, 2, 3], np.int8),
+    np.array([1, 2, 3], np.uint64),
+    np.array([1, 2, 3], np.float32),
+    np.array([1, 2, 3], np.float16),
+    np.array([1.0, 2, 3], ">f8"),
+    np.array([1, 9, 2, 9, 3])[::2],
+    np.ma.array([1, 2, 3, 99, 98], mask=[0, 0, 0, 1, 1]),
+    [Decimal(1), Decimal(2), Decimal(3)],
+    [Fraction(1), 2, 3.0],
+    np.array([1, 2.0, Decimal(3)], object),
+    [1.0, None, 2.0, math.nan, 3.0],
+    np.array([1, None, 2, 3, "text"], object),
+    memoryview(b"\1\2\3"),
+]
 
 
-@pytest.mark.parametrize("data", KINDS, ids=lambda d: f"{type(d).__name__}-{getattr(d, 'dtype', '')}")
+@pytest.mark.parametrize(
+    "data", KINDS, ids=lambda d: f"{type(d).__name__}-{getattr(d, 'dtype', '')}"
+)
 def test_kinds_of_data(data):
     assert duffdp.median(data, epsilon=SURE, bounds=(0, 10), step=1).value == 2
     assert duffdp.median(data, epsilon=SURE, bounds=(0.0, 10.0), step=0.5).value == 2.0
@@ -105,18 +150,27 @@ def test_the_default_step_follows_the_declared_type():
 def test_dates_and_times():
     days = [dt.date(2024, 3, d) for d in range(1, 32)]
     bounds = (dt.date(2024, 1, 1), dt.date(2024, 12, 31))
-    for data in (days, np.array(days, dtype="M8[D]"), np.array(days, dtype="M8[ns]"), np.array([*days, "NaT"], dtype="M8[s]")):
+    for data in (
+        days,
+        np.array(days, dtype="M8[D]"),
+        np.array(days, dtype="M8[ns]"),
+        np.array([*days, "NaT"], dtype="M8[s]"),
+    ):
         assert duffdp.median(data, epsilon=SURE, bounds=bounds).value == dt.date(2024, 3, 16)
     noon = (dt.datetime(2024, 1, 1), dt.datetime(2025, 1, 1))
     times = np.array(days, dtype="M8[D]").astype("M8[ms]") + np.timedelta64(12, "h")
-    assert duffdp.median(times, epsilon=SURE, bounds=noon, step=3600).value == dt.datetime(2024, 3, 16, 12)
+    assert duffdp.median(times, epsilon=SURE, bounds=noon, step=3600).value == dt.datetime(
+        2024, 3, 16, 12
+    )
     assert duffdp.mean(days * 40, epsilon=SURE, bounds=bounds).value == dt.date(2024, 3, 16)
     assert duffdp.mode([*days, days[4]], epsilon=SURE, bounds=bounds).value == days[4]
 
 
 @pytest.mark.parametrize("verb", ALL)
 def test_what_is_never_an_error(verb):
-    """Missing, infinite, outside, empty, of another kind: dropped or clamped one by one, and a value comes out."""
+    """Missing, infinite, outside, empty, of another kind: dropped or clamped one by one, and a
+    value comes out.
+    """
     for data in (
         [],
         [None],
@@ -129,27 +183,55 @@ def test_what_is_never_an_error(verb):
     ):
         release = verb(data, epsilon=1.0, bounds=(0, 9), step=1)
         assert release.value in range(10)
-    assert duffdp.mode(["z", None, 5, ["unhashable"], math.nan], epsilon=1, categories=["a", "b"]).value in "ab"
+    assert (
+        duffdp.mode(
+            ["z", None, 5, ["unhashable"], math.nan], epsilon=1, categories=["a", "b"]
+        ).value
+        in "ab"
+    )
 
 
 def test_clamping():
-    assert duffdp.mode([math.inf, math.inf, -math.inf], epsilon=SURE, bounds=(0, 9), step=1).value == 9
+    assert (
+        duffdp.mode([math.inf, math.inf, -math.inf], epsilon=SURE, bounds=(0, 9), step=1).value == 9
+    )
     assert duffdp.mode(np.array([99, 98, -5]), epsilon=SURE, bounds=(0, 9)).value == 9
-    assert duffdp.mode(np.array([2**63 + 5, 2**64 - 1, 0], np.uint64), epsilon=SURE, bounds=(0, 9)).value == 9
+    assert (
+        duffdp.mode(
+            np.array([2**63 + 5, 2**64 - 1, 0], np.uint64), epsilon=SURE, bounds=(0, 9)
+        ).value
+        == 9
+    )
     assert duffdp.mean([1e300] * 300, epsilon=SURE, bounds=(0, 9), step=1).value == 9
 
 
 BAD = [
-    ({"epsilon": 0}, DuffError, "epsilon"), ({"epsilon": -1}, DuffError, "epsilon"), ({"epsilon": math.nan}, DuffError, "epsilon"),
-    ({"epsilon": math.inf}, DuffError, "epsilon"), ({"epsilon": "1"}, DuffError, "epsilon"), ({"epsilon": None}, DuffError, "epsilon"),
-    ({"epsilon": True}, DuffError, "epsilon"), ({"epsilon": [1]}, DuffError, "epsilon"),
-    ({"bounds": (9, 0)}, BoundsError, "below"), ({"bounds": (1, 1)}, BoundsError, "below"), ({"bounds": (math.nan, 1)}, BoundsError, "finite"),
-    ({"bounds": (0, math.inf)}, BoundsError, "finite"), ({"bounds": None}, BoundsError, "bounds"), ({"bounds": 5}, BoundsError, "pair"),
-    ({"bounds": (1, 2, 3)}, BoundsError, "pair"), ({"bounds": ([0], [1])}, BoundsError, "finite"), ({"bounds": "09"}, BoundsError, "finite"),
-    ({"step": 0}, BoundsError, "step"), ({"step": -1}, BoundsError, "step"), ({"step": 99}, BoundsError, "step"),
-    ({"step": 1e-30}, BoundsError, "candidates"), ({"mechanism": "laplace"}, DuffError, "mechanism"), ({"mechanism": None}, DuffError, "mechanism"),
-    ({"mechanism": ["best"]}, DuffError, "mechanism"), ({"rng": "seed"}, DuffError, "rng"),
-]  # fmt: skip
+    ({"epsilon": 0}, DuffError, "epsilon"),
+    ({"epsilon": -1}, DuffError, "epsilon"),
+    ({"epsilon": math.nan}, DuffError, "epsilon"),
+    ({"epsilon": math.inf}, DuffError, "epsilon"),
+    ({"epsilon": "1"}, DuffError, "epsilon"),
+    ({"epsilon": None}, DuffError, "epsilon"),
+    ({"epsilon": True}, DuffError, "epsilon"),
+    ({"epsilon": [1]}, DuffError, "epsilon"),
+    ({"bounds": (9, 0)}, BoundsError, "below"),
+    ({"bounds": (1, 1)}, BoundsError, "below"),
+    ({"bounds": (math.nan, 1)}, BoundsError, "finite"),
+    ({"bounds": (0, math.inf)}, BoundsError, "finite"),
+    ({"bounds": None}, BoundsError, "bounds"),
+    ({"bounds": 5}, BoundsError, "pair"),
+    ({"bounds": (1, 2, 3)}, BoundsError, "pair"),
+    ({"bounds": ([0], [1])}, BoundsError, "finite"),
+    ({"bounds": "09"}, BoundsError, "finite"),
+    ({"step": 0}, BoundsError, "step"),
+    ({"step": -1}, BoundsError, "step"),
+    ({"step": 99}, BoundsError, "step"),
+    ({"step": 1e-30}, BoundsError, "candidates"),
+    ({"mechanism": "laplace"}, DuffError, "mechanism"),
+    ({"mechanism": None}, DuffError, "mechanism"),
+    ({"mechanism": ["best"]}, DuffError, "mechanism"),
+    ({"rng": "seed"}, DuffError, "rng"),
+]
 
 
 class Untouchable:
@@ -193,10 +275,23 @@ def test_missing_parameters():
 @pytest.mark.parametrize("verb", ALL)
 @pytest.mark.parametrize(
     "data",
-    [np.ones((2, 2)), np.array(["a", "b"]), "12", b"12", None, 5, {1, 2}, {"a": 1},
-     np.array([1j]), np.array([1], "m8[s]"), np.array(3.0), np.array([1], "M8[D]"), (x for x in [1])],
+    [
+        np.ones((2, 2)),
+        np.array(["a", "b"]),
+        "12",
+        b"12",
+        None,
+        5,
+        {1, 2},
+        {"a": 1},
+        np.array([1j]),
+        np.array([1], "m8[s]"),
+        np.array(3.0),
+        np.array([1], "M8[D]"),
+        (x for x in [1]),
+    ],
     ids=lambda data: f"{type(data).__name__}-{getattr(data, 'dtype', '')}",
-)  # fmt: skip
+)
 def test_data_of_the_wrong_kind(verb, data):
     with pytest.raises(UnsupportedData) as caught:
         verb(data, epsilon=1, bounds=(0, 9), step=1)
@@ -209,7 +304,9 @@ def test_numbers_for_dates():
 
 
 def test_one_record_never_decides_about_an_error():
-    """Neighbours of a data set are accepted or refused together: no record's value or type turns an answer into an error."""
+    """Neighbours of a data set are accepted or refused together: no record's value or type turns an
+    answer into an error.
+    """
     odd = [
         math.nan,
         None,
@@ -229,7 +326,9 @@ def test_one_record_never_decides_about_an_error():
     for verb in ALL:
         for record in odd:
             assert verb([1.0, 2.0, record], epsilon=1, bounds=(0, 9), step=1).value in range(10)
-            assert verb(np.array([1.0, 2.0, record], dtype=object), epsilon=1, bounds=(0, 9), step=1).value in range(10)
+            assert verb(
+                np.array([1.0, 2.0, record], dtype=object), epsilon=1, bounds=(0, 9), step=1
+            ).value in range(10)
     for record in odd:
         assert duffdp.mode(["a", record], epsilon=1, categories=["a", "b"]).value in "ab"
 

@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import datetime as dt
-import html.parser
 import re
 import subprocess
 import sys
 from pathlib import Path
 
-import markdown_it
 import polars as pl
 import pyarrow as pa
 import pytest
@@ -17,51 +15,12 @@ import pytest
 import duffdp
 import release_facts
 from duffdp import Categories, DuffError, Grid
-from duffdp.printable import visible
 from duffdp.report.plot import plot
 from duffdp.report.values import values
 from engines import ENGINES
+from pages import read
 
 GIVEN = {"epsilon": 1.0, "bounds": (0, 120), "step": 1}
-VOID = {"meta", "br", "hr", "img", "input", "link"}
-
-
-class Reader(html.parser.HTMLParser):
-    """Every tag is closed in order; keeps the text, the tags and the addresses of other files."""
-
-    def __init__(self):
-        super().__init__()
-        self.open, self.text, self.addresses, self.tags = [], [], [], []
-
-    def handle_starttag(self, tag, attributes):
-        self.tags.append((tag, [name for name, _ in attributes]))
-        self.addresses += [
-            value for name, value in attributes if name in ("src", "href", "action", "data")
-        ]
-        if tag not in VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attributes):
-        pass
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
-
-
-def markdown(text):
-    """HTML of Markdown, as a renderer that lets HTML through makes it."""
-    return markdown_it.MarkdownIt("commonmark").enable(["table", "strikethrough"]).render(text)
-
-
-def read(path):
-    reader = Reader()
-    reader.feed(path.read_text(encoding="utf-8"))
-    reader.close()
-    assert reader.open == []
-    return " ".join(" ".join(reader.text).split()), reader
 
 
 @pytest.fixture(params=["page.html", "page.md"])
@@ -87,7 +46,8 @@ def test_what_is_on_it(page):
         "epsilon = 1.",
         "a factor of at most 2.72",
         "at most 73.1 % sure",
-        "With 95 % probability at most 14 rows would have to join or leave to make this the exact answer",
+        "With 95 % probability at most 14 rows would have to join or leave to make this the "
+        "exact answer",
         "from 0 to 120 in steps of 1, 121 in all",
         "permute-and-flip",
         "One row of the table",
@@ -128,83 +88,6 @@ def test_several_numbers(page):
     assert "the list of groups" in text
     for keys, part, value in grouped.rows():
         assert re.search(rf"{keys['g']}\W+(\w+\W+)?{part}\W+(\w+\W+)?{value}\b", text)
-
-
-EVIL = {
-    "link": "[x](http://a)",
-    "bare link": "see http://a.b or www.a.b or a@b.c",
-    "picture": "![x](http://a/b.png)",
-    "tag": "<b>bold</b>",
-    "script": "<script>alert(1)</script>",
-    "entity": "&lt;b&gt; &amp;",
-    "table": "a|b",
-    "code": "`a` ``` ~~~ ~~b~~ $x$ *c* _d_ :heart:",
-    "heading": "# a #",
-    "escape": "\x1b[31mred\x07\\[x](y)",
-    "lines": "a\n\n# b\r\n- c\u2028d",
-    "direction": "a\u202eb\u2066c\u200f",
-    "quotes": "\" onload='x",
-}
-
-
-def everywhere(bad):
-    """A name as heading, column, unit, key, category and statistic."""
-    frame = pl.DataFrame({bad: ["a"], "v": [1], bad + "p": [1]})
-    keys = {"by": bad, "keys": [bad, "b"], "unit": bad + "p"}
-
-    class Own:
-        name = bad
-
-        def steps(self, values, domain):
-            return duffdp.statistics.Median().steps(values, domain)
-
-    return {
-        bad: duffdp.median(frame, column="v", epsilon=1.0, bounds=(0, 9), rng=1, **keys),
-        bad + "2": duffdp.mode([bad], epsilon=1.0, categories=[bad, "b"], rng=1),
-        bad + "3": duffdp.release(Own(), [1, 2], epsilon=1.0, bounds=(0, 9), step=1, rng=1),
-    }
-
-
-def printable(text):
-    return all(char.isprintable() or char == "\n" for char in text)
-
-
-@pytest.mark.parametrize("bad", EVIL.values(), ids=EVIL)
-def test_a_name_is_text_on_a_page_of_html(tmp_path, bad):
-    releases = everywhere(bad)
-    path = duffdp.report.write(releases, tmp_path / "page.html", title=bad)
-    assert printable(path.read_text(encoding="utf-8"))
-    text, reader = read(path)
-    expected = " ".join(visible(bad).split())
-    assert text.count(expected) >= 6
-    assert reader.addresses == []
-    calm = duffdp.report.write(everywhere("calm"), tmp_path / "calm.html", title="calm")
-    assert reader.tags == read(calm)[1].tags
-
-
-@pytest.mark.parametrize("bad", EVIL.values(), ids=EVIL)
-def test_a_name_is_text_on_a_page_of_markdown(tmp_path, bad):
-    """Rendered by a Markdown parser with tables and bare links, a page has the tags of any other page and says the name as it is."""
-    pages = []
-    for name in (bad, "calm"):
-        path = duffdp.report.write(everywhere(name), tmp_path / "page.md", title=name)
-        assert printable(path.read_text(encoding="utf-8"))
-        rendered = markdown(path.read_text(encoding="utf-8"))
-        (tmp_path / "rendered.html").write_text(rendered, encoding="utf-8")
-        pages.append(read(tmp_path / "rendered.html"))
-    (text, found), (_, calm) = pages
-    assert found.tags == calm.tags
-    assert found.addresses == []
-    assert text.count(" ".join(visible(bad).split())) >= 6
-
-
-def test_markdown_holds_no_bare_links(tmp_path):
-    """Some renderers make links of addresses, pictures of words between colons and formulas of dollars."""
-    source = duffdp.report.write(
-        everywhere("http://a WWW.b a@b :heart: $x$"), tmp_path / "page.md"
-    ).read_text(encoding="utf-8")
-    for mark in ("://", "WWW.", "@", ":heart", "$"):
-        assert mark not in source
 
 
 def test_an_edge_is_no_person(page):

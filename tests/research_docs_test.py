@@ -1,4 +1,6 @@
-"""Public names for research: each has an example, and says what it is worth for privacy and where it comes from."""
+"""Public names for research: each has an example, and says what it is worth for privacy and where
+it comes from.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,9 @@ from duffdp.research import baselines, guarantees, sensitivity
 NAMES = {
     **{name: getattr(guarantees, name) for name in guarantees.__all__},
     **{name: getattr(sensitivity, name) for name in sensitivity.__all__},
-    **{name: getattr(duffdp, name) for name in ("EpsilonPlan", "Preview", "epsilon_for", "preview")},
+    **{
+        name: getattr(duffdp, name) for name in ("EpsilonPlan", "Preview", "epsilon_for", "preview")
+    },
     **{name: getattr(duffdp.mechanisms, name) for name in duffdp.mechanisms.__all__},
     **{name: getattr(baselines, name) for name in baselines.__all__},
 }
@@ -25,7 +29,9 @@ def test_docstrings_are_complete(name):
         assert section in text
 
 
-@pytest.mark.parametrize("name", [n for n in NAMES if n.startswith(("Smooth", "Laplace", "Propose", "ErrorExponential"))])
+@pytest.mark.parametrize(
+    "name", [n for n in NAMES if n.startswith(("Smooth", "Laplace", "Propose", "ErrorExponential"))]
+)
 def test_baselines_are_marked(name):
     text = " ".join(inspect.getdoc(NAMES[name]).split())
     assert "not for release" in text or "Not private" in text
@@ -38,7 +44,9 @@ MOVED = [
 ]
 
 
-@pytest.mark.parametrize(("old", "new", "name"), MOVED, ids=lambda v: v if isinstance(v, str) else "")
+@pytest.mark.parametrize(
+    ("old", "new", "name"), MOVED, ids=lambda v: v if isinstance(v, str) else ""
+)
 def test_old_places_warn_and_lead_to_the_new(old, new, name):
     with pytest.warns(DeprecationWarning, match=rf"is now {new.__name__}\.{name}$") as caught:
         assert getattr(old, name) is getattr(new, name)

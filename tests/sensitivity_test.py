@@ -19,7 +19,9 @@ SIZE = 4
 
 
 def searched(statistic, empty, data, size, difference=lambda x, y: abs(x - y)):
-    """LS(k) for k = 0 .. n: the largest change over one record among the data sets within distance k."""
+    """LS(k) for k = 0 .. n: the largest change over one record among the data sets within distance
+    k.
+    """
     here = np.bincount(np.array(data, dtype=int), minlength=size)
     levels = [0.0] * (len(data) + 1)
     for there in oracle.data_sets(size, 2 * len(data)):
@@ -48,17 +50,24 @@ def test_quantile(q):
     for data in small_data(4):
         found = sensitivity.quantile(list(data), q, Grid(0, SIZE - 1, 1))
         assert found.levels.tolist() == searched(oracle.quantile(exact), empty, data, SIZE).tolist()
-        assert {found.value} == (oracle.quantile(exact)(tuple(data.count(v) for v in range(SIZE))) or empty)
+        assert {found.value} == (
+            oracle.quantile(exact)(tuple(data.count(v) for v in range(SIZE))) or empty
+        )
 
 
 def test_median_with_more_records():
     for data in small_data(6, size=3):
         found = sensitivity.median(list(data), Grid(0, 2, 1))
-        assert found.levels.tolist() == searched(oracle.quantile(Fraction(1, 2)), {0}, data, 3).tolist()
+        assert (
+            found.levels.tolist()
+            == searched(oracle.quantile(Fraction(1, 2)), {0}, data, 3).tolist()
+        )
 
 
 def test_the_one_gap_of_the_median_is_the_widest_of_all():
-    """The closed form for q = 1/2 against the general sweep, on records that no search could cover."""
+    """The closed form for q = 1/2 against the general sweep, on records that no search could
+    cover.
+    """
     rng = np.random.default_rng(5)
     for n in (0, 1, 2, 7, 40, 41):
         y = np.sort(rng.integers(0, 1000, n))
@@ -69,14 +78,18 @@ def test_the_one_gap_of_the_median_is_the_widest_of_all():
 def test_mean():
     for data in small_data(4):
         found = sensitivity.mean(list(data), Grid(0, SIZE - 1, 1))
-        assert found.levels == pytest.approx(searched(exact_mean, {Fraction(SIZE - 1, 2)}, data, SIZE), abs=1e-12)
+        assert found.levels == pytest.approx(
+            searched(exact_mean, {Fraction(SIZE - 1, 2)}, data, SIZE), abs=1e-12
+        )
 
 
 def test_mean_of_more_records_on_a_wider_domain():
     for size, most in ((2, 6), (3, 5), (6, 3)):
         for data in small_data(most, size):
             found = sensitivity.mean(list(data), Grid(0, size - 1, 1))
-            assert found.levels == pytest.approx(searched(exact_mean, {Fraction(size - 1, 2)}, data, size), abs=1e-12)
+            assert found.levels == pytest.approx(
+                searched(exact_mean, {Fraction(size - 1, 2)}, data, size), abs=1e-12
+            )
 
 
 def test_mode():
@@ -91,7 +104,9 @@ def test_mode():
 
 
 def test_a_mode_far_ahead_of_the_others():
-    """The search above reaches n changes; a lead this long needs the case of one value to be lowered."""
+    """The search above reaches n changes; a lead this long needs the case of one value to be
+    lowered.
+    """
     found = sensitivity.mode([3] * 9 + [0], Grid(0, 9, 1))
     assert [found.at(k) for k in range(8)] == [0, 0, 0, 0, 0, 0, 0, 3]
     assert found.global_ == 9
@@ -106,7 +121,8 @@ def test_smooth_is_the_largest_discounted_level(n, statistic):
     k = np.arange(len(found.levels))
     expected = [(np.exp(-b * k) * found.levels).max() for b in beta]
     assert found.smooth(beta) == pytest.approx(expected, rel=1e-11)
-    assert np.exp(found.hull.log_smooth(beta)) == pytest.approx(expected, rel=1e-11)  # the form for many beta
+    # the form for many beta
+    assert np.exp(found.hull.log_smooth(beta)) == pytest.approx(expected, rel=1e-11)
     assert found.smooth(0) == pytest.approx(found.global_)
     assert found.local * (1 - 1e-12) <= found.smooth(1.0) <= found.global_ * (1 + 1e-12)
 
@@ -126,17 +142,26 @@ def test_hull_against_all_pairs():
     rng = np.random.default_rng(3)
     for size in (1, 2, 3, 10, 60):
         for _ in range(20):
-            y = np.cumsum(rng.exponential(size=size)) if rng.random() < 0.5 else rng.normal(size=size)
+            y = (
+                np.cumsum(rng.exponential(size=size))
+                if rng.random() < 0.5
+                else rng.normal(size=size)
+            )
             x = np.cumsum(rng.integers(1, 4, size)).astype(float)
             under = {
-                j for i in range(size) for j in range(i + 1, size) for k in range(j + 1, size)
+                j
+                for i in range(size)
+                for j in range(i + 1, size)
+                for k in range(j + 1, size)
                 if y[j] <= y[i] + (y[k] - y[i]) * (x[j] - x[i]) / (x[k] - x[i])
-            }  # fmt: skip
+            }
             assert set(upper_hull(x, y).tolist()) == set(range(size)) - under
 
 
 def test_all_records_equal():
-    """LS is 0 up to about n changes; the smooth sensitivity is small, positive and finite in its logarithm."""
+    """LS is 0 up to about n changes; the smooth sensitivity is small, positive and finite in its
+    logarithm.
+    """
     found = sensitivity.median([5.0] * 100_000, Grid(0.0, 10.0))
     assert found.local == 0
     assert found.smooth(0.001) == pytest.approx(5 * math.exp(-0.001 * 99_999), rel=1e-3)

@@ -1,4 +1,5 @@
-"""Every verb with every choice of mechanism, from the registry: a new statistic is called without a new line here."""
+"""Every verb with every choice of mechanism, from the registry: a new statistic is called without
+a new line here."""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
-"""The parameters that verbs share, described once: this script writes the text into every docstring, where editors and `help()` read it.
+"""The parameters that verbs share, described once: this script writes the text into every
+docstring, where editors and `help()` read it.
 
-Run `python tools/docstrings.py` after a change here; `--check` says whether a docstring differs, and a test runs it.
+Run `python tools/docstrings.py` after a change here; `--check` says whether a docstring differs,
+and a test runs it.
 """
 
 from __future__ import annotations
@@ -15,28 +17,54 @@ VERBS = Path(__file__).parent.parent / "src" / "duffdp" / "pipeline" / "verbs"
 WIDTH = 92
 
 SHARED = {
-    "data": """A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow, DuckDB, Spark, dask, ibis) or the path
-        of a file, a folder or a table, with `column`. Missing records are dropped, others clamped to the bounds.""",
-    "edges": """Pairs of node numbers: an array or list of two columns, a frame with two columns, a sparse adjacency matrix of
-        scipy or the path of a CSV file. Self-loops are dropped, an edge listed twice or in both directions counts once.""",
+    "data": (
+        "A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow, "
+        "DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with "
+        "`column`. Missing records are dropped, others clamped to the bounds."
+    ),
+    "edges": (
+        "Pairs of whole numbers, of any sign and size: an array or list of two columns, a "
+        "frame with two columns, a sparse adjacency matrix of scipy or the path of a CSV "
+        "file. What is no edge and self-loops are dropped, an edge listed twice or in both "
+        "directions counts once."
+    ),
     "epsilon": "The whole privacy loss of this call: a finite number above 0.",
-    "bounds": "`(lower, upper)`, public: from knowledge of the subject, never from the data. Or a `Grid`.",
-    "step": """Distance between possible outputs. None: 1 for integer types (in CSV and JSON files, which have none, for bounds
-        that are whole numbers), a day for dates, else about 2**40 candidates.""",
+    "bounds": (
+        "`(lower, upper)`, public: from knowledge of the subject, never from the data. Or a `Grid`."
+    ),
+    "step": (
+        "Distance between possible outputs. None: 1 for integer types (in CSV and JSON files, "
+        "which have none, for bounds that are whole numbers), a day for dates, else about "
+        "2**40 candidates."
+    ),
     "column": "The column of a frame or file.",
     "by": "One column or several that form groups.",
-    "keys": """The public list of groups: values, tuples, a frame, or one `Categories` for each column. Every key is answered,
-        rows with other keys are ignored, and one epsilon covers all groups.""",
+    "keys": (
+        "The public list of groups: values, tuples, a frame, or one `Categories` for each "
+        "column. Every key is answered, rows with other keys are ignored, and one epsilon "
+        "covers all groups."
+    ),
     "unit": "The column that names the person. Without it a row is protected.",
     "contributions": "How many rows of a person count at most, picked at random.",
-    "ledger": """A `Ledger` or its path: the budget that is charged before the draw. It refuses what does not fit, and seeds.""",
-    "rng": "None: exact draws from the operating system. A seed or a numpy generator: for experiments, not private.",
-    "nodes": "The public number of nodes, those without edges included.",
+    "ledger": (
+        "A `Ledger` or its path: the budget that is charged before the draw. It refuses what "
+        "does not fit, and seeds."
+    ),
+    "rng": (
+        "None: exact draws from the operating system. A seed or a numpy generator: for "
+        "experiments, not private."
+    ),
+    "nodes": (
+        "The public number of nodes, those without edges included. It bounds the output and "
+        "need not be right for the guarantee to hold."
+    ),
 }
 
 
 def described(docstring: str, names: list[str], indent: str) -> str:
-    """A docstring whose Parameters section holds an entry for every parameter in order, the shared ones as above."""
+    """A docstring whose Parameters section holds an entry for every parameter in order, the shared
+    ones as above.
+    """
     head, rest = docstring.split(f"{indent}Parameters\n{indent}----------\n", 1)
     body, tail = re.split(rf"\n+(?={indent}Returns\n)", f"\n{rest}", maxsplit=1)
     own: dict[str, str] = {}
@@ -47,7 +75,9 @@ def described(docstring: str, names: list[str], indent: str) -> str:
     for name in names:
         if name in SHARED:
             flat = " ".join(SHARED[name].split())
-            text = textwrap.fill(flat, WIDTH, initial_indent=indent + "    ", subsequent_indent=indent + "    ")
+            text = textwrap.fill(
+                flat, WIDTH, initial_indent=indent + "    ", subsequent_indent=indent + "    "
+            )
         else:
             text = own[name]
         entries.append(f"{indent}{name}\n{text}")
@@ -60,7 +90,9 @@ def rewritten(source: str) -> str:
         text = ast.get_docstring(node, clean=False) if isinstance(node, ast.FunctionDef) else None
         if not isinstance(node, ast.FunctionDef) or text is None or node.name.startswith("_"):
             continue
-        arguments = [a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)]
+        arguments = [
+            a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
+        ]
         source = source.replace(text, described(text, arguments, "    "))
     return source
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
     from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
-    from duffdp.pipeline.verbs.summary import describe, mean, mode
+    from duffdp.pipeline.verbs.summary import describe, mean, mode, trimmed_mean
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.privacy import Loss, PrivacyUnit
     from duffdp.statistics.ladder import ladder, reach
@@ -61,6 +61,7 @@ __all__ = [
     "statistics",
     "testing",
     "triangles",
+    "trimmed_mean",
 ]
 
 _HOME = {
@@ -73,7 +74,7 @@ _HOME = {
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
     "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
-    "pipeline.verbs.summary": ("describe", "mean", "mode"),
+    "pipeline.verbs.summary": ("describe", "mean", "mode", "trimmed_mean"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "privacy": ("Loss", "PrivacyUnit"),
     "statistics.ladder": ("ladder", "reach"),

@@ -1,9 +1,13 @@
-"""A count and the local sensitivities around it: its ladder on a domain that may be too large to list."""
+"""A count and the local sensitivities around it: its ladder on a domain that may be too large to
+list.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from fractions import Fraction
+from itertools import accumulate, chain, islice
+from math import ceil
 
 import numpy as np
 
@@ -12,23 +16,50 @@ from duffdp.errors import BoundsError, DuffError
 from duffdp.steps import StepFunction, Tail, nested
 
 MOST_LEVELS = 2**22  # levels held in memory
-CHUNK = 2**10
+FIRST_CHUNK, LAST_CHUNK = 2**6, 2**16  # levels asked for at once
 
 
-@dataclass(frozen=True, slots=True)
 class CountLadder:
-    """A count, its local sensitivities `sensitivity(begin, end)` at the distances begin .. end - 1, and the largest of all."""
+    """A count and what one change moves it by at most, once t changes have been made.
 
-    count: int
-    sensitivity: Callable[[int, int], list[int]]
-    ceiling: int
+    Parameters
+    ----------
+    count
+        The count; what is above `most` counts as `most`.
+    sensitivity
+        `sensitivity(begin, end)` lists I(t) for t = begin .. end - 1. It does not decrease.
+    most
+        The largest possible output, public. It bounds the sensitivities too.
+    order
+        I grows no faster than a polynomial of this order:
+        `I(t + 1) <= (1 + order / (t + 1 - order)) I(t)` for t of `order` and more.
+    """
+
+    def __init__(
+        self,
+        count: int,
+        sensitivity: Callable[[int, int], list[int]],
+        most: int,
+        order: int,
+    ) -> None:
+        self.count, self.most, self.order = min(count, most), most, order
+        self._sensitivity = sensitivity
+
+    def sensitivity(self, begin: int, end: int) -> list[int]:
+        """I(t), up to `most`, at the distances begin .. end - 1."""
+        return [min(rung, self.most) for rung in self._sensitivity(begin, end)]
+
+    def slow_from(self, growth: Fraction) -> int:
+        """A level from which no rung is more than `growth` (above 1) times the one before."""
+        return self.order - 1 + ceil(self.order / (growth - 1))
 
     def steps(self, domain: Grid) -> StepFunction:
         """The distance of every candidate of a grid of whole numbers."""
         steps = self.window(domain, MOST_LEVELS)
         if steps.tail is not None:
             raise DuffError(
-                f"a ladder has at most {MOST_LEVELS} levels, too few for {domain!r}. Pass a smaller upper bound."
+                f"a ladder has at most {MOST_LEVELS} levels, too few for {domain!r}. Pass a smaller "
+                "upper bound."
             )
         return steps
 
@@ -41,7 +72,8 @@ class CountLadder:
             or not domain.whole
         ):
             raise BoundsError(
-                f"a count needs a grid of whole numbers with step 1, got {domain!r}. Pass Grid(0, most, 1)."
+                f"a count needs a grid of whole numbers with step 1, got {domain!r}. Pass Grid(0, "
+                "most, 1)."
             )
         centre, top = domain.index(self.count), domain.size - 1
         sums = self._sums(max(centre, top - centre), min(levels, MOST_LEVELS))
@@ -58,22 +90,27 @@ class CountLadder:
     def distance(self, away: int) -> int:
         """The fewest rungs that reach so far."""
         level = reached = 0
-        while reached < away:
-            for rung in self.sensitivity(level, level + CHUNK):
-                if rung == self.ceiling:  # the same from here on
-                    return level - (reached - away) // rung
-                level, reached = level + 1, reached + rung
-                if reached >= away:
-                    break
-        return level
+        for rungs in self._chunks():
+            if rungs[0] == self.most:  # the same from here on
+                return level - (reached - away) // self.most
+            end = reached + sum(rungs)
+            if end >= away:
+                break
+            level, reached = level + len(rungs), end
+        return level + sum(upto < away for upto in accumulate(rungs, initial=reached))
 
     def _sums(self, away: int, levels: int) -> Ints:
         """0, I(0), I(0) + I(1), ..., until they reach so far."""
         sums = [0]
-        while sums[-1] < away and len(sums) <= levels:
-            level = len(sums) - 1
-            for rung in self.sensitivity(level, min(level + CHUNK, levels)):
-                sums.append(min(sums[-1] + rung, away))
-                if sums[-1] == away:
-                    break
+        for rung in islice(chain.from_iterable(self._chunks()), levels):
+            if sums[-1] == away:
+                break
+            sums.append(min(sums[-1] + rung, away))
         return np.array(sums, dtype=np.int64)
+
+    def _chunks(self) -> Iterator[list[int]]:
+        """All rungs in order, a few at first and then more at a time."""
+        begin, size = 0, FIRST_CHUNK
+        while True:
+            yield self.sensitivity(begin, begin + size)
+            begin, size = begin + size, min(2 * size, LAST_CHUNK)

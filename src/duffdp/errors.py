@@ -1,4 +1,6 @@
-"""The errors people see: what was given, the rule, the fix. Never a data value, never a count of records."""
+"""The errors people see: what was given, the rule, the fix. Never a data value, never a count of
+records.
+"""
 
 from __future__ import annotations
 
@@ -12,7 +14,8 @@ class DuffError(ValueError):
 
     References
     ----------
-    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2: every output counts, errors too.
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2: every
+    output counts, errors too.
     """
 
 
@@ -25,7 +28,8 @@ class BoundsError(DuffError):
 
     References
     ----------
-    Mironov, "On significance of the least significant bits for differential privacy" (CCS 2012): why the set must be public.
+    Mironov, "On significance of the least significant bits for differential privacy" (CCS 2012):
+    why the set must be public.
     """
 
 
@@ -51,7 +55,8 @@ class BudgetExceeded(DuffError):
 
     References
     ----------
-    Rogers, Roth, Ullman and Vadhan, "Privacy odometers and filters" (NeurIPS 2016): a budget that stops releases.
+    Rogers, Roth, Ullman and Vadhan, "Privacy odometers and filters" (NeurIPS 2016): a budget that
+    stops releases.
     """
 
 
@@ -60,7 +65,8 @@ class LedgerError(DuffError):
 
     Privacy
     -------
-    Raised before the draw, or after it in place of the release; the text tells about the file alone.
+    Raised before the draw, or after it in place of the release; the text tells about the file
+    alone.
 
     References
     ----------

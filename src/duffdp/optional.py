@@ -1,4 +1,6 @@
-"""Packages that only some functions need: imported when used, with an error that says what to install."""
+"""Packages that only some functions need: imported when used, with an error that says what to
+install.
+"""
 
 from __future__ import annotations
 
@@ -14,4 +16,6 @@ def load(module: str, extra: str) -> Any:
         return import_module(module)
     except ModuleNotFoundError:
         package = module.partition(".")[0]
-        raise DuffError(f"this needs {package}, which is not installed. Run: pip install 'duffdp[{extra}]'.") from None
+        raise DuffError(
+            f"this needs {package}, which is not installed. Run: pip install 'duffdp[{extra}]'."
+        ) from None

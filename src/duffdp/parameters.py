@@ -13,7 +13,8 @@ from duffdp.errors import DuffError
 
 Choice = Literal["best", "duff"]  # of mechanism: the most accurate one, or the paper's
 
-LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e9  # no answer to speak of below, no protection above, and doubles bear it
+# no answer to speak of below, no protection above, and doubles bear it
+LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e9
 LARGEST_DENOMINATOR = 10**6  # of a share q: keeps m * n in int64 up to 9 * 10**12 records
 
 
@@ -21,7 +22,11 @@ def plain_number(value: Any) -> int | float | Decimal | Fraction | None:
     """A number of Python or numpy as one of Python; None for anything else, truth values too."""
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item() if getattr(value, "ndim", 0) == 0 else None
-    return value if isinstance(value, int | float | Decimal | Fraction) and not isinstance(value, bool) else None
+    return (
+        value
+        if isinstance(value, int | float | Decimal | Fraction) and not isinstance(value, bool)
+        else None
+    )
 
 
 def exact(number: float | Decimal | Fraction) -> Fraction:
@@ -62,7 +67,9 @@ def read_qs(qs: Any) -> tuple[Fraction, ...]:
         raise DuffError(f"qs must hold at least one number from 0 to 1, got none. {fix}")
     for a, b in pairwise(shares):
         if a == b:
-            raise DuffError(f"qs must differ from each other, got {share_text(a)} twice. Ask for it once.")
+            raise DuffError(
+                f"qs must differ from each other, got {share_text(a)} twice. Ask for it once."
+            )
     return tuple(shares)
 
 
@@ -70,6 +77,16 @@ def share_text(q: Fraction) -> str:
     """A share as short as it can be without being taken for another one."""
     short = f"{float(q):g}"
     return short if Fraction(short) == q else repr(float(q))
+
+
+def read_trim(trim: Any) -> Fraction:
+    """The share that a trimmed mean cuts off at either end: above 0 and below 1/2."""
+    number = plain_number(trim)
+    if number is None or not 0 < number < 0.5:
+        raise DuffError(
+            f"trim must be a number above 0 and below 0.5, got {trim!r:.40}. Pass for example trim=0.1."
+        )
+    return exact(number).limit_denominator(LARGEST_DENOMINATOR)
 
 
 def read_nodes(nodes: Any) -> int:
@@ -84,13 +101,20 @@ def read_k(k: Any) -> int:
 
 def read_contributions(contributions: Any) -> int:
     """How many rows of a person count: a whole number of 1 or more."""
-    return _whole("contributions", contributions, 1, "the rows of a person that count. Pass for example contributions=1")
+    return _whole(
+        "contributions",
+        contributions,
+        1,
+        "the rows of a person that count. Pass for example contributions=1",
+    )
 
 
 def _whole(name: str, value: Any, least: int, fix: str) -> int:
     number = plain_number(value)
     if not isinstance(number, int) or number < least:
-        raise DuffError(f"{name} must be a whole number of {least} or more, got {value!r:.40}: {fix}.")
+        raise DuffError(
+            f"{name} must be a whole number of {least} or more, got {value!r:.40}: {fix}."
+        )
     return number
 
 
@@ -99,7 +123,8 @@ def read_confidence(confidence: Any) -> Decimal:
     number = plain_number(confidence)
     if number is None or not 0 < number < 1:
         raise DuffError(
-            f"confidence must lie between 0 and 1, got {confidence!r:.40}. Pass for example confidence=0.95."
+            f"confidence must lie between 0 and 1, got {confidence!r:.40}. Pass for example "
+            "confidence=0.95."
         )
     share = exact(number)
     return Decimal(share.numerator) / Decimal(share.denominator)
@@ -110,7 +135,9 @@ def read_number(name: str, value: Any, low: float, high: float, fix: float) -> f
     number = plain_number(value)
     if number is None or not low < number < high:
         rule = (
-            f"a finite number above {low:g}" if math.isinf(high) else f"a number between {low:g} and {high:g}"
+            f"a finite number above {low:g}"
+            if math.isinf(high)
+            else f"a number between {low:g} and {high:g}"
         )
         raise DuffError(f"{name} must be {rule}, got {value!r}. Pass for example {name}={fix:g}.")
     return float(number)
@@ -120,7 +147,10 @@ def read_delta(delta: Any) -> Fraction:
     """A delta from 0 to below 1."""
     number = plain_number(delta)
     if number is None or not 0 <= number < 1:
-        raise DuffError(f"delta must be a number from 0 to below 1, got {delta!r:.40}. Pass for example delta=0.")
+        raise DuffError(
+            f"delta must be a number from 0 to below 1, got {delta!r:.40}. Pass for "
+            "example delta=0."
+        )
     return exact(number)
 
 
@@ -128,5 +158,8 @@ def read_weight(weight: Any) -> Fraction:
     """A finite weight above 0."""
     number = plain_number(weight)
     if number is None or not 0 < number < math.inf:
-        raise DuffError(f"weight must be a finite number above 0, got {weight!r:.40}. Pass for example weight=1.")
+        raise DuffError(
+            f"weight must be a finite number above 0, got {weight!r:.40}. Pass for "
+            "example weight=1."
+        )
     return exact(number)

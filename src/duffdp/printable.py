@@ -6,7 +6,8 @@ import unicodedata
 
 
 def visible(text: str) -> str:
-    """The text with control, format and surrogate characters written out, so that none can act on a terminal or a page.
+    """The text with control, format and surrogate characters written out, so that none can act on a
+    terminal or a page.
 
     Examples
     --------
@@ -23,4 +24,6 @@ def _written(char: str) -> str:
     if unicodedata.category(char) not in ("Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"):
         return char
     code = ord(char)
-    return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+    return (
+        f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+    )

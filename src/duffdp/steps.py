@@ -17,7 +17,8 @@ from duffdp.errors import DuffError
 class Tail:
     """Candidates that the runs of a window leave out: before `first` and after `last`.
 
-    `floor` is a lower bound of their distance and `distance_of` finds it for one of them, by a pass over the data.
+    `floor` is a lower bound of their distance and `distance_of` finds it for one of them, by a pass
+    over the data.
     """
 
     first: int
@@ -40,17 +41,20 @@ class StepFunction:
     domain
         The public candidates.
     start, count, distance
-        int64 arrays: first candidate, number of candidates and distance of every run, in domain order.
+        int64 arrays: first candidate, number of candidates and distance of every run, in domain
+        order.
     unit
         What one step of `distance` is worth: 1, or a fraction for rank scores.
     rate
-        The largest c / epsilon that keeps epsilon: 1/2 in general, 1 where the distance moves in one direction only.
+        The largest c / epsilon that keeps epsilon: 1/2 in general, 1 where the distance moves in
+        one direction only.
     tail
         None for a whole step function; in a window, what it leaves out.
 
     Privacy
     -------
-    Not private: it tells about the data. It is the input of a mechanism and never part of a release.
+    Not private: it tells about the data. It is the input of a mechanism and never part of a
+    release.
 
     References
     ----------
@@ -73,18 +77,31 @@ class StepFunction:
     tail: Tail | None = None
 
     def check(self) -> None:
-        """Raise an error unless the runs and the tail are together the whole domain, in order and without gaps."""
+        """Raise an error unless the runs and the tail are together the whole domain, in order and
+        without gaps.
+        """
         kinds = {getattr(a, "dtype", None) for a in (self.start, self.count, self.distance)}
-        if kinds != {np.dtype(np.int64)} or not len(self.start) == len(self.count) == len(self.distance):
+        if kinds != {np.dtype(np.int64)} or not len(self.start) == len(self.count) == len(
+            self.distance
+        ):
             raise DuffError(
-                "start, count and distance of a step function must be int64 arrays of one length. Use np.array(..., np.int64)."
+                "start, count and distance of a step function must be int64 arrays of one length. "
+                "Use np.array(..., np.int64)."
             )
-        first, last = (0, self.domain.size - 1) if self.tail is None else (self.tail.first, self.tail.last)
+        first, last = (
+            (0, self.domain.size - 1) if self.tail is None else (self.tail.first, self.tail.last)
+        )
         edge = self.start + self.count
-        whole = len(edge) > 0 and self.start[0] == first and edge[-1] == last + 1 and (self.start[1:] == edge[:-1]).all()
+        whole = (
+            len(edge) > 0
+            and self.start[0] == first
+            and edge[-1] == last + 1
+            and (self.start[1:] == edge[:-1]).all()
+        )
         if not whole or (self.count <= 0).any():
             raise DuffError(
-                f"the runs of a step function must cover {self.domain!r}: begin at {first}, end at {last}, none empty, no gaps. "
+                f"the runs of a step function must cover {self.domain!r}: begin at {first}, end at "
+                f"{last}, none empty, no gaps. "
                 "Give every candidate a distance, a large one if it cannot be reached."
             )
 
@@ -115,9 +132,11 @@ _ZERO = np.zeros(1, dtype=np.intp)
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Batch:
-    """Step functions or windows of one statistic side by side, their runs in one array: ready to be raced in one go.
+    """Step functions or windows of one statistic side by side, their runs in one array: ready to be
+    raced in one go.
 
-    The tail of a window comes before its runs, as one run at the least distance that it can have, with the start -1.
+    The tail of a window comes before its runs, as one run at the least distance that it can have,
+    with the start -1.
     """
 
     domain: Domain
@@ -135,7 +154,11 @@ class Batch:
         pieces = [
             (s.start, s.count, s.distance)
             if s.tail is None
-            else (_after(-1, s.start), _after(s.tail.count, s.count), _after(s.tail.floor, s.distance))
+            else (
+                _after(-1, s.start),
+                _after(s.tail.count, s.count),
+                _after(s.tail.floor, s.distance),
+            )
             for s in steps
         ]
         begin = _ZERO
@@ -143,8 +166,19 @@ class Batch:
         if len(pieces) > 1:
             runs = np.array([len(count) for _, count, _ in pieces])
             begin = np.cumsum(runs) - runs
-            start, count, distance = (np.concatenate(column) for column in zip(*pieces, strict=True))
-        return cls(steps[0].domain, start, count, distance, begin, lambda i: steps[i].tail, steps[0].unit, steps[0].rate)
+            start, count, distance = (
+                np.concatenate(column) for column in zip(*pieces, strict=True)
+            )
+        return cls(
+            steps[0].domain,
+            start,
+            count,
+            distance,
+            begin,
+            lambda i: steps[i].tail,
+            steps[0].unit,
+            steps[0].rate,
+        )
 
     def __len__(self) -> int:
         return len(self.begin)
@@ -152,7 +186,9 @@ class Batch:
     def __getitem__(self, i: int) -> StepFunction:
         place = self.place(i)
         start, count, distance = self.start[place], self.count[place], self.distance[place]
-        return StepFunction(self.domain, start, count, distance, self.unit, self.rate, self.tail_of(i))
+        return StepFunction(
+            self.domain, start, count, distance, self.unit, self.rate, self.tail_of(i)
+        )
 
     def place(self, i: int) -> slice:
         """Where the runs of one step function lie, without its tail."""
@@ -169,8 +205,8 @@ def _after(first: int, runs: Ints) -> Ints:
 
 
 def nested(low: Ints, high: Ints, first: int = 0) -> tuple[Ints, Ints, Ints]:
-    """Runs for intervals [low_k, high_k] of candidates, each within the next: distance `first + k` where k is the first
-    that holds a candidate."""
+    """Runs for intervals [low_k, high_k] of candidates, each within the next: distance `first + k`
+    where k is the first that holds a candidate."""
     level = np.arange(first, first + len(low))
     start = np.concatenate([low[::-1], high[:-1] + 1])
     count = np.concatenate([low[-2::-1] - low[:0:-1], [high[0] - low[0] + 1], high[1:] - high[:-1]])

@@ -21,7 +21,8 @@ MOST_CANDIDATES = 2**12  # every candidate of every data set is looked at
 
 
 class Counterexample(AssertionError):
-    """Two neighbours on which a statistic breaks its promise: `data`, and `joined`, the record that joins.
+    """Two neighbours on which a statistic breaks its promise: `data`, and `joined`, the record
+    that joins.
 
     Privacy
     -------
@@ -48,9 +49,10 @@ def check_statistic(
 ) -> int:
     """Search all small data sets for neighbours that break the privacy of a statistic.
 
-    For every data set with fewer than `most` records and every record that may join it: the step functions must cover
-    the domain, the changes of the distances must lie within 1 / rate of each other, and the explicit laws of both mechanisms
-    must stay within epsilon. Data sets are visited by size, so the counterexample shown has the fewest records.
+    For every data set with fewer than `most` records and every record that may join it: the step
+    functions must cover the domain, the changes of the distances must lie within 1 / rate of each
+    other, and the explicit laws of both mechanisms must stay within epsilon. Data sets are
+    visited by size, so the counterexample shown has the fewest records.
 
     Parameters
     ----------
@@ -79,15 +81,18 @@ def check_statistic(
 
     Privacy
     -------
-    Looks at no real data. Finding nothing is evidence and not a proof: it is a proof for the data sets searched.
+    Looks at no real data. Finding nothing is evidence and not a proof: it is a proof for the data
+    sets searched.
 
     Runtime
     -------
-    All multisets of up to `most` records: 126 data sets for the defaults, and a few milliseconds each.
+    All multisets of up to `most` records: 126 data sets for the defaults, and a few milliseconds
+    each.
 
     References
     ----------
-    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007), definition 2 and theorem 6.
+    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007), definition 2 and
+    theorem 6.
 
     Examples
     --------
@@ -103,7 +108,8 @@ def check_statistic(
     universe = [chosen.value(i) for i in range(chosen.size)] if records is None else list(records)
     if not universe or most < 1:
         raise DuffError(
-            f"check_statistic needs records and most of 1 or more, got {len(universe)} records and most={most!r}."
+            f"check_statistic needs records and most of 1 or more, got {len(universe)} records and "
+            f"most={most!r}."
         )
     mechanisms: list[Mechanism] = [Exponential(epsilon), PermuteAndFlip(epsilon)]
     seen = cache(lambda data: _Seen(statistic, [universe[i] for i in data], chosen, mechanisms))
@@ -115,7 +121,8 @@ def check_statistic(
 
 
 class _Seen:
-    """One data set: the distance of every candidate, and its log-probability under every mechanism."""
+    """One data set: the distance of every candidate, and its log-probability under every
+    mechanism."""
 
     def __init__(
         self, statistic: Statistic, data: list[Any], domain: Domain, mechanisms: list[Mechanism]
@@ -147,11 +154,13 @@ def _compare(here: _Seen, there: _Seen, joined: Any, mechanisms: list[Mechanism]
     spread: Fraction = int(np.ptp(there.distance - here.distance)) * steps.unit
     if spread * steps.rate > 1:
         shown = ", ".join(
-            f"{steps.domain.value(i)!r} goes from {here.distance[i] * steps.unit} to {there.distance[i] * steps.unit}"
+            f"{steps.domain.value(i)!r} goes from {here.distance[i] * steps.unit} to "
+            f"{there.distance[i] * steps.unit}"
             for i in (low, high)
         )
         raise Counterexample(
-            f"{about}: the distance of {shown}. Changes may differ by at most {1 / steps.rate}, these differ by {spread}.",
+            f"{about}: the distance of {shown}. Changes may differ by at most {1 / steps.rate}, "
+            f"these differ by {spread}.",
             here.data,
             joined,
         )

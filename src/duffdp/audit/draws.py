@@ -13,9 +13,15 @@ DATA = (0, 0, 1, 1, 1, 2, 3, 3, 3, 3)
 
 
 def draw_deviation(
-    statistic: Any, mechanism: Any, *, size: int = 20_000, false_alarm: float = 1e-9, law: Any = None
-) -> tuple[float, float]:  # fmt: skip
-    """How far frequencies of draws are from the law, in total absolute difference, and how far chance alone would take them.
+    statistic: Any,
+    mechanism: Any,
+    *,
+    size: int = 20_000,
+    false_alarm: float = 1e-9,
+    law: Any = None,
+) -> tuple[float, float]:
+    """How far frequencies of draws are from the law, in total absolute difference, and how far
+    chance alone would take them.
 
     Parameters
     ----------
@@ -26,7 +32,8 @@ def draw_deviation(
     false_alarm
         The chance that a correct sampler lies beyond the limit.
     law
-        The mechanism whose law is expected, if not `mechanism` itself: to see that a wrong one is found.
+        The mechanism whose law is expected, if not `mechanism` itself: to see that a wrong one is
+        found.
 
     Returns
     -------
@@ -39,13 +46,14 @@ def draw_deviation(
 
     References
     ----------
-    Weissman, Ordentlich, Seroussi, Verdu and Weinberger, "Inequalities for the L1 deviation of the empirical
-    distribution" (2003): the limit holds for every sample size.
+    Weissman, Ordentlich, Seroussi, Verdu and Weinberger, "Inequalities for the L1 deviation of
+    the empirical distribution" (2003): the limit holds for every sample size.
 
     Examples
     --------
     >>> import duffdp
-    >>> deviation, limit = draw_deviation(duffdp.statistics.Median(), duffdp.mechanisms.Exponential(1.0), size=2000)
+    >>> mechanism = duffdp.mechanisms.Exponential(1.0)
+    >>> deviation, limit = draw_deviation(duffdp.statistics.Median(), mechanism, size=2000)
     >>> deviation <= limit
     True
     """

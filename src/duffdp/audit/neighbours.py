@@ -1,4 +1,5 @@
-"""The exact-neighbour test: all small data sets, one record more or less, and the laws of what comes out for both."""
+"""The exact-neighbour test: all small data sets, one record more or less, and the laws of what
+comes out for both."""
 
 from __future__ import annotations
 
@@ -20,7 +21,8 @@ class Distribution(Protocol):
     """What one draw can come to."""
 
     def outputs(self) -> Iterable[Any]:
-        """Outputs of every probability that there is: all, or one of each set that is equally likely."""
+        """Outputs of every probability that there is: all, or one of each set that is equally
+        likely."""
 
     def log_probability(self, output: Any, /) -> float:
         """Logarithm of the probability of one output; -inf for what cannot come out."""
@@ -53,9 +55,11 @@ class Stepped:
 def neighbours(
     many: int, most: int, *, repeats: bool = True
 ) -> Iterator[tuple[Chosen, Chosen, int]]:
-    """Every data set of fewer than `most` out of `many` records, with one record more, and that record.
+    """Every data set of fewer than `most` out of `many` records, with one record more, and that
+    record.
 
-    Data sets come by size; with `repeats` a record may occur more than once (edges of a graph may not).
+    Data sets come by size; with `repeats` a record may occur more than once (edges of a graph may
+    not).
     """
     combine = itertools.combinations_with_replacement if repeats else itertools.combinations
     for size in range(most):
@@ -66,12 +70,14 @@ def neighbours(
 
 
 def log_ratio(here: Sequence[Distribution], there: Sequence[Distribution]) -> float:
-    """The largest log-ratio, either way, of the probabilities of all outputs of independent draws."""
+    """The largest log-ratio, either way, of the probabilities of all outputs of independent
+    draws."""
     return max(map(abs, log_ratios(here, there)))
 
 
 def log_ratios(here: Sequence[Distribution], there: Sequence[Distribution]) -> tuple[float, float]:
-    """The least and the largest log-ratio of the probabilities of all outputs of independent draws."""
+    """The least and the largest log-ratio of the probabilities of all outputs of independent
+    draws."""
     least = most = 0.0
     for before, after in zip(here, there, strict=True):
         ratios = _of_each_output(before, after).values()
@@ -94,7 +100,8 @@ def _of_each_output(here: Distribution, there: Distribution) -> dict[Any, float]
 def largest_log_ratio(
     draws_of: Callable[[Data], Sequence[Distribution]], pairs: Iterable[tuple[Data, Data]]
 ) -> float:
-    """The largest privacy loss over pairs of neighbours: at most epsilon, or the guarantee is broken.
+    """The largest privacy loss over pairs of neighbours: at most epsilon, or the guarantee is
+    broken.
 
     Parameters
     ----------
@@ -110,7 +117,8 @@ def largest_log_ratio(
 def largest_loss(
     statistic: Any, mechanism: Any, *, size: int = 4, most: int = 5, domain: Any = None
 ) -> float:
-    """The largest privacy loss of a mechanism over all neighbours on a small domain: at most its epsilon, or it is broken.
+    """The largest privacy loss of a mechanism over all neighbours on a small domain: at most its
+    epsilon, or it is broken.
 
     Parameters
     ----------
@@ -129,7 +137,8 @@ def largest_loss(
 
     Privacy
     -------
-    Touches no data: a proof by enumeration for the domain and sizes that it covers, evidence for others.
+    Touches no data: a proof by enumeration for the domain and sizes that it covers, evidence for
+    others.
 
     Runtime
     -------
@@ -142,7 +151,9 @@ def largest_loss(
     Examples
     --------
     >>> import duffdp
-    >>> round(largest_loss(duffdp.statistics.Median(), duffdp.mechanisms.Exponential(1.0), size=3, most=3), 6) <= 1
+    >>> mechanism = duffdp.mechanisms.Exponential(1.0)
+    >>> loss = largest_loss(duffdp.statistics.Median(), mechanism, size=3, most=3)
+    >>> round(loss, 6) <= 1
     True
     """
     candidates = Grid(0, size - 1, 1) if domain is None else domain

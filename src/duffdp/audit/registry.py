@@ -1,4 +1,5 @@
-"""What of the registry can be audited by its explicit law: each statistic with the mechanisms that it is released by."""
+"""What of the registry can be audited by its explicit law: each statistic with the mechanisms
+that it is released by."""
 
 from __future__ import annotations
 
@@ -23,7 +24,8 @@ class Audited:
 
 
 def audited() -> Iterator[Audited]:
-    """Every statistic of tables that is one draw from a step function, with each choice of mechanism."""
+    """Every statistic of tables that is one draw from a step function, with each choice of
+    mechanism."""
     for known in entries():
         for example in known.examples:
             for choice in known.choices:

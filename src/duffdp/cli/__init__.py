@@ -19,7 +19,8 @@ def main() -> None:
         if error.name != "typer":
             raise
         sys.exit(
-            "duffdp: the command line needs typer, which is not installed. Run: pip install 'duffdp[cli]'."
+            "duffdp: the command line needs typer, which is not installed. "
+            "Run: pip install 'duffdp[cli]'."
         )
     except KeyboardInterrupt:  # before the first command, or after the last
         print("duffdp: stopped; what was charged stays charged", file=sys.stderr)

@@ -19,12 +19,13 @@ from duffdp.version import __version__
 
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
 STOPPED_TEXT = "stopped; what was charged stays charged"
-# Click lives inside of newer versions of typer and beside older ones: its own error is the second parent of this one.
+# Click lives inside of newer versions of typer: its own error is the second parent of this one.
 ClickError: Any = typer.BadParameter.__mro__[2]
 
 HELP = """Differentially private medians, quantiles, means, modes and counts of a table.
 
-Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot be used, 4 data not readable, 130 stopped.
+Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot be used,
+4 data not readable, 130 stopped.
 Errors are one line; with --debug, anywhere on the line, the traceback follows."""
 
 STATISTICS = {known.name: known for known in entries() if known.summary}
@@ -80,7 +81,7 @@ def run(arguments: list[str]) -> int:
         stopped = True
         raise KeyboardInterrupt
 
-    # A terminated command ends like an interrupted one: rows from a pipe must not stay behind in a file.
+    # A terminated command ends like an interrupted one: rows of a pipe must not stay behind.
     normal = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     replaced = {
         number: usual for number, usual in normal.items() if signal.getsignal(number) is usual
@@ -132,5 +133,6 @@ def _told(error: BaseException) -> tuple[int, str]:
     # Its own words might quote data.
     return (
         FAILED,
-        f"something unexpected went wrong ({type(error).__name__}). Run again with --debug and report it.",
+        f"something unexpected went wrong ({type(error).__name__}). Run again with --debug and "
+        "report it.",
     )

@@ -6,18 +6,23 @@ import typer
 
 WORDS = """
 Checked on this machine, with the installed code:
-- for every pair of neighbouring data sets of up to {most} records on a domain of {size} values, that the probabilities of all
-  outputs differ by a factor of at most e^epsilon (exact enumeration, no sampling);
-- that {draws} draws from the operating system's randomness follow the stated law (a correct sampler fails once in 10^9 runs).
-Not checked: larger data sets and domains (the proofs in docs/theory.md cover them); the randomness of the operating system;
-how long a release takes; whether your bounds, keys and categories are public; whether one person has more rows than you say;
-several quantiles together, counts and graphs (their tests enumerate them); the engines that read tables; the ledger ('duffdp ledger verify' does that)."""
+- for every pair of neighbouring data sets of up to {most} records on a domain of {size} values,
+  that the probabilities of all outputs differ by a factor of at most e^epsilon (exact
+  enumeration, no sampling);
+- that {draws} draws from the operating system's randomness follow the stated law (a correct
+  sampler fails once in 10^9 runs).
+Not checked: larger data sets and domains (the proofs in docs/theory.md cover them); the
+randomness of the operating system; how long a release takes; whether your bounds, keys and
+categories are public; whether one person has more rows than you say; several quantiles together,
+counts and graphs (their tests enumerate them); the engines that read tables; the ledger
+('duffdp ledger verify' does that)."""
 
 
 def audit() -> None:
     """Check the installed library on this machine.
 
-    Exact privacy on small domains, and real draws against their law; says in words what was checked and what was not.
+    Exact privacy on small domains, and real draws against their law; says in words what was checked
+    and what was not.
     """
     from duffdp.audit import draw_deviation, largest_loss
     from duffdp.audit.registry import audited

@@ -39,7 +39,10 @@ def epsilon_for(
     mechanism: OneMechanism = "best",
     delta: Delta = None,
 ) -> None:
-    """The smallest epsilon that is accurate enough. NOT PRIVATE for a file: use public or synthetic records."""
+    """The smallest epsilon that is accurate enough.
+
+    NOT PRIVATE for a file: use public or synthetic records.
+    """
     from duffdp import planning
     from duffdp.cli.output import say
     from duffdp.cli.planning import question

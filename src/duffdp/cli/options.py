@@ -38,7 +38,10 @@ Data = Annotated[
     str,
     typer.Argument(
         metavar="DATA",
-        help="A CSV, TSV, JSON lines or Parquet file, a folder of Parquet, 'file.duckdb::table', or - for a pipe.",
+        help=(
+            "A CSV, TSV, JSON lines or Parquet file, a folder of Parquet, 'file.duckdb::table', or "
+            "- for a pipe."
+        ),
     ),
 ]
 Pipe = Annotated[
@@ -76,7 +79,10 @@ Keys = Annotated[
     typer.Option(
         "--keys",
         metavar="A,B,...",
-        help="The public groups, once for each --by; or @FILE with one on a line. Every key is answered.",
+        help=(
+            "The public groups, once for each --by; or @FILE with one on a line. Every key is "
+            "answered."
+        ),
     ),
 ]
 Unit = Annotated[

@@ -33,7 +33,8 @@ def check_writable(path: Path | None) -> None:
         path.is_dir() or not os.access(path if path.exists() else path.absolute().parent, os.W_OK)
     ):
         raise DuffError(
-            f"cannot write {str(path)!r}. Choose a file in a folder that exists and can be written to."
+            f"cannot write {str(path)!r}. Choose a file in a folder that exists and can be "
+            "written to."
         )
 
 
@@ -50,7 +51,7 @@ def check_outputs(form: Format, out: Path | None, page: Path | None) -> None:
 
 
 def named_format(form: Format, out: Path | None) -> Format:
-    """The format that was asked for; where none was, the name of the file says which kind is wanted."""
+    """The format that was asked for; where none was, the one that the name of the file says."""
     if out is not None and form is Format.table and out.suffix[1:] in Format.__members__:
         return Format[out.suffix[1:]]
     return form
@@ -95,7 +96,8 @@ def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> Non
             raise
         print(_csv(rows, None))
         raise DuffError(
-            f"cannot write {str(out)!r} ({error.strerror}). The release was made; it is on standard output."
+            f"cannot write {str(out)!r} ({error.strerror}). The release was made; it is on "
+            "standard output."
         ) from None
 
 
@@ -103,7 +105,10 @@ def _caption(name: str, release: Release) -> str:
     unit = release.unit
     many = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
     who = unit.kind if unit.column is None else f"{unit.column} with up to {many}"
-    return f"{name or release.statistic}: epsilon {release.epsilon:.6g} for each {who}, {release.mechanism}"
+    return (
+        f"{name or release.statistic}: epsilon {release.epsilon:.6g} for each {who}, "
+        f"{release.mechanism}"
+    )
 
 
 def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:

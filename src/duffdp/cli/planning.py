@@ -23,7 +23,7 @@ def question(
     step: str | None,
     categories: str | None,
 ) -> dict[str, Any]:
-    """The arguments that `preview` and `epsilon_for` share; records of a file are read into memory."""
+    """The arguments that `preview` and `epsilon_for` share; a file is read into memory."""
     asked: dict[str, Any] = {"statistic": statistic, "q": q, "n": n}
     if bounds is not None:
         asked["bounds"] = tuple(value(text) for text in bounds)

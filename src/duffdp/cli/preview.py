@@ -63,7 +63,10 @@ def preview(
     delta: Delta = None,
     picture: Picture = None,
 ) -> None:
-    """How far each mechanism would err. NOT PRIVATE for a file: use public or synthetic records."""
+    """How far each mechanism would err.
+
+    NOT PRIVATE for a file: use public or synthetic records.
+    """
     from duffdp import planning
     from duffdp.cli.output import check_writable, table
     from duffdp.cli.planning import question
@@ -131,5 +134,6 @@ def _draw(found: list[Any], names: tuple[str, ...], statistic: str, picture: Pat
         figure.savefig(picture, dpi=150)
     except ValueError:
         raise DuffError(
-            f"cannot draw {str(picture)!r}: the kind of picture is not known. Use .png, .svg or .pdf."
+            f"cannot draw {str(picture)!r}: the kind of picture is not known. Use .png, .svg "
+            "or .pdf."
         ) from None

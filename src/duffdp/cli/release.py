@@ -42,7 +42,8 @@ def release(
 ) -> None:
     """Many releases over one source, as a plan says.
 
-    One epsilon is split by weights; everything is checked first, and the budget is charged for all releases or for none.
+    One epsilon is split by weights; everything is checked first, and the budget is charged for all
+    releases or for none.
     """
     from duffdp.cli.output import check_outputs, named_format, show, write_report
     from duffdp.cli.source import named_ledger, source_of, without_pandas
@@ -81,12 +82,14 @@ def _say(cost: Cost, book: Any) -> None:
         for name, facts in cost.releases.items()
     ]
     captions = [
-        f"epsilon {float(cost.epsilon):g} in all; nothing was charged, only names and types of columns were read"
+        f"epsilon {float(cost.epsilon):g} in all; nothing was charged, only names and types of "
+        "columns were read"
     ]
     if cost.remaining is not None:
         said = "fits" if cost.fits else "does NOT fit"
         captions.append(
-            f"budget of {book.dataset!r}: {float(cost.remaining):.12g} of {book.epsilon:g} left, the plan {said}"
+            f"budget of {book.dataset!r}: {float(cost.remaining):.12g} of {book.epsilon:g} "
+            f"left, the plan {said}"
         )
     table(rows, captions)
     if not cost.fits:

@@ -18,7 +18,7 @@ from duffdp.pipeline.toml import PIPE
 
 @contextmanager
 def source_of(path: str, kind: PipeKind | None = None) -> Iterator[str]:
-    """The path that DATA names; a pipe becomes a file that its owner alone can read, until the command ends."""
+    """The path that DATA names; a pipe becomes a file of its owner's, until the command ends."""
     if path != PIPE:
         if kind is not None:
             raise DuffError(f"--pipe says what a pipe holds, got the file {path!r}. Leave it out.")
@@ -26,7 +26,8 @@ def source_of(path: str, kind: PipeKind | None = None) -> Iterator[str]:
         return
     if sys.stdin.isatty():
         raise UnsupportedData(
-            "data are to come from a pipe, but there is none. Use: cat people.csv | duffdp median - ..."
+            "data are to come from a pipe, but there is none. "
+            "Use: cat people.csv | duffdp median - ..."
         )
     with tempfile.TemporaryDirectory(prefix="duffdp-") as folder:
         file = Path(folder) / f"piped.{kind or _kind_by_header()}"
@@ -36,13 +37,16 @@ def source_of(path: str, kind: PipeKind | None = None) -> Iterator[str]:
 
 
 def _kind_by_header() -> PipeKind:
-    """Parquet and CSV begin with what is public. JSON lines begin with a record, which must not decide."""
+    """Parquet and CSV begin with a public header; JSON lines with a record, which must not
+    decide.
+    """
     start = io.BufferedReader.peek(sys.stdin.buffer, 1)  # type: ignore[arg-type]
     if start[:4] == b"PAR1":
         return PipeKind.parquet
     if start.lstrip()[:1] in (b"", b"{", b"["):
         raise UnsupportedData(
-            "the pipe begins with no header. Pass --pipe jsonl for JSON lines; CSV needs a line with the names of its columns."
+            "the pipe begins with no header. Pass --pipe jsonl for JSON lines; CSV needs a "
+            "line with the names of its columns."
         )
     return PipeKind.csv
 
@@ -62,7 +66,7 @@ def named_ledger(path: Path | None, dataset: str | None, call_id: str | None) ->
 
 @contextmanager
 def without_pandas() -> Iterator[None]:
-    """Keep DuckDB from loading pandas for every constant in a query: it takes longer than the query."""
+    """Keep DuckDB from loading pandas for constants in a query: it takes longer than the query."""
     absent = sys.modules.setdefault("pandas", None) is None  # type: ignore[arg-type]
     try:
         yield

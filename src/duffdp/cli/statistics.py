@@ -1,4 +1,4 @@
-"""A command for every statistic of the registry: its options are laid out from the entry, what it does is one run."""
+"""A command for every statistic of the registry, with the options that its entry asks for."""
 
 from __future__ import annotations
 
@@ -23,8 +23,11 @@ PARAMETERS: dict[str, Any] = {
         typer.Option(
             "-q",
             metavar="SHARE",
-            help="Which quantile, from 0 to 1; may be repeated: one epsilon for all, drawn together.",
+            help="Which quantile, from 0 to 1; may be repeated: drawn together, for one epsilon.",
         ),
+    ],
+    "trim": Annotated[
+        float, typer.Option("--trim", help="The share that is cut off at either end, below 0.5.")
     ],
     "k": Annotated[int, typer.Option("-k", help="Edges of a star: 2 or more.")],
     "nodes": Annotated[

@@ -26,7 +26,7 @@ def _moment(text: str) -> dt.date:
 
 
 def listed(text: str) -> list[str]:
-    """The values of a comma-separated list, quoted like CSV where they hold commas; or the lines of @FILE."""
+    """The values of a list with commas, quoted like CSV; or the lines of @FILE."""
     file = text.removeprefix("@")
     if file == text:
         return next(csv.reader([text], skipinitialspace=True), [])

@@ -1,4 +1,4 @@
-"""Edge lists: pairs of node numbers from arrays, frames, sparse matrices and CSV files, as a simple undirected graph."""
+"""Edge lists: pairs of whole numbers from arrays, frames, sparse matrices and text files, as a simple undirected graph."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
+from itertools import chain
 from typing import Any, BinaryIO
 
 import numpy as np
@@ -16,23 +17,24 @@ from duffdp.engines.selection import is_table, narwhals
 from duffdp.errors import DuffError, UnsupportedData
 
 _FIX = "Pass two columns of whole node numbers."
-_INT64 = np.iinfo(np.int64)
-# Two whole numbers with a comma, a semicolon or blanks between them; up to 18 digits are an int64.
+DIGITS = 38  # a node number with more digits is none, so that no line takes long to read
+# Two whole numbers with a comma, a semicolon or blanks between them.
+_NUMBER = rb"([+-]?[0-9]{1,%d})" % DIGITS
 _EDGE = re.compile(
-    rb"^[ \t]*0*(\d{1,18})(?:[ \t]*[,;][ \t]*|[ \t]+)0*(\d{1,18})[ \t]*\r?$", re.MULTILINE
+    rb"^[ \t]*" + _NUMBER + rb"(?:[ \t]*[,;][ \t]*|[ \t]+)" + _NUMBER + rb"[ \t]*\r?$",
+    re.MULTILINE,
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Graph:
-    """A simple undirected graph: `tail < head` for every edge, nodes by falling degree, some of them without edges.
+    """A simple undirected graph: `first < second` for every edge, nodes by falling degree.
 
-    `nodes` is the public number of nodes; `degree` lists those with an edge and up to two without.
+    `degree` lists the nodes that have an edge and two that have none: there are always more.
     """
 
-    nodes: int
-    tail: Ints
-    head: Ints
+    first: Ints
+    second: Ints
     degree: Ints
 
     @property
@@ -43,8 +45,8 @@ class Graph:
     def adjacency(self) -> Any:
         """The symmetric adjacency matrix in scipy's CSR format."""
         sparse = scipy_sparse()
-        ones = np.ones(2 * len(self.tail), dtype=np.int64)
-        ends = np.concatenate([self.tail, self.head]), np.concatenate([self.head, self.tail])
+        ones = np.ones(2 * len(self.first), dtype=np.int64)
+        ends = np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first])
         return sparse.csr_matrix((ones, ends), shape=(self.size, self.size))
 
 
@@ -59,24 +61,24 @@ def scipy_sparse() -> Any:
     return scipy.sparse
 
 
-def read_edges(edges: Any, nodes: int) -> Graph:
-    """The simple graph of the edges between the public nodes 0 to nodes - 1, each edge read by itself.
+def read_edges(edges: Any) -> Graph:
+    """The simple graph of the edges, each read by itself.
 
-    Self-loops and what is no edge between such nodes are dropped; an edge that is listed twice or in both directions counts once.
+    Nodes are whole numbers of any sign. Self-loops and what is not two whole numbers are dropped;
+    an edge that is listed twice or in both directions counts once.
     """
     pairs = _pairs(edges)
-    pairs = pairs[(pairs >= 0).all(axis=1) & (pairs < nodes).all(axis=1)].astype(np.int64)
     pairs = pairs[pairs[:, 0] != pairs[:, 1]]
-    names, ends = np.unique(pairs, return_inverse=True)
+    labels, ends = np.unique(pairs, return_inverse=True)
     ends = ends.reshape(-1, 2)
-    size = min(nodes, len(names) + 2)
-    tail, head = np.divmod(np.unique(ends.min(axis=1) * size + ends.max(axis=1)), size)
-    degree = np.bincount(tail, minlength=size) + np.bincount(head, minlength=size)
+    size = len(labels) + 2
+    first, second = np.divmod(np.unique(ends.min(axis=1) * size + ends.max(axis=1)), size)
+    degree = np.bincount(first, minlength=size) + np.bincount(second, minlength=size)
     order = np.argsort(-degree, kind="stable")
     place = np.empty(size, dtype=np.int64)
     place[order] = np.arange(size)
-    tail, head = place[tail], place[head]
-    return Graph(nodes, np.minimum(tail, head), np.maximum(tail, head), degree[order])
+    first, second = place[first], place[second]
+    return Graph(np.minimum(first, second), np.maximum(first, second), degree[order])
 
 
 def check_edges(edges: Any) -> None:
@@ -86,10 +88,10 @@ def check_edges(edges: Any) -> None:
             return
     if isinstance(edges, np.ndarray):
         _pairs(edges[:0])
-    elif not hasattr(edges, "tocoo") and is_table(edges):
-        _from_frame(edges, rows=0)
     elif hasattr(edges, "tocoo"):
         _check_square(edges.shape)
+    elif is_table(edges):
+        _from_frame(edges, rows=0)
     elif not isinstance(edges, Iterable):
         _from_records(edges)
 
@@ -134,16 +136,24 @@ def _from_records(edges: Any) -> Array:
         quick = np.empty(0)
     if quick.dtype == np.int64 and quick.ndim == 2 and quick.shape[1] == 2:
         return quick
-    found = [pair for pair in map(_pair, listed) if pair is not None]
-    return np.array(found, dtype=np.int64).reshape(-1, 2)
+    return _whole_numbers([pair for pair in map(_pair, listed) if pair is not None])
 
 
 def _pair(record: Any) -> tuple[int, int] | None:
     try:
-        tail, head = map(operator.index, record)
+        first, second = map(operator.index, record)
     except (TypeError, ValueError):
         return None
-    return (tail, head) if max(abs(tail), abs(head)) <= _INT64.max else None
+    return (first, second) if max(abs(first), abs(second)) < 10**DIGITS else None
+
+
+def _whole_numbers(pairs: list[tuple[int, int]]) -> Array:
+    """int64, or numbers of Python where one of them is larger: equal numbers stay equal and others different."""
+    count = 2 * len(pairs)
+    try:
+        return np.fromiter(chain.from_iterable(pairs), np.int64, count).reshape(-1, 2)
+    except OverflowError:
+        return np.fromiter(chain.from_iterable(pairs), object, count).reshape(-1, 2)
 
 
 def _from_frame(edges: Any, rows: int | None = None) -> Array:
@@ -161,19 +171,18 @@ def _from_frame(edges: Any, rows: int | None = None) -> Array:
     for column in columns:
         _check_type(column.dtype.is_integer(), column.dtype)
     present = ~(columns[0].is_null() | columns[1].is_null())
-    return np.column_stack([_signed(column.filter(present).to_numpy()) for column in columns])
+    left, right = (_numbers(column.filter(present)) for column in columns)
+    if np.result_type(left, right).kind == "f":  # int64 beside uint64: no type of numpy has both
+        left, right = left.astype(object), right.astype(object)
+    return np.column_stack([left, right])
 
 
-def _signed(numbers: Array) -> Ints:
-    """Whole numbers as int64; larger ones are no nodes."""
-    if numbers.dtype == np.uint64:
-        numbers = (
-            np.where(numbers > np.uint64(_INT64.max), np.uint64(0), numbers + np.uint64(1)).astype(
-                np.int64
-            )
-            - 1
-        )
-    return numbers.astype(np.int64)
+def _numbers(column: Any) -> Array:
+    nw = narwhals()
+    if column.dtype in (nw.Int128, nw.UInt128):  # numpy has no such type
+        return np.array(column.to_list(), dtype=object)
+    numbers: Array = column.to_numpy()
+    return numbers
 
 
 def _from_matrix(matrix: Any) -> Array:
@@ -193,7 +202,7 @@ def _from_file(path: str | os.PathLike[str]) -> Array:
     with _open_file(path) as file:
         text = file.read()
     found = _EDGE.findall(text.removeprefix(b"\xef\xbb\xbf"))
-    return np.array(found, dtype="S18").reshape(-1, 2).astype(np.int64)
+    return _whole_numbers([(int(first), int(second)) for first, second in found])
 
 
 def _open_file(path: str | os.PathLike[str]) -> BinaryIO:

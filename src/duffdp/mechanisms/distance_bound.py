@@ -16,7 +16,8 @@ TINY = Decimal("1e-30")
 
 
 def distance_bound(candidates: int, coefficient: Fraction, flip: bool, confidence: Any) -> int:
-    """The least k such that an output at distance 0 up to k has at least this probability, whatever the data.
+    """The least k such that an output at distance 0 up to k has at least this probability, whatever
+    the data.
 
     Parameters
     ----------
@@ -39,8 +40,8 @@ def distance_bound(candidates: int, coefficient: Fraction, flip: bool, confidenc
 
     References
     ----------
-    Asi and Duchi, "Instance-optimality in differential privacy" (NeurIPS 2020), for the exponential mechanism; the exact worst
-    case of both mechanisms is in `docs/theory.md`.
+    Asi and Duchi, "Instance-optimality in differential privacy" (NeurIPS 2020), for the exponential
+    mechanism; the exact worst case of both mechanisms is in `docs/theory.md`.
 
     Examples
     --------
@@ -55,7 +56,8 @@ def distance_bound(candidates: int, coefficient: Fraction, flip: bool, confidenc
 
 
 def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
-    """The same for a mean, on any grid and under both mechanisms; the distance is counted from that of the closest candidate.
+    """The same for a mean, on any grid and under both mechanisms; the distance is counted from that
+    of the closest candidate.
 
     Parameters
     ----------
@@ -106,7 +108,9 @@ def _least(
 
 
 def _beyond(candidates: int, weight: Decimal, flip: bool) -> Decimal:
-    """Probability that one of the others wins, if one candidate has weight 1 and all others have this weight."""
+    """Probability that one of the others wins, if one candidate has weight 1 and all others have
+    this weight.
+    """
     expected = candidates * weight
     if not flip:
         return (expected - weight) / (1 + expected - weight)

@@ -8,17 +8,19 @@ from duffdp.steps import StepFunction
 
 
 class Exponential(Mechanism):
-    """The exponential mechanism: a candidate at distance d has probability proportional to exp(-c d).
+    """The exponential mechanism: a candidate at distance d has probability proportional to exp(-c
+    d).
 
     Parameters
     ----------
     epsilon
-        The privacy loss; c is `steps.rate * steps.unit * epsilon`, that is epsilon/2 for the paper's distances.
+        The privacy loss; c is `steps.rate * steps.unit * epsilon`, that is epsilon/2 for the
+        paper's distances.
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record, and epsilon-bounded range.
-    The domain is public. Draws are exact (`tests/neighbours_test.py`, `tests/race_test.py`).
+    Pure epsilon-differential privacy for neighbours that differ in one record, and epsilon-bounded
+    range. The domain is public. Draws are exact (`tests/neighbours_test.py`, `tests/race_test.py`).
 
     Utility
     -------
@@ -30,8 +32,8 @@ class Exponential(Mechanism):
 
     References
     ----------
-    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007). Gillenwater and Munoz Medina, "Duff"
-    (NeurIPS 2020), section 5 and Algorithm 1.
+    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007). Gillenwater and
+    Munoz Medina, "Duff" (NeurIPS 2020), section 5 and Algorithm 1.
 
     Examples
     --------

@@ -11,7 +11,8 @@ from duffdp.sampling.geometric import two_sided_geometric
 
 
 class Geometric:
-    """A count plus a whole number k with probability proportional to exp(-epsilon |k|), and at least 0.
+    """A count plus a whole number k with probability proportional to exp(-epsilon |k|), and at
+    least 0.
 
     Parameters
     ----------
@@ -20,12 +21,14 @@ class Geometric:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours whose counts differ by at most 1. Its range is not bounded: do not account
-    it as (epsilon^2 / 8)-zCDP. Clamping at 0 reads no data. Draws are exact (`tests/geometric_test.py`).
+    Pure epsilon-differential privacy for neighbours whose counts differ by at most 1. Its range is
+    not bounded: do not account it as (epsilon^2 / 8)-zCDP. Clamping at 0 reads no data. Draws are
+    exact (`tests/geometric_test.py`).
 
     Utility
     -------
-    Errs by about 1 / epsilon; no other mechanism does better for every reader who has an opinion before (Ghosh et al.).
+    Errs by about 1 / epsilon; no other mechanism does better for every reader who has an opinion
+    before (Ghosh et al.).
 
     Runtime
     -------
@@ -33,7 +36,8 @@ class Geometric:
 
     References
     ----------
-    Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms" (STOC 2009).
+    Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms" (STOC
+    2009).
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""The explicit law of a mechanism: probabilities of all candidates, and what follows from them without sampling."""
+"""The explicit law of a mechanism: probabilities of all candidates, and what follows from them
+without sampling.
+"""
 
 from __future__ import annotations
 
@@ -14,16 +16,18 @@ from duffdp.steps import StepFunction
 class Law:
     """Probabilities of all candidates, equal within a run.
 
-    Errors are absolute differences in the unit of the domain (days and seconds for dates and times); between categories
-    the error is 1 unless they are the same.
+    Errors are absolute differences in the unit of the domain (days and seconds for dates and
+    times); between categories the error is 1 unless they are the same.
 
     Privacy
     -------
-    Not private: it depends on the data without noise. For planning on public data, for tests and for research.
+    Not private: it depends on the data without noise. For planning on public data, for tests and
+    for research.
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level sets.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
+    sets.
 
     Examples
     --------
@@ -79,7 +83,9 @@ class Law:
         return float((self._mass * outside).sum())
 
     def interval(self, confidence: float) -> tuple[Any, Any]:
-        """Two candidates between which the output lies with at least this probability, cut evenly from both sides."""
+        """Two candidates between which the output lies with at least this probability, cut evenly
+        from both sides.
+        """
         domain = self._steps.domain
         if isinstance(domain, Categories):
             raise UnsupportedData(

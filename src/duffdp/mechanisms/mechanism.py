@@ -35,7 +35,8 @@ class Mechanism(ABC):
     def draw(self, steps: StepFunction, size: int | None = None, rng: object = None) -> Any:
         """One candidate, or an array of `size` independent ones, exactly from `law(steps)`.
 
-        With `rng=None` bits come from the operating system. A seed or a generator makes the draw reproducible and not private.
+        With `rng=None` bits come from the operating system. A seed or a generator makes the draw
+        reproducible and not private.
         """
         steps.check()
         source = entropy(rng)
@@ -46,7 +47,9 @@ class Mechanism(ABC):
         return steps.domain.values(races(steps, size, self.coefficient(steps), self._flip, source))
 
     def release(self, batch: Batch, source: Entropy) -> list[int]:
-        """The index of one candidate from each of several step functions or windows of one statistic, in one race."""
+        """The index of one candidate from each of several step functions or windows of one
+        statistic, in one race.
+        """
         return race(batch, self.coefficient(batch), self._flip, source)
 
     def law(self, steps: StepFunction) -> Law:

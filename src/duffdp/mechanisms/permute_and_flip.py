@@ -20,7 +20,8 @@ def _gauss_legendre() -> tuple[Floats, Floats]:
 class PermuteAndFlip(Mechanism):
     """Permute-and-flip: report the least `c d - noise` with exponential noise for each candidate.
 
-    Never worse in expectation than the exponential mechanism at the same epsilon, and better on coarse domains.
+    Never worse in expectation than the exponential mechanism at the same epsilon, and better on
+    coarse domains.
 
     Parameters
     ----------
@@ -29,8 +30,9 @@ class PermuteAndFlip(Mechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record. It is not bounded-range: do not account it as
-    (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact (`tests/neighbours_test.py`, `tests/race_test.py`).
+    Pure epsilon-differential privacy for neighbours that differ in one record. It is not
+    bounded-range: do not account it as (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact
+    (`tests/neighbours_test.py`, `tests/race_test.py`).
 
     Utility
     -------
@@ -42,9 +44,9 @@ class PermuteAndFlip(Mechanism):
 
     References
     ----------
-    McKenna and Sheldon, "Permute-and-flip: a new mechanism for differentially private selection" (NeurIPS 2020).
-    Ding, Kifer, Steinke, Wang, Xiao and Zhang, "The permute-and-flip mechanism is identical to report-noisy-max with
-    exponential noise" (2021).
+    McKenna and Sheldon, "Permute-and-flip: a new mechanism for differentially private selection"
+    (NeurIPS 2020). Ding, Kifer, Steinke, Wang, Xiao and Zhang, "The permute-and-flip mechanism is
+    identical to report-noisy-max with exponential noise" (2021).
 
     Examples
     --------
@@ -59,9 +61,9 @@ class PermuteAndFlip(Mechanism):
     _flip = True
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
-        """P(x) = p_x times the integral over y in (0, 1) of G(y) / (1 - p_x y), G(y) = product over all candidates of
-        (1 - p y), p = exp(-c (d - min d)): y is exp(-noise) of the winner. Gauss-Legendre on panels of width 1 / sum(p),
-        over which G falls by at least a factor e."""
+        """P(x) = p_x times the integral over y in (0, 1) of G(y) / (1 - p_x y), G(y) = product over
+        all candidates of (1 - p y), p = exp(-c (d - min d)): y is exp(-noise) of the winner.
+        Gauss-Legendre on panels of width 1 / sum(p), over which G falls by at least a factor e."""
         nodes, weights = _gauss_legendre()
         level, run = np.unique(steps.distance, return_inverse=True)
         size = np.bincount(run, weights=steps.count.astype(np.float64))
@@ -71,7 +73,8 @@ class PermuteAndFlip(Mechanism):
         width = min(1.0, panels / mass) / panels
         y = (np.arange(panels)[:, None] + (nodes + 1) / 2).ravel() * width
         weight = np.tile(weights / 2, panels) * width
-        # Beyond this p is so small that log(1 - p y) is -p y and 1 / (1 - p y) is 1, to the last digit.
+        # Beyond this p is so small that log(1 - p y) is -p y and 1 / (1 - p y) is 1, to the last
+        # digit.
         near = int((p > 2.0**-60).sum())
         log_g = -float(size[near:] @ p[near:]) * y
         inverse = np.ones((near, len(y)))

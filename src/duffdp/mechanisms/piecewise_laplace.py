@@ -13,16 +13,21 @@ from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.sampling.lazy_uniform import LazyUniform, decide
 
 LEAST = Fraction(1, 10**6)  # the number of rungs grows with 1 / epsilon
-SHARE = 12  # epsilon / SHARE is how fast smoothed rungs may grow: 1/6 of epsilon pays for it, whatever the graph
+# epsilon / SHARE is how fast smoothed rungs may grow: 1/6 of epsilon pays for it, whatever the
+# graph
+SHARE = 12
 BITS = 64  # rungs are smoothed in units of 2**-BITS, rounded up
+CHUNK = 2**16  # rungs in memory at once
 
 
 class PiecewiseLaplace:
-    """Laplace noise whose scale grows with the local sensitivity: about half the error of a ladder, with tails as light.
+    """Laplace noise whose scale grows with the local sensitivity: about half the error of a ladder,
+    with tails as light.
 
-    Rungs are smoothed, `J(k) = max(I(k), J(k+1) / (1 + epsilon/12))`, so that neighbouring rungs and those of neighbouring data
-    differ by little. With Z from a Laplace law of rate `c = 5/6 epsilon` the output is the count plus, in the direction of
-    Z, `J(0) + ... + J(k-1) + (|Z| - k) J(k)` for `k = floor(|Z|)`, rounded to a whole number and clamped to 0 .. most.
+    Rungs are smoothed, `J(k) = max(I(k), J(k+1) / (1 + epsilon/12))`, so that neighbouring rungs
+    and those of neighbouring data differ by little. With Z from a Laplace law of rate `c = 5/6
+    epsilon` the output is the count plus, in the direction of Z, `J(0) + ... + J(k-1) + (|Z| - k)
+    J(k)` for `k = floor(|Z|)`, rounded to a whole number and clamped to 0 .. most.
 
     Parameters
     ----------
@@ -31,12 +36,13 @@ class PiecewiseLaplace:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours S, S' that differ in one edge or record. As on a ladder, one change moves
-    the position |Z| of an output by at most 1: `J(k)(S) <= J(k+1)(S')` and `J(0) >= |T(S) - T(S')|`. So the levels of
-    an output differ by at most 1, and their rungs by at most a factor of `(1 + epsilon/12)^2`, for
-    `J(k+1)(S') <= J(k+2)(S) <= (1 + epsilon/12)^2 J(k)(S)`. The density `c/2 exp(-c |Z|) / J` changes by a factor of at most
-    `exp(c) (1 + epsilon/12)^2 <= exp(epsilon)`. Rounding and clamping read no data (`tests/piecewise_laplace_test.py`:
-    all graphs on up to 5 nodes). Draws are exact.
+    Pure epsilon-differential privacy for neighbours S, S' that differ in one edge or record. As on
+    a ladder, one change moves the position |Z| of an output by at most 1: `J(k)(S) <= J(k+1)(S')`
+    and `J(0) >= |T(S) - T(S')|`. So the levels of an output differ by at most 1, and their rungs by
+    at most a factor of `(1 + epsilon/12)^2`, for `J(k+1)(S') <= J(k+2)(S) <= (1 + epsilon/12)^2
+    J(k)(S)`. The density `c/2 exp(-c |Z|) / J` changes by a factor of at most `exp(c) (1 +
+    epsilon/12)^2 <= exp(epsilon)`. Rounding and clamping read no data
+    (`tests/piecewise_laplace_test.py`: all graphs on up to 5 nodes). Draws are exact.
 
     Utility
     -------
@@ -48,8 +54,9 @@ class PiecewiseLaplace:
 
     References
     ----------
-    Zhang et al. (SIGMOD 2015): ladders. Nissim, Raskhodnikova and Smith (STOC 2007): smoothing. Durfee (2025): piecewise
-    Laplace noise over the reach of t changes. The proof for smoothed rungs is in `docs/graphs.md`.
+    Zhang et al. (SIGMOD 2015): ladders. Nissim, Raskhodnikova and Smith (STOC 2007): smoothing.
+    Durfee (2025): piecewise Laplace noise over the reach of t changes. The proof for smoothed rungs
+    is in `docs/graphs.md`.
 
     Examples
     --------
@@ -66,32 +73,29 @@ class PiecewiseLaplace:
         self._epsilon = read_epsilon(epsilon)
         if self._epsilon < LEAST:
             raise DuffError(
-                f"epsilon must be at least {float(LEAST):g} here, got {epsilon!r:.40}. Pass for example epsilon=1.0."
+                f"epsilon must be at least {float(LEAST):g} here, got {epsilon!r:.40}. Pass for "
+                "example epsilon=1.0."
             )
         self.epsilon = float(self._epsilon)
         self.rate = self._epsilon * Fraction(SHARE - 2, SHARE)
 
     def smoothed(self, ladder: CountLadder, levels: int) -> list[int]:
-        """J(0) .. J(levels - 1) in units of 2**-64, exactly as the recursion from infinitely far gives them."""
+        """J(0) .. J(levels - 1) in units of 2**-64, exactly as the recursion from infinitely far
+        gives them.
+        """
         growth = 1 + self._epsilon / SHARE
         up, down = growth.numerator, growth.denominator
-        end = levels + 32
-        while True:
-            raw = ladder.sensitivity(0, end)
-            ahead, settled = ladder.ceiling << BITS, raw[-1] == ladder.ceiling
-            smooth: list[int] = []
-            for level in range(end - 1, -1, -1):
-                here, behind = raw[level] << BITS, -(-ahead * down // up)
-                ahead = max(here, behind)
-                if level >= levels:
-                    settled = (
-                        settled or here >= behind
-                    )  # from here on nothing depends on what lies beyond `end`
-                else:
+        # From `end` on the sensitivities themselves grow slowly enough: there J is I.
+        end = max(levels, ladder.slow_from(growth))
+        smooth: list[int] = []
+        ahead = 0
+        for begin in range(end - end % CHUNK, -1, -CHUNK):
+            rungs = ladder.sensitivity(begin, min(begin + CHUNK, end + 1))
+            for level in range(begin + len(rungs) - 1, begin - 1, -1):
+                ahead = max(rungs[level - begin] << BITS, -(-ahead * down // up))
+                if level < levels:
                     smooth.append(ahead)
-            if settled:
-                return smooth[::-1]
-            end = 2 * end
+        return smooth[::-1]
 
     def release(self, ladder: CountLadder, most: int, source: Entropy) -> int:
         """One whole number from 0 to `most`."""
@@ -126,7 +130,9 @@ class PiecewiseLaplace:
     def expected_error(self, ladder: CountLadder) -> float:
         """Expected distance between the output and the count, before rounding and clamping."""
         c = float(self.rate)
-        smooth = self.smoothed(ladder, math.ceil((40 + math.log(ladder.ceiling + 1)) / c))
+        # J(k) exp(-c k) falls at least as fast as exp(-(c - epsilon/12) k): what is left out is
+        # exp(-40) of it.
+        smooth = self.smoothed(ladder, math.ceil(40 / (c - self.epsilon / SHARE)))
         return (
             math.fsum(j / (1 << BITS) * math.exp(-c * k) for k, j in enumerate(smooth))
             * -math.expm1(-c)

@@ -1,4 +1,6 @@
-"""The mechanisms that releases are drawn by, by their names; one is loaded when it is first asked for."""
+"""The mechanisms that releases are drawn by, by their names; one is loaded when it is first asked
+for.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Several releases over one source under one epsilon: checked together, charged all or none, then drawn."""
+"""Several releases under one epsilon: checked together, charged all or none, then drawn."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ GRAPH_WORDS = ("mechanism", "name")
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a plan would cost: the facts and the number of rows of every release, and what its ledger has left."""
+    """What a plan would cost: the facts and rows of every release, and what its ledger has left."""
 
     releases: dict[str, Facts]
     rows: dict[str, int]
@@ -46,9 +46,10 @@ class Plan:
     Parameters
     ----------
     releases
-        A mapping for each release: `statistic`, `column`, its parameters (`q`, a list of them for several quantiles), `bounds` and
-        `step` or `categories`, `by` and `keys`, `unit`, `contributions`, `mechanism` as the verbs take them; `name`, and `weight`,
-        its share of epsilon in proportion to the others (1 if not given).
+        A mapping for each release: `statistic`, `column`, its parameters (`q`, a list of them for
+        several quantiles), `bounds` and `step` or `categories`, `by` and `keys`, `unit`,
+        `contributions`, `mechanism` as the verbs take them; `name`, and `weight`, its share of
+        epsilon in proportion to the others (1 if not given).
     epsilon
         The privacy loss of all releases together.
     unit, contributions, mechanism
@@ -58,18 +59,21 @@ class Plan:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for all releases together, for whoever is the unit of all of them; the shares add up to
-    epsilon. All parameters are checked before anything is charged, and all is charged before a row is read.
+    Pure epsilon-differential privacy for all releases together, for whoever is the unit of all of
+    them; the shares add up to epsilon. All parameters are checked before anything is charged, and
+    all is charged before a row is read.
 
     References
     ----------
-    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), theorem 3.14: shares add up.
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), theorem 3.14:
+    shares add up.
 
     Examples
     --------
     >>> import duffdp
     >>> ages = {"column": "age", "bounds": (0, 120)}
-    >>> plan = duffdp.Plan([{"statistic": "median", **ages}, {"statistic": "quantile", "q": 0.9, **ages, "weight": 3}], epsilon=1.0)
+    >>> tail = {"statistic": "quantile", "q": 0.9, "weight": 3}
+    >>> plan = duffdp.Plan([{"statistic": "median", **ages}, {**tail, **ages}], epsilon=1.0)
     >>> [(name, str(facts.loss.epsilon)) for name, facts in plan.check().releases.items()]
     [('median of age', '1/4'), ('quantile 0.9 of age', '3/4')]
     """
@@ -116,10 +120,11 @@ class Plan:
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Plan:
-        """A plan from a file: `source`, `epsilon`, and a `[[release]]` for each result; paths count from where it lies.
+        """A plan from a file: `source`, `epsilon`, and a `[[release]]` for each result.
 
-        `keys` is a list of values or, for several columns of `by`, one list for each: all combinations are answered. Keys and
-        categories that are text stand for values of the type that their column has.
+        Paths count from where the file lies. `keys` is a list of values or, for several columns of `by`, one list for each: all
+        combinations are answered. Keys and categories that are text stand for values of the type
+        that their column has.
         """
         given = read_toml(Path(path))
         plan = cls(given.pop("release"), **given)
@@ -127,7 +132,7 @@ class Plan:
         return plan
 
     def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
-        """What it would cost and what would be left; with data, names and types are checked too, and no row is read."""
+        """What it would cost; with data, names and types are checked too, and no row is read."""
         source = self.source if data is None else data
         found: dict[str, Facts] = {}
         rows: dict[str, int] = {}

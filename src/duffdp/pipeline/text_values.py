@@ -1,4 +1,4 @@
-"""Keys and categories that were written as text, in a plan or on a command line, as the values of their columns."""
+"""Keys and categories written as text, in a plan or a command, as the values of their columns."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ _TRUTH = {"true": True, "false": False}
 
 
 def with_values(ask: Ask, data: Any) -> Ask:
-    """The release with its texts read by the declared types of their columns; columns of text keep them."""
+    """The release with its texts read by the declared types of their columns."""
     checked = ask.check()
     selection, domain = checked.selection, checked.domain
     if selection.by:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import difflib
-import tomllib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -19,6 +18,8 @@ TOP = (*NEEDED, "ledger", "dataset", "call_id", "unit", "contributions", "mechan
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The plan in a file; a relative source or ledger is meant from where the file lies."""
+    import tomllib  # here: a command without a plan does without it
+
     try:
         with path.open("rb") as file:
             given = tomllib.load(file)

@@ -1,4 +1,4 @@
-"""Planning: how far each mechanism would err, and the epsilon that a wanted accuracy needs. Exact, and not private."""
+"""How far each mechanism would err, and the epsilon for a wanted accuracy: exact, not private."""
 
 from duffdp.planning.accuracy import Preview, preview
 from duffdp.planning.epsilon import EpsilonPlan, epsilon_for

@@ -20,12 +20,13 @@ class Preview:
 
     Privacy
     -------
-    Not private if `not_private` is True: it was computed from records that were given. Its text says so. From synthetic data it
-    says nothing about anyone.
+    Not private if `not_private` is True: it was computed from records that were given. Its text
+    says so. From synthetic data it says nothing about anyone.
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level sets.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
+    sets.
 
     Examples
     --------
@@ -91,13 +92,14 @@ def preview(
     data_sets: int = 8,
     seed: int = 0,
 ) -> Preview:
-    """The exact errors that mechanisms would make. NOT PRIVATE if records are given: for public or synthetic data.
+    """The exact errors that mechanisms would make. NOT PRIVATE if records are given.
 
     Parameters
     ----------
     data
-        Records shaped like yours (public or synthetic ones, so that nothing leaks), or a name with `n`: "normal" (centred in the
-        bounds, a twentieth of their range its standard deviation), "uniform", "beta" (1/2, 1/2).
+        Records shaped like yours (public or synthetic ones, so that nothing leaks), or a name with
+        `n`: "normal" (centred in the bounds, a twentieth of their range its standard deviation),
+        "uniform", "beta" (1/2, 1/2).
     epsilon
         The privacy loss that a release would have.
     bounds, step, categories
@@ -105,8 +107,9 @@ def preview(
     statistic, q
         "median", "quantile" (with q), "mean" or "mode".
     mechanisms
-        Names: "best" and "duff" as in a release; the baselines "rank-exponential", "error-exponential", "laplace",
-        "smooth-cauchy", "smooth-cauchy-tight", "smooth-pareto", "smooth-laplace" and "smooth-laplace-log-normal".
+        Names: "best" and "duff" as in a release; the baselines "rank-exponential",
+        "error-exponential", "laplace", "smooth-cauchy", "smooth-cauchy-tight", "smooth-pareto",
+        "smooth-laplace" and "smooth-laplace-log-normal".
     delta
         For the last two.
     n, data_sets, seed
@@ -130,13 +133,15 @@ def preview(
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level sets.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
+    sets.
 
     Examples
     --------
     >>> import duffdp
     >>> ages = [25, 38, 40, 41, 70] * 20
-    >>> print(duffdp.preview(ages, epsilon=0.5, bounds=(0, 120), step=1, mechanisms=["duff", "smooth-pareto"]))
+    >>> names = ["duff", "smooth-pareto"]
+    >>> print(duffdp.preview(ages, epsilon=0.5, bounds=(0, 120), step=1, mechanisms=names))
     median, epsilon 0.5
                                   mean error  half within  95 % within
     duff                             0.02514            0            0

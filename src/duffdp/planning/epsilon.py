@@ -20,16 +20,19 @@ class EpsilonPlan:
 
     Privacy
     -------
-    Not private if `not_private` is True: it was computed from records that were given. Its text says so.
+    Not private if `not_private` is True: it was computed from records that were given. Its text
+    says so.
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level sets.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
+    sets.
 
     Examples
     --------
     >>> import duffdp
-    >>> plan = duffdp.epsilon_for("uniform", n=100, within=0.05, probability=0.9, bounds=(0, 1), data_sets=2)
+    >>> shape = {"n": 100, "bounds": (0, 1), "data_sets": 2}
+    >>> plan = duffdp.epsilon_for("uniform", within=0.05, probability=0.9, **shape)
     >>> 0.5 < float(plan) < 3
     True
     """
@@ -66,12 +69,14 @@ def epsilon_for(
     data_sets: int = 8,
     seed: int = 0,
 ) -> EpsilonPlan:
-    """The smallest epsilon with which a release is accurate enough. NOT PRIVATE if records are given, see `preview`.
+    """The smallest epsilon that is accurate enough. NOT PRIVATE if records are given, see
+    `preview`.
 
     Parameters
     ----------
     within, probability
-        The output shall be within `within` (0 or more) of the truth with this probability, between 0 and 1.
+        The output shall be within `within` (0 or more) of the truth with this probability, between
+        0 and 1.
     mechanism
         One of the names of `preview`.
     data, bounds, step, categories, statistic, q, delta, n, data_sets, seed
@@ -95,13 +100,15 @@ def epsilon_for(
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level sets.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
+    sets.
 
     Examples
     --------
     >>> import duffdp
     >>> ages = [25, 38, 40, 41, 70] * 20
-    >>> print(duffdp.epsilon_for(ages, within=3, probability=0.95, bounds=(0, 120), step=1, mechanism="duff"))
+    >>> grid = {"bounds": (0, 120), "step": 1}
+    >>> print(duffdp.epsilon_for(ages, within=3, probability=0.95, **grid, mechanism="duff"))
     epsilon 0.2085: median by duff within 3 of the truth with probability 0.95
     NOT PRIVATE: computed from the records without noise. Share it only if the records are public.
     """
@@ -112,7 +119,8 @@ def epsilon_for(
         or not 0 <= within < math.inf
     ):
         raise DuffError(
-            f"within must be a finite number of 0 or more, got {within!r}. Pass for example within=1."
+            f"within must be a finite number of 0 or more, got {within!r}. Pass for example "
+            "within=1."
         )
     checked(mechanism, statistic, 1.0, delta)
     asked = questions(data, statistic, q, bounds, step, categories, n, data_sets, seed)
@@ -130,7 +138,8 @@ def epsilon_for(
         low, high = high, 4 * high
         if high > 1e6:
             raise DuffError(
-                f"no epsilon up to a million keeps {mechanism!r} within {within!r}. Pass a larger one or a smaller step."
+                f"no epsilon up to a million keeps {mechanism!r} within {within!r}. Pass a "
+                "larger one or a smaller step."
             )
     while low == high or not misses(low):
         low, high = low / 4, low

@@ -1,4 +1,4 @@
-"""What is asked: a statistic on the records that were given or on synthetic ones, and a mechanism by its name."""
+"""What is asked: a statistic on given or synthetic records, and a mechanism by its name."""
 
 from __future__ import annotations
 
@@ -74,7 +74,8 @@ class Question:
         known = entry(self._statistic)
         found: Any = getattr(sensitivity, str(known.planned))
         if known.planned == "quantile":
-            return found(self._values, _share(self._parameters), self._domain)  # type: ignore[no-any-return]
+            share = _share(self._parameters)
+            return found(self._values, share, self._domain)  # type: ignore[no-any-return]
         return found(self._values, self._domain)  # type: ignore[no-any-return]
 
     def prepared(self, mechanism: str) -> Any:
@@ -83,7 +84,8 @@ class Question:
             ((part, _),) = _recipe(self._statistic, self._parameters, mechanism, 1).parts
             return part.statistic.steps(self._values, self._domain)
         if mechanism == "rank-exponential":
-            return RankExponential(1.0, _share(self._parameters)).steps(self._values, self._domain)  # type: ignore[arg-type]
+            ranked = RankExponential(1.0, _share(self._parameters))
+            return ranked.steps(self._values, self._domain)  # type: ignore[arg-type]
         if isinstance(self._domain, Categories):
             raise DuffError(
                 f'{mechanism!r} adds noise to a number, got categories. Use "best" or "duff".'
@@ -141,7 +143,8 @@ def questions(
     known = entry(statistic)
     if (q is None) == ("q" in known.read):
         raise DuffError(
-            f'q goes with statistic="quantile" and with no other, got q={q!r} and statistic={statistic!r}.'
+            f'q goes with statistic="quantile" and with no other, got q={q!r} and '
+            f"statistic={statistic!r}."
         )
     parameters = {} if q is None else {"q": q}
     known.checked(parameters)
@@ -149,7 +152,8 @@ def questions(
         categories is not None and known.outputs == "grid"
     ):
         raise BoundsError(
-            "pass either bounds or, for a mode, categories: the public domain. For example bounds=(0, 120)."
+            "pass either bounds or, for a mode, categories: the public domain. For example "
+            "bounds=(0, 120)."
         )
     if not isinstance(data, str):
         if n is not None:
@@ -172,7 +176,8 @@ def questions(
             or number < (name == "data_sets")
         ):
             raise DuffError(
-                f"{name} must be a whole number, at least {int(name == 'data_sets')}, got {number!r}."
+                f"{name} must be a whole number, at least {int(name == 'data_sets')}, got "
+                f"{number!r}."
             )
     domain = _domain(bounds, step, None, integer=False)
     if not isinstance(domain, Grid) or domain.kind in ("date", "datetime"):

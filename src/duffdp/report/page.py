@@ -40,10 +40,11 @@ def write(
     releases
         One release, several, or a mapping from a heading to each: `{"Age": release}`.
     path
-        Where to write. The ending decides: `.html` is one file that needs no network, follows light and dark and prints well;
-        `.md` is Markdown.
+        Where to write. The ending decides: `.html` is one file that needs no network, follows light
+        and dark and prints well; `.md` is Markdown.
     ledger
-        The ledger the releases were charged to, for the budget before and after: anything with `epsilon` and `remaining()`.
+        The ledger the releases were charged to, for the budget before and after: anything with
+        `epsilon` and `remaining()`.
     title
         The heading of the page.
 
@@ -54,13 +55,13 @@ def write(
 
     Privacy
     -------
-    Made of releases and public parameters alone, so the page may be published where the values may. It says so in large letters
-    if a draw was seeded and is not private.
+    Made of releases and public parameters alone, so the page may be published where the values may.
+    It says so in large letters if a draw was seeded and is not private.
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definition 6, for the error as a number of people; `docs/theory.md`,
-    "How far an output can be".
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definition 6, for the error as a number of
+    people; `docs/theory.md`, "How far an output can be".
 
     Examples
     --------
@@ -99,7 +100,8 @@ def write(
         part.replace(path)
     except OSError as error:
         raise DuffError(
-            f"the report cannot be written to {str(path)!r} ({error.strerror}). Pass a path in a folder that exists."
+            f"the report cannot be written to {str(path)!r} ({error.strerror}). Pass a path in "
+            "a folder that exists."
         ) from None
     return path
 
@@ -115,7 +117,8 @@ def check_page(path: Path) -> tuple[Any, str]:
         import jinja2
     except ImportError:
         raise DuffError(
-            "reports are made with jinja2, which is not installed. Run: pip install 'duffdp[report]'."
+            "reports are made with jinja2, which is not installed. Run: pip install "
+            "'duffdp[report]'."
         ) from None
     return jinja2, template
 
@@ -132,7 +135,8 @@ def _named(releases: Any) -> list[tuple[str, Release]]:
         named = [("", None)]
     if not named or not all(isinstance(release, Release) for _, release in named):
         raise DuffError(
-            "releases must be a Release, a list of them or a mapping from headings to them. Pass what median() returned."
+            "releases must be a Release, a list of them or a mapping from headings to them. "
+            "Pass what median() returned."
         )
     return named
 
@@ -169,7 +173,8 @@ def _budget(ledger: Any, spent: float) -> dict[str, float]:
         after, total = float(getattr(left, "epsilon", left)), float(ledger.epsilon)
     except (AttributeError, TypeError):
         raise DuffError(
-            f"a ledger has epsilon and remaining(), got {type(ledger).__name__}. Pass a ledger or None."
+            f"a ledger has epsilon and remaining(), got {type(ledger).__name__}. Pass a ledger "
+            "or None."
         ) from None
     return {"total": total, "before": after + spent, "after": after}
 
@@ -183,7 +188,7 @@ def _html(value: object) -> object:
 _MARKS = str.maketrans(
     {mark: f"\\{mark}" for mark in "\\`*_{}[]#!"} | {mark: f"&#{ord(mark)};" for mark in "&<>|~$@"}
 )
-# Some dialects make links of addresses and pictures of words between colons; a time such as 10:30 is neither.
+# Some dialects make links of addresses and pictures of words between colons; 10:30 is neither.
 _LINKS = re.compile(r"(?<!\d):(?=\S)|:(?=[^\d\s])|(?<=www)\.", re.IGNORECASE)
 
 

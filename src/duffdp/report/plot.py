@@ -17,7 +17,7 @@ LETTER = 6.6  # width of a letter at 12 px, on average
 
 
 def plot(values: Values, domain: Domain) -> str:
-    """One line for each group, a dot where its value is; empty if there are too many groups or categories to read."""
+    """One line for each group, a dot where its value is; empty if there are too many to read."""
     values = values.on_domain()
     if len(values.places) > MOST_ROWS or (
         isinstance(domain, Categories) and domain.size > MOST_CATEGORIES
@@ -43,7 +43,8 @@ def plot(values: Values, domain: Domain) -> str:
         half = LETTER * len(text) / 2  # a long text at the end of the axis stays inside the picture
         anchor = "start" if x < half else "end" if x > WIDTH - half else "middle"
         out.append(
-            f'<text class="axis" x="{x:.1f}" y="{base + 20}" text-anchor="{anchor}">{escape(text)}</text>'
+            f'<text class="axis" x="{x:.1f}" y="{base + 20}" '
+            f'text-anchor="{anchor}">{escape(text)}</text>'
         )
     for i, (label, text, share) in enumerate(zip(labels, values.texts, shares, strict=True)):
         x, y = left + share * width, TOP + ROW * (i + 0.5)
@@ -58,13 +59,14 @@ def plot(values: Values, domain: Domain) -> str:
         if not isinstance(domain, Categories):
             anchor, shift = ("end", -11) if flip else ("start", 11)
             out.append(
-                f'<text class="number" x="{x + shift:.1f}" y="{y + 4:.1f}" text-anchor="{anchor}">{escape(text)}</text>'
+                f'<text class="number" x="{x + shift:.1f}" y="{y + 4:.1f}" '
+                f'text-anchor="{anchor}">{escape(text)}</text>'
             )
     return "".join([*out, "</svg>"])
 
 
 def _short(text: str, most: int) -> str:
-    """Text that can be read on a picture: nothing in it acts on the screen, and it is not too long."""
+    """Text for a picture: nothing in it acts on the screen, and it is not too long."""
     text = visible(text)
     return text if len(text) <= most else text[: most - 1] + "…"
 
@@ -78,7 +80,7 @@ def _categories(
 
 
 def _scale(grid: Grid, values: Values) -> tuple[list[tuple[float, str]], list[float]]:
-    """Ticks and places as shares of the axis: the public range, or the part of it around several values close to each other."""
+    """Ticks and places as shares of the axis: the public range, or its part around close values."""
     low, high = 0.0, float(grid.size - 1)
     least, most = min(values.places), max(values.places)
     if 0 < most - least < high / 4:

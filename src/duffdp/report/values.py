@@ -10,7 +10,7 @@ from duffdp.statistics.registry import entry
 
 
 class Values(NamedTuple):
-    """Names of the key columns and of the value, and for each row its keys, its value as text and its candidate."""
+    """Names of the columns, and for each row its keys, its value as text and its candidate."""
 
     columns: list[str]
     keys: list[list[str]]

@@ -18,7 +18,8 @@ from duffdp.statistics.registry import entry
 _FEW = 12  # so many categories are named, more are counted
 _UTILITIES = {
     "distance": "how many records would have to join or leave to make it true",
-    "signed": "how many records would have to join or leave to make it true, or untrue if it is true already",
+    "signed": "how many records would have to join or leave to make it true, "
+    "or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
     "ladder": "at least how many edges would have to be added or removed to make it true",
 }
@@ -30,8 +31,8 @@ _UNITS: dict[UnitKind, str] = {
 _MECHANISMS = {
     "exponential": "the exponential mechanism",
     "permute-and-flip": "permute-and-flip",
-    "joint-exponential": "the joint exponential mechanism, by how far the numbers of records between the answers are from "
-    "what they should be",
+    "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
+    "between the answers are from what they should be",
     "two-sided-geometric": "two-sided geometric noise on the count",
     "piecewise-laplace": "piecewise Laplace noise, as wide as one more edge could move the count",
 }
@@ -43,7 +44,7 @@ def number(value: float) -> str:
 
 
 def written(value: Any, domain: Domain) -> str:
-    """A candidate with as many digits as its grid has, but no more than a millionth of the range."""
+    """A candidate with the digits of its grid, but no finer than a millionth of the range."""
     if isinstance(value, dt.datetime):
         return value.isoformat(sep=" ")
     if (
@@ -93,18 +94,22 @@ def protected(release: Release) -> str:
     unit = release.unit
     if unit.kind == "row":
         return (
-            "One row of the table, whatever is in it: the result would be about as likely without it, or with one more. "
+            "One row of the table, whatever is in it: the result would be about as likely "
+            "without it, or with one more. "
             "This protects a person if a person has one row."
         )
     if unit.kind == "edge":
         return (
-            "One edge of the graph: the result would be about as likely without it, or with one more. Who is a node is assumed to "
+            "One edge of the graph: the result would be about as likely without it, or with "
+            "one more. Who is a node is assumed to "
             "be known, and a person with all their edges together is not protected."
         )
     rows = "one row" if unit.contributions == 1 else f"{unit.contributions} rows"
     return (
-        f"All rows with the same value of “{unit.column}” together. At most {rows} of each took part, "
-        f"{'over all groups together, ' if release.grouped else ''}picked at random; the guarantee covers them all at once."
+        f"All rows with the same value of “{unit.column}” together. At most {rows} of each "
+        "took part, "
+        f"{'over all groups together, ' if release.grouped else ''}picked at random; the "
+        "guarantee covers them all at once."
     )
 
 
@@ -131,8 +136,10 @@ def assumed_public(release: Release) -> list[str]:
             else number(float(domain.step))
         )
         first = (
-            f"the possible answers: from {written(domain.lower, domain)} to {written(domain.upper, domain)} "
-            f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest of them"
+            f"the possible answers: from {written(domain.lower, domain)} to "
+            f"{written(domain.upper, domain)} "
+            f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest "
+            "of them"
         )
     grouped = (
         ["the list of groups; a group without rows has an answer too"] if release.grouped else []
@@ -161,7 +168,10 @@ def _part(part: MechanismPart) -> str:
         said = f"{part.draws} draws of {said}, each with the same share of epsilon"
     if part.utility is None:
         return said
-    return f"{said}; an answer is the less likely, the larger its distance: {_UTILITIES.get(part.utility, part.utility)}"
+    return (
+        f"{said}; an answer is the less likely, the larger its distance: "
+        f"{_UTILITIES.get(part.utility, part.utility)}"
+    )
 
 
 def accuracy(release: Release) -> str:
@@ -176,6 +186,8 @@ def accuracy(release: Release) -> str:
     beyond = " beyond those that the closest possible answer needs" if mean else ""
     each = " This holds for each group by itself." if release.grouped else ""
     return (
-        f"With 95 % probability at most {likely:,} {row if likely == 1 else rows}{beyond} would have to join or leave to make this "
-        f"the exact answer; with 99 % at most {sure:,}.{each} This follows from what is public; the data play no part in it."
+        f"With 95 % probability at most {likely:,} {row if likely == 1 else rows}{beyond} "
+        "would have to join or leave to make this "
+        f"the exact answer; with 99 % at most {sure:,}.{each} This follows from what is "
+        "public; the data play no part in it."
     )

@@ -1,4 +1,5 @@
-"""The paper's baselines, sensitivities, guarantees and experiments: for comparison and not for release.
+"""The paper's baselines, sensitivities, guarantees and experiments: for comparison and not for
+release.
 
 Each part is loaded when it is first used.
 """

@@ -1,4 +1,6 @@
-"""How far every candidate is from being the statistic of the data. A statistic is loaded when it is first used."""
+"""How far every candidate is from being the statistic of the data. A statistic is loaded when it is
+first used.
+"""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -12,8 +14,20 @@ if TYPE_CHECKING:
     from duffdp.statistics.quantiles import Quantiles
     from duffdp.statistics.stars import Stars
     from duffdp.statistics.triangles import Triangles
+    from duffdp.statistics.trimmed_mean import TrimmedMean
 
-__all__ = ["Count", "Mean", "Median", "Mode", "Quantile", "Quantiles", "Stars", "Statistic", "Triangles"]
+__all__ = [
+    "Count",
+    "Mean",
+    "Median",
+    "Mode",
+    "Quantile",
+    "Quantiles",
+    "Stars",
+    "Statistic",
+    "Triangles",
+    "TrimmedMean",
+]
 
 _HOME = {
     "Count": "count",
@@ -25,6 +39,7 @@ _HOME = {
     "Stars": "stars",
     "Statistic": "ladder",
     "Triangles": "triangles",
+    "TrimmedMean": "trimmed_mean",
 }
 
 

@@ -18,7 +18,8 @@ class Count:
 
     References
     ----------
-    Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms" (STOC 2009).
+    Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms" (STOC
+    2009).
 
     Examples
     --------

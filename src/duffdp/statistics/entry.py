@@ -14,9 +14,11 @@ Parameters = Mapping[str, Any]
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """One draw of a release: the statistic that is asked, the mechanism that answers by name, and its share of epsilon.
+    """One draw of a release: the statistic that is asked, the mechanism that answers by name, and
+    its share of epsilon.
 
-    `columns` names the numbers that come out; they are candidates of the domain, or counts of records if not `on_domain`.
+    `columns` names the numbers that come out; they are candidates of the domain, or counts of
+    records if not `on_domain`.
     """
 
     statistic: Any  # has what the mechanism needs: windows, a profile of ranks, a count or a ladder
@@ -60,10 +62,12 @@ class Entry:
     examples
         Parameters for which the installed library is audited.
     distance_bound
-        Which bound on the distance of an output holds, if any: "any" as it stands, "one" if it is at least 1 (an empty data set
-        is one record away from everything), "mean" with that of the mean.
+        Which bound on the distance of an output holds, if any: "any" as it stands, "one" if it is
+        at least 1 (an empty data set is one record away from everything), "mean" with that of the
+        mean.
     planned
-        Which local sensitivities the baselines of planning need, for statistics that can be planned.
+        Which local sensitivities the baselines of planning need, for statistics that can be
+        planned.
     """
 
     name: str
@@ -94,7 +98,11 @@ class Entry:
         ((name, values),) = ((name, given[name]) for name in self.read)
         if not isinstance(values, list | tuple):
             return self.name, given
-        return (self.several[0], {self.several[1]: tuple(values)}) if len(values) != 1 else (self.name, {name: values[0]})
+        return (
+            (self.several[0], {self.several[1]: tuple(values)})
+            if len(values) != 1
+            else (self.name, {name: values[0]})
+        )
 
     def checked(self, given: Parameters) -> dict[str, Any]:
         """The parameters, read."""

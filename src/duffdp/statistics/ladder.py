@@ -1,4 +1,6 @@
-"""Step functions from local sensitivities (a ladder) or from the intervals that k changes can reach."""
+"""Step functions from local sensitivities (a ladder) or from the intervals that k changes can
+reach.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +18,8 @@ from duffdp.domain import Domain, Grid
 from duffdp.errors import BoundsError, DuffError
 from duffdp.steps import StepFunction, nested
 
-MOST_RUNGS = 2**22  # levels held in memory; a ladder that needs more wants a coarser statistic or larger sensitivities
+# levels held in memory; a ladder that needs more wants a coarser statistic or larger sensitivities
+MOST_RUNGS = 2**22
 
 
 @runtime_checkable
@@ -25,8 +28,9 @@ class Statistic(Protocol):
 
     Privacy
     -------
-    When one record joins or leaves, `max(change) - min(change)` of the distances, times `unit`, must be at most 1 / `rate`:
-    2 for the usual rate 1/2. `duffdp.testing.check_statistic` searches for a pair of data sets that break it.
+    When one record joins or leaves, `max(change) - min(change)` of the distances, times `unit`,
+    must be at most 1 / `rate`: 2 for the usual rate 1/2. `duffdp.testing.check_statistic` searches
+    for a pair of data sets that break it.
 
     References
     ----------
@@ -43,7 +47,9 @@ class Statistic(Protocol):
         """The distance of every candidate of the domain."""
 
 
-def ladder(value: Any, sensitivities: Callable[[int], Any] | Iterable[Any], domain: Grid) -> StepFunction:
+def ladder(
+    value: Any, sensitivities: Callable[[int], Any] | Iterable[Any], domain: Grid
+) -> StepFunction:
     """The step function of a statistic with known local sensitivities.
 
     A candidate x is at distance k if k is the fewest with `I(0) + ... + I(k-1) >= |x - value|`.
@@ -51,11 +57,13 @@ def ladder(value: Any, sensitivities: Callable[[int], Any] | Iterable[Any], doma
     Parameters
     ----------
     value
-        The statistic of the data, an exact number (int, Fraction, Decimal) or a float. Clamped to the bounds.
+        The statistic of the data, an exact number (int, Fraction, Decimal) or a float. Clamped to
+        the bounds.
     sensitivities
-        `I(t)` for t = 0, 1, ...: as a function of t, or in order. I(t) is the local sensitivity at distance t, the most
-        that one more change can move the statistic after t changes, or an upper bound with `I(t)(S') <= I(t+1)(S)` for all
-        neighbours S and S'. It must be computed without rounding down.
+        `I(t)` for t = 0, 1, ...: as a function of t, or in order. I(t) is the local sensitivity at
+        distance t, the most that one more change can move the statistic after t changes, or an
+        upper bound with `I(t)(S') <= I(t+1)(S)` for all neighbours S and S'. It must be computed
+        without rounding down.
     domain
         A grid of numbers: the public candidates.
 
@@ -65,8 +73,9 @@ def ladder(value: Any, sensitivities: Callable[[int], Any] | Iterable[Any], doma
 
     Privacy
     -------
-    The distance moves by at most 1 when one record joins or leaves: with k rungs around `value`, k + 1 rungs of a neighbour
-    reach as far. It never exceeds the true dataset distance. The result is not private: draw from it with a mechanism.
+    The distance moves by at most 1 when one record joins or leaves: with k rungs around `value`, k
+    + 1 rungs of a neighbour reach as far. It never exceeds the true dataset distance. The result is
+    not private: draw from it with a mechanism.
 
     Utility
     -------
@@ -78,8 +87,8 @@ def ladder(value: Any, sensitivities: Callable[[int], Any] | Iterable[Any], doma
 
     References
     ----------
-    Zhang, Cormode, Procopiuc, Srivastava and Xiao, "Private release of graph statistics using ladder functions"
-    (SIGMOD 2015), section 4. `docs/your-own-statistic.md`.
+    Zhang, Cormode, Procopiuc, Srivastava and Xiao, "Private release of graph statistics using
+    ladder functions" (SIGMOD 2015), section 4. `docs/your-own-statistic.md`.
 
     Examples
     --------
@@ -89,10 +98,14 @@ def ladder(value: Any, sensitivities: Callable[[int], Any] | Iterable[Any], doma
     [3, 3, 2, 2, 1, 0, 1, 2, 2, 3, 3]
     """
     grid = _numeric(domain)
-    centre = min(max(grid.index_place(_exact(value, "value")), Fraction(0)), Fraction(grid.size - 1))
+    centre = min(
+        max(grid.index_place(_exact(value, "value")), Fraction(0)), Fraction(grid.size - 1)
+    )
     rungs = map(sensitivities, _naturals()) if callable(sensitivities) else iter(sensitivities)
     lengths = accumulate((grid.index_units(_rung(r)) for r in rungs), initial=Fraction(0))
-    return _covered(((centre - length, centre + length) for length in lengths), grid, "sensitivities")
+    return _covered(
+        ((centre - length, centre + length) for length in lengths), grid, "sensitivities"
+    )
 
 
 def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
@@ -103,8 +116,9 @@ def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
     Parameters
     ----------
     intervals
-        `(low_k, high_k)` for k = 0, 1, ..., until the domain is covered. Every interval holds the one before, and that of
-        k + 1 changes holds the interval of k changes of every neighbour, as exact reaches and hulls of them do.
+        `(low_k, high_k)` for k = 0, 1, ..., until the domain is covered. Every interval holds the
+        one before, and that of k + 1 changes holds the interval of k changes of every neighbour, as
+        exact reaches and hulls of them do.
     domain
         A grid of numbers: the public candidates.
 
@@ -114,8 +128,8 @@ def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
 
     Privacy
     -------
-    The distance moves by at most 1 when one record joins or leaves, by the second condition. The result is not private: draw
-    from it with a mechanism.
+    The distance moves by at most 1 when one record joins or leaves, by the second condition. The
+    result is not private: draw from it with a mechanism.
 
     References
     ----------
@@ -130,7 +144,9 @@ def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
     """
     grid = _numeric(domain)
     exact = ((_exact(low, "intervals"), _exact(high, "intervals")) for low, high in intervals)
-    return _covered(((grid.index_place(low), grid.index_place(high)) for low, high in exact), grid, "intervals")
+    return _covered(
+        ((grid.index_place(low), grid.index_place(high)) for low, high in exact), grid, "intervals"
+    )
 
 
 def _covered(places: Iterable[tuple[Fraction, Fraction]], grid: Grid, name: str) -> StepFunction:
@@ -151,9 +167,13 @@ def _covered(places: Iterable[tuple[Fraction, Fraction]], grid: Grid, name: str)
         lows.append(first)
         highs.append(last)
         if first == 0 and last == top:
-            return StepFunction(grid, *nested(np.array(lows, dtype=np.int64), np.array(highs, dtype=np.int64), empty))
+            return StepFunction(
+                grid,
+                *nested(np.array(lows, dtype=np.int64), np.array(highs, dtype=np.int64), empty),
+            )
     raise DuffError(
-        f"{name} must go on until every candidate of {grid!r} is reached, and within {MOST_RUNGS} levels. "
+        f"{name} must go on until every candidate of {grid!r} is reached, and within {MOST_RUNGS} "
+        "levels. "
         "Pass a function of t, or end with the whole range of the bounds."
     )
 
@@ -171,15 +191,24 @@ def _naturals() -> Iterator[int]:
 
 def _numeric(domain: Domain) -> Grid:
     if not isinstance(domain, Grid) or domain.kind in ("date", "datetime"):
-        raise BoundsError(f"expected a grid of numbers, got {domain!r}. Pass for example duffdp.Grid(0, 100, 1).")
+        raise BoundsError(
+            f"expected a grid of numbers, got {domain!r}. Pass for example duffdp.Grid(0, 100, 1)."
+        )
     return domain
 
 
 def _exact(number: Any, name: str) -> Fraction:
     if isinstance(number, np.generic):
         number = number.item()
-    if isinstance(number, bool) or not isinstance(number, int | float | Decimal | Rational) or not math.isfinite(number):
-        raise DuffError(f"{name} must be finite numbers, got {type(number).__name__}. Pass int, float, Fraction or Decimal.")
+    if (
+        isinstance(number, bool)
+        or not isinstance(number, int | float | Decimal | Rational)
+        or not math.isfinite(number)
+    ):
+        raise DuffError(
+            f"{name} must be finite numbers, got {type(number).__name__}. Pass int, "
+            "float, Fraction or Decimal."
+        )
     return Fraction(number)
 
 

@@ -20,13 +20,14 @@ class Mode:
     Parameters
     ----------
     rate
-        The coefficient c over epsilon. 1 is safe because one record moves one count in one direction; the paper's own
-        mechanism uses 1/2.
+        The coefficient c over epsilon. 1 is safe because one record moves one count in one
+        direction; the paper's own mechanism uses 1/2.
 
     Privacy
     -------
-    The distance is the largest count minus the count of the candidate; its range over one record is 1
-    (`tests/neighbours_test.py`). Records outside the public domain are clamped (grid) or dropped (categories).
+    The distance is the largest count minus the count of the candidate; its range over one record is
+    1 (`tests/neighbours_test.py`). Records outside the public domain are clamped (grid) or dropped
+    (categories).
 
     Utility
     -------
@@ -56,27 +57,34 @@ class Mode:
     def steps(self, values: Any, domain: Domain) -> StepFunction:
         """The distance of every candidate of the domain."""
         records = read(values)
-        return self.window(CategoryColumn(records, domain) if isinstance(domain, Categories) else Column(records, domain), domain)
+        return self.window(
+            CategoryColumn(records, domain)
+            if isinstance(domain, Categories)
+            else Column(records, domain),
+            domain,
+        )
 
-    def question(self, far: float) -> Question:
+    def question(self, max_distance: float) -> Question:
         """What it needs to know: the counts of all values."""
         return Question(tally=True)
 
-    def window(self, column: Tally, domain: Domain, far: float = 0.0) -> StepFunction:
+    def window(self, column: Tally, domain: Domain, max_distance: float = 0.0) -> StepFunction:
         """The whole step function, as a mode needs the counts of all values."""
         index, count = column.tally()
         many = len(index)
-        start, size, held = np.zeros((3, 2 * many + 1), dtype=np.int64)
+        start, size, records = np.zeros((3, 2 * many + 1), dtype=np.int64)
         start[1::2] = index
         np.add(index, 1, out=start[2::2])
         np.subtract(start[1:], start[:-1], out=size[:-1])
         size[-1] = domain.size - start[-1]
-        held[1::2] = count
-        return StepFunction(domain, *merged(start, size, held.max() - held), self.unit, self.rate)
+        records[1::2] = count
+        return StepFunction(
+            domain, *merged(start, size, records.max() - records), self.unit, self.rate
+        )
 
-    def windows(self, columns: Sequence[Tally], domain: Domain, far: float) -> Batch:
+    def windows(self, columns: Sequence[Tally], domain: Domain, max_distance: float) -> Batch:
         """The windows of several columns side by side."""
-        return Batch.of([self.window(column, domain, far) for column in columns])
+        return Batch.of([self.window(column, domain, max_distance) for column in columns])
 
     def __repr__(self) -> str:
         return f"Mode(rate={self.rate})"

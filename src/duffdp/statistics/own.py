@@ -19,7 +19,8 @@ from duffdp.steps import Batch, StepFunction
 class OwnStatistic:
     """Step functions of any object with `steps(values, domain)`, from the counts that engines give."""
 
-    rate = Fraction(1, 2)  # that of the step functions counts; windows are whole, so that this one decides nothing
+    # that of the step functions counts; windows are whole, so that this one decides nothing
+    rate = Fraction(1, 2)
 
     def __init__(self, statistic: Statistic) -> None:
         self._statistic = statistic
@@ -29,7 +30,8 @@ class OwnStatistic:
         return Batch.of([self._steps(*column.tally(), domain) for column in columns])
 
     def _steps(self, index: Any, count: Any, domain: Domain) -> StepFunction:
-        # Numbers of Python, as `check_statistic` gives them: those of numpy overflow in somebody's sums.
+        # Numbers of Python, as `check_statistic` gives them: those of numpy overflow in somebody's
+        # sums.
         repeated = zip(index.tolist(), count.tolist(), strict=True)
         values = [value for i, times in repeated for value in [domain.value(i)] * times]
         steps = self._statistic.steps(values, domain)
@@ -50,12 +52,14 @@ def own_entry(statistic: Any) -> Entry:
         )
     name = str(getattr(statistic, "name", type(statistic).__name__))
     if name in REGISTRY:  # what is known of that one would be said of this one
-        raise DuffError(f"{name!r} is the name of a statistic of the library. Give yours another one.")
-    drawn = statistic if hasattr(statistic, "windows") else OwnStatistic(statistic)
+        raise DuffError(
+            f"{name!r} is the name of a statistic of the library. Give yours another one."
+        )
+    asked = statistic if hasattr(statistic, "windows") else OwnStatistic(statistic)
 
     def parts(_: Parameters, choice: Choice) -> tuple[Part, ...]:
         mechanism = "exponential" if choice == "duff" else "permute-and-flip"
         utility = getattr(statistic, "utility", None)
-        return (Part(drawn, mechanism, (name,), utility=utility),)
+        return (Part(asked, mechanism, (name,), utility=utility),)
 
     return Entry(name=name, parts=parts, title=lambda _: name, outputs="grid or categories")

@@ -25,13 +25,15 @@ class Quantile:
     Parameters
     ----------
     q
-        From 0 (the minimum) to 1 (the maximum), read as the decimal that was written; more than six digits are rounded
-        to the nearest fraction with a denominator up to a million, so that 1/3 is one third.
+        From 0 (the minimum) to 1 (the maximum), read as the decimal that was written; more than six
+        digits are rounded to the nearest fraction with a denominator up to a million, so that 1/3
+        is one third.
     utility
-        "distance": the fewest records to add or remove that make a candidate the quantile (the paper's utility).
-        "signed": the same, and below 0 for the quantile itself if many records are tied there: 1 minus the fewest records
-        to add or remove until it is the quantile no more. The most accurate of the three.
-        "rank": |(1-q) * records below - q * records above| / max(q, 1-q), the paper's u_2.
+        "distance": the fewest records to add or remove that make a candidate the quantile (the
+        paper's utility). "signed": the same, and below 0 for the quantile itself if many records
+        are tied there: 1 minus the fewest records to add or remove until it is the quantile no
+        more. The most accurate of the three. "rank": |(1-q) * records below - q * records above| /
+        max(q, 1-q), the paper's u_2.
 
     Privacy
     -------
@@ -48,7 +50,8 @@ class Quantile:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1 and u_2 in section 4; `docs/theory.md`.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1 and u_2 in section 4;
+    `docs/theory.md`.
 
     Examples
     --------
@@ -71,26 +74,34 @@ class Quantile:
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate of the domain."""
         index, count = Column(read(values), domain).tally()
-        whole = self._batch([Ranks(index, count, 0, int(count.sum()), 0, domain.size - 1)], [], domain)[0]
-        return StepFunction(domain, *merged(whole.start, whole.count, whole.distance), self.unit, self.rate)
+        whole = self._batch(
+            [Ranks(index, count, 0, int(count.sum()), 0, domain.size - 1)], [], domain
+        )[0]
+        return StepFunction(
+            domain, *merged(whole.start, whole.count, whole.distance), self.unit, self.rate
+        )
 
-    def question(self, far: float) -> Question:
-        """What a window up to the distance `far` needs to know."""
-        reach = math.ceil(min(far * self._largest / self._m + 2, MOST_RANKS))
+    def question(self, max_distance: float) -> Question:
+        """What a window up to the distance `max_distance` needs to know."""
+        reach = math.ceil(min(max_distance * self._largest / self._m + 2, MOST_RANKS))
         return Question(((self.q, reach),))
 
-    def window(self, column: Source, domain: Grid, far: float) -> StepFunction:
-        """The candidates up to about the distance `far`, and the rest as a tail."""
-        return self.windows([column], domain, far)[0]
+    def window(self, column: Source, domain: Grid, max_distance: float) -> StepFunction:
+        """The candidates up to about the distance `max_distance`, and the rest as a tail."""
+        return self.windows([column], domain, max_distance)[0]
 
-    def windows(self, columns: Sequence[Source], domain: Grid, far: float) -> Batch:
+    def windows(self, columns: Sequence[Source], domain: Grid, max_distance: float) -> Batch:
         """The windows of several columns side by side."""
-        question = self.question(far)
+        question = self.question(max_distance)
         return self._batch([column.ask(question)[0][0] for column in columns], columns, domain)
 
     def _batch(self, ranks: list[Ranks], columns: Sequence[Source], domain: Grid) -> Batch:
-        """Runs from `first` to `last` of each: every distinct value and the gap after it; in front the tail and the first gap."""
-        begin, end, total, last, left, value, equal, upto = (_one if len(ranks) == 1 else _many)(ranks, domain.size)
+        """Runs from `first` to `last` of each: every distinct value and the gap after it; in front
+        the tail and the first gap.
+        """
+        begin, end, total, last, left, value, equal, upto = (_one if len(ranks) == 1 else _many)(
+            ranks, domain.size
+        )
         floor = [
             self._floor(near, domain, most) if out else 0
             for near, most, out in zip(ranks, upto[end].tolist(), left.tolist(), strict=True)
@@ -114,16 +125,24 @@ class Quantile:
         def tail_of(i: int) -> Tail | None:
             def distance_of(index: int) -> int:
                 below, equal = columns[i].rank_of(index)
-                value, gap = self._distances(np.array([below + equal]), np.array([equal]), ranks[i].total)
+                value, gap = self._distances(
+                    np.array([below + equal]), np.array([equal]), ranks[i].total
+                )
                 return int((value if equal else gap)[0])
 
-            return Tail(ranks[i].first, ranks[i].last, int(left[i]), floor[i], distance_of) if left[i] else None
+            return (
+                Tail(ranks[i].first, ranks[i].last, int(left[i]), floor[i], distance_of)
+                if left[i]
+                else None
+            )
 
         start, count, distance = (row[full] for row in flat)
         return Batch(domain, start, count, distance, begin, tail_of, self.unit, self.rate)
 
     def _distances(self, upto: Ints, equal: Ints, total: Ints | int) -> tuple[Ints, Ints]:
-        """Distances at values with so many records up to and at them, and in the gaps after (docs/theory.md, "Quantiles")."""
+        """Distances at values with so many records up to and at them, and in the gaps after
+        (docs/theory.md, "Quantiles").
+        """
         p, m, largest = self._p, self._m, self._largest
         over = m * upto - p * total  # m times the ranks by which a gap lies above the quantile
         if self.utility == "rank":
@@ -137,7 +156,9 @@ class Quantile:
         return value if self.utility == "signed" else np.maximum(value, 0), gap
 
     def _floor(self, ranks: Ranks, domain: Grid, upto: int) -> int:
-        """The least distance outside a window: that of a record just outside, without the 1 for joining."""
+        """The least distance outside a window: that of a record just outside, without the 1 for
+        joining.
+        """
         p, m = self._p, self._m
         over, under = m * upto - p * ranks.total, p * ranks.total - m * ranks.below
         if self.utility == "rank":
@@ -149,7 +170,9 @@ class Quantile:
         else:
             above = 1 + over // self._largest if over >= 0 else 0
             below = -(-under // self._largest) if under > 0 else 0
-        sides = ([below] if ranks.first > 0 else []) + ([above] if ranks.last < domain.size - 1 else [])
+        sides = ([below] if ranks.first > 0 else []) + (
+            [above] if ranks.last < domain.size - 1 else []
+        )
         return min(sides)
 
     def __repr__(self) -> str:
@@ -157,7 +180,9 @@ class Quantile:
 
 
 class _Flat(NamedTuple):
-    """The distinct values of several columns one after the other, each with an entry in front for what lies before them."""
+    """The distinct values of several columns one after the other, each with an entry in front for
+    what lies before them.
+    """
 
     begin: Ints  # where the entries of each column begin,
     end: Ints  # and the last of them
@@ -194,7 +219,8 @@ def _many(ranks: list[Ranks], size: int) -> _Flat:
     value[begin] = first - 1
     upto = equal.copy()
     upto[begin] = below
-    upto[begin[1:]] -= (np.add.reduceat(equal, begin) + below)[:-1]  # so that the sum starts anew with each column
+    # so that the sum starts anew with each column
+    upto[begin[1:]] -= (np.add.reduceat(equal, begin) + below)[:-1]
     left = size - (last - first + 1)
     return _Flat(begin, end, np.repeat(total, length + 1), last, left, value, equal, upto.cumsum())
 

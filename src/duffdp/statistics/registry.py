@@ -1,5 +1,5 @@
-"""Every statistic by its name, one entry each. What an entry needs is loaded when it is used: the command line lays out its
-options from here without numpy."""
+"""Every statistic by its name, one entry each. What an entry needs is loaded when it is used: the
+command line lays out its options from here without numpy."""
 
 from __future__ import annotations
 
@@ -7,10 +7,11 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from duffdp.errors import DuffError
-from duffdp.parameters import Choice, read_k, read_nodes, read_q, read_qs, share_text
+from duffdp.parameters import Choice, read_k, read_nodes, read_q, read_qs, read_trim, share_text
 from duffdp.statistics.entry import Entry, Parameters, Part
 
-# The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 / epsilon: enough for most.
+# The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 /
+# epsilon: enough for most.
 SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
 COUNT_SHARE = Fraction(1, 8)
 
@@ -47,8 +48,17 @@ def _mean(_: Parameters, choice: Choice) -> tuple[Part, ...]:
     return (Part(Mean(), mechanism, ("mean",), utility="distance"),)
 
 
+def _trimmed_mean(given: Parameters, choice: Choice) -> tuple[Part, ...]:
+    from duffdp.statistics.trimmed_mean import TrimmedMean
+
+    mechanism = "exponential" if choice == "duff" else "permute-and-flip"
+    return (Part(TrimmedMean(given["trim"]), mechanism, ("trimmed_mean",), utility="distance"),)
+
+
 def _mode(_: Parameters, choice: Choice) -> tuple[Part, ...]:
-    """All counts move in one direction, so that the full rate holds; the paper's mechanism uses half of it."""
+    """All counts move in one direction, so that the full rate holds; the paper's mechanism uses
+    half of it.
+    """
     from duffdp.statistics.mode import Mode
 
     if choice == "duff":
@@ -122,6 +132,14 @@ ENTRIES = (
         planned="mean",
     ),
     Entry(
+        name="trimmed_mean",
+        summary="A private mean of a column without its lowest and highest records.",
+        parts=_trimmed_mean,
+        title=lambda given: f"Mean without {given['trim']} at either end",
+        read={"trim": read_trim},
+        examples=({"trim": 0.25},),
+    ),
+    Entry(
         name="mode",
         summary="A private most common value of a column, overall or for each group.",
         parts=_mode,
@@ -132,7 +150,8 @@ ENTRIES = (
     ),
     Entry(
         name="describe",
-        summary="A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon for all.",
+        summary="A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon for "
+        "all.",
         parts=_describe,
         title=lambda _: "Summary",
         shape="dictionary",

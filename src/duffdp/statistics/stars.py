@@ -17,22 +17,26 @@ from duffdp.steps import StepFunction
 
 
 class Stars:
-    """The number of k-stars, a node with k of its neighbours, with the ladder of its local sensitivities.
+    """The number of k-stars, a node with k of its neighbours, with the ladder of its local
+    sensitivities.
 
-    The edge between two nodes with d and e other neighbours is part of `C(d, k-1) + C(e, k-1)` stars; after t changes
-    the most is had by giving the t new neighbours to the larger one first.
+    The edge between two nodes with d and e other neighbours is part of `C(d, k-1) + C(e, k-1)`
+    stars. Binomials are convex, so t more edges add most if all go to the larger of the two:
+    `LS(t) = max over pairs of nodes of C(max(d, e) + t, k-1) + C(min(d, e), k-1)`.
 
     Parameters
     ----------
     nodes
-        The public number of nodes, those without edges included.
+        The public number of nodes, those without edges included. It bounds what comes out, not
+        which nodes are read.
     k
         Edges of a star: 2 or more.
 
     Privacy
     -------
-    Neighbours differ in one edge; the number of nodes is public. One edge moves the distance by at most 1, so the rate is
-    1/2 (`tests/triangles_test.py`: all graphs on up to 5 nodes).
+    Neighbours differ in one edge, whichever nodes it joins, new ones too; `nodes` is public and
+    may be wrong. One edge moves the distance by at most 1, so the rate is 1/2
+    (`tests/triangles_test.py`: all graphs on 5 nodes, with `nodes` above and below).
 
     Utility
     -------
@@ -44,8 +48,8 @@ class Stars:
 
     References
     ----------
-    Karwa, Raskhodnikova, Smith and Yaroslavtsev, "Private analysis of graph structure" (VLDB 2011), section 3. Zhang et al.
-    (SIGMOD 2015), section 4.3.
+    Karwa, Raskhodnikova, Smith and Yaroslavtsev, "Private analysis of graph structure" (VLDB 2011),
+    section 3. Zhang et al. (SIGMOD 2015), section 4.3.
 
     Examples
     --------
@@ -59,7 +63,10 @@ class Stars:
         self.nodes = read_nodes(nodes)
         self.k = read_k(k)
         if not 0 < self.most < 2**62:
-            raise DuffError(f"{nodes} nodes must allow between 1 and 2**62 stars with k={k} edges. Pass a smaller k.")
+            raise DuffError(
+                f"{nodes} nodes must allow between 1 and 2**62 stars with k={k} edges. Pass a "
+                "smaller k."
+            )
 
     @property
     def most(self) -> int:
@@ -71,22 +78,25 @@ class Stars:
         return self.ladder(values).steps(domain)
 
     def ladder(self, values: Any) -> CountLadder:
-        """The number of k-stars and its local sensitivities: not private."""
-        graph = read_edges(values, self.nodes)
+        """The number of k-stars, up to `most`, and its local sensitivities: not private."""
+        graph = read_edges(values)
         degrees, many = np.unique(graph.degree, return_counts=True)
-        stars = sum(comb(d, self.k) * count for d, count in zip(degrees.tolist(), many.tolist(), strict=True))
-        pairs = _largest_pairs(graph)
+        count = sum(
+            comb(d, self.k) * times
+            for d, times in zip(degrees.tolist(), many.tolist(), strict=True)
+        )
+        pairs, order = _largest_pairs(graph), self.k - 1
 
         def sensitivity(begin: int, end: int) -> list[int]:
-            return [max(self._stars(d, e, t) for d, e in pairs) for t in range(begin, end)]
+            rungs: list[int] = []
+            for t in range(begin, end):
+                rung = max(comb(d + t, order) + comb(e, order) for d, e in pairs)
+                if rung >= self.most:  # so are all that follow: spare us their digits
+                    return rungs + [self.most] * (end - t)
+                rungs.append(rung)
+            return rungs
 
-        return CountLadder(stars, sensitivity, 2 * comb(self.nodes - 2, self.k - 1))
-
-    def _stars(self, d: int, e: int, t: int) -> int:
-        """Stars of an edge between nodes with d and e other neighbours, once t new neighbours went to d and then to e."""
-        full = self.nodes - 2
-        rest = max(0, t - (full - d))
-        return comb(min(d + t, full), self.k - 1) + comb(min(e + rest, full), self.k - 1)
+        return CountLadder(count, sensitivity, self.most, order)
 
     def __repr__(self) -> str:
         return f"Stars(nodes={self.nodes}, k={self.k})"
@@ -95,7 +105,9 @@ class Stars:
 def _largest_pairs(graph: Graph) -> list[tuple[int, int]]:
     """Degrees of two nodes, without an edge between them, that no other pair beats in both."""
     degree = graph.degree
-    pairs = set(zip((degree[graph.tail] - 1).tolist(), (degree[graph.head] - 1).tolist(), strict=True))
+    pairs = set(
+        zip((degree[graph.first] - 1).tolist(), (degree[graph.second] - 1).tolist(), strict=True)
+    )
     least = max((min(pair) for pair in pairs), default=-1)
     for i, j in strangers(graph):
         d, e = int(degree[i]), int(degree[j])

@@ -22,18 +22,21 @@ class Triangles:
     """The number of triangles, with the ladder of its local sensitivities under edge privacy.
 
     After t edges have been added or removed, one more edge moves the number of triangles by at most
-    `LS(t) = max over pairs of nodes of min(a + floor((t + min(t, b)) / 2), nodes - 2)`, with a the common neighbours of
-    the pair and b the nodes adjacent to one of the two alone.
+    `LS(t) = max over pairs of nodes of a + floor((t + min(t, b)) / 2)`, with a the common
+    neighbours of the pair and b the nodes adjacent to one of the two alone. Any whole number may
+    be a node, so there are always nodes without edges.
 
     Parameters
     ----------
     nodes
-        The public number of nodes, those without edges included.
+        The public number of nodes, those without edges included. It bounds what comes out, not
+        which nodes are read.
 
     Privacy
     -------
-    Neighbours differ in one edge; the number of nodes is public. One edge moves the distance by at most 1, so the rate is
-    1/2 (`tests/triangles_test.py`: all graphs on up to 5 nodes).
+    Neighbours differ in one edge, whichever nodes it joins, new ones too; `nodes` is public and
+    may be wrong. One edge moves the distance by at most 1, so the rate is 1/2
+    (`tests/triangles_test.py`: all graphs on 5 nodes, with `nodes` above and below).
 
     Utility
     -------
@@ -41,13 +44,14 @@ class Triangles:
 
     Runtime
     -------
-    The sum of squared degrees at worst; pairs of nodes with too few neighbours to matter are left out. Memory is bounded:
-    paths are counted for a block of nodes at a time.
+    The sum of squared degrees at worst; pairs of nodes with too few neighbours to matter are left
+    out. Memory is bounded: paths are counted for a block of nodes at a time.
 
     References
     ----------
-    Zhang et al., "Private release of graph statistics using ladder functions" (SIGMOD 2015), section 4.2. Nissim, Raskhodnikova
-    and Smith, "Smooth sensitivity and sampling in private data analysis" (STOC 2007), section 3.3: LS(t).
+    Zhang et al., "Private release of graph statistics using ladder functions" (SIGMOD 2015),
+    section 4.2. Nissim, Raskhodnikova and Smith, "Smooth sensitivity and sampling in private data
+    analysis" (STOC 2007), section 3.3: LS(t).
 
     Examples
     --------
@@ -70,25 +74,28 @@ class Triangles:
         return self.ladder(values).steps(domain)
 
     def ladder(self, values: Any) -> CountLadder:
-        """The number of triangles and its local sensitivities: not private."""
-        graph = read_edges(values, self.nodes)
+        """The number of triangles, up to `most`, and its local sensitivities: not private."""
+        graph = read_edges(values)
         common, reached = pairs_that_matter(graph)
 
         def sensitivity(begin: int, end: int) -> list[int]:
             t, top = np.arange(begin, end), np.zeros(end - begin, dtype=np.int64)
             for a, s in zip(common.tolist(), reached.tolist(), strict=True):
                 np.maximum(top, np.minimum(t + a, (t + s) // 2), out=top)
-            rungs: list[int] = np.minimum(top, self.nodes - 2).tolist()
+            rungs: list[int] = top.tolist()
             return rungs
 
-        return CountLadder(count_triangles(graph), sensitivity, self.nodes - 2)
+        # LS(t) is t // 2 or more and grows by at most 1: as slowly as a square.
+        return CountLadder(count_triangles(graph), sensitivity, self.most, order=2)
 
     def __repr__(self) -> str:
         return f"Triangles(nodes={self.nodes})"
 
 
 def count_triangles(graph: Graph) -> int:
-    """Edges point from the larger degree to the smaller; each triangle is found at its node with the smallest degree."""
+    """Edges point from the larger degree to the smaller; each triangle is found at its node with
+    the smallest degree.
+    """
     matrix = graph.adjacency()
     inward = _lower(matrix)
     found = 0
@@ -108,11 +115,11 @@ def _lower(matrix: Any) -> Any:
 def pairs_that_matter(graph: Graph) -> tuple[Ints, Ints]:
     """Common neighbours `a`, and `s = 2 a + b`, of pairs of nodes that no other pair beats in both.
 
-    `min(a + t, (t + s) // 2)` grows with a and s. A pair with degrees d and e has a at most min(d, e) and s at most
-    d + e: what a known pair beats even so is never multiplied out.
+    `min(a + t, (t + s) // 2)` grows with a and s. A pair with degrees d and e has a at most min(d,
+    e) and s at most d + e: what a known pair beats even so is never multiplied out.
     """
     degree, matrix = graph.degree, graph.adjacency()
-    best = np.full(int(degree[min(1, graph.size - 1)]) + 1, -1, dtype=np.int64)  # the largest s for every a
+    best = np.full(int(degree[1]) + 1, -1, dtype=np.int64)  # the largest s for every a
     best[0] = _most_reached(graph)
     for first, last in _blocks(matrix, matrix):
         ahead = np.maximum.accumulate(best[::-1])[::-1]
@@ -136,7 +143,7 @@ def pairs_that_matter(graph: Graph) -> tuple[Ints, Ints]:
 def _most_reached(graph: Graph) -> int:
     """The largest s over all pairs: the sum of the degrees, less 2 for an edge between them."""
     degree = graph.degree
-    most = int((degree[graph.tail] + degree[graph.head]).max(initial=2)) - 2
+    most = int((degree[graph.first] + degree[graph.second]).max(initial=2)) - 2
     for i, j in strangers(graph):
         if degree[i] + degree[0 if i else 1] <= most:
             break

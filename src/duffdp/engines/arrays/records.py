@@ -28,6 +28,8 @@ def read(data: Any) -> Records:
     A list has no type, whatever its records are: they stay what they are until a domain says what
     they count as.
     """
+    if type(data) is np.ndarray and data.ndim == 1:
+        return Records(data, data.dtype.kind in "iub")
     if isinstance(data, str | bytes | Mapping | Set) or not hasattr(data, "__len__"):
         raise UnsupportedData(
             f"data must be a one-dimensional array, series or list, got {type(data).__name__}."

@@ -14,6 +14,8 @@ from duffdp.engines.tables.adapters.memory_frame import MemoryFrame
 from duffdp.engines.tables.people import Randomness, choose_rows
 from duffdp.engines.tables.public_values import Known
 
+DENSE = 2**22  # combinations of keys that a table lists one by one
+
 
 class MemoryRows:
     """The rows of one frame in memory that a selection names."""
@@ -91,9 +93,7 @@ class MemoryRows:
             combined = found if numbers is None else numbers * len(values) + found
             if numbers is not None:
                 combined[(numbers < 0) | (found < 0)] = -1
-            order = np.argsort(codes)
-            at = np.minimum(np.searchsorted(codes[order], combined), len(codes) - 1)
-            numbers = np.where(codes[order][at] == combined, order[at], -1)
+            numbers = _places(combined, codes, len(beginnings) * len(values))
             beginnings = longer
         assert numbers is not None
         group_of = dict(zip(table, self._keys.positions, strict=True))
@@ -114,3 +114,15 @@ class MemoryRows:
         if missing is not None:
             index[missing] = -1
         return index
+
+
+def _places(combined: Ints, codes: Ints, size: int) -> Ints:
+    """For each number its position in a list of different codes below `size`, -1 if it is not there."""
+    if size <= DENSE:  # looked up: a search takes several times as long
+        place = np.full(size + 1, -1, dtype=np.int64)  # the last one is for -1
+        place[codes] = np.arange(len(codes))
+        looked_up: Ints = place[combined]
+        return looked_up
+    order = np.argsort(codes)
+    at = np.minimum(np.searchsorted(codes, combined, sorter=order), len(codes) - 1)
+    return np.where(codes[order][at] == combined, order[at], -1)

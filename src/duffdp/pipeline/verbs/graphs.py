@@ -22,13 +22,15 @@ def triangles(
     Parameters
     ----------
     edges
-        Pairs of node numbers: an array or list of two columns, a frame with two columns, a
-        sparse adjacency matrix of scipy or the path of a CSV file. Self-loops are dropped,
-        an edge listed twice or in both directions counts once.
+        Pairs of whole numbers, of any sign and size: an array or list of two columns, a
+        frame with two columns, a sparse adjacency matrix of scipy or the path of a CSV
+        file. What is no edge and self-loops are dropped, an edge listed twice or in both
+        directions counts once.
     epsilon
         The whole privacy loss of this call: a finite number above 0.
     nodes
-        The public number of nodes, those without edges included.
+        The public number of nodes, those without edges included. It bounds the output and
+        need not be right for the guarantee to hold.
     mechanism
         "best": piecewise Laplace noise. "duff": the ladder with the exponential mechanism, the lower
         bound of the paper's distance.
@@ -45,8 +47,8 @@ def triangles(
 
     Privacy
     -------
-    Pure epsilon-differential privacy for one edge: neighbouring graphs have the same public number of nodes and differ in one
-    edge. Who is a node is not protected, nor is a person with all their edges.
+    Pure epsilon-differential privacy for one edge: neighbouring graphs differ in one edge,
+    whichever nodes it joins. A person with all their edges is not protected.
 
     Utility
     -------
@@ -66,7 +68,7 @@ def triangles(
     >>> import duffdp
     >>> friends = [(i, j) for i in range(40) for j in range(i) if (i * j) % 5 < 2]
     >>> duffdp.triangles(friends, epsilon=1.0, nodes=40, rng=1).value
-    1887
+    1885
     """
     asked = {"nodes": nodes}
     return run_one("triangles", asked, edges, epsilon, None, None, None, ANYWHERE, mechanism, ledger, rng)
@@ -87,15 +89,17 @@ def stars(
     Parameters
     ----------
     edges
-        Pairs of node numbers: an array or list of two columns, a frame with two columns, a
-        sparse adjacency matrix of scipy or the path of a CSV file. Self-loops are dropped,
-        an edge listed twice or in both directions counts once.
+        Pairs of whole numbers, of any sign and size: an array or list of two columns, a
+        frame with two columns, a sparse adjacency matrix of scipy or the path of a CSV
+        file. What is no edge and self-loops are dropped, an edge listed twice or in both
+        directions counts once.
     k
         Edges of a star: 2 or more.
     epsilon
         The whole privacy loss of this call: a finite number above 0.
     nodes
-        The public number of nodes, those without edges included.
+        The public number of nodes, those without edges included. It bounds the output and
+        need not be right for the guarantee to hold.
     mechanism
         "best": piecewise Laplace noise. "duff": the ladder with the exponential mechanism, the lower
         bound of the paper's distance.
@@ -112,7 +116,7 @@ def stars(
 
     Privacy
     -------
-    Pure epsilon-differential privacy for one edge; the number of nodes is public.
+    Pure epsilon-differential privacy for one edge, whichever nodes it joins; `nodes` is public.
 
     Utility
     -------
@@ -130,7 +134,7 @@ def stars(
     --------
     >>> import duffdp
     >>> duffdp.stars([(0, i) for i in range(1, 30)], k=2, epsilon=1.0, nodes=30, rng=1).value
-    300
+    297
     """
     asked = {"nodes": nodes, "k": k}
     return run_one("stars", asked, edges, epsilon, None, None, None, ANYWHERE, mechanism, ledger, rng)

@@ -93,6 +93,98 @@ def mean(
     return run_one("mean", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
 
 
+def trimmed_mean(
+    data: Any,
+    trim: float,
+    *,
+    epsilon: float,
+    bounds: Any = None,
+    step: Any = None,
+    column: str | None = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    mechanism: str = "best",
+    ledger: Any = None,
+    rng: object = None,
+) -> Release:
+    """A private mean of the clamped records without the lowest and the highest ones.
+
+    Parameters
+    ----------
+    data
+        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
+        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
+        `column`. Missing records are dropped, others clamped to the bounds.
+    trim
+        The share that is cut off at either end: above 0 and below 0.5.
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
+        `Grid`.
+    step
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
+        which have none, for bounds that are whole numbers), a day for dates, else about
+        2**40 candidates.
+    column
+        The column of a frame or file.
+    by
+        One column or several that form groups.
+    keys
+        The public list of groups: values, tuples, a frame, or one `Categories` for each
+        column. Every key is answered, rows with other keys are ignored, and one epsilon
+        covers all groups.
+    unit
+        The column that names the person. Without it a row is protected.
+    contributions
+        How many rows of a person count at most, picked at random.
+    mechanism
+        "best": the distance with permute-and-flip. "duff": with the exponential mechanism.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
+        does not fit, and seeds.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for
+        experiments, not private.
+
+    Returns
+    -------
+    Release
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
+    The number of records is private too.
+
+    Utility
+    -------
+    Wide bounds cost little, for single records at the ends play no part. Skewed records are biased:
+    it is another number than their mean.
+
+    Runtime
+    -------
+    One counting pass that brings back every distinct value.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Trimmed mean".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> ages = [20, 30, 40] * 1000
+    >>> duffdp.trimmed_mean(ages, 0.1, epsilon=1.0, bounds=(0, 1000), step=1, rng=1).value
+    30
+    """
+    asked = {"trim": trim}
+    where = (column, by, keys, unit, contributions)
+    return run_one(
+        "trimmed_mean", asked, data, epsilon, bounds, step, None, where, mechanism, ledger, rng
+    )
+
+
 def mode(
     data: Any,
     *,

@@ -24,7 +24,8 @@ class ErrorExponentialLaw:
 
     Privacy
     -------
-    Not private: it depends on the data without noise. For planning on public data, for tests and for research.
+    Not private: it depends on the data without noise. For planning on public data, for tests and
+    for research.
 
     References
     ----------
@@ -85,7 +86,9 @@ class ErrorExponentialLaw:
         return np.clip(x, *self.bounds)
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Two numbers between which the output lies with this probability, cut evenly from both sides."""
+        """Two numbers between which the output lies with this probability, cut evenly from both
+        sides.
+        """
         rest = (1 - read_number("confidence", confidence, 0, 1, 0.95)) / 2
         return float(self.quantile(rest)), float(self.quantile(1 - rest))
 
@@ -100,23 +103,25 @@ class ErrorExponential:
 
     Privacy
     -------
-    Pure epsilon-differential privacy in real arithmetic: u_1 changes by at most the global sensitivity of T. Draws are floating
-    point and can betray the truth by their low bits.
+    Pure epsilon-differential privacy in real arithmetic: u_1 changes by at most the global
+    sensitivity of T. Draws are floating point and can betray the truth by their low bits.
 
     Utility
     -------
-    Poor for a median: the range of u_1 is no larger than its sensitivity, so the density varies by exp(epsilon / 2) at most.
+    Poor for a median: the range of u_1 is no larger than its sensitivity, so the density varies by
+    exp(epsilon / 2) at most.
 
     References
     ----------
-    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007). Gillenwater and Munoz Medina, "Duff"
-    (NeurIPS 2020), section 4.
+    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007). Gillenwater and
+    Munoz Medina, "Duff" (NeurIPS 2020), section 4.
 
     Examples
     --------
     >>> import duffdp
     >>> spread = duffdp.research.sensitivity.median([1, 2, 4, 7], duffdp.Grid(0, 10, 1))
-    >>> [round(end, 1) for end in duffdp.research.baselines.ErrorExponential(1.0).law(spread).interval(0.9)]
+    >>> law = duffdp.research.baselines.ErrorExponential(1.0).law(spread)
+    >>> [round(end, 1) for end in law.interval(0.9)]
     [0.5, 9.4]
     """
 
@@ -130,13 +135,17 @@ class ErrorExponential:
     def guarantee(self) -> str:
         """What the real-valued mechanism satisfies, and that its floating-point draws do not."""
         kind = f"pure {self.epsilon:g}"
-        return f"{kind}-differential privacy over add/remove neighbours in real arithmetic; floating-point draws, not for release"
+        return (
+            f"{kind}-differential privacy over add/remove neighbours in real arithmetic; "
+            "floating-point draws, not for release"
+        )
 
     def law(self, sensitivity: Sensitivity) -> ErrorExponentialLaw:
         """The explicit law over the bounds."""
         if not all(map(math.isfinite, sensitivity.bounds)) or sensitivity.global_ == 0:
             raise DuffError(
-                "u_1 needs finite bounds and a global sensitivity above 0. Pass a grid of at least two candidates."
+                "u_1 needs finite bounds and a global sensitivity above 0. Pass a grid of at least "
+                "two candidates."
             )
         return ErrorExponentialLaw(
             sensitivity.value, self.epsilon / (2 * sensitivity.global_), sensitivity.bounds
@@ -144,8 +153,8 @@ class ErrorExponential:
 
     def draw(self, sensitivity: Sensitivity, size: int | None = None, rng: object = None) -> Any:
         """One output, or an array of `size` independent ones. Floating point: not for release."""
-        drawn = self.law(sensitivity).quantile(generator(rng).random(how_many(size)))
-        return float(drawn[0]) if size is None else drawn
+        draws = self.law(sensitivity).quantile(generator(rng).random(how_many(size)))
+        return float(draws[0]) if size is None else draws
 
     def __repr__(self) -> str:
         return f"ErrorExponential(epsilon={self.epsilon:g})"

@@ -21,7 +21,7 @@ class LaplaceNoise:
         tail: Floats = np.exp(-z)
         return tail
 
-    def far(self, p: float) -> float:
+    def quantile_of_tail(self, p: float) -> float:
         return -math.log(p)
 
     def clipped_mean(self, r: float) -> float:
@@ -41,7 +41,8 @@ class Laplace(NoiseMechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy in real arithmetic. Draws are floating point and can betray the truth by their low bits.
+    Pure epsilon-differential privacy in real arithmetic. Draws are floating point and can betray
+    the truth by their low bits.
 
     Utility
     -------
@@ -49,8 +50,9 @@ class Laplace(NoiseMechanism):
 
     References
     ----------
-    Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis" (TCC 2006). Mironov, "On
-    significance of the least significant bits for differential privacy" (CCS 2012).
+    Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
+    (TCC 2006). Mironov, "On significance of the least significant bits for differential privacy"
+    (CCS 2012).
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""What the baselines share: noise of one shape around the truth, scaled to a sensitivity and clipped to the bounds."""
+"""What the baselines share: noise of one shape around the truth, scaled to a sensitivity and
+clipped to the bounds.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,7 @@ class Noise(Protocol):
     def tail(self, z: Floats) -> Floats:
         """P(|Z| > z) for z of 0 or more."""
 
-    def far(self, p: float) -> float:
+    def quantile_of_tail(self, p: float) -> float:
         """The z with P(|Z| > z) = p."""
 
     def clipped_mean(self, r: float) -> float:
@@ -50,7 +52,8 @@ class NoiseLaw:
 
     Privacy
     -------
-    Not private: it depends on the data without noise. For planning on public data, for tests and for research.
+    Not private: it depends on the data without noise. For planning on public data, for tests and
+    for research.
 
     References
     ----------
@@ -82,7 +85,9 @@ class NoiseLaw:
         )
 
     def expected_error(self, target: float) -> float:
-        """Expected distance between the clipped output and `target`; inf for a heavy tail without bounds."""
+        """Expected distance between the clipped output and `target`; inf for a heavy tail without
+        bounds.
+        """
         low, high = self.bounds
         return self._expected_excess(
             target - self.value, high - self.value
@@ -111,14 +116,20 @@ class NoiseLaw:
         return half if x >= 0 else 1 - half
 
     def interval(self, confidence: float) -> tuple[float, float]:
-        """Two numbers between which the output lies with at least this probability, cut evenly from both sides."""
-        reach = self.scale * self.noise.far(1 - read_number("confidence", confidence, 0, 1, 0.95))
+        """Two numbers between which the output lies with at least this probability, cut evenly from
+        both sides.
+        """
+        reach = self.scale * self.noise.quantile_of_tail(
+            1 - read_number("confidence", confidence, 0, 1, 0.95)
+        )
         low, high = self.bounds
         return max(self.value - reach, low), min(self.value + reach, high)
 
 
 class NoiseMechanism(ABC):
-    """A baseline that adds noise scaled to a sensitivity. Draws are floating point: for comparison, not for release."""
+    """A baseline that adds noise scaled to a sensitivity. Draws are floating point: for comparison,
+    not for release.
+    """
 
     name: ClassVar[str]
 
@@ -130,7 +141,10 @@ class NoiseMechanism(ABC):
     def guarantee(self) -> str:
         """What the real-valued mechanism satisfies, and that its floating-point draws do not."""
         kind = f"({self.epsilon:g}, {self.delta:g})" if self.delta else f"pure {self.epsilon:g}"
-        return f"{kind}-differential privacy over add/remove neighbours in real arithmetic; floating-point draws, not for release"
+        return (
+            f"{kind}-differential privacy over add/remove neighbours in real arithmetic; "
+            "floating-point draws, not for release"
+        )
 
     @abstractmethod
     def fit(self, sensitivity: Sensitivity) -> tuple[float, Noise]:
@@ -141,10 +155,12 @@ class NoiseMechanism(ABC):
         return NoiseLaw(sensitivity.value, *self.fit(sensitivity), sensitivity.bounds)
 
     def draw(self, sensitivity: Sensitivity, size: int | None = None, rng: object = None) -> Any:
-        """One clipped output, or an array of `size` independent ones. Floating point: not for release."""
+        """One clipped output, or an array of `size` independent ones. Floating point: not for
+        release.
+        """
         law = self.law(sensitivity)
-        drawn = law.value + law.scale * law.noise.draw(generator(rng), how_many(size))
-        clipped = np.clip(drawn, *sensitivity.bounds)
+        draws = law.value + law.scale * law.noise.draw(generator(rng), how_many(size))
+        clipped = np.clip(draws, *sensitivity.bounds)
         return float(clipped[0]) if size is None else clipped
 
     def __repr__(self) -> str:

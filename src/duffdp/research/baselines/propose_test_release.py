@@ -15,7 +15,8 @@ from duffdp.research.sensitivity.profile import Sensitivity
 
 
 class ProposeTestRelease:
-    """Propose a sensitivity, test whether the data are far from exceeding it, and only then release: a baseline.
+    """Propose a sensitivity, test whether the data are far from exceeding it, and only then
+    release: a baseline.
 
     Parameters
     ----------
@@ -28,9 +29,9 @@ class ProposeTestRelease:
 
     Privacy
     -------
-    (epsilon, delta)-differential privacy in real arithmetic: k*, the least distance at which the local sensitivity exceeds eta,
-    changes by at most 1 between neighbours; without the right to reply, a reply has probability delta. Draws are floating
-    point and not for release.
+    (epsilon, delta)-differential privacy in real arithmetic: k*, the least distance at which the
+    local sensitivity exceeds eta, changes by at most 1 between neighbours; without the right to
+    reply, a reply has probability delta. Draws are floating point and not for release.
 
     Utility
     -------
@@ -38,8 +39,9 @@ class ProposeTestRelease:
 
     References
     ----------
-    Dwork and Lei, "Differential privacy and robust statistics" (STOC 2009). Avella-Medina and Brunel, "Propose, test, release"
-    (2020). Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), sections 3 and 6.
+    Dwork and Lei, "Differential privacy and robust statistics" (STOC 2009). Avella-Medina and
+    Brunel, "Propose, test, release" (2020). Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020),
+    sections 3 and 6.
 
     Examples
     --------
@@ -64,17 +66,20 @@ class ProposeTestRelease:
     def guarantee(self) -> str:
         """What the real-valued mechanism satisfies, and that its floating-point draws do not."""
         kind = f"({self.epsilon:g}, {self.delta:g})"
-        return f"{kind}-differential privacy over add/remove neighbours in real arithmetic; floating-point draws, not for release"
+        return (
+            f"{kind}-differential privacy over add/remove neighbours in real arithmetic; "
+            "floating-point draws, not for release"
+        )
 
     def reply_probability(self, sensitivity: Sensitivity) -> float:
         """Probability that the test passes."""
         # Never more than eta anywhere: far from any data set that fails.
-        far = (
+        distance = (
             sensitivity.levels.searchsorted(self.eta, side="right")
             if sensitivity.global_ > self.eta
             else math.inf
         )
-        room = float(far) - self._threshold
+        room = float(distance) - self._threshold
         return (
             1 - math.exp(-self._test * room) / 2 if room >= 0 else math.exp(self._test * room) / 2
         )
@@ -86,15 +91,17 @@ class ProposeTestRelease:
         )
 
     def draw(self, sensitivity: Sensitivity, size: int | None = None, rng: object = None) -> Any:
-        """One clipped output or None for no reply; with `size` a masked array. Floating point: not for release."""
+        """One clipped output or None for no reply; with `size` a masked array. Floating point: not
+        for release.
+        """
         source = generator(rng)
         many = how_many(size)
         silent = source.random(many) >= self.reply_probability(sensitivity)
         noisy = sensitivity.value + self.eta / self._noise * source.laplace(size=many)
-        drawn = np.ma.masked_array(np.clip(noisy, *sensitivity.bounds), mask=silent)
+        draws = np.ma.masked_array(np.clip(noisy, *sensitivity.bounds), mask=silent)
         if size is not None:
-            return drawn
-        return None if silent[0] else float(drawn[0])
+            return draws
+        return None if silent[0] else float(draws[0])
 
     def __repr__(self) -> str:
         return (

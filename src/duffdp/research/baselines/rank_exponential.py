@@ -15,10 +15,12 @@ from duffdp.steps import StepFunction, merged
 
 
 class RankExponential(Exponential):
-    """The exponential mechanism with the score |i - q n|, i the number of records below a candidate: a baseline.
+    """The exponential mechanism with the score |i - q n|, i the number of records below a
+    candidate: a baseline.
 
-    Between distinct records the score is that of `Quantile(q, utility="rank")`, the paper's u_2; at tied records it is not, and
-    the release verbs use the latter. A baseline for comparison, though its draws are as exact as those of `Exponential`.
+    Between distinct records the score is that of `Quantile(q, utility="rank")`, the paper's u_2; at
+    tied records it is not, and the release verbs use the latter. A baseline for comparison, though
+    its draws are as exact as those of `Exponential`.
 
     Parameters
     ----------
@@ -29,12 +31,13 @@ class RankExponential(Exponential):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record: it moves i by 0 or 1 and q n by q, so the score by
-    at most max(q, 1 - q).
+    Pure epsilon-differential privacy for neighbours that differ in one record: it moves i by 0 or 1
+    and q n by q, so the score by at most max(q, 1 - q).
 
     References
     ----------
-    Smith, "Privacy-preserving statistical estimation with optimal convergence rates" (STOC 2011), algorithm 2.
+    Smith, "Privacy-preserving statistical estimation with optimal convergence rates" (STOC 2011),
+    algorithm 2.
 
     Examples
     --------

@@ -45,7 +45,7 @@ class CauchyNoise:
         )
         return share
 
-    def far(self, p: float) -> float:
+    def quantile_of_tail(self, p: float) -> float:
         if self.gamma == 2:
             return 1 / math.tan(p * math.pi / 2)
         share = float(
@@ -61,7 +61,8 @@ class CauchyNoise:
             return (2 * r * math.atan2(1, r) + 2 * math.log(math.hypot(1, r))) / math.pi
         if r <= NEAR:
             return r
-        # In the logarithm of z the integrand is smooth over any number of decades: Gauss-Legendre on short panels.
+        # In the logarithm of z the integrand is smooth over any number of decades: Gauss-Legendre
+        # on short panels.
         ends = np.linspace(math.log(NEAR), math.log(r), 2 + int(math.log(r / NEAR)))
         nodes, weights = np.polynomial.legendre.leggauss(12)
         z = np.exp(ends[:-1, None] + (nodes + 1) / 2 * (ends[1] - ends[0]))
@@ -78,26 +79,30 @@ class CauchyNoise:
 
 
 class SmoothCauchy(NoiseMechanism):
-    """Heavy-tailed noise scaled to the smooth sensitivity, `T + SS_beta / alpha Z`: a baseline, not for release.
+    """Heavy-tailed noise scaled to the smooth sensitivity, `T + SS_beta / alpha Z`: a baseline, not
+    for release.
 
     Parameters
     ----------
     epsilon
         The privacy loss.
     gamma
-        The density is proportional to 1 / (1 + |z|^gamma), gamma above 1; 2 is the Cauchy distribution.
+        The density is proportional to 1 / (1 + |z|^gamma), gamma above 1; 2 is the Cauchy
+        distribution.
     tight
-        False: alpha = beta = epsilon / (2 (gamma + 1)) as in the paper. True: the largest alpha that the density allows,
-        which for gamma = 2 is alpha + beta = epsilon.
+        False: alpha = beta = epsilon / (2 (gamma + 1)) as in the paper. True: the largest alpha
+        that the density allows, which for gamma = 2 is alpha + beta = epsilon.
     beta
-        With `tight`: the smoothing, above 0 and below epsilon / max(1, gamma - 1). None: the best one for the data set,
-        up to the precision of the search; private too, because it changes the scale and not the shape of the noise.
+        With `tight`: the smoothing, above 0 and below epsilon / max(1, gamma - 1). None: the best
+        one for the data set, up to the precision of the search; private too, because it changes the
+        scale and not the shape of the noise.
 
     Privacy
     -------
-    Pure epsilon-differential privacy in real arithmetic. A shift by a scale costs at most the steepest slope of the log
-    density, (gamma - 1)^((gamma - 1) / gamma); a stretch by exp(beta) at most max(1, gamma - 1) beta
-    (`tests/baselines_test.py`). Draws are floating point and can betray the truth by their low bits.
+    Pure epsilon-differential privacy in real arithmetic. A shift by a scale costs at most the
+    steepest slope of the log density, (gamma - 1)^((gamma - 1) / gamma); a stretch by exp(beta) at
+    most max(1, gamma - 1) beta (`tests/baselines_test.py`). Draws are floating point and can betray
+    the truth by their low bits.
 
     Utility
     -------
@@ -105,14 +110,15 @@ class SmoothCauchy(NoiseMechanism):
 
     References
     ----------
-    Nissim, Raskhodnikova and Smith (STOC 2007), lemmas 2.6 and 2.7. Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020),
-    proposition 3.
+    Nissim, Raskhodnikova and Smith (STOC 2007), lemmas 2.6 and 2.7. Gillenwater and Munoz Medina,
+    "Duff" (NeurIPS 2020), proposition 3.
 
     Examples
     --------
     >>> import duffdp
     >>> spread = duffdp.research.sensitivity.median(range(1, 100), duffdp.Grid(0, 100, 1))
-    >>> printed, tight = (duffdp.research.baselines.SmoothCauchy(1.0, tight=t).law(spread) for t in (False, True))
+    >>> cauchy = duffdp.research.baselines.SmoothCauchy
+    >>> printed, tight = (cauchy(1.0, tight=t).law(spread) for t in (False, True))
     >>> round(printed.expected_error(50), 1), round(tight.expected_error(50), 1)
     (21.7, 5.9)
     """

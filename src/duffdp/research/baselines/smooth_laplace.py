@@ -16,20 +16,22 @@ from duffdp.research.sensitivity.profile import Sensitivity
 
 
 class SmoothLaplace(NoiseMechanism):
-    """Laplace noise scaled to the smooth sensitivity, `T + SS_beta / alpha Z`: a baseline, not for release.
+    """Laplace noise scaled to the smooth sensitivity, `T + SS_beta / alpha Z`: a baseline, not for
+    release.
 
     Parameters
     ----------
     epsilon, delta
         The privacy loss; delta between 0 and 1.
     beta
-        The smoothing; alpha is then epsilon + beta - (exp(beta) - 1) log(1/delta), which must be above 0. None: the beta
-        with the least SS_beta / alpha for the data set, up to the precision of the search; private too, because it changes the
-        scale and not the shape of the noise.
+        The smoothing; alpha is then epsilon + beta - (exp(beta) - 1) log(1/delta), which must be
+        above 0. None: the beta with the least SS_beta / alpha for the data set, up to the precision
+        of the search; private too, because it changes the scale and not the shape of the noise.
 
     Privacy
     -------
-    (epsilon, delta)-differential privacy in real arithmetic. Draws are floating point and can betray the truth by their low bits.
+    (epsilon, delta)-differential privacy in real arithmetic. Draws are floating point and can
+    betray the truth by their low bits.
 
     Utility
     -------
@@ -37,12 +39,14 @@ class SmoothLaplace(NoiseMechanism):
 
     Runtime
     -------
-    A search over beta that passes over all levels for the first 21 and over fewer and fewer for the next.
+    A search over beta that passes over all levels for the first 21 and over fewer and fewer for the
+    next.
 
     References
     ----------
-    Bun and Steinke, "Average-case averages: private algorithms for smooth sensitivity and mean estimation" (NeurIPS 2019),
-    theorem 34. Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), proposition 2.
+    Bun and Steinke, "Average-case averages: private algorithms for smooth sensitivity and mean
+    estimation" (NeurIPS 2019), theorem 34. Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020),
+    proposition 2.
 
     Examples
     --------
@@ -60,8 +64,10 @@ class SmoothLaplace(NoiseMechanism):
         self.beta = None if beta is None else read_number("beta", beta, 0, math.inf, 0.01)
         if self.beta is not None and self._alpha(self.beta) <= 0:
             raise DuffError(
-                f"beta must leave epsilon + beta - (exp(beta) - 1) log(1/delta) above 0, got beta={beta!r} for "
-                f"epsilon={self.epsilon:g} and delta={self.delta:g}. Pass a smaller beta, or none for the best."
+                "beta must leave epsilon + beta - (exp(beta) - 1) log(1/delta) above 0, got "
+                f"beta={beta!r} for "
+                f"epsilon={self.epsilon:g} and delta={self.delta:g}. Pass a smaller beta, or none "
+                "for the best."
             )
 
     def _alpha(self, beta: Any) -> Any:

@@ -24,7 +24,9 @@ class LaplaceLogNormalNoise:
 
     @cached_property
     def _rule(self) -> tuple[Floats, Floats]:
-        """The factors exp(sigma y) and their weights; factors of exp(+-sigma y) move the mass by sigma to either side."""
+        """The factors exp(sigma y) and their weights; factors of exp(+-sigma y) move the mass by
+        sigma to either side.
+        """
         y = np.linspace(-9 - self.sigma, 9 + self.sigma, NODES)
         weight = np.exp(-y * y / 2) * (y[1] - y[0]) / math.sqrt(2 * math.pi)
         return np.exp(np.clip(self.sigma * y, -700, 700)), weight
@@ -43,7 +45,7 @@ class LaplaceLogNormalNoise:
         tail: Floats = np.exp(-self._over(z)) @ self._rule[1]
         return tail
 
-    def far(self, p: float) -> float:
+    def quantile_of_tail(self, p: float) -> float:
         low, high = -700.0, 700.0
         while high - low > 1e-13 * (1 + abs(low)):
             middle = (low + high) / 2
@@ -59,30 +61,34 @@ class LaplaceLogNormalNoise:
         return float((-np.expm1(-self._over(r)) * factor) @ weight)
 
     def draw(self, rng: np.random.Generator, size: int) -> Floats:
-        drawn: Floats = rng.laplace(size=size) * np.exp(self.sigma * rng.standard_normal(size))
-        return drawn
+        draws: Floats = rng.laplace(size=size) * np.exp(self.sigma * rng.standard_normal(size))
+        return draws
 
 
 class SmoothLaplaceLogNormal(NoiseMechanism):
-    """Laplace-log-normal noise scaled to the smooth sensitivity, `T + SS_t / s X exp(sigma Y)`: a baseline, not for release.
+    """Laplace-log-normal noise scaled to the smooth sensitivity, `T + SS_t / s X exp(sigma Y)`: a
+    baseline, not for release.
 
     Parameters
     ----------
     epsilon, delta
         The privacy loss; delta between 0 and 1.
     t
-        The smoothing, public. None: the t with the least variance for the data set, as in the paper. The shape of the noise
-        then depends on the data and no theorem covers it: for comparison alone.
+        The smoothing, public. None: the t with the least variance for the data set, as in the
+        paper. The shape of the noise then depends on the data and no theorem covers it: for
+        comparison alone.
 
     Privacy
     -------
-    With Y standard normal, X Laplace and eps_c = t / sigma + exp(1.5 sigma^2) s it satisfies (eps_c^2 / 2)-concentrated
-    differential privacy, hence (epsilon, delta) for eps_c = sqrt(2 log(1/delta) + 2 epsilon) - sqrt(2 log(1/delta)), if t is
-    public. (The paper prints a Y of variance sigma, for which that does not hold.) Draws are floating point.
+    With Y standard normal, X Laplace and eps_c = t / sigma + exp(1.5 sigma^2) s it satisfies
+    (eps_c^2 / 2)-concentrated differential privacy, hence (epsilon, delta) for eps_c = sqrt(2
+    log(1/delta) + 2 epsilon) - sqrt(2 log(1/delta)), if t is public. (The paper prints a Y of
+    variance sigma, for which that does not hold.) Draws are floating point.
 
     Utility
     -------
-    Variance 2 SS_t^2 exp(5 sigma^2) / (eps_c - t / sigma)^2 before clipping; sigma is chosen to make it least.
+    Variance 2 SS_t^2 exp(5 sigma^2) / (eps_c - t / sigma)^2 before clipping; sigma is chosen to
+    make it least.
 
     Runtime
     -------
@@ -90,14 +96,16 @@ class SmoothLaplaceLogNormal(NoiseMechanism):
 
     References
     ----------
-    Bun and Steinke, "Average-case averages: private algorithms for smooth sensitivity and mean estimation" (NeurIPS 2019),
-    section 3.1 and lemma 9. Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 6.
+    Bun and Steinke, "Average-case averages: private algorithms for smooth sensitivity and mean
+    estimation" (NeurIPS 2019), section 3.1 and lemma 9. Gillenwater and Munoz Medina, "Duff"
+    (NeurIPS 2020), section 6.
 
     Examples
     --------
     >>> import duffdp
     >>> spread = duffdp.research.sensitivity.median(range(1, 100), duffdp.Grid(0, 100, 1))
-    >>> round(duffdp.research.baselines.SmoothLaplaceLogNormal(1.0, 1e-3).law(spread).expected_error(50), 1)
+    >>> mechanism = duffdp.research.baselines.SmoothLaplaceLogNormal(1.0, 1e-3)
+    >>> round(mechanism.law(spread).expected_error(50), 1)
     35.3
     """
 
@@ -122,8 +130,11 @@ class SmoothLaplaceLogNormal(NoiseMechanism):
         )
 
     def sigma(self, t: Any) -> Any:
-        """The shape with the least variance for a smoothing: the root above t / eps_c of 5 eps_c x^3 - 5 t x^2 - t = 0."""
-        # x = a (1 + 2 cosh(u)) with a = t / (3 eps_c) turns the cubic into cosh(3 u) = 1 + 3 / (10 a^2).
+        """The shape with the least variance for a smoothing: the root above t / eps_c of 5 eps_c
+        x^3 - 5 t x^2 - t = 0.
+        """
+        # x = a (1 + 2 cosh(u)) with a = t / (3 eps_c) turns the cubic into cosh(3 u) = 1 + 3 / (10
+        # a^2).
         a = t / (3 * self.concentrated)
         return a * (1 + 2 * np.cosh(np.arccosh(1 + 0.3 / (a * a)) / 3))
 
@@ -146,6 +157,8 @@ class SmoothLaplaceLogNormal(NoiseMechanism):
         )
         if log_scale > 700:
             raise DuffError(
-                f"t={t:g} is too large for epsilon={self.epsilon:g}: the noise exceeds what doubles can hold."
+                f"t={t:g} is too large for epsilon={self.epsilon:g}: the noise exceeds what "
+                "doubles "
+                "can hold."
             )
         return math.exp(log_scale), LaplaceLogNormalNoise(sigma)

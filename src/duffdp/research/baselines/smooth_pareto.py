@@ -13,7 +13,9 @@ from duffdp.research.sensitivity.profile import Sensitivity
 
 
 class ParetoNoise:
-    """The density proportional to (1 + |z|)^-(1 + index): a Pareto distribution of the second kind on either side."""
+    """The density proportional to (1 + |z|)^-(1 + index): a Pareto distribution of the second kind
+    on either side.
+    """
 
     def __init__(self, index: float) -> None:
         self.index = index
@@ -26,7 +28,7 @@ class ParetoNoise:
         tail: Floats = np.exp(-self.index * np.log1p(z))
         return tail
 
-    def far(self, p: float) -> float:
+    def quantile_of_tail(self, p: float) -> float:
         return math.expm1(-math.log(p) / self.index)
 
     def clipped_mean(self, r: float) -> float:
@@ -47,19 +49,21 @@ class SmoothPareto(NoiseMechanism):
     epsilon
         The privacy loss.
     beta
-        The smoothing, public, above 0 and below epsilon; None: epsilon / 3. It shapes the noise (the index is
-        epsilon / beta) and so must not be tuned to private data.
+        The smoothing, public, above 0 and below epsilon; None: epsilon / 3. It shapes the noise
+        (the index is epsilon / beta) and so must not be tuned to private data.
 
     Privacy
     -------
-    Pure epsilon-differential privacy in real arithmetic. With scale SS_beta / c and index epsilon / beta, the log-ratio of
-    the densities at neighbours is largest far out, where it is epsilon, or at the truth, where it is
-    (1 + epsilon / beta) log(1 + c r) - log(r) for a ratio r of scales between exp(-beta) and 1. That is convex in log(r), so
-    the largest c follows from its two ends (`tests/baselines_test.py`). Draws are floating point.
+    Pure epsilon-differential privacy in real arithmetic. With scale SS_beta / c and index epsilon /
+    beta, the log-ratio of the densities at neighbours is largest far out, where it is epsilon, or
+    at the truth, where it is (1 + epsilon / beta) log(1 + c r) - log(r) for a ratio r of scales
+    between exp(-beta) and 1. That is convex in log(r), so the largest c follows from its two ends
+    (`tests/baselines_test.py`). Draws are floating point.
 
     Utility
     -------
-    Expected error SS_beta / c * beta / (epsilon - beta) before clipping: finite, unlike that of `SmoothCauchy`.
+    Expected error SS_beta / c * beta / (epsilon - beta) before clipping: finite, unlike that of
+    `SmoothCauchy`.
 
     References
     ----------

@@ -30,7 +30,9 @@ ROWS: list[dict[str, Any]] = []
 
 
 def run() -> Iterator[str]:
-    """Yields once an epsilon. The error that is exceeded with probability eta, and its bounds; 10 is the distance to a bound."""
+    """Yields once an epsilon. The error that is exceeded with probability eta, and its bounds; 10
+    is the distance to a bound.
+    """
     values = np.random.default_rng(19).normal(size=1000)
     spread, steps = sensitivity.median(values, GRID), Median().steps(values, GRID)
     for epsilon in EPSILONS:

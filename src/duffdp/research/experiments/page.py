@@ -1,4 +1,6 @@
-"""Fills the numbers of a run into `page.md` and writes it: each claim of the paper beside what was measured."""
+"""Fills the numbers of a run into `page.md` and writes it: each claim of the paper beside what was
+measured.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,9 @@ def errors() -> str:
 
 
 def smallest() -> dict[str, str]:
-    """Where Duff is the smallest, among printed and among fair rivals; u_2 apart, which it ties with."""
+    """Where Duff is the smallest, among printed and among fair rivals; u_2 apart, which it ties
+    with.
+    """
     cells = [(shape, epsilon) for shape in synthetic.SHAPES for epsilon in synthetic.EPSILONS]
     rivals = [name for name in synthetic.FAIR if name != "rank"]
     ratio, shape, epsilon, name = min(
@@ -91,7 +95,8 @@ def smallest() -> dict[str, str]:
         "beaten": str(
             sum(any(synthetic.ratio(*cell, name) < 1 for name in rivals) for cell in cells)
         ),
-        "closest": f"{LABEL[name]}, {times(ratio)} times Duff's error at {synthetic.SHAPES[shape][0]}, ε = {epsilon:g}",
+        "closest": f"{LABEL[name]}, {times(ratio)} times Duff's error at "
+        f"{synthetic.SHAPES[shape][0]}, ε = {epsilon:g}",
         "beyond": times(synthetic.pareto_beyond(4.0)),
         "rank_low": f"{min(ranks):.2f}",
         "rank_high": f"{max(ranks):.2f}",

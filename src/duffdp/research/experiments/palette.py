@@ -1,4 +1,6 @@
-"""One name, colour and marker for a mechanism, in every figure; colours that colour-blind readers can tell apart."""
+"""One name, colour and marker for a mechanism, in every figure; colours that colour-blind readers
+can tell apart.
+"""
 
 from __future__ import annotations
 

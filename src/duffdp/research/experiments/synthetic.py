@@ -1,4 +1,6 @@
-"""Figure 1 of the paper: the average error on synthetic data, sampled as there and exactly from the laws."""
+"""Figure 1 of the paper: the average error on synthetic data, sampled as there and exactly from the
+laws.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +53,9 @@ def noisy(epsilon: float, public: dict[str, float]) -> dict[str, Any]:
 
 
 def tuned_aside(spreads: list[sensitivity.Sensitivity], epsilon: float) -> dict[str, float]:
-    """Public parameters: those with the least mean error on some data sets of the same shape that nobody is in."""
+    """Public parameters: those with the least mean error on some data sets of the same shape that
+    nobody is in.
+    """
 
     def best(grid: Any, make: Callable[[float], Any]) -> float:
         errors = [
@@ -73,7 +77,9 @@ def tuned_aside(spreads: list[sensitivity.Sensitivity], epsilon: float) -> dict[
 
 
 def replacing(values: Any, low: float, high: float) -> sensitivity.Sensitivity:
-    """The median's sensitivities for neighbours that replace a record: the double maximum of Nissim et al. (2007)."""
+    """The median's sensitivities for neighbours that replace a record: the double maximum of Nissim
+    et al. (2007).
+    """
     n = len(values)
     padded = np.concatenate([np.full(n + 1, low), np.sort(values), np.full(n + 1, high)])
     median = n + (n + 1) // 2
@@ -87,7 +93,9 @@ def replacing(values: Any, low: float, high: float) -> sensitivity.Sensitivity:
 
 
 def unconverted(epsilon: float) -> SmoothLaplaceLogNormal:
-    """LaplaceLN with epsilon taken for the concentrated parameter itself: a reading in which lemma 9 is forgotten."""
+    """LaplaceLN with epsilon taken for the concentrated parameter itself: a reading in which lemma
+    9 is forgotten.
+    """
     mechanism = SmoothLaplaceLogNormal(epsilon, DELTA)
     mechanism.concentrated = epsilon
     return mechanism
@@ -125,12 +133,12 @@ def run() -> Iterator[str]:
                 }
                 for name, (mechanism, ready) in mechanisms.items():
                     exact = mechanism.law(ready).expected_error(truth)
-                    drawn = (
+                    draws = (
                         mechanism.draw(ready, size=CALLS, rng=rng)
                         if name in PRINTED
                         else np.array([])
                     )
-                    sampled = float(np.abs(drawn - truth).mean()) if len(drawn) else float("nan")
+                    sampled = float(np.abs(draws - truth).mean()) if len(draws) else float("nan")
                     RESULTS.setdefault((shape, epsilon, name), []).append((exact, sampled))
                 if shape == "normal":
                     readings: dict[str, Any] = {"unconverted": unconverted(epsilon).law(spread)}
@@ -194,7 +202,8 @@ def draw(folder: Path) -> None:
                 around = np.array(
                     [spread_of(shape, epsilon, name, sampled) for epsilon in EPSILONS]
                 )
-                # A bar never reaches below a tenth of the mean, or a log axis would swallow the figure.
+                # A bar never reaches below a tenth of the mean, or a log axis would swallow the
+                # figure.
                 bars = [np.minimum(around, 0.9 * centre), around] if sampled else None
                 axis.errorbar(EPSILONS, centre, yerr=bars, capsize=2, elinewidth=0.8, **style(name))
             axis.set(title=title, xlabel="ε", yscale="log")
@@ -225,7 +234,9 @@ def pareto_beyond(epsilon: float) -> float:
 
 
 def propose_test_release(epsilon: float) -> float:
-    """The error, over Duff's, of propose-test-release with the eta at which half of its replies are lost."""
+    """The error, over Duff's, of propose-test-release with the eta at which half of its replies are
+    lost.
+    """
     _, grid, make = SHAPES["normal"]
     spreads = [
         sensitivity.median(make(np.random.default_rng([7, number])), grid) for number in range(20)

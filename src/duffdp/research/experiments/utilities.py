@@ -1,4 +1,6 @@
-"""u_1 against u_2 against the distance, plain and signed: on distinct records, and on tied ones, where they part."""
+"""u_1 against u_2 against the distance, plain and signed: on distinct records, and on tied ones,
+where they part.
+"""
 
 from __future__ import annotations
 
@@ -66,7 +68,9 @@ def mean(data: str, epsilon: float, name: str) -> float:
 
 
 def off_peak() -> int:
-    """In how many data sets with ties the rank score of another value than the median is as good or better."""
+    """In how many data sets with ties the rank score of another value than the median is as good or
+    better.
+    """
     _, grid, make = DATA["ages"]
     found = 0
     for number in range(SETS):

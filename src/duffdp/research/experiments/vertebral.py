@@ -75,7 +75,8 @@ def run(patients: dict[str, dict[str, Any]]) -> Iterator[str]:
 
 def _panel(axis: Any, name: str, what: str) -> None:
     both = np.concatenate([DRAWN[name, kind]["data"] for kind in ("AB", "NO")])
-    # One far outlier in degree_spondylolisthesis would squeeze all else into one bin: 60 bins over the range show it.
+    # One far outlier in degree_spondylolisthesis would squeeze all else into one bin: 60 bins over
+    # the range show it.
     edges = np.linspace(both.min(), both.max(), 61)
     for kind in ("AB", "NO"):
         values = DRAWN[name, kind][what]

@@ -1,4 +1,6 @@
-"""The theorems as functions, named by what they bound, and the exact quantity beside them. Not private: they read the data."""
+"""The theorems as functions, named by what they bound, and the exact quantity beside them. Not
+private: they read the data.
+"""
 
 from duffdp.research.guarantees.cauchy import cauchy_error_within
 from duffdp.research.guarantees.exact import exact_error_within

@@ -10,7 +10,8 @@ from duffdp.research.sensitivity.profile import Sensitivity
 
 
 def cauchy_error_within(sensitivity: Sensitivity, epsilon: Any, eta: float) -> float:
-    """The error that `SmoothCauchy(epsilon)` stays within with probability 1 - eta, before clipping.
+    """The error that `SmoothCauchy(epsilon)` stays within with probability 1 - eta, before
+    clipping.
 
     6 SS / epsilon * tan(pi (1 - eta) / 2) with beta = epsilon / 6: exact, and of order 1 / eta.
 
@@ -39,8 +40,9 @@ def cauchy_error_within(sensitivity: Sensitivity, epsilon: Any, eta: float) -> f
     --------
     >>> import duffdp
     >>> spread = duffdp.research.sensitivity.median(range(1000), duffdp.Grid(0, 1000, 1))
-    >>> [round(duffdp.research.guarantees.cauchy_error_within(spread, 1.0, eta)) for eta in (0.1, 0.01)]
+    >>> within = duffdp.research.guarantees.cauchy_error_within
+    >>> [round(within(spread, 1.0, eta)) for eta in (0.1, 0.01)]
     [99, 996]
     """
     scale, noise = SmoothCauchy(epsilon).fit(sensitivity)
-    return scale * noise.far(read_number("eta", eta, 0, 1, 0.05))
+    return scale * noise.quantile_of_tail(read_number("eta", eta, 0, 1, 0.05))

@@ -42,7 +42,8 @@ def exact_error_within(law: Tailed, target: Any, eta: float) -> float:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level sets.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 5: the law as a sum over level
+    sets.
 
     Examples
     --------
@@ -64,7 +65,8 @@ def least_error(tail: Callable[[float], float], eta: float) -> float:
         low, high = high, 4 * high
         if high > 1e300:
             raise DuffError(
-                "no finite error has this probability: the law has no bounds. Pass a sensitivity with finite bounds."
+                "no finite error has this probability: the law has no bounds. Pass a sensitivity "
+                "with finite bounds."
             )
     while tail(high / 4) <= eta:
         high /= 4

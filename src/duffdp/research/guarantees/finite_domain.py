@@ -19,8 +19,8 @@ def finite_domain_error_within(
 ) -> float:
     """A bound on the error that holds with probability 1 - eta, from the number N of candidates.
 
-    The farthest candidate within floor(log(N / eta) / c) records of the best one, c being epsilon / 2: simpler and tighter than
-    the bounds by smooth sensitivity.
+    The farthest candidate within floor(log(N / eta) / c) records of the best one, c being epsilon /
+    2: simpler and tighter than the bounds by smooth sensitivity.
 
     Parameters
     ----------

@@ -1,6 +1,7 @@
 """How far the exponential mechanism with a dataset distance errs, in terms of smooth sensitivity.
 
-The theorems need a statistic with one value for each data set: medians, quantiles and means, not modes, which may be tied.
+The theorems need a statistic with one value for each data set: medians, quantiles and means, not
+modes, which may be tied.
 """
 
 from __future__ import annotations
@@ -19,7 +20,8 @@ from duffdp.steps import StepFunction
 
 
 def inverse_smoothing(sensitivity: Sensitivity, ratio: float) -> float:
-    """The paper's beta*: the beta at which SS_beta / beta, which falls from infinity to 0, equals `ratio`.
+    """The paper's beta*: the beta at which SS_beta / beta, which falls from infinity to 0, equals
+    `ratio`.
 
     Parameters
     ----------
@@ -54,7 +56,8 @@ def inverse_smoothing(sensitivity: Sensitivity, ratio: float) -> float:
     """
     if sensitivity.global_ == 0:
         raise DuffError(
-            "the sensitivity is 0 everywhere, so there is no beta to find. Pass a domain of at least two candidates."
+            "the sensitivity is 0 everywhere, so there is no beta to find. Pass a domain of at "
+            "least two candidates."
         )
     aim = math.log(read_number("ratio", ratio, 0, math.inf, 1))
     hull = sensitivity.hull
@@ -76,15 +79,17 @@ def inverse_smoothing(sensitivity: Sensitivity, ratio: float) -> float:
 def _check_distance(steps: StepFunction) -> None:
     if steps.unit != 1 or steps.distance.min() < 0:
         raise DuffError(
-            'this needs a dataset distance, got another score. Use a statistic with utility="distance".'
+            "this needs a dataset distance, got another score. Use a statistic with "
+            'utility="distance".'
         )
 
 
 def growth_constant(steps: StepFunction) -> float:
     """The largest C with #{d <= t} >= C t for all real t from 1 to the largest distance.
 
-    The paper asks for all t, but distance 0 is a single candidate; and its value for evenly spaced records, 2 (b - a) / n, is
-    too large: one gap of length (b - a) / (n + 1) is gained per unit of t, so just below t = 2 it is half a gap.
+    The paper asks for all t, but distance 0 is a single candidate; and its value for evenly spaced
+    records, 2 (b - a) / n, is too large: one gap of length (b - a) / (n + 1) is gained per unit of
+    t, so just below t = 2 it is half a gap.
 
     Parameters
     ----------
@@ -116,7 +121,8 @@ def growth_constant(steps: StepFunction) -> float:
     within = np.cumsum(np.bincount(steps.distance, weights=steps.count, minlength=most + 1))[
         1 : most + 1
     ]
-    # Between whole distances the count stands still while t grows to the next; at the last one t ends.
+    # Between whole distances the count stands still while t grows to the next; at the last one t
+    # ends.
     upto = np.append(np.arange(2, most + 1), most)
     return float((within / upto).min())
 
@@ -124,14 +130,17 @@ def growth_constant(steps: StepFunction) -> float:
 def error_probability(
     steps: StepFunction, sensitivity: Sensitivity, epsilon: Any, t: float
 ) -> float:
-    """A bound on the probability that the output errs by more than t (the paper's Theorem 1), at most 1.
+    """A bound on the probability that the output errs by more than t (the paper's Theorem 1), at
+    most 1.
 
-    With g = 1 / (2 beta*(t / (e - 1))): 2 N exp(-c g) / #{d <= g}, where c is epsilon / 2 and N the number of candidates.
+    With g = 1 / (2 beta*(t / (e - 1))): 2 N exp(-c g) / #{d <= g}, where c is epsilon / 2 and N the
+    number of candidates.
 
     Parameters
     ----------
     steps, sensitivity
-        The distance of every candidate and the sensitivity, of one statistic at one data set: a quantile or a mean.
+        The distance of every candidate and the sensitivity, of one statistic at one data set: a
+        quantile or a mean.
     epsilon
         The privacy loss.
     t
@@ -157,7 +166,8 @@ def error_probability(
     --------
     >>> import duffdp
     >>> grid = duffdp.Grid(0, 1000, 1)
-    >>> steps, spread = duffdp.statistics.Median().steps(range(1000), grid), duffdp.research.sensitivity.median(range(1000), grid)
+    >>> steps = duffdp.statistics.Median().steps(range(1000), grid)
+    >>> spread = duffdp.research.sensitivity.median(range(1000), grid)
     >>> round(duffdp.research.guarantees.error_probability(steps, spread, 4.0, 100), 4)
     0.0016
     """
@@ -173,9 +183,9 @@ def error_probability(
 def error_within(steps: StepFunction, sensitivity: Sensitivity, epsilon: Any, eta: float) -> float:
     """A bound on the error that holds with probability 1 - eta (the paper's Corollary 1).
 
-    (e - 1) SS_beta / beta with beta = c / (2 W(2 c N / (C eta))), c = epsilon / 2, W Lambert's function and C from
-    `growth_constant`. Where beta exceeds 1/2, for which C promises nothing, 1/2 is taken, which is valid too. Never more than
-    the distance to the farther bound.
+    (e - 1) SS_beta / beta with beta = c / (2 W(2 c N / (C eta))), c = epsilon / 2, W Lambert's
+    function and C from `growth_constant`. Where beta exceeds 1/2, for which C promises nothing, 1/2
+    is taken, which is valid too. Never more than the distance to the farther bound.
 
     Parameters
     ----------
@@ -204,7 +214,8 @@ def error_within(steps: StepFunction, sensitivity: Sensitivity, epsilon: Any, et
     --------
     >>> import duffdp
     >>> grid = duffdp.Grid(0, 1000, 1)
-    >>> steps, spread = duffdp.statistics.Median().steps(range(1000), grid), duffdp.research.sensitivity.median(range(1000), grid)
+    >>> steps = duffdp.statistics.Median().steps(range(1000), grid)
+    >>> spread = duffdp.research.sensitivity.median(range(1000), grid)
     >>> round(duffdp.research.guarantees.error_within(steps, spread, 4.0, 0.05), 1)
     58.2
     """

@@ -13,9 +13,11 @@ from duffdp.steps import StepFunction
 
 
 def utility_loss_probability(steps: StepFunction, epsilon: Any, t: float) -> float:
-    """A bound on the probability that the output is more than t further away than the best candidate.
+    """A bound on the probability that the output is more than t further away than the best
+    candidate.
 
-    For the exponential mechanism: N / #{d < best + t/2} * exp(-c t / 2) with N candidates, at most 1.
+    For the exponential mechanism: N / #{d < best + t/2} * exp(-c t / 2) with N candidates, at most
+    1.
 
     Parameters
     ----------
@@ -36,8 +38,8 @@ def utility_loss_probability(steps: StepFunction, epsilon: Any, t: float) -> flo
 
     References
     ----------
-    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007). Gillenwater and Munoz Medina, "Duff"
-    (NeurIPS 2020), proposition 4.
+    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007). Gillenwater and
+    Munoz Medina, "Duff" (NeurIPS 2020), proposition 4.
 
     Examples
     --------

@@ -1,4 +1,6 @@
-"""How much one record can move a statistic: local, at distance k, global and smooth sensitivity, for add/remove neighbours."""
+"""How much one record can move a statistic: local, at distance k, global and smooth sensitivity,
+for add/remove neighbours.
+"""
 
 from duffdp.research.sensitivity.mean import mean
 from duffdp.research.sensitivity.mode import mode

@@ -1,4 +1,6 @@
-"""The lines log LS(k) - beta k, whose upper envelope over beta is the logarithm of the smooth sensitivity."""
+"""The lines log LS(k) - beta k, whose upper envelope over beta is the logarithm of the smooth
+sensitivity.
+"""
 
 from __future__ import annotations
 
@@ -9,7 +11,8 @@ import numpy.typing as npt
 
 Floats = npt.NDArray[np.float64]
 
-ROUNDING = 1e-12  # points less than this above a chord are left out: a relative error of SS far below that of its use
+# points less than this above a chord are left out: a relative error of SS far below that of its use
+ROUNDING = 1e-12
 
 
 class Envelope(Protocol):
@@ -40,13 +43,14 @@ class Lines:
 
 
 class Hull:
-    """The lines that matter, which are the corners of the concave hull of the points (k, log LS(k)): a pass, then a bisection
-    for every beta."""
+    """The lines that matter, which are the corners of the concave hull of the points (k, log
+    LS(k)): a pass, then a bisection for every beta."""
 
     def __init__(self, lines: Lines) -> None:
         corner = upper_hull(lines.distance, lines.log_level)
         self.distance, self.log_level = lines.distance[corner], lines.log_level[corner]
-        # Negated, so that they ascend: the line of corner i is on top for beta between slope i and slope i - 1.
+        # Negated, so that they ascend: the line of corner i is on top for beta between slope i and
+        # slope i - 1.
         self.falling = -np.diff(self.log_level) / np.diff(self.distance)
 
     def log_smooth(self, beta: Floats) -> Floats:
@@ -61,7 +65,8 @@ class Hull:
 def upper_hull(x: Floats, y: Floats) -> npt.NDArray[np.intp]:
     """Indices of the corners of the upper hull of points with ascending x.
 
-    Quickhull on all chords at once: the point farthest above a chord between two corners is a corner.
+    Quickhull on all chords at once: the point farthest above a chord between two corners is a
+    corner.
     """
     corner = np.unique(np.array([0, len(x) - 1], dtype=np.intp))
     left = np.arange(1, len(x) - 1)

@@ -27,7 +27,8 @@ def mean(values: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbours differ by one record that joins or leaves; the mean of no records is the middle of the bounds.
+    Not private. Neighbours differ by one record that joins or leaves; the mean of no records is the
+    middle of the bounds.
 
     Runtime
     -------
@@ -35,8 +36,8 @@ def mean(values: Any, domain: Grid) -> Sensitivity:
 
     References
     ----------
-    Nissim, Raskhodnikova and Smith (STOC 2007), definitions 2.1 and 2.2; Gillenwater and Munoz Medina, "Duff"
-    (NeurIPS 2020), section 4.1, for the mean itself.
+    Nissim, Raskhodnikova and Smith (STOC 2007), definitions 2.1 and 2.2; Gillenwater and Munoz
+    Medina, "Duff" (NeurIPS 2020), section 4.1, for the mean itself.
 
     Examples
     --------
@@ -49,7 +50,8 @@ def mean(values: Any, domain: Grid) -> Sensitivity:
     n, top = len(y), domain.size - 1
     if n == 0:
         return on_grid(domain, top / 2, np.array([top / 2]))
-    # A record joins at an end of the range, or the outermost one leaves, which is as if it joined the others.
+    # A record joins at an end of the range, or the outermost one leaves, which is as if it joined
+    # the others.
     extremes = [
         (top - y[::-1], top),
         (y, top),
@@ -64,9 +66,10 @@ def mean(values: Any, domain: Grid) -> Sensitivity:
 def _largest_moves(gap: Ints, reach: int, most: int) -> npt.NDArray[np.float64]:
     """The largest move of the mean when a record joins, after up to `most` changes.
 
-    `gap` holds the distances of the records from the joining one, ascending; `reach` is the largest possible. With m records
-    the mean moves by sum(gap) / (m (m + 1)), so changes drop the j smallest gaps and add k - j of size `reach`. The best
-    j never falls as k grows, and the move rises in j up to it.
+    `gap` holds the distances of the records from the joining one, ascending; `reach` is the largest
+    possible. With m records the mean moves by sum(gap) / (m (m + 1)), so changes drop the j
+    smallest gaps and add k - j of size `reach`. The best j never falls as k grows, and the move
+    rises in j up to it.
     """
     gaps = gap.tolist()
     total, j, n = sum(gaps), 0, len(gaps)

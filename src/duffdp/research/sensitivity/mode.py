@@ -14,15 +14,17 @@ from duffdp.research.sensitivity.profile import Sensitivity, on_grid, sorted_ind
 def mode(values: Any, domain: Grid | Categories) -> Sensitivity:
     """Sensitivities of the most common value.
 
-    On a grid the change is the difference of the values; between categories it is 1. With ties the mode may be any of them,
-    and the sensitivity is the largest that any choice allows; `value` is the first.
+    On a grid the change is the difference of the values; between categories it is 1. With ties the
+    mode may be any of them, and the sensitivity is the largest that any choice allows; `value` is
+    the first.
 
     Parameters
     ----------
     values
         Records, dropped, clamped and snapped as in a release.
     domain
-        A public grid of numbers, or the public categories (`value` and `bounds` are then positions in their list).
+        A public grid of numbers, or the public categories (`value` and `bounds` are then positions
+        in their list).
 
     Returns
     -------
@@ -34,13 +36,13 @@ def mode(values: Any, domain: Grid | Categories) -> Sensitivity:
 
     Runtime
     -------
-    O(n) after counting: what two values need to become modes in turn depends on their counts alone, and n records have at
-    most sqrt(2 n) different counts.
+    O(n) after counting: what two values need to become modes in turn depends on their counts alone,
+    and n records have at most sqrt(2 n) different counts.
 
     References
     ----------
-    Nissim, Raskhodnikova and Smith (STOC 2007), definitions 2.1 and 2.2; Gillenwater and Munoz Medina, "Duff"
-    (NeurIPS 2020), section 4.1, for the mode itself.
+    Nissim, Raskhodnikova and Smith (STOC 2007), definitions 2.1 and 2.2; Gillenwater and Munoz
+    Medina, "Duff" (NeurIPS 2020), section 4.1, for the mode itself.
 
     Examples
     --------
@@ -66,10 +68,12 @@ def mode(values: Any, domain: Grid | Categories) -> Sensitivity:
 
 
 def _levels(index: Ints, count: Ints, size: int) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """For every k the largest difference of two values that become modes in turn within k changes and one more."""
+    """For every k the largest difference of two values that become modes in turn within k changes
+    and one more.
+    """
     ends: dict[int, list[int]] = {}
-    for value, held in zip(index.tolist(), count.tolist(), strict=True):
-        ends.setdefault(held, [value, value])[1] = value
+    for value, taken in zip(index.tolist(), count.tolist(), strict=True):
+        ends.setdefault(taken, [value, value])[1] = value
     if len(index) < size:
         ends[0] = [_first_absent(index), size - 1 - _first_absent(size - 1 - index[::-1])]
     top = sorted([*count.tolist(), 0, 0, 0, 0], reverse=True)[:4]
@@ -86,11 +90,13 @@ def _levels(index: Ints, count: Ints, size: int) -> np.ndarray[Any, np.dtype[np.
 
 
 def _changes(high: int, low: int, top: list[int]) -> int:
-    """Changes until a value with count `high` is a mode and one with count `low` has one record less than a mode."""
+    """Changes until a value with count `high` is a mode and one with count `low` has one record
+    less than a mode.
+    """
     others = list(top)
-    for held in (high, low):
-        if held in others:
-            others.remove(held)
+    for taken in (high, low):
+        if taken in others:
+            others.remove(taken)
     # Above `level` at most one other value is left, which is cheaper to lower than to raise both.
     level = max(high, others[1])
     return max(0, others[0] - level) + (level - high) + max(0, level - 1 - low)
@@ -98,5 +104,5 @@ def _changes(high: int, low: int, top: list[int]) -> int:
 
 def _first_absent(index: Ints) -> int:
     """The smallest candidate without records."""
-    held = index == np.arange(len(index))
-    return len(index) if held.all() else int(held.argmin())
+    taken = index == np.arange(len(index))
+    return len(index) if taken.all() else int(taken.argmin())

@@ -24,32 +24,34 @@ MANY = 2**13  # and so many levels are worth one at once
 class Sensitivity:
     """Local, global and smooth sensitivity of a statistic at a data set.
 
-    `median`, `quantile`, `mean` and `mode` make one from data. Made by hand it serves any ladder: local sensitivities at
-    distance 0, 1, 2, ... (or upper bounds of them) from whatever source.
+    `median`, `quantile`, `mean` and `mode` make one from data. Made by hand it serves any ladder:
+    local sensitivities at distance 0, 1, 2, ... (or upper bounds of them) from whatever source.
 
     Parameters
     ----------
     value
         The statistic of the data set, without noise.
     levels
-        The largest local sensitivity among the data sets within distance k, for k = 0, 1, ...: finite, 0 or more, never
-        falling. The last one is the global sensitivity.
+        The largest local sensitivity among the data sets within distance k, for k = 0, 1, ...:
+        finite, 0 or more, never falling. The last one is the global sensitivity.
     bounds
         The public range of outputs, to which a baseline clips.
 
     Privacy
     -------
-    Not private: everything here depends on the data without noise. It is the input of a baseline and never a release.
+    Not private: everything here depends on the data without noise. It is the input of a baseline
+    and never a release.
 
     Runtime
     -------
-    A pass over the levels for each of the first beta; once there are many, their concave hull and a bisection for every beta.
+    A pass over the levels for each of the first beta; once there are many, their concave hull and a
+    bisection for every beta.
 
     References
     ----------
-    Nissim, Raskhodnikova and Smith, "Smooth sensitivity and sampling in private data analysis" (STOC 2007), definitions 2.1
-    and 2.2. Zhang, Cormode, Procopiuc, Srivastava and Xiao, "Private release of graph statistics using ladder functions"
-    (SIGMOD 2015).
+    Nissim, Raskhodnikova and Smith, "Smooth sensitivity and sampling in private data analysis"
+    (STOC 2007), definitions 2.1 and 2.2. Zhang, Cormode, Procopiuc, Srivastava and Xiao, "Private
+    release of graph statistics using ladder functions" (SIGMOD 2015).
 
     Examples
     --------
@@ -78,7 +80,9 @@ class Sensitivity:
         )
         if not rising or not (self.levels[1:] >= self.levels[:-1]).all():
             raise DuffError(
-                "levels must be finite local sensitivities at distance 0, 1, ... that start at 0 or more and never fall."
+                "levels must be finite local sensitivities at distance 0, 1, ... that start at "
+                "0 or "
+                "more and never fall."
             )
         if not self.bounds[0] <= self.value <= self.bounds[1]:
             raise DuffError(
@@ -102,16 +106,21 @@ class Sensitivity:
         return float(self.levels[min(k, len(self.levels) - 1)])
 
     def smooth(self, beta: Any) -> Any:
-        """The beta-smooth sensitivity: the largest exp(-beta k) LS(k); for one beta or an array of them."""
+        """The beta-smooth sensitivity: the largest exp(-beta k) LS(k); for one beta or an array of
+        them.
+        """
         smooth = np.exp(self.log_smooth(beta))
         return smooth if smooth.ndim else float(smooth)
 
     def log_smooth(self, beta: Any) -> Floats:
-        """Logarithm of the smooth sensitivity, which stays finite where it underflows itself; -inf if no record matters."""
+        """Logarithm of the smooth sensitivity, which stays finite where it underflows itself; -inf
+        if no record matters.
+        """
         betas = np.asarray(beta, dtype=np.float64)
         if not ((betas >= 0) & np.isfinite(betas)).all():
             raise DuffError(
-                f"beta must be a finite number of 0 or more, got {beta!r}. Pass for example beta=0.1."
+                f"beta must be a finite number of 0 or more, got {beta!r}. Pass for example "
+                "beta=0.1."
             )
         if self.global_ == 0:
             return np.full(betas.shape, -math.inf)
@@ -120,7 +129,9 @@ class Sensitivity:
 
     @property
     def envelope(self) -> Envelope:
-        """What smooth sensitivity depends on, in the form that is cheapest for a few beta; some level must be above 0."""
+        """What smooth sensitivity depends on, in the form that is cheapest for a few beta; some
+        level must be above 0.
+        """
         return self.hull if len(self.levels) > MANY or "hull" in self.__dict__ else self._lines
 
     @cached_property
@@ -138,10 +149,13 @@ class Sensitivity:
 
 
 def sorted_indices(values: Any, domain: Grid) -> Ints:
-    """All records as sorted indices of candidates: dropped, clamped and snapped like those of a release."""
+    """All records as sorted indices of candidates: dropped, clamped and snapped like those of a
+    release.
+    """
     if not isinstance(domain, Grid) or domain.kind in ("date", "datetime"):
         raise UnsupportedData(
-            f"sensitivities need a grid of numbers, got {domain!r}. Pass for example Grid(0, 120, 1)."
+            f"sensitivities need a grid of numbers, got {domain!r}. Pass for example Grid(0, 120, "
+            "1)."
         )
     index, count = Column(read(values), domain).tally()
     return np.repeat(index, count)

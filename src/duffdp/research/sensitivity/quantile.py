@@ -29,16 +29,18 @@ def median(values: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbours differ by one record that joins or leaves; the median of no records is the lower bound.
+    Not private. Neighbours differ by one record that joins or leaves; the median of no records is
+    the lower bound.
 
     Runtime
     -------
-    O(n) after sorting: within distance k one gap is the widest, from the record with rank floor((n-k)/2) to that with rank
-    floor((n+k)/2) + 1 (`tests/sensitivity_test.py`).
+    O(n) after sorting: within distance k one gap is the widest, from the record with rank
+    floor((n-k)/2) to that with rank floor((n+k)/2) + 1 (`tests/sensitivity_test.py`).
 
     References
     ----------
-    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbours that replace a record; `docs/paper.md`.
+    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbours that replace a record;
+    `docs/paper.md`.
 
     Examples
     --------
@@ -71,8 +73,8 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
 
     Privacy
     -------
-    Not private. Neighbours differ by one record that joins or leaves; the quantile of no records is the lower bound for
-    q up to 1/2 and the upper bound above it.
+    Not private. Neighbours differ by one record that joins or leaves; the quantile of no records is
+    the lower bound for q up to 1/2 and the upper bound above it.
 
     Runtime
     -------
@@ -80,12 +82,14 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
 
     References
     ----------
-    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbours that replace a record; `docs/paper.md`.
+    Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbours that replace a record;
+    `docs/paper.md`.
 
     Examples
     --------
     >>> import duffdp
-    >>> duffdp.research.sensitivity.quantile([1, 2, 4, 7], 0.25, duffdp.Grid(0, 10, 1)).levels.tolist()
+    >>> grid = duffdp.Grid(0, 10, 1)
+    >>> duffdp.research.sensitivity.quantile([1, 2, 4, 7], 0.25, grid).levels.tolist()
     [1.0, 3.0, 6.0, 7.0, 10.0]
     """
     share = read_q(q)
@@ -99,8 +103,9 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
 
 
 def widest_gaps(ranked: Ints, p: int, m: int) -> Ints:
-    """For k = 0 .. n the widest gap between two records, or a record and a bound, that the p/m-quantile can be made to cross by
-    k changes and one more: the records in the gap leave, others join or leave until one is enough."""
+    """For k = 0 .. n the widest gap between two records, or a record and a bound, that the
+    p/m-quantile can be made to cross by k changes and one more: the records in the gap leave,
+    others join or leave until one is enough."""
     n = len(ranked) - 2
     levels = np.zeros(n + 1, dtype=np.int64)
     for below in range(n + 1):
@@ -115,10 +120,11 @@ def widest_gaps(ranked: Ints, p: int, m: int) -> Ints:
 
 
 def _moves(below: int, above: Ints, p: int, m: int) -> Ints:
-    """With so many records below and above an empty gap: the fewest that must join or leave until the quantile, and a record
-    there, is on the other side of it.
+    """With so many records below and above an empty gap: the fewest that must join or leave until
+    the quantile, and a record there, is on the other side of it.
 
-    The quantile is below the gap if (m - p) * below >= p * above and below > 0. A record moves the balance by up to `most`.
+    The quantile is below the gap if (m - p) * below >= p * above and below > 0. A record moves the
+    balance by up to `most`.
     """
     most = max(p, m - p)
     balance = (m - p) * below - p * above

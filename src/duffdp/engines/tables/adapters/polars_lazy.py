@@ -49,13 +49,15 @@ class PolarsLazy(NarwhalsQuery):
         native = rows.to_native()
         kept = [name for name in native.collect_schema() if name != PERSON]
         first, second = (key % 2**64 for key in keys)
-        native = native.with_columns(polars.int_range(polars.len()).over(PERSON, *kept).alias(COPY))
+        # Copies of a row are numbered by counting them: windows over so many small groups are slow.
+        copies = polars.int_ranges(0, polars.col(COPY)).alias(COPY)
+        native = native.group_by(PERSON, *kept).len(COPY).with_columns(copies).explode(COPY)
         # Mixed again with another key: the orders of different people have nothing in common.
         mixed = polars.struct(PERSON, *kept, COPY).hash(first).hash(second)
-        native = native.with_columns(mixed.alias(ORDER)).sort(ORDER, *kept, COPY)
-        return self.nw.from_native(
-            native.filter(polars.int_range(polars.len()).over(PERSON) < most).select(kept)
-        )
+        native = native.with_columns(mixed.alias(ORDER)).sort(PERSON, ORDER, *kept, COPY)
+        # A row counts unless the one `most` places before it is of the same person.
+        counts = polars.col(PERSON).ne_missing(polars.col(PERSON).shift(most))
+        return self.nw.from_native(native.filter(counts).select(kept))
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import polars
