@@ -36,7 +36,11 @@ from nasty import worth
 from scenarios import Maker, Scenario, smaller
 
 COMMAND = [sys.executable, "-c", "from duffdp.cli import main; main()"]
-SHARES: dict[str, list[Any]] = {"quantile": [0.9], "quantiles": [[0.25, 0.5]]}
+SHARES: dict[str, list[Any]] = {
+    "quantile": [0.9],
+    "quantiles": [[0.25, 0.5]],
+    "trimmed_mean": [0.25],
+}
 # What libraries say when they do not take a record: then there is no table to ask.
 NOT_TAKEN = (
     pyarrow.ArrowException,
@@ -147,7 +151,7 @@ def _observed_command(scenario: Scenario, data: str, folder: Path) -> dict[str, 
             value = ",".join(map(str, value))
         line += [f"--{name}", *(map(str, value) if name == "bounds" else [str(value)])]
     for share in SHARES.get(scenario.verb, [[]])[0] if several else SHARES.get(scenario.verb, []):
-        line += ["-q", str(share)]
+        line += ["--trim" if scenario.verb == "trimmed_mean" else "-q", str(share)]
     line += ["--epsilon", "1", "--format", "json"]
     ledger = _new_ledger(folder) if scenario.ledger else None
     if ledger:

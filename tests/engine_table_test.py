@@ -156,7 +156,9 @@ class OnPaper(descent.Descent):
 
     def _count(self, shift, ranges):
         pieces = []
-        for (part, _), (low, high, _) in (ranges or {(0, 0): (0, self.lazy.domain.size - 1, 0)}).items():
+        for (part, _), (low, high, _) in (
+            ranges or {(0, 0): (0, self.lazy.domain.size - 1, 0)}
+        ).items():
             start = np.arange(low - low % 2**shift, high + 1, 2**shift)
             edges = [max(int(i), low) * self._records // self.lazy.domain.size for i in start] + [
                 (high + 1) * self._records // self.lazy.domain.size

@@ -49,7 +49,10 @@ def duckdb_relation(columns):
 
 
 def spark_frame(columns):
-    signed = {name: (pa.int16() if kind == pa.uint8() else kind, values) for name, (kind, values) in columns.items()}
+    signed = {
+        name: (pa.int16() if kind == pa.uint8() else kind, values)
+        for name, (kind, values) in columns.items()
+    }
     return spark().createDataFrame(arrow(signed)).cache()
 
 
@@ -76,7 +79,9 @@ def written(ending):
 def dask_frame(columns):
     import dask.dataframe
 
-    return dask.dataframe.from_pandas(arrow(columns).to_pandas(types_mapper=pd.ArrowDtype), npartitions=2)
+    return dask.dataframe.from_pandas(
+        arrow(columns).to_pandas(types_mapper=pd.ArrowDtype), npartitions=2
+    )
 
 
 def ibis_table(columns):

@@ -235,9 +235,7 @@ def _record_quantiles(
             asked = []
             made._inside = lambda words, source: (size, 1, chosen)
             with pytest.MonkeyPatch.context() as inner:
-                inner.setattr(
-                    proposal, "happens", lambda exponent, *_: not asked.append(exponent)
-                )
+                inner.setattr(proposal, "happens", lambda exponent, *_: not asked.append(exponent))
                 made.draw(_Zero())
             return asked[0]
 

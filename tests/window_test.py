@@ -97,7 +97,9 @@ def test_ranks_against_sorting(values, q, reach, step):
 def test_a_bracket_that_misses_is_widened(tiny_limits, monkeypatch):
     """The sample may lie: here it sees only the largest records."""
     data = np.arange(2000.0)
-    monkeypatch.setattr(column_of, "_positions", lambda length, size: np.arange(length - 50, length))
+    monkeypatch.setattr(
+        column_of, "_positions", lambda length, size: np.arange(length - 50, length)
+    )
     same(
         Median().steps(data, Grid(0.0, 2000.0)),
         Median().window(Column(read(data), Grid(0.0, 2000.0)), Grid(0.0, 2000.0), 6),

@@ -1,4 +1,6 @@
-"""Tables of database files: DuckDB's own where they lie, those of SQLite copied column by column."""
+"""Tables of database files: DuckDB's own where they lie, those of SQLite copied column by
+column.
+"""
 
 from __future__ import annotations
 
@@ -43,7 +45,12 @@ class SqliteTable:
     """
 
     def __init__(
-        self, connection: DuckDBPyConnection, path: Path, table: str, columns: list[str]
+        self,
+        connection: DuckDBPyConnection,
+        path: Path,
+        table: str,
+        columns: list[str],
+        person: str | None,
     ) -> None:
         self._connection, self._path, self._table = connection, path, quote_name(table)
         with closing(self._open()) as base:
@@ -51,6 +58,8 @@ class SqliteTable:
             _check_table(path, table, [row[0] for row in tables])
             described = base.execute(f"PRAGMA table_info({self._table})")
             declared = {row[1]: _affinity(row[2]) for row in described}
+        if person in declared:  # as it stands: no two people may become one number or one day
+            declared[person] = "VARCHAR"
         wanted = [c for c in columns if c in declared] or list(declared)[:1]
         # The others are known by name, so that a misspelt column gets its hint.
         extra = [c for c in declared if c not in wanted]
@@ -63,7 +72,8 @@ class SqliteTable:
         names, copy = ", ".join(self._needed), f"duffdp_sqlite_{next(_numbers)}"
         columns = ", ".join(f"{name} {kind}" for name, kind in self._needed.items())
         self._connection.execute(f"CREATE TEMP TABLE {copy} ({columns})")
-        # Every field has a letter before its text, so that all of a batch is text for DuckDB and nothing is missing.
+        # Every field has a letter before its text, so that all of a batch is text for DuckDB and
+        # nothing is missing.
         casts = ", ".join(
             f"TRY_CAST(CASE WHEN v{i} <> '' THEN substr(v{i}, 2) END AS {kind})"
             for i, kind in enumerate(self._needed.values())
@@ -84,26 +94,36 @@ class SqliteTable:
 
 
 def open_database(
-    connection: DuckDBPyConnection, path: Path, table: str, columns: list[str]
+    connection: DuckDBPyConnection,
+    path: Path,
+    table: str,
+    columns: list[str],
+    person: str | None = None,
 ) -> DuckdbTable | SqliteTable:
-    """A table or view of a database file, by what the file says it is."""
+    """A table or view of a database file, by what the file says it is.
+
+    In SQLite, where any field holds anything, the column of persons is read as text.
+    """
     if not path.is_file():
         raise UnsupportedData(f"there is no database file {str(path)!r}. Check the path.")
     with path.open("rb") as file:
         if file.read(15) == b"SQLite format 3":
-            return SqliteTable(connection, path, table, columns)
+            return SqliteTable(connection, path, table, columns, person)
     return DuckdbTable(connection, path, table)
 
 
 def _check_table(path: Path, table: str, known: list[str]) -> None:
     if table not in known:
         raise UnsupportedData(
-            f"there is no table {table!r} in {str(path)!r}. Hint: its tables are {', '.join(sorted(known)) or 'none'}."
+            f"there is no table {table!r} in {str(path)!r}. Hint: its tables are "
+            f"{', '.join(sorted(known)) or 'none'}."
         )
 
 
 def _texts(values: tuple[Any, ...]) -> Any:
-    """SQLite columns have no fixed type: hand text over and let each field be cast by itself; a BLOB is missing."""
+    """SQLite columns have no fixed type: hand text over and let each field be cast by itself; a
+    BLOB is missing.
+    """
     import numpy as np
 
     return np.array(

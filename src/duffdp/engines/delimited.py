@@ -1,7 +1,8 @@
 """Files whose first line names the columns, as relations of DuckDB.
 
-Every field stays as it stands but those of the column of values, which become what the public domain needs. Nothing is found
-by looking at records. A record that is not well-formed changes neither how another one is read nor whether there is an error.
+Every field stays as it stands but those of the column of values, which become what the public
+domain needs. Nothing is found by looking at records. A record that is not well-formed changes
+neither how another one is read nor whether there is an error.
 """
 
 from __future__ import annotations
@@ -82,11 +83,22 @@ class DelimitedFiles:
         self.types = connection.sql(f"SELECT {self._select} FROM ({empty}) WHERE false")
 
     def rows(self) -> DuckDBPyRelation:
-        """All records, parsed once for all queries that follow, in a table that may spill to disk."""
+        """All records, parsed once for all queries that follow, in a table that may spill to
+        disk.
+        """
+        import duckdb
+
+        try:
+            return self._rows(by_duckdb=True)
+        # packed in a way that DuckDB does not know: no record may decide about that
+        except duckdb.Error:
+            return self._rows(by_duckdb=False)
+
+    def _rows(self, by_duckdb: bool) -> DuckDBPyRelation:
         connection, layout, needed = self._connection, self._layout, ", ".join(self._needed)
         lines, parts = [], []
         for path in self._paths:
-            form = survey(path, layout.delimiter)
+            form = survey(path, layout.delimiter) if by_duckdb else Form.MIXED
             if form is Form.LINES:
                 lines.append(self._quoted[path])
             else:
@@ -94,16 +106,20 @@ class DelimitedFiles:
         if lines:
             reader = read_csv(lines, layout.delimiter, self._fields, header=True, quoted=False)
             parts.append(f"SELECT {needed} FROM {reader}")
-        # In a file of one column an empty line and an empty field look the same: neither is a record.
+        # In a file of one column an empty line and an empty field look the same: neither is a
+        # record.
         present = " WHERE f0 IS NOT NULL" if len(self._fields) == 1 else ""
         name = f"duffdp_rows_{next(TABLES)}"
         connection.execute(
-            f"CREATE TEMP TABLE {name} AS SELECT {self._select} FROM ({' UNION ALL '.join(parts)}){present}"
+            f"CREATE TEMP TABLE {name} AS SELECT {self._select} FROM "
+            f"({' UNION ALL '.join(parts)}){present}"
         )
         return connection.table(name)
 
     def _table(self, path: str, form: Form) -> str:
-        """A table of the needed fields of a file with quotation marks, or that is not well-formed."""
+        """A table of the needed fields of a file with quotation marks, or that is not
+        well-formed.
+        """
         import duckdb
 
         layout, name = self._layout, f"duffdp_rows_{next(TABLES)}"
@@ -138,7 +154,8 @@ def _one_layout(paths: list[str]) -> tuple[Layout, list[str]]:
     for path, other in layouts.items():
         if other != layout:
             raise UnsupportedData(
-                f"the first lines of {first!r} and {path!r} differ. Files that are read together must have the same columns, "
+                f"the first lines of {first!r} and {path!r} differ. Files that are read together "
+                "must have the same columns, "
                 "in the same order and with the same delimiter."
             )
     return layout, list(layouts)
@@ -153,7 +170,8 @@ def read_layout(path: str) -> Layout | None:
     line = line.removesuffix(b"\n").removesuffix(b"\r")
     if len(line) > LONGEST or b"\0" in line or b"\r" in line:
         raise UnsupportedData(
-            f"the first line of {path!r} names no columns: it is too long, or not text of UTF-8 with line feeds. "
+            f"the first line of {path!r} names no columns: it is too long, or not text of UTF-8 "
+            "with line feeds. "
             "Save the file as CSV in UTF-8."
         )
     bare = re.sub(rb'"(?:[^"]|"")*"', b"", line)
@@ -167,7 +185,9 @@ def read_layout(path: str) -> Layout | None:
 
 
 def _all_names(names: tuple[str, ...]) -> list[str]:
-    """Every column that has a name, the first of those alike; DuckDB does not tell upper from lower case."""
+    """Every column that has a name, the first of those alike; DuckDB does not tell upper from
+    lower case.
+    """
     found: dict[str, str] = {}
     for name in filter(None, names):
         found.setdefault(name.casefold(), name)

@@ -1,4 +1,6 @@
-"""Edge lists: pairs of whole numbers from arrays, frames, sparse matrices and text files, as a simple undirected graph."""
+"""Edge lists: pairs of whole numbers from arrays, frames, sparse matrices and text files, as a
+simple undirected graph.
+"""
 
 from __future__ import annotations
 
@@ -82,7 +84,9 @@ def read_edges(edges: Any) -> Graph:
 
 
 def check_edges(edges: Any) -> None:
-    """Refuse what no edge could change: the kind, the shape and the types, without a look at an edge."""
+    """Refuse what no edge could change: the kind, the shape and the types, without a look at an
+    edge.
+    """
     if isinstance(edges, str | os.PathLike):
         with _open_file(edges):
             return
@@ -124,7 +128,9 @@ def _check_type(whole: bool, dtype: Any) -> None:
 
 
 def _from_records(edges: Any) -> Array:
-    """Pairs that are objects of Python have no type: each is two whole numbers, or else it is no edge."""
+    """Pairs that are objects of Python have no type: each is two whole numbers, or else it is no
+    edge.
+    """
     if not isinstance(edges, Iterable):
         raise UnsupportedData(
             f"edges must be pairs of node numbers, got {type(edges).__name__}. {_FIX}"
@@ -142,13 +148,15 @@ def _from_records(edges: Any) -> Array:
 def _pair(record: Any) -> tuple[int, int] | None:
     try:
         first, second = map(operator.index, record)
-    except (TypeError, ValueError):
+    except Exception:  # whatever a record does, it is no edge
         return None
     return (first, second) if max(abs(first), abs(second)) < 10**DIGITS else None
 
 
 def _whole_numbers(pairs: list[tuple[int, int]]) -> Array:
-    """int64, or numbers of Python where one of them is larger: equal numbers stay equal and others different."""
+    """int64, or numbers of Python where one of them is larger: equal numbers stay equal and
+    others different.
+    """
     count = 2 * len(pairs)
     try:
         return np.fromiter(chain.from_iterable(pairs), np.int64, count).reshape(-1, 2)
@@ -169,7 +177,8 @@ def _from_frame(edges: Any, rows: int | None = None) -> Array:
         raise UnsupportedData(f"edges must have two columns, got {len(frame.columns)}. {_FIX}")
     columns = [frame.get_column(name)[:rows] for name in frame.columns]
     for column in columns:
-        _check_type(column.dtype.is_integer(), column.dtype)
+        # By what the library declares: narwhals looks at objects to say what they are.
+        _check_type(column.dtype.is_integer(), getattr(column.to_native(), "dtype", column.dtype))
     present = ~(columns[0].is_null() | columns[1].is_null())
     left, right = (_numbers(column.filter(present)) for column in columns)
     if np.result_type(left, right).kind == "f":  # int64 beside uint64: no type of numpy has both
@@ -198,7 +207,9 @@ def _check_square(shape: tuple[int, ...]) -> None:
 
 
 def _from_file(path: str | os.PathLike[str]) -> Array:
-    """A file of text: a line with two whole numbers is an edge, and any other line, such as a header, is not."""
+    """A file of text: a line with two whole numbers is an edge, and any other line, such as a
+    header, is not.
+    """
     with _open_file(path) as file:
         text = file.read()
     found = _EDGE.findall(text.removeprefix(b"\xef\xbb\xbf"))

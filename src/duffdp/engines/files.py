@@ -1,4 +1,6 @@
-"""What a path names: files, folders, patterns and tables of databases, read by DuckDB where they lie and out of core."""
+"""What a path names: files, folders, patterns and tables of databases, read by DuckDB where they
+lie and out of core.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +24,8 @@ PARQUET = (".parquet",)
 _ENDINGS = (*DELIMITED, *JSON_LINES, *PARQUET)
 _DATABASES = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
 _KINDS = (
-    "CSV, TSV, JSON lines and Parquet (a file, a folder or a pattern), or a table as 'people.duckdb::table' or "
+    "CSV, TSV, JSON lines and Parquet (a file, a folder or a pattern), or a table as "
+    "'people.duckdb::table' or "
     "'people.sqlite::table'"
 )
 
@@ -41,9 +44,10 @@ class Reader(Protocol):
 class PathTable(NamedTuple):
     """What a path names: columns and types are known, rows are read when they are asked for.
 
-    `types` is a DuckDB relation with the columns; no record of a file of text or of SQLite is in it, or was read for it. `rows`
-    reads such records once, into a table that may spill to disk; others stay where they are. In files of text, which are
-    `untyped`, every column is text but that of values.
+    `types` is a DuckDB relation with the columns; no record of a file of text or of SQLite is in
+    it, or was read for it. `rows` reads such records once, into a table that may spill to disk;
+    others stay where they are. In files of text, which are `untyped`, every column is text but
+    that of values.
     """
 
     name: str
@@ -58,12 +62,14 @@ def open_path(
     *,
     value: str | None = None,
     kind: str = "float",
+    person: str | None = None,
     connection: DuckDBPyConnection | None = None,
 ) -> PathTable:
     """What a path names, in a connection of its own if none is given.
 
-    `columns` are those that are needed. Parquet files and tables keep their declared types. In files of text every column is
-    text, except that `value` is read as a public domain of this kind needs it, field by field.
+    `columns` are those that are needed. Parquet files and tables keep their declared types. In
+    files of text every column is text, except that `value` is read as a public domain of this kind
+    needs it, field by field. `person` is the column that names people, if there is one.
     """
     try:
         import duckdb
@@ -79,7 +85,7 @@ def open_path(
     connection = connection or duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
     try:
         reader, untyped = (
-            (open_database(connection, Path(path), table, columns), False)
+            (open_database(connection, Path(path), table, columns, person), False)
             if table
             else _open_files(connection, _files(path), columns, value, kind)
         )
@@ -123,7 +129,8 @@ def _files(path: str) -> list[str]:
         return [path]
     if not any(mark in path for mark in "*?["):
         raise UnsupportedData(
-            f"there is no file or folder {path!r}. Check the path; for a table in a database write 'file::table'."
+            f"there is no file or folder {path!r}. Check the path; for a table in a database write "
+            "'file::table'."
         )
     matches = [match for match in sorted(glob(path, recursive=True)) if os.path.isfile(match)]
     if not matches:
@@ -132,7 +139,9 @@ def _files(path: str) -> list[str]:
 
 
 def _inside(folder: str) -> list[str]:
-    """The files of a folder that are of a known kind, by their endings; hidden ones are left out."""
+    """The files of a folder that are of a known kind, by their endings; hidden ones are left
+    out.
+    """
     found = Path(folder).rglob("*")
     return sorted(
         str(p)
@@ -173,7 +182,8 @@ def _check_kind(path: str) -> None:
         )
     if lower.endswith((".json", ".json.gz")):
         raise UnsupportedData(
-            f"{path!r} is one JSON document, which cannot be read record by record. Write JSON lines, an object on each line, "
+            f"{path!r} is one JSON document, which cannot be read record by record. Write JSON "
+            "lines, an object on each line, "
             "as '.jsonl'."
         )
     if not lower.endswith(_ENDINGS):
@@ -183,25 +193,32 @@ def _check_kind(path: str) -> None:
 
 
 class ParquetFiles:
-    """Parquet files with the same declared types; what folders are called (`region=north`) is text."""
+    """Parquet files with the same declared types; what folders are called (`region=north`) is
+    text.
+    """
 
     def __init__(
         self, connection: DuckDBPyConnection, paths: list[str], columns: list[str]
     ) -> None:
         listed = ", ".join(quote_paths(paths))
         declared = connection.execute(
-            f"SELECT name FROM (SELECT file_name, name, list_sort(list((type, logical_type, converted_type, "
-            f"precision, scale)::VARCHAR)) AS kind FROM parquet_schema([{listed}]) WHERE type IS NOT NULL "
-            f"GROUP BY file_name, name) GROUP BY name HAVING count(DISTINCT kind) > 1 OR count(*) < {len(paths)}"
+            "SELECT name FROM (SELECT file_name, name, list_sort(list((type, logical_type, "
+            "converted_type, "
+            f"precision, scale)::VARCHAR)) AS kind FROM parquet_schema([{listed}]) WHERE type IS "
+            "NOT NULL "
+            "GROUP BY file_name, name) GROUP BY name HAVING count(DISTINCT kind) > 1 OR count(*) < "
+            f"{len(paths)}"
         )
         differing = {name for (name,) in declared.fetchall()}
         for name in columns:
             if name in differing:
                 raise UnsupportedData(
-                    f"the column {name!r} is not declared alike in all of the Parquet files. Write them with one schema."
+                    f"the column {name!r} is not declared alike in all of the Parquet files. Write "
+                    "them with one schema."
                 )
         relation = connection.sql(
-            f"SELECT * FROM read_parquet([{listed}], union_by_name = {bool(differing)}, hive_types_autocast = false)"
+            f"SELECT * FROM read_parquet([{listed}], union_by_name = {bool(differing)}, "
+            "hive_types_autocast = false)"
         )
         alike = [name for name in relation.columns if name not in differing]
         chosen = relation.project(", ".join(map(quote_name, alike))) if differing else relation

@@ -54,14 +54,18 @@ class _Member(Column):
 
 
 class _Together:
-    """Groups of present float64 or int64 records: select the wanted ranks in each, then snap and count all at once."""
+    """Groups of present float64 or int64 records: select the wanted ranks in each, then snap and
+    count all at once.
+    """
 
     def __init__(self, groups: list[Array], grid: Grid) -> None:
         self._groups, self._grid = groups, grid
         self._found: dict[tuple[Fraction, int], list[Ranks | None]] = {}
 
     def answer(self, q: Fraction, reach: int) -> list[Ranks | None]:
-        """The wanted ranks of every group; None where ties reach past what was selected and one has to look closer."""
+        """The wanted ranks of every group; None where ties reach past what was selected and one
+        has to look closer.
+        """
         found = self._found.get((q, reach))
         if found is None:
             found = self._found[q, reach] = self._answer(q, reach)

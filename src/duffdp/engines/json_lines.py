@@ -1,4 +1,6 @@
-"""Files with a JSON object on each line, as relations of DuckDB; a column is there because it is asked for."""
+"""Files with a JSON object on each line, as relations of DuckDB; a column is there because it is
+asked for.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +39,8 @@ class JsonLines:
     ) -> None:
         if not columns:
             raise UnsupportedData(
-                'JSON lines have no list of columns, so one must be named. Pass for example column="age".'
+                "JSON lines have no list of columns, so one must be named. Pass for example "
+                'column="age".'
             )
         self._connection, self._paths, self._columns = connection, paths, columns
         texts = [f"NULLIF(texts[{i}], '')" for i in range(1, len(columns) + 1)]
@@ -48,11 +51,22 @@ class JsonLines:
         )
 
     def rows(self) -> DuckDBPyRelation:
-        """All records, parsed once for all queries that follow, in a table that may spill to disk."""
+        """All records, parsed once for all queries that follow, in a table that may spill to
+        disk.
+        """
+        import duckdb
+
+        try:
+            return self._rows(by_duckdb=True)
+        # packed in a way that DuckDB does not know: no record may decide about that
+        except duckdb.Error:
+            return self._rows(by_duckdb=False)
+
+    def _rows(self, by_duckdb: bool) -> DuckDBPyRelation:
         connection = self._connection
         lines, parts = [], []
         for path in self._paths:
-            if survey(path, None) is Form.LINES:
+            if by_duckdb and survey(path, None) is Form.LINES:
                 lines.append(path)
                 continue
             name = f"duffdp_rows_{next(TABLES)}"
@@ -63,7 +77,8 @@ class JsonLines:
         if lines:
             reader = read_csv(quote_paths(lines), _UNSPLIT, ["line"], header=False, quoted=False)
             parts.append(f"SELECT line FROM {reader}")
-        # In one expression: DuckDB may ask for fields before it leaves rows out, and not all lines are JSON.
+        # In one expression: DuckDB may ask for fields before it leaves rows out, and not all lines
+        # are JSON.
         valid = "CASE WHEN json_valid(line) THEN"
         pointers = ", ".join(
             quote_text("/" + name.replace("~", "~0").replace("/", "~1")) for name in self._columns
@@ -74,7 +89,8 @@ class JsonLines:
         )
         name = f"duffdp_rows_{next(TABLES)}"
         connection.execute(
-            f"CREATE TEMP TABLE {name} AS SELECT {self._select} FROM ({taken}) WHERE kind = 'OBJECT'"
+            f"CREATE TEMP TABLE {name} AS SELECT {self._select} FROM ({taken}) WHERE kind = "
+            "'OBJECT'"
         )
         return connection.table(name)
 

@@ -1,4 +1,6 @@
-"""How rows are chosen: which column, which groups, who is a person. Checked before a row is read."""
+"""How rows are chosen: which column, which groups, who is a person. Checked before a row is
+read.
+"""
 
 from __future__ import annotations
 
@@ -45,7 +47,8 @@ def narwhals() -> Any:
         import narwhals as module
     except ImportError:
         raise DuffError(
-            "frames are read through narwhals, which is not installed. Run: pip install 'duffdp[frames]'."
+            "frames are read through narwhals, which is not installed. Run: pip install "
+            "'duffdp[frames]'."
         ) from None
     return module
 
@@ -68,12 +71,19 @@ def select(column: Any, by: Any, keys: Any, unit: Any, contributions: int = 1) -
         )
     if unit is not None and not isinstance(unit, str):
         raise DuffError(
-            f'unit must be the name of the column that names the person, got {unit!r}. Pass for example unit="person_id".'
+            f"unit must be the name of the column that names the person, got {unit!r}. Pass for "
+            'example unit="person_id".'
+        )
+    if unit is not None and unit == column:
+        raise DuffError(
+            f"unit must not name the column {column!r} itself. Pass the column that names the "
+            "person."
         )
     if by is None:
         if keys is not None:
             raise DuffError(
-                'keys are given without by. Pass the columns of the groups as well, for example by="region".'
+                "keys are given without by. Pass the columns of the groups as well, for example "
+                'by="region".'
             )
         return Selection(column, unit=unit, contributions=contributions)
     names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
@@ -83,7 +93,8 @@ def select(column: Any, by: Any, keys: Any, unit: Any, contributions: int = 1) -
         or len(set(names)) < len(names)
     ):
         raise DuffError(
-            f'by must be the name of a column or a list of different names, got {by!r}. Pass for example by="region".'
+            f"by must be the name of a column or a list of different names, got {by!r}. Pass for "
+            'example by="region".'
         )
     if column in names:
         raise DuffError(
@@ -91,7 +102,8 @@ def select(column: Any, by: Any, keys: Any, unit: Any, contributions: int = 1) -
         )
     if keys is None:
         raise DuffError(
-            'by needs keys, the public list of groups: it must not come from the data. Pass for example keys=["north", "south"].'
+            "by needs keys, the public list of groups: it must not come from the data. Pass for "
+            'example keys=["north", "south"].'
         )
     return Selection(column, names, _keys(names, keys), unit, contributions)
 
@@ -103,7 +115,8 @@ def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
     if isinstance(keys, list | tuple) and keys and all(isinstance(key, Categories) for key in keys):
         if len(keys) != len(by):
             raise DuffError(
-                f"keys must have one Categories for each of the {len(by)} columns of by, got {len(keys)}."
+                f"keys must have one Categories for each of the {len(by)} columns of by, got "
+                f"{len(keys)}."
             )
         rows: list[tuple[Any, ...]] = list(itertools.product(*keys))
     elif is_table(keys) and not is_path(keys):
@@ -117,7 +130,8 @@ def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
         rows = [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
     else:
         raise DuffError(
-            f'keys must be a list of groups, a frame or Categories, got {type(keys).__name__}. Pass for example keys=["a", "b"].'
+            f"keys must be a list of groups, a frame or Categories, got {type(keys).__name__}. Pass "
+            'for example keys=["a", "b"].'
         )
     rows = [
         tuple(part.item() if isinstance(part, np.generic) else part for part in row) for row in rows
@@ -127,7 +141,8 @@ def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
     for row in rows:
         if len(row) != len(by):
             raise DuffError(
-                f"each key must have one value for each of the {len(by)} columns of by, got {row!r}."
+                f"each key must have one value for each of the {len(by)} columns of by, got "
+                f"{row!r}."
             )
         if not all(isinstance(part, Hashable) for part in row):
             raise DuffError(f"keys must be plain values such as text or numbers, got {row!r:.60}.")
@@ -136,6 +151,7 @@ def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
     if len(set(rows)) < len(rows):
         twice = next(row for i, row in enumerate(rows) if row in rows[:i])
         raise DuffError(
-            f"keys must differ from each other, got {', '.join(map(repr, twice))} twice. Leave one out."
+            f"keys must differ from each other, got {', '.join(map(repr, twice))} twice. Leave one "
+            "out."
         )
     return tuple(rows)

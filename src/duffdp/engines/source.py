@@ -9,7 +9,9 @@ from duffdp.domain import Ints
 
 
 class Ranks(NamedTuple):
-    """All values from candidate `first` to candidate `last`: distinct indices with counts, and how many lie before."""
+    """All values from candidate `first` to candidate `last`: distinct indices with counts, and
+    how many lie before.
+    """
 
     values: Ints
     counts: Ints
@@ -20,7 +22,9 @@ class Ranks(NamedTuple):
 
 
 class Question(NamedTuple):
-    """The values whose rank is within `reach` of `q n` for every `(q, reach)`; the sum of all indices; or all counts."""
+    """The values whose rank is within `reach` of `q n` for every `(q, reach)`; the sum of all
+    indices; or all counts.
+    """
 
     ranks: tuple[tuple[Fraction, int], ...] = ()
     total: bool = False

@@ -1,7 +1,8 @@
 """What stands inside of a query of DuckDB: names, texts, and one field of text as a value.
 
-How a field of text becomes a value is decided by the kind of the public domain and by nothing else. A field that does not fit
-is missing. No other field has a say in it, so every rule here is an expression of one field that cannot fail.
+How a field of text becomes a value is decided by the kind of the public domain and by nothing else.
+A field that does not fit is missing. No other field has a say in it, so every rule here is an
+expression of one field that cannot fail.
 """
 
 from __future__ import annotations
@@ -9,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from glob import escape
 
-# A day, or a day and a time, as ISO 8601 writes them; and the same with blanks around and an offset from UTC.
+# A day, or a day and a time, as ISO 8601 writes them; and the same with blanks around and an offset
+# from UTC.
 _WALL = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?"
 _MOMENT = rf"^\s*({_WALL})(?:Z|([+-](?:[01]\d|2[0-3])):?([0-5]\d)?)?\s*$"
 _TYPES = {
@@ -38,7 +40,9 @@ def quote_paths(paths: Iterable[str]) -> list[str]:
 
 
 def read_fields(fields: Iterable[tuple[str, str]], value: str | None, kind: str) -> str:
-    """A list of columns from names and texts: `value` is read as this kind, all others stay text."""
+    """A list of columns from names and texts: `value` is read as this kind, all others stay
+    text.
+    """
     return ", ".join(
         f"{read_field(text, kind if name == value else 'category')} AS {quote_name(name)}"
         for name, text in fields
@@ -46,11 +50,12 @@ def read_fields(fields: Iterable[tuple[str, str]], value: str | None, kind: str)
 
 
 def read_field(text: str, kind: str) -> str:
-    """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date", "datetime" or "category".
+    """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date",
+    "datetime" or "category".
 
-    Numbers are what DuckDB casts to DOUBLE: digits with a point, an exponent, a sign, single underscores between digits and
-    blanks around them; `inf` is infinite and `nan` is missing. Days and times are ISO 8601 alone; a time with an offset is
-    moved to UTC, one without stays as it is.
+    Numbers are what DuckDB casts to DOUBLE: digits with a point, an exponent, a sign, single
+    underscores between digits and blanks around them; `inf` is infinite and `nan` is missing. Days
+    and times are ISO 8601 alone; a time with an offset is moved to UTC, one without stays as it is.
     """
     if kind == "category":
         return text

@@ -1,8 +1,10 @@
-"""The records of a file of text: which reader can take them, and the one for all that is not well-formed.
+"""The records of a file of text: which reader can take them, and the one for all that is not
+well-formed.
 
-The choice is made at the speed of memory and decides about speed alone, as all readers agree on every record
-(`tests/files_test.py`). A record is read as if it were alone. It is quoted as RFC 4180 says, over several lines if need be and if it then has the fields of the header. A line that
-begins no such record is a record by itself, its quotation marks being characters like any other.
+The choice is made at the speed of memory and decides about speed alone, as all readers agree on
+every record (`tests/files_test.py`). A record is read as if it were alone. It is quoted as RFC 4180
+says, over several lines if need be and if it then has the fields of the header. A line that begins
+no such record is a record by itself, its quotation marks being characters like any other.
 """
 
 from __future__ import annotations
@@ -50,7 +52,9 @@ def decode(text: bytes) -> str:
 
 
 def survey(path: str, delimiter: str | None) -> Form:
-    """Which reader can take the records; without a delimiter, quotation marks are characters like any other."""
+    """Which reader can take the records; without a delimiter, quotation marks are characters
+    like any other.
+    """
     quoted, whole, end = False, True, b""
     with open_bytes(path) as file:
         while block := file.read(BLOCK):
@@ -87,7 +91,9 @@ def _ends_alike(block: bytes, end: bytes) -> bool:
 
 
 def _is_well_formed(path: str, delimiter: str, end: bytes) -> bool:
-    """Whether all records are quoted as RFC 4180 says, end alike, and are neither empty nor too long."""
+    """Whether all records are quoted as RFC 4180 says, end alike, and are neither empty nor too
+    long.
+    """
     rest = b""
     with open_bytes(path) as file:
         while True:
@@ -110,7 +116,9 @@ def _is_well_formed(path: str, delimiter: str, end: bytes) -> bool:
 def _records_are_well_formed(
     data: Array, quotes: Ints, ends: Ints, delimiter: int, returns: bool
 ) -> bool:
-    """The same for a block of whole records: every quotation mark opens a field, closes one, or is doubled inside of one."""
+    """The same for a block of whole records: every quotation mark opens a field, closes one, or
+    is doubled inside of one.
+    """
     if len(quotes) % 2:
         return False
     opening, closing = quotes[::2], quotes[1::2]
@@ -179,7 +187,9 @@ def line_text(line: bytes) -> bytes:
 
 
 def split_record(text: bytes, delimiter: bytes) -> list[bytes]:
-    """The fields of a record as RFC 4180 quotes them, or what stands between delimiters if it is quoted otherwise."""
+    """The fields of a record as RFC 4180 quotes them, or what stands between delimiters if it is
+    quoted otherwise.
+    """
     return _unquoted(text, delimiter) or text.split(delimiter)
 
 
@@ -189,14 +199,18 @@ def split_names(line: bytes, delimiter: bytes) -> tuple[str, ...]:
 
 
 def fitted(fields: list[bytes], width: int) -> list[bytes] | None:
-    """Exactly `width` fields: absent ones are empty, empty ones too many are cut off; None with more than that."""
+    """Exactly `width` fields: absent ones are empty, empty ones too many are cut off; None with
+    more than that.
+    """
     if len(fields) > width:
         return None if any(fields[width:]) else fields[:width]
     return fields + [b""] * (width - len(fields))
 
 
 class _Lines:
-    """The lines of a file with their ends, some of which may be given back; one that is too long counts as empty."""
+    """The lines of a file with their ends, some of which may be given back; one that is too long
+    counts as empty.
+    """
 
     def __init__(self, file: IO[bytes]) -> None:
         self._file = file
@@ -220,7 +234,9 @@ class _Lines:
 
 
 def _over_lines(line: bytes, lines: _Lines, delimiter: bytes, width: int) -> list[bytes] | None:
-    """The fields of a record that goes on after this line; None, and no line is used up, if it is not well-formed."""
+    """The fields of a record that goes on after this line; None, and no line is used up, if it
+    is not well-formed.
+    """
     taken, size = [], len(line)
     while size <= LONGEST + 2 and (more := lines.take()) is not None:
         taken.append(more)

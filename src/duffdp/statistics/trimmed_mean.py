@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from fractions import Fraction
 from typing import Any
 
@@ -15,14 +15,15 @@ from duffdp.engines.source import Tally
 from duffdp.parameters import read_trim
 from duffdp.steps import Batch, StepFunction, Tail, nested
 
+MOST_NUMBERS = 2**24  # that a window looks at
 MOST_LEVELS = 2**12  # of a window: work grows with their square, and the tail knows the rest
 
 
 class TrimmedMean:
     """The mean of what is left when floor(trim n) records are cut off at either end.
 
-    The distance of a candidate is the fewest changes after which what can be reached, from the lowest
-    trimmed mean to the highest, holds it.
+    The distance of a candidate is the fewest changes after which what can be reached, from the
+    lowest trimmed mean to the highest, holds it.
 
     Parameters
     ----------
@@ -33,9 +34,9 @@ class TrimmedMean:
     -------
     Changes by at most 1 when one record joins or leaves; rate 1/2 (`tests/neighbours_test.py`). For
     so many that leave and so many that join, every rank is largest when the smallest leave and the
-    others join at the upper bound, so the highest trimmed mean after k changes is the largest of k + 1
-    numbers; it is at least what a neighbour reaches with one change less. Clamped and snapped records,
-    public domain.
+    others join at the upper bound, so the highest trimmed mean after k changes is the largest of k
+    + 1 numbers; it is at least what a neighbour reaches with one change less. Clamped and snapped
+    records, public domain.
 
     Utility
     -------
@@ -48,7 +49,8 @@ class TrimmedMean:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Trimmed mean".
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Trimmed
+    mean".
 
     Examples
     --------
@@ -97,14 +99,11 @@ class _Reach:
         """Runs for fewer than so many changes; levels that reach no candidate have no run."""
         low: list[int] = []
         high: list[int] = []
-        empty = 0  # levels that hold no candidate: the trimmed mean lies between two of them
-        for k in range(max(levels, 3)):
-            below, above = self._top - self._highest(0, k), self._highest(1, k)
-            if below > above:
-                empty += 1
-                continue
-            low.append(min(below, low[-1]) if low else below)
-            high.append(max(above, high[-1]) if high else above)
+        # Where the trimmed mean lies between two candidates, so many changes reach none.
+        empty = self._fewest(lambda k: self._top - self._highest(0, k) <= self._highest(1, k))
+        for k in range(empty, empty + max(min(levels, MOST_NUMBERS // (empty + 1)), 3)):
+            low.append(self._top - self._highest(0, k))
+            high.append(self._highest(1, k))
             if low[-1] == 0 and high[-1] == self._top:
                 break
         lows, highs = np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
@@ -114,19 +113,23 @@ class _Reach:
         return StepFunction(domain, *nested(lows, highs, empty), tail=tail)
 
     def _distance_of(self, index: int) -> int:
-        """The fewest changes that reach a candidate, by bisection: what is reached only grows."""
-        few, many = (
-            -1,
-            self.total + 1,
-        )  # that many changes reach everything: all leave but one joins
+        """The fewest changes that reach a candidate."""
+        return self._fewest(
+            lambda k: self._top - self._highest(0, k) <= index <= self._highest(1, k)
+        )
+
+    def _fewest(self, enough: Callable[[int], bool]) -> int:
+        """The fewest changes that are enough, by bisection: what is reached only grows."""
+        few, many = -1, self.total + 1  # all but one leave, or one joins: that reaches everything
         while many - few > 1:
             k = (few + many) // 2
-            reached = self._top - self._highest(0, k) <= index <= self._highest(1, k)
-            few, many = (few, k) if reached else (k, many)
+            few, many = (few, k) if enough(k) else (k, many)
         return many
 
     def _highest(self, side: int, k: int) -> int:
-        """The highest candidate up to the largest trimmed mean after k changes: j leave, k - j join."""
+        """The highest candidate up to the largest trimmed mean after k changes: j leave, k - j
+        join.
+        """
         p, m = self._trim
         leave = np.arange(min(k, self.total) + 1)
         join = k - leave

@@ -297,5 +297,7 @@ def _float_sum(index: Floats) -> int:
 
 
 def _positions(length: int, size: int) -> Ints:
-    """Random places in an array, for a bracket that decides about speed and never about the law of a release."""
+    """Random places in an array, for a bracket that decides about speed and never about the law
+    of a release.
+    """
     return np.random.default_rng().integers(0, length, size)

@@ -1,4 +1,6 @@
-"""Dates and times of a column, whole numbers since 1970 in some unit, as what a grid of dates or times counts in."""
+"""Dates and times of a column, whole numbers since 1970 in some unit, as what a grid of dates or
+times counts in.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +13,9 @@ _MICROSECONDS = {"D": DAY, "s": 1_000_000, "ms": 1000, "us": 1}
 
 
 def reach(grid: Grid) -> tuple[int, int]:
-    """Microseconds from a day before the grid to two days after: what lies beyond clamps to its ends all the same."""
+    """Microseconds from a day before the grid to two days after: what lies beyond clamps to its
+    ends all the same.
+    """
     steps = grid.whole_steps
     assert steps is not None  # days and microseconds are whole
     low, high = steps.low, steps.high
@@ -32,7 +36,9 @@ def ticks(nw: Any, column: Any, unit: str, grid: Grid) -> Any:
 
 
 def _floor_divided(nw: Any, column: Any, divisor: int) -> Any:
-    """Days, rounded down. Engines differ in the sign of a remainder; so small a quotient comes out of doubles exactly."""
+    """Days, rounded down. Engines differ in the sign of a remainder; so small a quotient comes
+    out of doubles exactly.
+    """
     if divisor == 1:
         return column
     rest = column % divisor

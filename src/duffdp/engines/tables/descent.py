@@ -1,4 +1,6 @@
-"""Tables that stay where they are: count by coarse buckets, keep those that cover the ranks, count these more finely."""
+"""Tables that stay where they are: count by coarse buckets, keep those that cover the ranks,
+count these more finely.
+"""
 
 from __future__ import annotations
 
@@ -30,7 +32,9 @@ Answer = TypeVar("Answer")
 
 @dataclass
 class Descent:
-    """Rows with INDEX and GROUP in an engine that runs queries; all groups are answered by the same few queries."""
+    """Rows with INDEX and GROUP in an engine that runs queries; all groups are answered by the
+    same few queries.
+    """
 
     lazy: LazyRows
     _answers: dict[Question, list[tuple[list[Ranks], int]]] = field(default_factory=dict)
@@ -79,7 +83,9 @@ class Descent:
         return below, upto - below
 
     def _descend(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[list[Ranks]]:
-        """For every wanted rank and group: coarse buckets first, then the few that cover the rank, until they are single values."""
+        """For every wanted rank and group: coarse buckets first, then the few that cover the
+        rank, until they are single values.
+        """
         size, groups = self.lazy.domain.size, self.lazy.groups
         most = max(16, min(BUCKETS, ROWS // groups))
         shift = max(0, (size - 1).bit_length() - int(math.log2(most)))
@@ -127,14 +133,17 @@ class Descent:
                     widest.bit_length()
                     - int(math.log2(max(16, min(BUCKETS, ROWS // len(ranges))))),
                 )
-                # Another round of buckets pays if it leaves out much more than what is wanted anyway.
+                # Another round of buckets pays if it leaves out much more than what is wanted
+                # anyway.
                 shift = 0 if inside <= max(EXACT, 64 * groups, 4 * asked) else min(finer, shift - 1)
         return [[found[p, g] for g in range(groups)] for p in range(len(ranks))]
 
     def _count(
         self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None
     ) -> tuple[Ints, Ints, Ints, Ints]:
-        """Group, part, bucket and number of records, ordered; one query, or one for each part without groups."""
+        """Group, part, bucket and number of records, ordered; one query, or one for each part
+        without groups.
+        """
         nw, number = self.lazy.nw, self.lazy.nw.len().alias(COUNT)
         if self.lazy.groups == 1:
             pieces = []
@@ -177,7 +186,9 @@ class Descent:
         return rows.with_columns(rounded_down(self.lazy.nw.col(INDEX), shift).alias(INDEX))
 
     def _by_group(self, rows: Any, also: list[str], aggregates: list[Any]) -> dict[str, Any]:
-        """Aggregates for every group; where rows still have their own group columns, the keys are joined to the result."""
+        """Aggregates for every group; where rows still have their own group columns, the keys
+        are joined to the result.
+        """
         by = self.lazy.by if self.lazy.late else [GROUP]
         counted = rows.group_by(*by, *also).agg(*aggregates)
         if self.lazy.late:
@@ -216,7 +227,8 @@ class Descent:
         rows, rest = self.lazy.counted, nw.col(INDEX)
         for name in names[:-1]:
             piece = rest % 2**PIECE
-            # A multiple of a power of two below 2**62 is divided by it without error, in doubles too.
+            # A multiple of a power of two below 2**62 is divided by it without error, in doubles
+            # too.
             rows = rows.with_columns(piece.alias(name))
             rows = rows.with_columns(
                 ((rest - piece) * 2.0**-PIECE).floor().cast(nw.Int64).alias(INDEX)
@@ -240,7 +252,9 @@ class Descent:
         return _answered(self.lazy.engine.fetch, rows)
 
     def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
-        """DuckDB without groups: a sample of blocks brackets the rank, one pass counts what is below and what is inside."""
+        """DuckDB without groups: a sample of blocks brackets the rank, one pass counts what is
+        below and what is inside.
+        """
         grid = self.lazy.domain
         if (
             not isinstance(grid, Grid) or grid.size <= BUCKETS
@@ -307,7 +321,9 @@ def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
 
 
 def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Counts of the same index in the same group made one: a group may be spelled in several ways."""
+    """Counts of the same index in the same group made one: a group may be spelled in several
+    ways.
+    """
     new = np.ones(len(index), dtype=bool)
     new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
     if new.all():

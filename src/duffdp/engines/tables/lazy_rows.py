@@ -1,4 +1,6 @@
-"""Rows that stay where they are: as candidates and groups, missing ones dropped, those of a person capped."""
+"""Rows that stay where they are: as candidates and groups, missing ones dropped, those of a
+person capped.
+"""
 
 from __future__ import annotations
 
@@ -46,7 +48,8 @@ class LazyRows:
         self.groups = 1 if keys is None else keys.size
         self.by = [name for name in schema if name not in (VALUE, PERSON)]
         self.has_people = PERSON in schema
-        # Whether rows can be counted by their own group columns first, and joined with the keys after that.
+        # Whether rows can be counted by their own group columns first, and joined with the keys
+        # after that.
         self.late = self.groups > 1 and not self.has_people
         self._key_rows: dict[int, list[tuple[Any, ...]]] = {}
         if keys is not None:
@@ -57,7 +60,9 @@ class LazyRows:
         self.counted = self.indexed()
 
     def _present(self, rows: Any, schema: Any) -> Any:
-        """Rows with a value and, if people are asked for, a person; nan is neither. There is one zero."""
+        """Rows with a value and, if people are asked for, a person; nan is neither. There is one
+        zero.
+        """
         for name in (VALUE, PERSON):
             if name in schema:
                 keep = ~self.nw.col(name).is_null()
@@ -71,8 +76,9 @@ class LazyRows:
     def indexed(self, first: int = 0, last: int | None = None, shift: int = 0) -> Any:
         """Rows that count, as INDEX and what tells their group: clamped, snapped, capped.
 
-        Rows outside of the candidates from `first` to `last` may be left out, where that is possible early. With a
-        `shift`, which is not for people, INDEX is rounded down to multiples of 2**shift.
+        Rows outside of the candidates from `first` to `last` may be left out, where that is
+        possible early. With a `shift`, which is not for people, INDEX is rounded down to multiples
+        of 2**shift.
         """
         nw = self.nw
         rows = (
@@ -106,14 +112,18 @@ class LazyRows:
         return rows.join(small, on=self.by, how="inner").drop(*self.by)
 
     def sample(self, grid: Grid) -> Ints | None:
-        """Indices of a few blocks of rows, where the engine need not read everything for them: numbers, no groups."""
+        """Indices of a few blocks of rows, where the engine need not read everything for them:
+        numbers, no groups.
+        """
         if self.by or self.has_people or not self._dtype.is_numeric():
             return None
         values = self.engine.sample(self._rows, VALUE)
         return None if values is None else grid.snap(values)
 
     def placed(self, grid: Grid, first: int, last: int) -> Any:
-        """INDEX of the rows from one candidate to another; -1 for those before, the number of candidates for those after."""
+        """INDEX of the rows from one candidate to another; -1 for those before, the number of
+        candidates for those after.
+        """
         nw = self.nw
         rows, column, dtype = self._numbers(grid)
         place = snap_expression(nw, column, dtype, grid)
@@ -140,7 +150,8 @@ class LazyRows:
         assert isinstance(grid, Grid)
         rows, column, dtype = self._numbers(grid)
         if self.late and not isinstance(self._dtype, nw.Date | nw.Datetime):
-            # Rows capped for a person must be the same in every query; others may be left out early.
+            # Rows capped for a person must be the same in every query; others may be left out
+            # early.
             if (
                 first > 0
                 and (inside := reaches_expression(nw, column, dtype, grid, first)) is not None

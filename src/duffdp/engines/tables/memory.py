@@ -1,4 +1,6 @@
-"""Tables in memory: rows become positions of candidates, groups and people, as arrays side by side."""
+"""Tables in memory: rows become positions of candidates, groups and people, as arrays side by
+side.
+"""
 
 from __future__ import annotations
 
@@ -81,7 +83,8 @@ class MemoryRows:
         assert self._keys is not None
         numbers: Ints | None = None
         table = self._keys.values
-        # Column by column: the number of a row among the beginnings of keys, until they are whole keys.
+        # Column by column: the number of a row among the beginnings of keys, until they are whole
+        # keys.
         beginnings: list[tuple[Any, ...]] = [()]
         for i, name in enumerate(self._by):
             values = list(dict.fromkeys(row[i] for row in table))
@@ -117,7 +120,9 @@ class MemoryRows:
 
 
 def _places(combined: Ints, codes: Ints, size: int) -> Ints:
-    """For each number its position in a list of different codes below `size`, -1 if it is not there."""
+    """For each number its position in a list of different codes below `size`, -1 if it is not
+    there.
+    """
     if size <= DENSE:  # looked up: a search takes several times as long
         place = np.full(size + 1, -1, dtype=np.int64)  # the last one is for -1
         place[codes] = np.arange(len(codes))

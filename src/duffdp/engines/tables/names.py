@@ -1,4 +1,6 @@
-"""Names of columns inside of queries: rows enter them under these names alone, so that a user's column has any name."""
+"""Names of columns inside of queries: rows enter them under these names alone, so that a user's
+column has any name.
+"""
 
 VALUE, PERSON = "value", "person"
 INDEX, GROUP, COUNT = "candidate", "group_number", "records"

@@ -19,7 +19,8 @@ class Randomness(Protocol):
 
 
 def choose_rows(people: Ints, most: int, source: Randomness) -> Ints:
-    """The positions of the rows that count: all of a person with up to `most`, else `most` of them, each set alike.
+    """The positions of the rows that count: all of a person with up to `most`, else `most` of them,
+    each set alike.
 
     Parameters
     ----------

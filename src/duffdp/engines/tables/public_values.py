@@ -1,4 +1,5 @@
-"""Public values (keys, categories) as a column of some type holds them, for the types whose equality is known.
+"""Public values (keys, categories) as a column of some type holds them, for the types whose
+equality is known.
 
 No two of them are one value there, so that a row is in one group at most.
 """
@@ -27,7 +28,9 @@ _COMPARABLE = "bool, numbers, text, dates, and times no finer than microseconds"
 
 
 class Known(NamedTuple):
-    """Different values of some columns, and for each the position of the public value that it stands for."""
+    """Different values of some columns, and for each the position of the public value that it
+    stands for.
+    """
 
     values: list[tuple[Any, ...]]
     positions: list[int]
@@ -80,10 +83,22 @@ def known_categories(
     return Known([values for values, _ in found], [at for _, at in found], categories.size)
 
 
-def _check_equality(nw: Any, engine: Any, dtype: Any, name: str) -> None:
-    if not has_known_equality(nw, dtype, engine.nanoseconds):
+def check_person(nw: Any, engine: Any, dtype: Any, name: str) -> None:
+    """People are told apart by a column whose values are equal or not, whatever the record."""
+    unsure = isinstance(dtype, nw.Duration | nw.List | nw.Array | nw.Struct)
+    if unsure or (dtype == nw.Object and not engine.objects):
         raise UnsupportedData(
-            f"the column {name!r} is of type {dtype}, whose values cannot be told apart for certain. "
+            f"the column {name!r} is of type {dtype}, by which people cannot be told apart for "
+            "certain. Name a column of numbers, text or dates, or convert it first."
+        )
+
+
+def _check_equality(nw: Any, engine: Any, dtype: Any, name: str) -> None:
+    objects = dtype != nw.Object or engine.objects
+    if not objects or not has_known_equality(nw, dtype, engine.nanoseconds):
+        raise UnsupportedData(
+            f"the column {name!r} is of type {dtype}, whose values cannot be told apart for "
+            "certain. "
             f"Groups and categories are columns of {_COMPARABLE}: convert it first."
         )
 
@@ -96,7 +111,8 @@ def _merged(may_equal: Convert | None, values: list[tuple[Any, ...]]) -> bool:
 
 
 def column_values(nw: Any, dtype: Any, untyped: bool = False) -> Callable[[Any], tuple[Any, ...]]:
-    """What makes of a public value what a column of this type can hold for it: nothing, one value, or its spellings.
+    """What makes of a public value what a column of this type can hold for it: nothing, one value,
+    or its spellings.
 
     Parameters
     ----------
@@ -105,7 +121,8 @@ def column_values(nw: Any, dtype: Any, untyped: bool = False) -> Callable[[Any],
     dtype
         A type for which `has_known_equality`.
     untyped
-        Whether the column is text because its file declares no types: values count as what they print as.
+        Whether the column is text because its file declares no types: values count as what they
+        print as.
     """
     if untyped and dtype == nw.String:
         return spellings
@@ -122,7 +139,9 @@ def column_values(nw: Any, dtype: Any, untyped: bool = False) -> Callable[[Any],
 
 
 def has_known_equality(nw: Any, dtype: Any, nanoseconds: bool = True) -> bool:
-    """Whether two different values of this type are never equal in an engine, so that a row is in one group at most."""
+    """Whether two different values of this type are never equal in an engine, so that a row is
+    in one group at most.
+    """
     if isinstance(dtype, nw.Datetime):
         return dtype.time_unit in _FINEST and (nanoseconds or dtype.time_unit != "ns")
     known = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Object)

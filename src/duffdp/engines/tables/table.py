@@ -1,4 +1,6 @@
-"""Tables: a frame of any library, in memory or lazy, or what a path names; opened for its types, then asked for counts."""
+"""Tables: a frame of any library, in memory or lazy, or what a path names; opened for its types,
+then asked for counts.
+"""
 
 from __future__ import annotations
 
@@ -23,7 +25,13 @@ from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
 from duffdp.engines.tables.names import KEY, PERSON, VALUE
 from duffdp.engines.tables.people import Randomness
-from duffdp.engines.tables.public_values import Known, known_categories, known_keys, spellings
+from duffdp.engines.tables.public_values import (
+    Known,
+    check_person,
+    known_categories,
+    known_keys,
+    spellings,
+)
 from duffdp.errors import DuffError, UnsupportedData
 
 SERIES = "values"  # the column of a series
@@ -32,7 +40,9 @@ _PLACES = 38  # of the decimals that engines have
 
 
 def column_types(path: str, columns: list[str]) -> dict[str, Any]:
-    """The declared types of some columns of what a path names, those that it has; in files of text all are text."""
+    """The declared types of some columns of what a path names, those that it has; in files of
+    text all are text.
+    """
     opened = open_path(path, columns, kind="category")
     schema = narwhals().from_native(opened.types).collect_schema()
     return {name: schema[name] for name in columns if name in schema}
@@ -66,10 +76,11 @@ class Table:
     selection
         Which column, in which groups, and who is a person.
     kind
-        The kind of the public domain ("int", "float", "decimal", "date", "datetime" or "category"): what a file
-        without types is read as.
+        The kind of the public domain ("int", "float", "decimal", "date", "datetime" or "category"):
+        what a file without types is read as.
     domain_for
-        The public domain for a column, given whether its type is one of whole numbers and whether it declares none.
+        The public domain for a column, given whether its type is one of whole numbers and whether
+        it declares none.
     """
 
     def __init__(
@@ -86,7 +97,9 @@ class Table:
         self.untyped = False
         if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
-            self._path = open_path(data, needed, value=selection.column, kind=kind)
+            self._path = open_path(
+                data, needed, value=selection.column, kind=kind, person=selection.unit
+            )
             self.untyped, frame = self._path.untyped, nw.from_native(self._path.types)
         else:
             frame = _opened(nw, data, needed)
@@ -108,6 +121,8 @@ class Table:
         types = self._adapter.schema
         dtype = types[selection.column]
         # What the types forbid is refused here, before a row is read or anything is charged.
+        if selection.unit is not None:
+            check_person(nw, self._adapter, types[selection.unit], selection.unit)
         self._keys = (
             known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None
         )
@@ -169,7 +184,9 @@ class Table:
         return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
-        """Keys as they were given and released values, as a small frame of the caller's own library."""
+        """Keys as they were given and released values, as a small frame of the caller's own
+        library.
+        """
         by, keys = self._selection.by, self._selection.keys
         columns = dict(zip(by, map(list, zip(*keys, strict=True)), strict=True)) | columns
         if not self._adapter.mixes_types:
@@ -194,7 +211,8 @@ def _opened(nw: Any, data: Any, needed: list[str]) -> Any:
         ) from None
     except Exception as error:  # the library's own words may quote data
         raise UnsupportedData(
-            f"the {type(data).__name__} cannot be read ({type(error).__name__}). Is its connection closed?"
+            f"the {type(data).__name__} cannot be read ({type(error).__name__}). Is its connection "
+            "closed?"
         ) from None
     if isinstance(frame, nw.Series) and needed:
         raise DuffError(f"data are one series, so there is no column {needed[0]!r}. Pass a frame.")
@@ -202,7 +220,9 @@ def _opened(nw: Any, data: Any, needed: list[str]) -> Any:
 
 
 def of_one_type(values: list[Any]) -> list[Any]:
-    """Values as they are if a typed column can hold them together, else as numbers or text that it can hold."""
+    """Values as they are if a typed column can hold them together, else as numbers or text that
+    it can hold.
+    """
     kinds = set(map(type, values))
     zones = {value.tzinfo is None for value in values if isinstance(value, dt.datetime)}
     large = kinds == {int} and not all(value in _INT64 for value in values)

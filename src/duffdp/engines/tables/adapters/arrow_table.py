@@ -68,7 +68,9 @@ def arrow_positions(column: Any, values: list[Any]) -> Ints:
 
 
 def _comparable(column: Any) -> Any:
-    """A column whose equal values have equal bits: what a dictionary stands for, and 0.0 for -0.0."""
+    """A column whose equal values have equal bits: what a dictionary stands for, and 0.0 for
+    -0.0.
+    """
     import pyarrow as pa
     import pyarrow.compute as pc
 

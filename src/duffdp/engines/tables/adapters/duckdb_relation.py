@@ -1,4 +1,6 @@
-"""DuckDB relations: SQL for what narwhals has no words for. No name is left behind in the connection of the caller."""
+"""DuckDB relations: SQL for what narwhals has no words for. No name is left behind in the
+connection of the caller.
+"""
 
 from __future__ import annotations
 
@@ -95,7 +97,9 @@ class DuckdbRelation(NarwhalsQuery):
         )
 
     def _listed(self, columns: dict[str, list[Any]], types: dict[str, str]) -> Any:
-        """A relation of lists, in the connection of the data: made from one row that is there in any case."""
+        """A relation of lists, in the connection of the data: made from one row that is there in
+        any case.
+        """
         from duckdb import ConstantExpression, FunctionExpression
 
         parts = []

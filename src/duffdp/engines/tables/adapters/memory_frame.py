@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
+from decimal import Decimal
 from typing import Any
+from uuid import UUID
 
 import numpy as np
 
@@ -13,6 +16,7 @@ from duffdp.domain import Array, Ints
 class MemoryFrame:
     """A frame in memory of any library; libraries that can do better have their own adapter."""
 
+    objects = True  # each is looked at by itself
     nanoseconds = True  # keys are compared with a column of nanoseconds exactly
     may_equal = None  # and no two different ones are taken for one another
     mixes_types = False  # in one column of an answer
@@ -31,7 +35,9 @@ class MemoryFrame:
         return self.frame.get_column(name)
 
     def array(self, name: str) -> tuple[Array, Array | None]:
-        """A column of numbers, dates or objects as an array, and which rows are missing where the array cannot say so."""
+        """A column of numbers, dates or objects as an array, and which rows are missing where
+        the array cannot say so.
+        """
         series = self.column(name)
         missing = series.is_null().to_numpy() if series.null_count() else None
         dtype = self.schema[name]
@@ -42,7 +48,9 @@ class MemoryFrame:
         return series.to_numpy(), missing
 
     def positions(self, name: str, values: list[Any]) -> Ints:
-        """For each row the position of its value in a list of different ones, -1 if it is not there."""
+        """For each row the position of its value in a list of different ones, -1 if it is not
+        there.
+        """
         return positions_of_objects(self.column(name).to_list(), values)
 
     def people(self, name: str) -> Ints:
@@ -50,7 +58,9 @@ class MemoryFrame:
         return numbers_of_objects(self.column(name).to_list())
 
     def grouped(self, name: str, by: list[str]) -> tuple[Any, Array, Ints] | None:
-        """Rows of a group side by side, if the library does it well: the groups, their values, and how many each has."""
+        """Rows of a group side by side, if the library does it well: the groups, their values,
+        and how many each has.
+        """
         return None
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
@@ -77,11 +87,25 @@ def numbers_of_objects(records: Iterable[Any]) -> Ints:
 
 def _number(numbers: dict[Any, int], record: Any) -> int:
     try:
-        if record is None or record != record:
-            return -1
-        return numbers.setdefault(record, len(numbers))
-    except Exception:  # pandas.NA, lists and the like
+        person = _person(record)
+        return -1 if person is None else numbers.setdefault(person, len(numbers))
+    except Exception:  # a type that only looks like one of ours
         return -1
+
+
+def _person(record: Any) -> Any:
+    """What tells a person apart, of types whose equality is known: others, and what is missing,
+    name nobody.
+    """
+    if isinstance(record, np.generic):
+        record = record.item()
+    if isinstance(record, tuple):
+        parts = tuple(map(_person, record))
+        return None if None in parts else parts
+    if isinstance(record, dt.datetime):
+        return None if record != record else dt.datetime.isoformat(record)
+    known = isinstance(record, str | bytes | int | float | Decimal | dt.date | UUID)
+    return record if known and record == record else None
 
 
 def _looked_up(places: dict[Any, int], record: Any, otherwise: int) -> int:

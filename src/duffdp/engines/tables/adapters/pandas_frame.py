@@ -1,4 +1,6 @@
-"""pandas frames: arrays where columns are arrays, Arrow where they are Arrow, objects one by one."""
+"""pandas frames: arrays where columns are arrays, Arrow where they are Arrow, objects one by
+one.
+"""
 
 from __future__ import annotations
 

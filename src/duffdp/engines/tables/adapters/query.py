@@ -1,4 +1,6 @@
-"""What every engine that runs queries can do, by narwhals; each engine's own adapter says the rest."""
+"""What every engine that runs queries can do, by narwhals; each engine's own adapter says the
+rest.
+"""
 
 from __future__ import annotations
 
@@ -13,27 +15,34 @@ class QueryEngine(Protocol):
     """A lazy table of one engine."""
 
     schema: Mapping[str, Any]  # the declared types of columns
+    objects: ClassVar[bool]  # whether columns of objects can be groups, categories and people
     nanoseconds: ClassVar[bool]  # whether keys are compared with a column of nanoseconds exactly
     frame: Any  # of narwhals; while a path is opened for its types alone, without rows
     # Makes values equal which the engine might take for one another; None if there are none.
     may_equal: Callable[[Any], Any] | None
-
     mixes_types: ClassVar[bool]  # whether one column of an answer can hold values of several types
 
     def rows(self, columns: dict[str, str]) -> Any:
-        """Some columns under new names, as a narwhals frame; text compares as text, letter by letter."""
+        """Some columns under new names, as a narwhals frame; text compares as text, letter by
+        letter.
+        """
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
-        """A small narwhals frame in the same engine, with the types of those columns of `rows` that have its names."""
+        """A small narwhals frame in the same engine, with the types of those columns of `rows`
+        that have its names.
+        """
 
     def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
-        """Rows with dates and times as whole numbers since 1970 in `name`, and their unit: D, s, ms or us.
+        """Rows with dates and times as whole numbers since 1970 in `name`, and their unit: D, s, ms
+        or us.
 
         Those outside of the grid, infinite ones among them, may be moved to its ends.
         """
 
     def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
-        """At most `most` rows of each person, by the order of a keyed hash: the same rows in every query."""
+        """At most `most` rows of each person, by the order of a keyed hash: the same rows in
+        every query.
+        """
 
     def sample(self, rows: Any, name: str) -> Array | None:
         """A few blocks of a column of numbers, where the engine need not read everything for it."""
@@ -53,6 +62,7 @@ class NarwhalsQuery:
     frame: Any
     schema: Mapping[str, Any]
     may_equal: Callable[[Any], Any] | None = None
+    objects: ClassVar[bool] = False  # one that cannot be compared would stop the query
     nanoseconds: ClassVar[bool] = False
     mixes_types: ClassVar[bool] = False
 

@@ -36,7 +36,8 @@ class SparkFrame(NarwhalsQuery):
         sent, data = [], []
         for name, values in columns.items():
             as_text = isinstance(values[0], dt.date | Decimal)
-            # Text with its zone is read as what it says; Python's own times pass through a local zone.
+            # Text with its zone is read as what it says; Python's own times pass through a local
+            # zone.
             data.append([str(v) for v in values] if as_text else values)
             sent.append(t.StructField(name, t.StringType() if as_text else _type_of(data[-1])))
         session = rows.to_native().sparkSession
@@ -70,7 +71,8 @@ class SparkFrame(NarwhalsQuery):
         kept = [name for name in native.columns if name != PERSON]
         same = Window.partitionBy(PERSON, *kept).orderBy(f.lit(0))
         native = native.withColumn(COPY, f.row_number().over(same))
-        # Each part is hashed with the hash of those before it as its seed, so the keys are mixed in twice.
+        # Each part is hashed with the hash of those before it as its seed, so the keys are mixed in
+        # twice.
         mixed = f.xxhash64(f.lit(keys[0]), PERSON, *kept, COPY, f.lit(keys[1]))
         own = Window.partitionBy(PERSON).orderBy(ORDER, *kept, COPY)
         native = native.withColumn(ORDER, mixed).withColumn(PLACE, f.row_number().over(own))
