@@ -24,8 +24,8 @@ class PandasFrame(MemoryFrame):
 
     def declared_types(self) -> Mapping[str, Any]:
         """Objects are objects, whatever the first of them look like."""
-        declared = self.frame.to_native().dtypes
-        objects = set(declared.index[declared == np.dtype(object)])
+        declared = self.frame.to_native().dtypes.items()
+        objects = {name for name, kind in declared if kind == np.dtype(object)}
         known = super().declared_types().items()
         return {name: self.nw.Object() if name in objects else dtype for name, dtype in known}
 
