@@ -5,6 +5,7 @@ queries, with how many rows back.
 from __future__ import annotations
 
 from pathlib import Path
+from types import SimpleNamespace
 
 import narwhals as nw
 import numpy as np
@@ -150,14 +151,17 @@ class OnPaper(descent.Descent):
     """
 
     def __init__(self, domain, records):
-        self.domain, self._groups, self._records, self.seen = domain, 1, records, []
+        super().__init__(SimpleNamespace(domain=domain, groups=1))
+        self._records, self.seen = records, []
 
     def _count(self, shift, ranges):
         pieces = []
-        for (part, _), (low, high, _) in (ranges or {(0, 0): (0, self.domain.size - 1, 0)}).items():
+        for (part, _), (low, high, _) in (
+            ranges or {(0, 0): (0, self.lazy.domain.size - 1, 0)}
+        ).items():
             start = np.arange(low - low % 2**shift, high + 1, 2**shift)
-            edges = [max(int(i), low) * self._records // self.domain.size for i in start] + [
-                (high + 1) * self._records // self.domain.size
+            edges = [max(int(i), low) * self._records // self.lazy.domain.size for i in start] + [
+                (high + 1) * self._records // self.lazy.domain.size
             ]
             count = np.diff(np.array(edges, dtype=np.int64))
             start, count = start[count > 0], count[count > 0]

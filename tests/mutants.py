@@ -52,7 +52,7 @@ MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
 SHUFFLED = "generator.permutation(len(people))"
 CAPPED = "counts[most:] = ordered[most:] != ordered[:-most]"
-DRAWN = "numbers += [[index] for index in mechanism.release(batch, entropy)]"
+DRAWN = "numbers += mechanism.release(batch, entropy)"
 
 MUTANTS = (
     Mutant(
@@ -94,14 +94,15 @@ MUTANTS = (
         "graphs are drawn before they are charged",
         "pipeline/run.py",
         CHARGES,
-        f"    [p.numbers() for p in prepared if p.checked.recipe.entry.of_graphs]\n{CHARGES}",
+        "    [draw(p.checked.recipe, p.data.sources(p.entropy), p.data.domain, p.entropy)\n"
+        f"     for p in prepared if p.checked.recipe.entry.of_graphs]\n{CHARGES}",
         (ORDER,),
     ),
     Mutant(
         "graphs are read before they are charged",
         "pipeline/run.py",
-        "opened = Edges(data)",
-        "opened = Edges(list(data))",
+        "opened = Edges(data, checked.domain)",
+        "opened = Edges(list(data), checked.domain)",
         (ORDER,),
     ),
     Mutant(
@@ -227,8 +228,8 @@ MUTANTS = (
     Mutant(
         "a count without noise",
         "pipeline/draw.py",
-        "return [[mechanism.release(count, entropy)] for count in counts]",
-        "return [[count] for count in counts]",
+        "return [[mechanism.release(count, entropy) for count in counts]]",
+        "return [counts]",
         (SHARES,),
     ),
     Mutant(
@@ -236,7 +237,7 @@ MUTANTS = (
         "pipeline/draw.py",
         DRAWN,
         "pairs = zip(*(mechanism.release(batch, entropy) for _ in range(2)), strict=True)\n"
-        "        numbers += [[min(pair)] for pair in pairs]",
+        "        numbers += map(min, pairs)",
         (SHARES,),
     ),
     Mutant(
@@ -269,7 +270,7 @@ MUTANTS = (
     ),
     Mutant(
         "edges are called rows",
-        "pipeline/ask.py",
+        "pipeline/recipe.py",
         'PrivacyUnit("edge")',
         'PrivacyUnit("row")',
         (GRAPH_SHARES,),
@@ -277,8 +278,8 @@ MUTANTS = (
     Mutant(
         "bits of the release are drawn before the charge",
         "pipeline/run.py",
-        "self._sources_of(self.data.without_rows(), entropy(0))",
-        "self._sources_of(self.data.without_rows(), self.entropy)",
+        "return cls(checked, facts, opened, source)",
+        "opened.sources(source)\n        return cls(checked, facts, opened, source)",
         (ORDER, REFUSED),
     ),
     Mutant(
@@ -311,9 +312,9 @@ MUTANTS = (
     ),
     Mutant(
         "a plan that checks no types before it pays",
-        "pipeline/plan.py",
-        "        prepared.refuse_what_types_forbid()\n",
-        "",
+        "engines/tables/table.py",
+        "if timed != moments or not",
+        "if False and not",
         (PLAN_FAILS,),
     ),
     Mutant(
@@ -375,15 +376,15 @@ MUTANTS = (
     Mutant(
         "a ledger that does not add up",
         "ledger/ledger.py",
-        "spent = spent.plus(Amount(facts.loss.epsilon, facts.loss.delta))",
-        "spent = Amount(facts.loss.epsilon, facts.loss.delta)",
+        "spent = spent.plus(Amount(loss.epsilon, loss.delta))",
+        "spent = Amount(loss.epsilon, loss.delta)",
         ("tests/ledger_test.py::test_ten_tenths_are_one", PLAN),
     ),
     Mutant(
         "a ledger that never refuses",
         "ledger/ledger.py",
-        "if asked > left:",
-        "if asked > budget + left:",
+        "if due.epsilon > left.epsilon or",
+        "if due.epsilon > budget.epsilon + left.epsilon or",
         (REFUSED,),
     ),
 )

@@ -12,12 +12,13 @@ import re
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, NamedTuple
 
-from duffdp.engines.sql import read_csv, read_fields
+from duffdp.engines.sql import quote_paths, read_fields
 from duffdp.engines.text_records import (
     BYTE_ORDER_MARK,
     LONGEST,
     Form,
     open_bytes,
+    read_csv,
     read_records,
     split_names,
     survey,
@@ -75,6 +76,7 @@ class DelimitedFiles:
         self._fields = list(map("f{}".format, range(len(known))))
         self._places = list(map(known.index, names))
         self._needed = list(map("f{}".format, self._places))
+        self._quoted = dict(zip(self._paths, quote_paths(self._paths), strict=True))
         self._select = read_fields(zip(names, self._needed, strict=True), value, kind)
         #: The columns and their types, which the records have no say in.
         empty = f"SELECT NULL::VARCHAR AS {', NULL::VARCHAR AS '.join(self._needed)}"
@@ -98,7 +100,7 @@ class DelimitedFiles:
         for path in self._paths:
             form = survey(path, layout.delimiter) if by_duckdb else Form.MIXED
             if form is Form.LINES:
-                lines.append(path)
+                lines.append(self._quoted[path])
             else:
                 parts.append(f"SELECT {needed} FROM {self._table(path, form)}")
         if lines:
@@ -124,7 +126,9 @@ class DelimitedFiles:
         columns = " VARCHAR, ".join(self._needed)
         self._connection.execute(f"CREATE TEMP TABLE {name} ({columns} VARCHAR)")
         if form is Form.QUOTED:
-            reader = read_csv([path], layout.delimiter, self._fields, header=True, quoted=True)
+            reader = read_csv(
+                [self._quoted[path]], layout.delimiter, self._fields, header=True, quoted=True
+            )
             try:
                 self._connection.execute(
                     f"INSERT INTO {name} SELECT {', '.join(self._needed)} FROM {reader}"

@@ -6,12 +6,12 @@ from __future__ import annotations
 
 import os
 import tempfile
-from dataclasses import dataclass
-from glob import escape, glob
+from collections.abc import Callable
+from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
-from duffdp.engines.sql import quote_name, quote_text
+from duffdp.engines.sql import quote_name, quote_paths
 from duffdp.errors import DuffError, UnsupportedData
 
 if TYPE_CHECKING:
@@ -41,32 +41,19 @@ class Reader(Protocol):
         """The same with all rows."""
 
 
-@dataclass(frozen=True, slots=True)
-class PathTable:
+class PathTable(NamedTuple):
     """What a path names: columns and types are known, rows are read when they are asked for.
 
-    `types` is a DuckDB relation with the columns. No record of a file of text or of SQLite is in
-    it, or was read for it; with `rows` such records are read once, into a table that may spill to
-    disk. Others stay where they are. In files of text, which are `untyped`, every column is text
-    but that of values.
+    `types` is a DuckDB relation with the columns; no record of a file of text or of SQLite is in
+    it, or was read for it. `rows` reads such records once, into a table that may spill to disk;
+    others stay where they are. In files of text, which are `untyped`, every column is text but
+    that of values.
     """
 
     name: str
-    reader: Reader
     types: DuckDBPyRelation
+    rows: Callable[[], DuckDBPyRelation]  # may fail with what `unreadable` knows
     untyped: bool
-
-    def rows(self) -> DuckDBPyRelation:
-        """The relation with all rows."""
-        import sqlite3
-        import zlib
-
-        import duckdb
-
-        try:
-            return self.reader.rows()
-        except (duckdb.Error, sqlite3.Error, zlib.error, EOFError, OSError):
-            raise _unreadable(self.name) from None
 
 
 def open_path(
@@ -90,9 +77,6 @@ def open_path(
         raise DuffError(
             "files are read by DuckDB, which is not installed. Run: pip install 'duffdp[files]'."
         ) from None
-    import sqlite3
-    import zlib
-
     from duffdp.engines.databases import open_database
 
     name = os.fspath(data)
@@ -105,13 +89,20 @@ def open_path(
             if table
             else _open_files(connection, _files(path), columns, value, kind)
         )
-        return PathTable(name, reader, reader.types, untyped)
-    except (duckdb.Error, sqlite3.Error, zlib.error, EOFError, OSError):
-        raise _unreadable(name) from None
+        return PathTable(name, reader.types, reader.rows, untyped)
+    except Exception as error:
+        raise unreadable(name, error) from None
 
 
-def _unreadable(name: str) -> UnsupportedData:
-    """Without what the reader says, which may quote a line of the data."""
+def unreadable(name: str, error: Exception) -> Exception:
+    """What to say instead of what a reader says, which may quote a line of the data; any other error stays."""
+    import sqlite3
+    import zlib
+
+    import duckdb
+
+    if not isinstance(error, duckdb.Error | sqlite3.Error | zlib.error | EOFError | OSError):
+        return error
     return UnsupportedData(
         f"cannot read {name!r}: it is not a readable file of its kind. duffdp reads {_KINDS}."
     )
@@ -209,7 +200,7 @@ class ParquetFiles:
     def __init__(
         self, connection: DuckDBPyConnection, paths: list[str], columns: list[str]
     ) -> None:
-        listed = ", ".join(quote_text(escape(path)) for path in paths)
+        listed = ", ".join(quote_paths(paths))
         declared = connection.execute(
             "SELECT name FROM (SELECT file_name, name, list_sort(list((type, logical_type, "
             "converted_type, "

@@ -8,8 +8,15 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from duffdp.engines.sql import quote_text, read_csv, read_fields
-from duffdp.engines.text_records import BYTE_ORDER_MARK, Form, open_bytes, read_lines, survey
+from duffdp.engines.sql import quote_paths, quote_text, read_fields
+from duffdp.engines.text_records import (
+    BYTE_ORDER_MARK,
+    Form,
+    open_bytes,
+    read_csv,
+    read_lines,
+    survey,
+)
 from duffdp.engines.text_tables import TABLES, fill_table
 from duffdp.errors import UnsupportedData
 
@@ -68,7 +75,7 @@ class JsonLines:
                 fill_table(connection, name, _without_mark(read_lines(file)))
             parts.append(f"SELECT line FROM {name}")
         if lines:
-            reader = read_csv(lines, _UNSPLIT, ["line"], header=False, quoted=False)
+            reader = read_csv(quote_paths(lines), _UNSPLIT, ["line"], header=False, quoted=False)
             parts.append(f"SELECT line FROM {reader}")
         # In one expression: DuckDB may ask for fields before it leaves rows out, and not all lines
         # are JSON.

@@ -1,5 +1,4 @@
-"""What stands inside of a query of DuckDB: names, texts, one field as a value, and its reader for
-files of text.
+"""What stands inside of a query of DuckDB: names, texts, and one field of text as a value.
 
 How a field of text becomes a value is decided by the kind of the public domain and by nothing else.
 A field that does not fit is missing. No other field has a say in it, so every rule here is an
@@ -15,8 +14,6 @@ from glob import escape
 # from UTC.
 _WALL = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?"
 _MOMENT = rf"^\s*({_WALL})(?:Z|([+-](?:[01]\d|2[0-3])):?([0-5]\d)?)?\s*$"
-_LINES = "quote = '', escape = '', null_padding = true, ignore_errors = true"
-_QUOTED = """quote = '"', escape = '"', parallel = false"""
 _TYPES = {
     "int": "DOUBLE",
     "float": "DOUBLE",
@@ -37,6 +34,11 @@ def quote_text(text: str) -> str:
     return "'" + text.replace("'", "''") + "'"
 
 
+def quote_paths(paths: Iterable[str]) -> list[str]:
+    """Paths of files in SQL, where no character of them is a pattern."""
+    return [quote_text(escape(path)) for path in paths]
+
+
 def read_fields(fields: Iterable[tuple[str, str]], value: str | None, kind: str) -> str:
     """A list of columns from names and texts: `value` is read as this kind, all others stay
     text.
@@ -44,26 +46,6 @@ def read_fields(fields: Iterable[tuple[str, str]], value: str | None, kind: str)
     return ", ".join(
         f"{read_field(text, kind if name == value else 'category')} AS {quote_name(name)}"
         for name, text in fields
-    )
-
-
-def read_csv(
-    paths: Iterable[str], delimiter: str, fields: list[str], *, header: bool, quoted: bool
-) -> str:
-    """DuckDB's reader for files of text, in which nothing is found by looking: no types, no
-    comments, no layout.
-
-    Without quotation each line is a record. With it a record may go on over several lines, which
-    DuckDB's parallel reader is not safe with, and one that is not well-formed is an error.
-    """
-    files = ", ".join(quote_text(escape(path)) for path in paths)
-    # Fields are named by this library and delimiters are of a known few: neither holds a quotation
-    # mark.
-    columns = ", ".join(f"'{field}': 'VARCHAR'" for field in fields)
-    return (
-        f"read_csv([{files}], columns = {{{columns}}}, header = {header}, delim = '{delimiter}', "
-        f"{_QUOTED if quoted else _LINES}, comment = '', strict_mode = true, auto_detect = false, "
-        "hive_partitioning = false)"
     )
 
 

@@ -12,7 +12,7 @@ from __future__ import annotations
 import gzip
 import re
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from enum import Enum
 from functools import lru_cache
 from typing import IO
@@ -26,6 +26,8 @@ LONGEST = 2**20
 BLOCK = LONGEST // 2  # a line that is too long leaves one block without a line break
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 _QUOTE, _LINE_FEED, _RETURN = b'"\n\r'
+_LINES = "quote = '', escape = '', null_padding = true, ignore_errors = true"
+_QUOTED = """quote = '"', escape = '"', parallel = false"""
 
 
 class Form(Enum):
@@ -138,6 +140,23 @@ def _outside(places: Ints, quotes: Ints) -> Ints:
     """Those of the places that lie in no quotation."""
     outside: Ints = places[np.searchsorted(quotes, places) % 2 == 0]
     return outside
+
+
+def read_csv(
+    files: Iterable[str], delimiter: str, fields: list[str], *, header: bool, quoted: bool
+) -> str:
+    """DuckDB's reader for files of text, in which nothing is found by looking: no types, no comments, no layout.
+
+    `files` are texts in SQL. Without quotation each line is a record. With it a record may go on over several lines, which DuckDB's parallel reader is
+    not safe with, and one that is not well-formed is an error.
+    """
+    # Fields are named by this library and delimiters are of a known few: neither holds a quotation mark.
+    columns = ", ".join(f"'{field}': 'VARCHAR'" for field in fields)
+    return (
+        f"read_csv([{', '.join(files)}], columns = {{{columns}}}, header = {header}, delim = '{delimiter}', "
+        f"{_QUOTED if quoted else _LINES}, comment = '', strict_mode = true, auto_detect = false, "
+        "hive_partitioning = false)"
+    )
 
 
 def read_records(file: IO[bytes], delimiter: bytes, width: int) -> Iterator[list[bytes]]:

@@ -213,7 +213,8 @@ class Release:
         value: Any = self.value
         if self.grouped:
             value = [
-                dict(zip(self.by, key, strict=True)) | dict(zip(_beside(self.columns, self.by), row, strict=True))
+                dict(zip(self.by, key, strict=True))
+                | dict(zip(_beside(self.columns, self.by), row, strict=True))
                 for key, row in zip(self.keys, self.cells, strict=True)
             ]
         return {
@@ -237,7 +238,13 @@ class Release:
             if facts.by:
                 rows: list[list[Any]] = [[row[name] for name in names] for row in value]
             else:
-                rows = [value if isinstance(value, list) else list(value.values()) if isinstance(value, dict) else [value]]
+                rows = [
+                    value
+                    if isinstance(value, list)
+                    else list(value.values())
+                    if isinstance(value, dict)
+                    else [value]
+                ]
             kind = facts.domain.kind
             cells = tuple(
                 tuple(
@@ -247,7 +254,14 @@ class Release:
                 for row in rows
             )
             shown = value if facts.by else _presented(value, cells[0])
-            return cls(shown, facts, columns, cells, dt.datetime.fromisoformat(given["time"]), given["version"])
+            return cls(
+                shown,
+                facts,
+                columns,
+                cells,
+                dt.datetime.fromisoformat(given["time"]),
+                given["version"],
+            )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DuffError(
                 f"this is not what to_dict() of a release gives ({type(error).__name__}). Pass the whole dictionary."

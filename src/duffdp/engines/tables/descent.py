@@ -6,16 +6,17 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, TypeVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
 from duffdp.domain import Grid, Ints
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
-from duffdp.engines.source import Question, Ranks, Tally
+from duffdp.engines.source import Question, Ranks
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
 from duffdp.errors import UnsupportedData
@@ -29,21 +30,16 @@ PIECE = 21  # bits of an index that are summed by themselves: 2**42 of them fit 
 Answer = TypeVar("Answer")
 
 
+@dataclass
 class Descent:
     """Rows with INDEX and GROUP in an engine that runs queries; all groups are answered by the
     same few queries.
     """
 
-    def __init__(self, lazy: LazyRows) -> None:
-        self._nw, self._groups, self._lazy = lazy.nw, lazy.groups, lazy
-        self._rows = lazy.counted
-        self.domain = lazy.domain
-        self._answers: dict[Question, list[tuple[list[Ranks], int]]] = {}
-        self._tallies: list[tuple[Ints, Ints]] | None = None
-        self._totals: list[int] | None = None
-
-    def sources(self) -> list[Tally]:
-        return [LazyColumn(self, group) for group in range(self._groups)]
+    lazy: LazyRows
+    _answers: dict[Question, list[tuple[list[Ranks], int]]] = field(default_factory=dict)
+    _tallies: list[tuple[Ints, Ints]] | None = None
+    _totals: list[int] | None = None
 
     def ask(self, question: Question) -> list[tuple[list[Ranks], int]]:
         """The answer for every group."""
@@ -51,12 +47,14 @@ class Descent:
             if question.total and self._totals is None:
                 self._totals = self._sums()
             sums = (
-                self._totals if question.total and self._totals is not None else [0] * self._groups
+                self._totals
+                if question.total and self._totals is not None
+                else [0] * self.lazy.groups
             )
             near = self._sampled(*question.ranks[0]) if len(question.ranks) == 1 else None
             ranks = [near] if near is not None else self._descend(question.ranks)
             self._answers[question] = [
-                ([part[g] for part in ranks], sums[g]) for g in range(self._groups)
+                ([part[g] for part in ranks], sums[g]) for g in range(self.lazy.groups)
             ]
         return self._answers[question]
 
@@ -64,15 +62,15 @@ class Descent:
         """Every distinct index of every group with its count."""
         if self._tallies is None:
             group, _, index, count = self._count(0, None)
-            cut = np.searchsorted(group, np.arange(self._groups + 1))
+            cut = np.searchsorted(group, np.arange(self.lazy.groups + 1))
             self._tallies = [(index[a:b], count[a:b]) for a, b in pairwise(cut)]
         return self._tallies
 
     def rank_of(self, group: int, index: int) -> tuple[int, int]:
-        nw, rows = self._nw, self._rows
-        if self._lazy.late:
-            rows = self._lazy.joined(rows, {GROUP: [group]})
-        elif self._groups > 1:
+        nw, rows = self.lazy.nw, self.lazy.counted
+        if self.lazy.late:
+            rows = self.lazy.joined(rows, {GROUP: [group]})
+        elif self.lazy.groups > 1:
             rows = rows.filter(nw.col(GROUP) == group)
         below, upto = (
             int(
@@ -88,7 +86,7 @@ class Descent:
         """For every wanted rank and group: coarse buckets first, then the few that cover the
         rank, until they are single values.
         """
-        size, groups = self.domain.size, self._groups
+        size, groups = self.lazy.domain.size, self.lazy.groups
         most = max(16, min(BUCKETS, ROWS // groups))
         shift = max(0, (size - 1).bit_length() - int(math.log2(most)))
         found: dict[tuple[int, int], Ranks] = {}
@@ -146,14 +144,14 @@ class Descent:
         """Group, part, bucket and number of records, ordered; one query, or one for each part
         without groups.
         """
-        nw, number = self._nw, self._nw.len().alias(COUNT)
-        if self._groups == 1:
+        nw, number = self.lazy.nw, self.lazy.nw.len().alias(COUNT)
+        if self.lazy.groups == 1:
             pieces = []
             for (part, _), (low, high, _) in (
-                ranges or {(0, 0): (0, self.domain.size - 1, 0)}
+                ranges or {(0, 0): (0, self.lazy.domain.size - 1, 0)}
             ).items():
                 rows = (
-                    self._rows.filter((nw.col(INDEX) >= low) & (nw.col(INDEX) <= high))
+                    self.lazy.counted.filter((nw.col(INDEX) >= low) & (nw.col(INDEX) <= high))
                     if ranges
                     else None
                 )
@@ -180,49 +178,53 @@ class Descent:
 
     def _bucketed(self, rows: Any, shift: int) -> Any:
         """INDEX rounded down to multiples of 2**shift, in some rows or (None) in all."""
-        if rows is None and shift and not self._lazy.has_people:
-            return self._lazy.indexed(shift=shift)
-        rows = self._rows if rows is None else rows
+        if rows is None and shift and not self.lazy.has_people:
+            return self.lazy.indexed(shift=shift)
+        rows = self.lazy.counted if rows is None else rows
         if shift == 0:
             return rows
-        return rows.with_columns(rounded_down(self._nw.col(INDEX), shift).alias(INDEX))
+        return rows.with_columns(rounded_down(self.lazy.nw.col(INDEX), shift).alias(INDEX))
 
     def _by_group(self, rows: Any, also: list[str], aggregates: list[Any]) -> dict[str, Any]:
         """Aggregates for every group; where rows still have their own group columns, the keys
         are joined to the result.
         """
-        by = self._lazy.by if self._lazy.late else [GROUP]
+        by = self.lazy.by if self.lazy.late else [GROUP]
         counted = rows.group_by(*by, *also).agg(*aggregates)
-        if self._lazy.late:
-            counted = self._lazy.joined(counted)
+        if self.lazy.late:
+            counted = self.lazy.joined(counted)
         return self._fetch(counted)
 
     def _within(self, ranges: dict[tuple[int, int], tuple[int, int, int]]) -> Any:
         """The rows of every group that lie in its ranges, with GROUP and PART."""
-        nw = self._nw
+        nw = self.lazy.nw
         limits: dict[str, list[Any]] = {
             GROUP: [g for _, g in ranges],
             PART: [p for p, _ in ranges],
             LOW: [low for low, _, _ in ranges.values()],
             HIGH: [high for _, high, _ in ranges.values()],
         }
-        if self._lazy.late:
+        if self.lazy.late:
             narrow = len(set(limits[PART])) == 1
-            rows = self._lazy.indexed(min(limits[LOW]), max(limits[HIGH])) if narrow else self._rows
-            rows = self._lazy.joined(rows, limits)
+            rows = (
+                self.lazy.indexed(min(limits[LOW]), max(limits[HIGH]))
+                if narrow
+                else self.lazy.counted
+            )
+            rows = self.lazy.joined(rows, limits)
         else:
-            rows = self._rows.join(
-                self._lazy.engine.literal_frame(self._rows, limits), on=GROUP, how="inner"
+            rows = self.lazy.counted.join(
+                self.lazy.engine.literal_frame(self.lazy.counted, limits), on=GROUP, how="inner"
             )
         return rows.filter((nw.col(INDEX) >= nw.col(LOW)) & (nw.col(INDEX) <= nw.col(HIGH)))
 
     def _sums(self) -> list[int]:
         """Exact sums of indices: a few bits at a time, so that no engine's integers overflow."""
-        nw = self._nw
+        nw = self.lazy.nw
         names = [
-            f"piece_{i}" for i in range(-(-max(self.domain.size - 1, 1).bit_length() // PIECE))
+            f"piece_{i}" for i in range(-(-max(self.lazy.domain.size - 1, 1).bit_length() // PIECE))
         ]
-        rows, rest = self._rows, nw.col(INDEX)
+        rows, rest = self.lazy.counted, nw.col(INDEX)
         for name in names[:-1]:
             piece = rest % 2**PIECE
             # A multiple of a power of two below 2**62 is divided by it without error, in doubles
@@ -235,11 +237,11 @@ class Descent:
         columns = [nw.col(name).sum() for name in names]
         got = (
             self._by_group(rows, [], columns)
-            if self._groups > 1
+            if self.lazy.groups > 1
             else self._fetch(rows.select(*columns))
         )
-        sums = [0] * self._groups
-        group = whole(got[GROUP]) if self._groups > 1 else [0]
+        sums = [0] * self.lazy.groups
+        group = whole(got[GROUP]) if self.lazy.groups > 1 else [0]
         for i, name in enumerate(names):
             for g, piece_sum in zip(group, got[name], strict=True):
                 missing = piece_sum is None or piece_sum is np.ma.masked or piece_sum != piece_sum
@@ -247,18 +249,18 @@ class Descent:
         return sums
 
     def _fetch(self, rows: Any) -> dict[str, Any]:
-        return _answered(self._lazy.engine.fetch, rows)
+        return _answered(self.lazy.engine.fetch, rows)
 
     def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
         """DuckDB without groups: a sample of blocks brackets the rank, one pass counts what is
         below and what is inside.
         """
-        grid = self.domain
+        grid = self.lazy.domain
         if (
             not isinstance(grid, Grid) or grid.size <= BUCKETS
         ):  # few candidates are counted in one pass without it
             return None
-        sample = _answered(self._lazy.sample, grid)
+        sample = _answered(self.lazy.sample, grid)
         if sample is None or len(sample) < 2**10:
             return None
         size, share, top = len(sample), float(q), grid.size - 1
@@ -272,7 +274,7 @@ class Descent:
             (int(sample[high]) if high < size else top),
         )
         got = self._fetch(
-            self._lazy.placed(grid, first, last).group_by(INDEX).agg(self._nw.len().alias(COUNT))
+            self.lazy.placed(grid, first, last).group_by(INDEX).agg(self.lazy.nw.len().alias(COUNT))
         )
         index, count = whole(got[INDEX]), whole(got[COUNT])
         order = np.argsort(index)
@@ -285,26 +287,26 @@ class Descent:
         return [trim(Ranks(index[inside], count[inside], below, total, first, last), low, high)]
 
 
+@dataclass(frozen=True, slots=True)
 class LazyColumn:
     """One group of a lazy table."""
 
-    def __init__(self, descent: Descent, group: int) -> None:
-        self._descent, self._group = descent, group
-
-    length = 10**8  # not known before the first query
+    descent: Descent
+    group: int
+    length: ClassVar[int] = 10**8  # not known before the first query
 
     @property
     def size(self) -> int:
-        return self._descent.domain.size
+        return self.descent.lazy.domain.size
 
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
-        return self._descent.ask(question)[self._group]
+        return self.descent.ask(question)[self.group]
 
     def rank_of(self, index: int) -> tuple[int, int]:
-        return self._descent.rank_of(self._group, index)
+        return self.descent.rank_of(self.group, index)
 
     def tally(self) -> tuple[Ints, Ints]:
-        return self._descent.tallies()[self._group]
+        return self.descent.tallies()[self.group]
 
 
 def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:

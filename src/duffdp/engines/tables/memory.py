@@ -33,7 +33,7 @@ class MemoryRows:
     ) -> None:
         self._adapter, self._column, self._by, self._keys = adapter, column, by, keys
         self._unit, self._contributions = unit, contributions
-        self.dtype = adapter.dtype(column)
+        self.dtype = adapter.schema[column]
         self._whole = self.dtype.is_integer() or self.dtype == adapter.nw.Boolean
 
     def sources(self, domain: Domain, categories: Known | None, source: Randomness) -> list[Tally]:

@@ -9,17 +9,18 @@ import difflib
 import os
 from collections.abc import Callable
 from decimal import Decimal
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from duffdp.domain import Categories, Domain
 from duffdp.engines.arrays import wrong_kind
-from duffdp.engines.files import PathTable, open_path
+from duffdp.engines.files import PathTable, open_path, unreadable
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
-from duffdp.engines.tables.descent import Descent
+from duffdp.engines.tables.descent import Descent, LazyColumn
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
 from duffdp.engines.tables.names import KEY, PERSON, VALUE
@@ -49,7 +50,11 @@ def column_types(path: str, columns: list[str]) -> dict[str, Any]:
 
 def read_column(path: str, column: str, kind: str) -> Any:
     """All records of one column as an array: not private, for planning with public records."""
-    relation = open_path(path, [column], value=column, kind=kind).rows()
+    opened = open_path(path, [column], value=column, kind=kind)
+    try:
+        relation = opened.rows()
+    except Exception as error:
+        raise unreadable(opened.name, error) from None
     if column not in relation.columns:
         raise _no_column(column, relation.columns)
     return narwhals().from_native(relation).select(column).collect().get_column(column).to_numpy()
@@ -113,7 +118,7 @@ class Table:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
-        types = dict(zip(needed, map(self._adapter.dtype, needed), strict=True))
+        types = self._adapter.schema
         dtype = types[selection.column]
         # What the types forbid is refused here, before a row is read or anything is charged.
         if selection.unit is not None:
@@ -169,11 +174,14 @@ class Table:
             # Two signed 64-bit numbers, for a keyed hash that is the same in every query.
             order = tuple(source.words(2).view(np.int64).tolist())
         if self._path is not None:
-            adapter.frame = nw.from_native(self._path.rows())
+            try:
+                adapter.frame = nw.from_native(self._path.rows())
+            except Exception as error:
+                raise unreadable(self._path.name, error) from None
         rows = LazyRows(
             nw, adapter, adapter.rows(columns), self._keys, self._categories, domain, most, order
         )
-        return list(Descent(rows).sources())
+        return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own

@@ -71,7 +71,9 @@ def triangles(
     1885
     """
     asked = {"nodes": nodes}
-    return run_one("triangles", asked, edges, epsilon, None, None, None, ANYWHERE, mechanism, ledger, rng)
+    return run_one(
+        "triangles", asked, edges, epsilon, None, None, None, ANYWHERE, mechanism, ledger, rng
+    )
 
 
 def stars(
@@ -137,4 +139,6 @@ def stars(
     297
     """
     asked = {"nodes": nodes, "k": k}
-    return run_one("stars", asked, edges, epsilon, None, None, None, ANYWHERE, mechanism, ledger, rng)
+    return run_one(
+        "stars", asked, edges, epsilon, None, None, None, ANYWHERE, mechanism, ledger, rng
+    )

@@ -91,4 +91,6 @@ def release(
     750
     """
     where = (column, by, keys, unit, contributions)
-    return run_one(statistic, {}, data, epsilon, bounds, step, categories, where, mechanism, ledger, rng)
+    return run_one(
+        statistic, {}, data, epsilon, bounds, step, categories, where, mechanism, ledger, rng
+    )

@@ -179,7 +179,9 @@ def quantile(
     900
     """
     where = (column, by, keys, unit, contributions)
-    return run_one("quantile", {"q": q}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    return run_one(
+        "quantile", {"q": q}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng
+    )
 
 
 def quantiles(
@@ -269,4 +271,6 @@ def quantiles(
     [250, 500, 750]
     """
     where = (column, by, keys, unit, contributions)
-    return run_one("quantiles", {"qs": qs}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    return run_one(
+        "quantiles", {"qs": qs}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng
+    )

@@ -271,7 +271,9 @@ def mode(
     'yes'
     """
     where = (column, by, keys, unit, contributions)
-    return run_one("mode", {}, data, epsilon, bounds, step, categories, where, mechanism, ledger, rng)
+    return run_one(
+        "mode", {}, data, epsilon, bounds, step, categories, where, mechanism, ledger, rng
+    )
 
 
 def describe(

@@ -29,27 +29,27 @@ def memory_adapter(nw: Any, frame: Any) -> MemoryFrame:
 
 def query_adapter(nw: Any, frame: Any) -> QueryEngine:
     """The adapter of a lazy table."""
-    kind = frame.implementation
+    kind, schema = frame.implementation, frame.collect_schema()
     if kind.is_duckdb():
         from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
 
-        return DuckdbRelation(nw, frame)
+        return DuckdbRelation(nw, frame, schema)
     if kind.is_polars():
         from duffdp.engines.tables.adapters.polars_lazy import PolarsLazy
 
-        return PolarsLazy(nw, frame)
+        return PolarsLazy(nw, frame, schema)
     if kind.is_pyspark() or kind.is_pyspark_connect():
         from duffdp.engines.tables.adapters.spark_frame import SparkFrame
 
-        return SparkFrame(nw, frame)
+        return SparkFrame(nw, frame, schema)
     if kind.is_ibis():
-        from duffdp.engines.tables.adapters.ibis_table import IbisTable
+        from duffdp.engines.tables.adapters.ibis_table import IbisTable, letters
 
-        return IbisTable(nw, frame)
+        return IbisTable(nw, frame, schema, may_equal=letters)
     if kind.is_dask():
-        from duffdp.engines.tables.adapters.dask_frame import DaskFrame
+        from duffdp.engines.tables.adapters.dask_frame import DaskFrame, declared_types
 
-        return DaskFrame(nw, frame)
+        return DaskFrame(nw, frame, declared_types(nw, frame))
     raise UnsupportedData(
         f"lazy tables of {kind} are not supported. "
         "Pass a polars, DuckDB, Spark, dask or ibis table, a frame in memory, or a path."

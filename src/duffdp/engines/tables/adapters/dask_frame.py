@@ -19,12 +19,6 @@ class DaskFrame(NarwhalsQuery):
     nanoseconds = True
     mixes_types = True
 
-    def dtype(self, name: str) -> Any:
-        """The declared type; what is declared as an object can be anything."""
-        declared = self.native.dtypes[name]
-        is_object = isinstance(declared, np.dtype) and declared.kind == "O"
-        return self.nw.Object() if is_object else super().dtype(name)
-
     def rows(self, columns: dict[str, str]) -> Any:
         native = self.native
         kept = native[list(dict.fromkeys(columns.values()))]
@@ -34,7 +28,7 @@ class DaskFrame(NarwhalsQuery):
             **{new: made[first[name]] for new, name in columns.items() if first[name] != new}
         )
         rows = self.nw.from_native(made[list(columns)])
-        texts = [new for new, name in columns.items() if self.dtype(name) == self.nw.Categorical]
+        texts = [new for new, name in columns.items() if self.schema[name] == self.nw.Categorical]
         return rows.with_columns(self.nw.col(*texts).cast(self.nw.String)) if texts else rows
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
@@ -70,6 +64,15 @@ class DaskFrame(NarwhalsQuery):
         import pandas
 
         return dask.dataframe.from_pandas(pandas.DataFrame(columns), npartitions=1)
+
+
+def declared_types(nw: Any, frame: Any) -> dict[str, Any]:
+    """The types of columns; what is declared as an object can be anything."""
+    declared, known = frame.to_native().dtypes, frame.collect_schema()
+    objects = {
+        name for name, kind in declared.items() if isinstance(kind, np.dtype) and kind.kind == "O"
+    }
+    return {name: nw.Object() if name in objects else kind for name, kind in known.items()}
 
 
 def _numbers(moments: Any) -> Any:

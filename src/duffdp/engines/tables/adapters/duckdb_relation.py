@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Array, Grid
-from duffdp.engines.sql import quote_name
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.clocks import reach
 from duffdp.engines.tables.names import COPY, INDEX, ORDER, PERSON, PLACE
@@ -24,13 +23,13 @@ class DuckdbRelation(NarwhalsQuery):
     """A DuckDB relation."""
 
     def rows(self, columns: dict[str, str]) -> Any:
-        parts = []
+        native, parts = self.frame.to_native(), []
         for new, name in columns.items():
-            text = isinstance(self._schema[name], self.nw.String | self.nw.Enum)
-            # A collation may take different letters for the same.
-            how = '::VARCHAR COLLATE "C"' if text else ""
-            parts.append(f'{quote_name(name)}{how} AS "{new}"')
-        return self.nw.from_native(self.frame.to_native().project(", ".join(parts)))
+            text = isinstance(self.schema[name], self.nw.String | self.nw.Enum)
+            # A collation may take different letters for the same. Columns go by their places, whatever their names are.
+            how = f"::VARCHAR{_LETTERS}" if text else ""
+            parts.append(f'#{native.columns.index(name) + 1}{how} AS "{new}"')
+        return self.nw.from_native(native.project(", ".join(parts)))
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
         native = rows.to_native()

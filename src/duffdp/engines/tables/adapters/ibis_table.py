@@ -19,10 +19,6 @@ _INT64 = range(-(2**63), 2**63)
 class IbisTable(NarwhalsQuery):
     """An ibis table of any database."""
 
-    def __init__(self, nw: Any, frame: Any) -> None:
-        super().__init__(nw, frame)
-        self.may_equal = _letters
-
     def rows(self, columns: dict[str, str]) -> Any:
         native, made = self.native, {}
         for new, name in columns.items():
@@ -91,12 +87,12 @@ class IbisTable(NarwhalsQuery):
         return pa.table(columns)
 
 
-def _letters(value: Any) -> Any:
+def letters(value: Any) -> Any:
     """Many databases compare text without regard to case, accents or spaces at its end."""
     if not isinstance(value, str):
         return value
-    letters = unicodedata.normalize("NFKD", value.casefold())
-    return "".join(c for c in letters if not unicodedata.combining(c)).rstrip()
+    folded = unicodedata.normalize("NFKD", value.casefold())
+    return "".join(c for c in folded if not unicodedata.combining(c)).rstrip()
 
 
 def _within_python(low: int, high: int) -> tuple[int, int]:

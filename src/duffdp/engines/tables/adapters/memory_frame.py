@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -23,11 +23,12 @@ class MemoryFrame:
 
     def __init__(self, nw: Any, frame: Any) -> None:
         self.nw, self.frame = nw, frame
-        self._schema = frame.collect_schema()
+        self.schema = self.declared_types()
 
-    def dtype(self, name: str) -> Any:
-        """The declared type of a column."""
-        return self._schema[name]
+    def declared_types(self) -> Mapping[str, Any]:
+        """The types of all columns."""
+        types: Mapping[str, Any] = self.frame.collect_schema()
+        return types
 
     def column(self, name: str) -> Any:
         """One column as a series."""
@@ -39,7 +40,7 @@ class MemoryFrame:
         """
         series = self.column(name)
         missing = series.is_null().to_numpy() if series.null_count() else None
-        dtype = self.dtype(name)
+        dtype = self.schema[name]
         if isinstance(dtype, self.nw.Datetime) and dtype.time_zone is not None:
             series = series.dt.convert_time_zone("UTC").dt.replace_time_zone(None)
         elif dtype == self.nw.Decimal:

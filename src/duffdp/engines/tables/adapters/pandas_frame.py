@@ -4,6 +4,7 @@ one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -21,9 +22,12 @@ class PandasFrame(MemoryFrame):
 
     mixes_types = True
 
-    def dtype(self, name: str) -> Any:
-        """The declared type; objects are objects, whatever the first of them look like."""
-        return self.nw.Object() if self._is_object(name) else super().dtype(name)
+    def declared_types(self) -> Mapping[str, Any]:
+        """Objects are objects, whatever the first of them look like."""
+        declared = self.frame.to_native().dtypes.items()
+        objects = {name for name, kind in declared if kind == np.dtype(object)}
+        known = super().declared_types().items()
+        return {name: self.nw.Object() if name in objects else dtype for name, dtype in known}
 
     def array(self, name: str) -> tuple[Array, Array | None]:
         native = self.column(name).to_native()
@@ -72,7 +76,7 @@ class PandasFrame(MemoryFrame):
             return arrow_people(arrow)
         numbers: Ints = pandas.factorize(native)[0].astype(np.int64)
         numbers[native.isna().to_numpy()] = -1
-        if self.dtype(name).is_float():  # to nullable floats a nan is a value
+        if self.schema[name].is_float():  # to nullable floats a nan is a value
             numbers[series.is_nan().fill_null(False).to_numpy().astype(bool)] = -1
         return numbers
 

@@ -21,7 +21,7 @@ class PolarsLazy(NarwhalsQuery):
         parts = []
         for new, name in columns.items():
             column = selectors.by_name(name).as_expr()  # a name is never a pattern
-            if self.dtype(name) in (self.nw.Categorical, self.nw.Enum):
+            if self.schema[name] in (self.nw.Categorical, self.nw.Enum):
                 column = column.cast(polars.String)
             parts.append(column.alias(new))
         return self.nw.from_native(self.native.select(*parts))

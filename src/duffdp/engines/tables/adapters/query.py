@@ -4,8 +4,9 @@ rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import Any, Protocol
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any, ClassVar, Protocol
 
 from duffdp.domain import Array, Grid
 
@@ -13,16 +14,13 @@ from duffdp.domain import Array, Grid
 class QueryEngine(Protocol):
     """A lazy table of one engine."""
 
-    objects: bool
-    nanoseconds: bool  # whether keys are compared with a column of nanoseconds exactly
+    schema: Mapping[str, Any]  # the declared types of columns
+    objects: ClassVar[bool]  # whether columns of objects can be groups, categories and people
+    nanoseconds: ClassVar[bool]  # whether keys are compared with a column of nanoseconds exactly
     frame: Any  # of narwhals; while a path is opened for its types alone, without rows
     # Makes values equal which the engine might take for one another; None if there are none.
     may_equal: Callable[[Any], Any] | None
-
-    mixes_types: bool  # whether one column of an answer can hold values of several types
-
-    def dtype(self, name: str) -> Any:
-        """The declared type of a column."""
+    mixes_types: ClassVar[bool]  # whether one column of an answer can hold values of several types
 
     def rows(self, columns: dict[str, str]) -> Any:
         """Some columns under new names, as a narwhals frame; text compares as text, letter by
@@ -56,20 +54,17 @@ class QueryEngine(Protocol):
         """A small frame for the caller."""
 
 
+@dataclass
 class NarwhalsQuery:
     """What most engines do alike."""
 
-    objects = False  # one that cannot be compared would stop the query
-    nanoseconds = False
-    mixes_types = False
+    nw: Any
+    frame: Any
+    schema: Mapping[str, Any]
     may_equal: Callable[[Any], Any] | None = None
-
-    def __init__(self, nw: Any, frame: Any) -> None:
-        self.nw, self.frame = nw, frame
-        self._schema = frame.collect_schema()
-
-    def dtype(self, name: str) -> Any:
-        return self._schema[name]
+    objects: ClassVar[bool] = False  # one that cannot be compared would stop the query
+    nanoseconds: ClassVar[bool] = False
+    mixes_types: ClassVar[bool] = False
 
     def sample(self, rows: Any, name: str) -> Array | None:
         return None
