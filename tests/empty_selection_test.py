@@ -1,4 +1,6 @@
-"""A selection without rows is released like any other: every engine, every kind of column, with and without people."""
+"""A selection without rows is released like any other: every engine, every kind of column, with
+and without people.
+"""
 
 from __future__ import annotations
 
@@ -86,7 +88,9 @@ def test_people_and_a_ledger(engine, unit, rows, tmp_path):
 
 
 def test_objects_of_pandas_are_objects_whatever_they_look_like():
-    """A column of objects with text alone, with nothing, or with a number in it: no error, and the same outputs."""
+    """A column of objects with text alone, with nothing, or with a number in it: no error, and
+    the same outputs.
+    """
     for records in ([], ["a"], ["a", 1], [None], [1, "a", [2]], ["a"] * 200 + [1]):
         frame = pd.DataFrame(
             {"x": pd.Series(records, dtype=object), "g": pd.Series(records, dtype=object), "p": 1}

@@ -1,4 +1,6 @@
-"""The engines that every frame test runs on: how to make a frame of each from a dictionary of columns."""
+"""The engines that every frame test runs on: how to make a frame of each from a dictionary of
+columns.
+"""
 
 from __future__ import annotations
 
@@ -35,7 +37,9 @@ def spark():
 
 
 def arrow(columns):
-    """The columns with types that do not depend on the values: `columns` maps a name to (arrow type, list)."""
+    """The columns with types that do not depend on the values: `columns` maps a name to (arrow
+    type, list).
+    """
     return pa.table({name: pa.array(values, type=kind) for name, (kind, values) in columns.items()})
 
 

@@ -151,7 +151,9 @@ def test_intervals_name_nobody():
 
 @pytest.mark.parametrize("ending", [".csv.gz", ".jsonl.gz"])
 def test_how_a_file_is_packed_is_no_matter_of_records(tmp_path, ending):
-    """Python reads a padded gzip file, DuckDB does not; which of them is asked depends on records."""
+    """Python reads a padded gzip file, DuckDB does not; which of them is asked depends on
+    records.
+    """
     lines = {
         ".csv.gz": (b"x,n\n", b"1,Ann\n", b"5,Jos\xe9\n"),
         ".jsonl.gz": (b"", b'{"x": 1}\n', b'{"x": 5, "n": "\xe9"}\n'),

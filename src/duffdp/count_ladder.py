@@ -58,7 +58,8 @@ class CountLadder:
         steps = self.window(domain, MOST_LEVELS)
         if steps.tail is not None:
             raise DuffError(
-                f"a ladder has at most {MOST_LEVELS} levels, too few for {domain!r}. Pass a smaller "
+                f"a ladder has at most {MOST_LEVELS} levels, too few for {domain!r}. Pass a "
+                "smaller "
                 "upper bound."
             )
         return steps

@@ -29,7 +29,8 @@ class StatisticFact(Worded):
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1: a statistic and its parameters.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1: a statistic and its
+    parameters.
 
     Examples
     --------
@@ -57,7 +58,8 @@ class StatisticFact(Worded):
 
 @dataclass(frozen=True, slots=True)
 class MechanismPart:
-    """One mechanism of a release: its name, what it scores candidates by, its share of epsilon, how often it draws.
+    """One mechanism of a release: its name, what it scores candidates by, its share of epsilon, how
+    often it draws.
 
     `epsilon` is the loss for the unit of the release, for all draws of this part together.
     """
@@ -74,7 +76,8 @@ class MechanismPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MechanismFact(Worded):
-    """How a release was drawn: what was asked for ("best" or "duff"), and every mechanism with its share of epsilon.
+    """How a release was drawn: what was asked for ("best" or "duff"), and every mechanism with its
+    share of epsilon.
 
     Privacy
     -------
@@ -82,7 +85,8 @@ class MechanismFact(Worded):
 
     References
     ----------
-    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), theorem 3.14: the parts add up.
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), theorem 3.14: the
+    parts add up.
 
     Examples
     --------
@@ -184,7 +188,8 @@ def _to_domain(given: dict[str, Any]) -> Domain:
 def as_json(value: Any) -> Any:
     """A value, or a list, tuple or dictionary of values, with nothing in it that JSON cannot hold.
 
-    Dates and times become ISO text, exact numbers text, steps of time the numbers that `step` takes, others their text.
+    Dates and times become ISO text, exact numbers text, steps of time the numbers that `step`
+    takes, others their text.
     """
     if value is None or type(value) in (str, bool, int, float):
         return value

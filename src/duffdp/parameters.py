@@ -84,7 +84,8 @@ def read_trim(trim: Any) -> Fraction:
     number = plain_number(trim)
     if number is None or not 0 < number < 0.5:
         raise DuffError(
-            f"trim must be a number above 0 and below 0.5, got {trim!r:.40}. Pass for example trim=0.1."
+            f"trim must be a number above 0 and below 0.5, got {trim!r:.40}. Pass for example "
+            "trim=0.1."
         )
     return exact(number).limit_denominator(LARGEST_DENOMINATOR)
 

@@ -12,7 +12,9 @@ UnitKind = Literal["row", "person", "edge"]
 
 
 class Worded:
-    """A fact with a text for people. It equals that text, as code of version 0.1 expects; nothing is ever read back from it."""
+    """A fact with a text for people. It equals that text, as code of version 0.1 expects;
+    nothing is ever read back from it.
+    """
 
     __slots__ = ()
 
@@ -35,7 +37,8 @@ class PrivacyUnit(Worded):
     Parameters
     ----------
     kind
-        "row": one row of a table. "person": all rows with one value of a column. "edge": one edge of a graph.
+        "row": one row of a table. "person": all rows with one value of a column. "edge": one edge
+        of a graph.
     column
         The column that names the person, for persons alone.
     contributions
@@ -47,7 +50,8 @@ class PrivacyUnit(Worded):
 
     References
     ----------
-    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3: what a neighbour is.
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3: what
+    a neighbour is.
 
     Examples
     --------
@@ -65,11 +69,13 @@ class PrivacyUnit(Worded):
             raise DuffError(f"the kind of a unit is row, person or edge, got {self.kind!r}.")
         if (self.kind == "person") != (self.column is not None):
             raise DuffError(
-                f"a person is named by a column and nothing else is, got {self.kind!r} and {self.column!r}."
+                f"a person is named by a column and nothing else is, got {self.kind!r} and "
+                f"{self.column!r}."
             )
         if self.contributions < 1 or (self.kind != "person" and self.contributions != 1):
             raise DuffError(
-                f"a person has 1 or more contributions and others have 1, got {self.contributions!r}."
+                "a person has 1 or more contributions and others have 1, got "
+                f"{self.contributions!r}."
             )
 
     def _facts(self) -> tuple[Any, ...]:
@@ -88,8 +94,9 @@ class Loss:
     epsilon, delta
         The privacy loss.
     bounded_range
-        Whether the log-ratios of all outputs lie within epsilon of each other, as those of exponential mechanisms do: such a
-        release is (epsilon^2 / 8)-zero-concentrated private, any other pure one epsilon^2 / 2.
+        Whether the log-ratios of all outputs lie within epsilon of each other, as those of
+        exponential mechanisms do: such a release is (epsilon^2 / 8)-zero-concentrated private, any
+        other pure one epsilon^2 / 2.
 
     Privacy
     -------
@@ -97,7 +104,8 @@ class Loss:
 
     References
     ----------
-    Cesar and Rogers, "Bounding, concentrating, and truncating" (ALT 2021): bounded range and concentrated privacy.
+    Cesar and Rogers, "Bounding, concentrating, and truncating" (ALT 2021): bounded range and
+    concentrated privacy.
 
     Examples
     --------
@@ -113,5 +121,7 @@ class Loss:
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> Loss:
-        """The loss behind its part of a stored release: exact numbers are text there, for they are added up."""
+        """The loss behind its part of a stored release: exact numbers are text there, for they
+        are added up.
+        """
         return cls(Fraction(given["epsilon"]), Fraction(given["delta"]), given["bounded_range"])

@@ -12,14 +12,18 @@ import numpy as np
 
 from duffdp.domain import Ints
 
-# A candidate with many records is split into at most 2**FINEST parts of about three records each, so that a quantile within
-# a tie finds a part a few records away, whatever the number of ties. Ranks fit 64 bits up to 2**37 records.
+# A candidate with many records is split into at most 2**FINEST parts of about three records each,
+# so that a quantile within
+# a tie finds a part a few records away, whatever the number of ties. Ranks fit 64 bits up to 2**37
+# records.
 FINEST = 24
 UNIT = 2 << FINEST  # ranks are whole numbers of 1 / UNIT of a record
 
 
 class Ranks(Protocol):
-    """All values from candidate `first` to candidate `last`: distinct indices with counts, and how many lie before."""
+    """All values from candidate `first` to candidate `last`: distinct indices with counts, and
+    how many lie before.
+    """
 
     @property
     def values(self) -> Ints: ...
@@ -37,13 +41,15 @@ class Ranks(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RankProfile:
-    """Runs in domain order: neighbouring candidates that no record tells apart, or a part of one candidate.
+    """Runs in domain order: neighbouring candidates that no record tells apart, or a part of one
+    candidate.
 
-    Run i holds `cells[i]` candidates from `start[i]` on, or, of the `parts[i]` equal parts of candidate `start[i]`, the one
-    numbered `part[i]`; `rank[i]` is the number of records before it in units of 1 / UNIT. For quantile j the runs from `low[j]`
-    up to, not including, `high[j]` are its window, which reaches about `reach` ranks to both sides; any place outside it is at
-    least `away[j]` records away from the wanted rank (infinitely many if there is none outside). `rank_of` tells the records
-    before and at any candidate, by a pass over the data.
+    Run i holds `cells[i]` candidates from `start[i]` on, or, of the `parts[i]` equal parts of
+    candidate `start[i]`, the one numbered `part[i]`; `rank[i]` is the number of records before it
+    in units of 1 / UNIT. For quantile j the runs from `low[j]` up to, not including, `high[j]` are
+    its window, which reaches about `reach` ranks to both sides; any place outside it is at least
+    `away[j]` records away from the wanted rank (infinitely many if there is none outside).
+    `rank_of` tells the records before and at any candidate, by a pass over the data.
     """
 
     qs: tuple[Fraction, ...]
@@ -89,14 +95,18 @@ class RankProfile:
         )
 
     def holds(self, j: int, cell: int, rank: int) -> bool:
-        """Whether a place, the candidate and its rank, lies in the window of quantile j: no two runs have the same rank."""
+        """Whether a place, the candidate and its rank, lies in the window of quantile j: no two
+        runs have the same rank.
+        """
         run = int(np.searchsorted(self.rank, rank))
         if not self.low[j] <= run < self.high[j] or self.rank[run] != rank:
             return False
         return bool(self.start[run] <= cell < self.start[run] + self.cells[run])
 
     def rank_at(self, cell: int, part: int) -> int:
-        """Records before one of the 2**FINEST finest parts of a candidate, in units of 1 / UNIT: one pass."""
+        """Records before one of the 2**FINEST finest parts of a candidate, in units of 1 / UNIT:
+        one pass.
+        """
         before, equal = self.rank_of(cell)
         records = np.array([equal])
         own = part * part_count(records) >> FINEST
@@ -104,7 +114,9 @@ class RankProfile:
 
 
 def part_count(records: Ints) -> Ints:
-    """Into how many parts a candidate with so many records is split: 1 up to three records, then about half as many."""
+    """Into how many parts a candidate with so many records is split: 1 up to three records, then
+    about half as many.
+    """
     parts: Ints = np.ones(len(records), dtype=np.int64)
     for level in range(1, FINEST + 1):
         if not (more := records >= 2 ** (level + 1)).any():
@@ -116,8 +128,9 @@ def part_count(records: Ints) -> Ints:
 def part_ranks(records: Ints, part: Ints) -> Ints:
     """How many of the records at a candidate lie before a part of it, in units of 1 / UNIT.
 
-    The e-th record at a candidate lies evenly over the `part_count(e)` parts that the candidate has once it joined, half of
-    each share before and half after the part. So one more record adds a non-decreasing function of the place, from 0 to 1.
+    The e-th record at a candidate lies evenly over the `part_count(e)` parts that the candidate has
+    once it joined, half of each share before and half after the part. So one more record adds a
+    non-decreasing function of the place, from 0 to 1.
     """
     parts = part_count(records)
     rank: Ints = np.minimum(records, 3) * (UNIT // 2)
@@ -132,8 +145,8 @@ def part_ranks(records: Ints, part: Ints) -> Ints:
 
 
 def _window(near: Ranks, q: Fraction, reach: int, size: int) -> tuple[Ints, float]:
-    """Gaps and candidates with records from `near.first` to `near.last`, as start, cells, part, parts and rank of runs; and
-    the fewest records between the wanted rank and any place outside."""
+    """Gaps and candidates with records from `near.first` to `near.last`, as start, cells, part,
+    parts and rank of runs; and the fewest records between the wanted rank and any place outside."""
     values, counts = near.values, near.counts
     many = len(values)
     start, cells, records, rank = np.zeros((4, 2 * many + 1), dtype=np.int64)
@@ -174,7 +187,9 @@ def _window(near: Ranks, q: Fraction, reach: int, size: int) -> tuple[Ints, floa
 
 
 def _joined(windows: list[Ints]) -> Ints:
-    """One of each run, in order. Runs of the same rank are the same part, or lie in the same gap and become one."""
+    """One of each run, in order. Runs of the same rank are the same part, or lie in the same gap
+    and become one.
+    """
     if len(windows) == 1:
         return windows[0]
     runs = np.concatenate(windows, axis=1)
@@ -186,10 +201,11 @@ def _joined(windows: list[Ints]) -> Ints:
 
 
 def _part_near(records: Fraction, equal: int, parts: int, side: int) -> int:
-    """A part of a candidate with no fewer (side 1), or no more (side -1), than so many records before it, if there is one.
+    """A part of a candidate with no fewer (side 1), or no more (side -1), than so many records
+    before it, if there is one.
 
-    Of `equal` records spread evenly, `equal * (part + 1/2) / parts` lie before a part; each time that parts were halved
-    moves this by at most one record, and the first three by two.
+    Of `equal` records spread evenly, `equal * (part + 1/2) / parts` lie before a part; each time
+    that parts were halved moves this by at most one record, and the first three by two.
     """
     place = (records + side * (FINEST + 2)) * parts / equal + side
     return min(max(math.floor(place), 0), parts - 1)

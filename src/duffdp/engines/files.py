@@ -95,7 +95,9 @@ def open_path(
 
 
 def unreadable(name: str, error: Exception) -> Exception:
-    """What to say instead of what a reader says, which may quote a line of the data; any other error stays."""
+    """What to say instead of what a reader says, which may quote a line of the data; any other
+    error stays.
+    """
     import sqlite3
     import zlib
 

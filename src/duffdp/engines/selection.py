@@ -130,7 +130,8 @@ def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
         rows = [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
     else:
         raise DuffError(
-            f"keys must be a list of groups, a frame or Categories, got {type(keys).__name__}. Pass "
+            f"keys must be a list of groups, a frame or Categories, got {type(keys).__name__}. "
+            "Pass "
             'for example keys=["a", "b"].'
         )
     rows = [

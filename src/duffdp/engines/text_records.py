@@ -40,7 +40,8 @@ class Form(Enum):
 
 def open_bytes(path: str) -> IO[bytes]:
     """The bytes of a file, unpacked."""
-    return gzip.open(path) if path.lower().endswith(".gz") else open(path, "rb")  # type: ignore[return-value]
+    packed = path.lower().endswith(".gz")
+    return gzip.open(path) if packed else open(path, "rb")  # type: ignore[return-value]
 
 
 def decode(text: bytes) -> str:
@@ -145,15 +146,19 @@ def _outside(places: Ints, quotes: Ints) -> Ints:
 def read_csv(
     files: Iterable[str], delimiter: str, fields: list[str], *, header: bool, quoted: bool
 ) -> str:
-    """DuckDB's reader for files of text, in which nothing is found by looking: no types, no comments, no layout.
+    """DuckDB's reader for files of text, in which nothing is found by looking: no types, no
+    comments, no layout.
 
-    `files` are texts in SQL. Without quotation each line is a record. With it a record may go on over several lines, which DuckDB's parallel reader is
-    not safe with, and one that is not well-formed is an error.
+    `files` are texts in SQL. Without quotation each line is a record. With it a record may go on
+    over several lines, which DuckDB's parallel reader is not safe with, and one that is not
+    well-formed is an error.
     """
-    # Fields are named by this library and delimiters are of a known few: neither holds a quotation mark.
+    # Fields are named by this library and delimiters are of a known few: neither holds a quotation
+    # mark.
     columns = ", ".join(f"'{field}': 'VARCHAR'" for field in fields)
     return (
-        f"read_csv([{', '.join(files)}], columns = {{{columns}}}, header = {header}, delim = '{delimiter}', "
+        f"read_csv([{', '.join(files)}], columns = {{{columns}}}, header = {header}, delim = "
+        f"'{delimiter}', "
         f"{_QUOTED if quoted else _LINES}, comment = '', strict_mode = true, auto_detect = false, "
         "hive_partitioning = false)"
     )

@@ -21,8 +21,8 @@ class Result(NamedTuple):
 class Charge:
     """A paid release.
 
-    `earlier` is what was stored under the same call id before. `store` keeps what came out, before anybody sees it, if a retry
-    may ask for it.
+    `earlier` is what was stored under the same call id before. `store` keeps what came out, before
+    anybody sees it, if a retry may ask for it.
     """
 
     facts: Facts

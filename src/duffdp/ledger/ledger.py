@@ -41,8 +41,8 @@ class Ledger:
     All releases charged to one budget are together (epsilon, delta)-differentially private, for any
     choice of later releases by earlier ones; for the weakest unit among them, a row if any was for
     rows. A charge is on the disk before the draw: a crash may waste budget and gives none away.
-    Each entry holds a hash of all before it, and a charge checks all of them first: a damaged file is
-    refused. Whoever can write to the file can also forge all of it; keep the last hash elsewhere
+    Each entry holds a hash of all before it, and a charge checks all of them first: a damaged file
+    is refused. Whoever can write to the file can also forge all of it; keep the last hash elsewhere
     (`verify(head=...)`) if that matters. Values are stored for calls with a call id alone; they are
     private releases.
 
@@ -54,8 +54,8 @@ class Ledger:
     References
     ----------
     Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), theorem 3.14;
-    Rogers, Roth, Ullman and Vadhan, "Privacy odometers and filters" (NeurIPS 2016): sums hold for adaptive
-    choices too.
+    Rogers, Roth, Ullman and Vadhan, "Privacy odometers and filters" (NeurIPS 2016): sums hold for
+    adaptive choices too.
 
     Examples
     --------
@@ -116,7 +116,8 @@ class Ledger:
             if known != wanted:
                 raise LedgerError(
                     f"the data set {self.dataset!r} has a budget of epsilon "
-                    f"{_number(known.epsilon)} and delta {_number(known.delta)}, got epsilon {_number(wanted.epsilon)} and "
+                    f"{_number(known.epsilon)} and delta {_number(known.delta)}, got epsilon "
+                    f"{_number(wanted.epsilon)} and "
                     f"delta {_number(wanted.delta)}. A budget cannot be changed: open it without "
                     "epsilon, or choose another name for other data (dataset)."
                 )
@@ -150,8 +151,8 @@ class Ledger:
         """The same budget for one call that may have to be repeated.
 
         If a release with this call id is stored it is returned and costs nothing; all parameters
-        must be the same. A call that was charged and died before its release was stored stays charged,
-        and its retry pays again.
+        must be the same. A call that was charged and died before its release was stored stays
+        charged, and its retry pays again.
         """
         if not isinstance(call_id, str) or not call_id:
             raise DuffError(
@@ -261,7 +262,9 @@ class Ledger:
 
 
 def _stored(entries: list[Entry], call: str, facts: dict[str, Any]) -> Result | None:
-    """The result of an earlier call with the same id; None if there is none or its charge was never used."""
+    """The result of an earlier call with the same id; None if there is none or its charge was
+    never used.
+    """
     asked = json.loads(json.dumps(facts))
     for entry in entries:
         body = entry.body

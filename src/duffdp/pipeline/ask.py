@@ -17,7 +17,8 @@ EVERYTHING = Selection()
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Ask:
-    """One release: a statistic by name (or an object with `steps`), its parameters, and what all statistics take.
+    """One release: a statistic by name (or an object with `steps`), its parameters, and what all
+    statistics take.
 
     Fields mean what the arguments of `duffdp.median` of the same name mean. Nothing is checked yet.
     """
@@ -62,7 +63,8 @@ class Ask:
             return Grid(0, made.parts[0][0].statistic.most, 1)
         if made.entry.outputs == "grid" and self.categories is not None:
             raise BoundsError(
-                f"categories are for modes and the like, got them for {made.statistic}. Pass bounds."
+                f"categories are for modes and the like, got them for {made.statistic}. Pass "
+                "bounds."
             )
         if made.entry.outputs == "grid or categories" and (self.categories is None) == (
             self.bounds is None

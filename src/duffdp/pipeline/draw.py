@@ -1,4 +1,6 @@
-"""From counts to numbers: each mechanism gets windows, profiles or ladders of the groups, and never the data."""
+"""From counts to numbers: each mechanism gets windows, profiles or ladders of the groups, and
+never the data.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from duffdp.rank_profile import RankProfile
     from duffdp.statistics.quantiles import Quantiles
 
-# Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates to the tail.
+# Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates
+# to the tail.
 NEGLIGIBLE = 20.0
 
 Numbers = list[list[int]]  # for each group, one number or several
@@ -77,7 +80,9 @@ def _draw_part(
 
 
 def wide_profile(joint: Joint, quantiles: Quantiles, column: Source) -> RankProfile:
-    """The ranks of a column around every quantile, as far as the mechanism wants them: one pass, seldom two."""
+    """The ranks of a column around every quantile, as far as the mechanism wants them: one pass,
+    seldom two.
+    """
     profile = quantiles.profile(column, joint.first_reach(len(quantiles.qs), column.length))
     while (wider := joint.wider_reach(profile)) is not None:
         profile = quantiles.profile(column, wider)

@@ -21,7 +21,9 @@ Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
 
 
 class Column(NamedTuple):
-    """One number of every group: its name, and whether it is a candidate of the domain (else a count of records)."""
+    """One number of every group: its name, and whether it is a candidate of the domain (else a
+    count of records).
+    """
 
     name: str
     on_domain: bool = True
@@ -29,13 +31,15 @@ class Column(NamedTuple):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Release:
-    """One private value, and what has to be known to use it: nothing in it depends on the data but the value.
+    """One private value, and what has to be known to use it: nothing in it depends on the data but
+    the value.
 
     Attributes
     ----------
     value
-        The private value: one number (or category), a list of them for several quantiles, a dictionary for a summary; with groups a
-        frame of the caller's own library, key columns and value columns.
+        The private value: one number (or category), a list of them for several quantiles, a
+        dictionary for a summary; with groups a frame of the caller's own library, key columns and
+        value columns.
     statistic, mechanism, unit, loss
         What was asked, how it was drawn, whom it protects and what it cost, as facts with types.
     epsilon, delta, contributions
@@ -49,8 +53,8 @@ class Release:
 
     Privacy
     -------
-    `value` is epsilon-differentially private for neighbours that differ by one `unit`. With `secure=False` the draw can be
-    reproduced by whoever knows the seed, and there is no guarantee.
+    `value` is epsilon-differentially private for neighbours that differ by one `unit`. With
+    `secure=False` the draw can be reproduced by whoever knows the seed, and there is no guarantee.
 
     References
     ----------
@@ -146,7 +150,8 @@ class Release:
         groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
         value = "" if self.grouped else f": {self.value!r}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
-        return f"<Release {what}{value}, epsilon={self.epsilon:g} for each {self.unit}{groups}{seeded}>"
+        cost = f"epsilon={self.epsilon:g} for each {self.unit}"
+        return f"<Release {what}{value}, {cost}{groups}{seeded}>"
 
     def distance_bound(self, confidence: float = 0.95) -> int:
         """How many records would have to join or leave, at most, until `value` is the exact answer.
@@ -154,14 +159,14 @@ class Release:
         Parameters
         ----------
         confidence
-            The probability with which this holds, over the draw of the mechanism, for every data set: between 0 and 1. With
-            groups it holds for each group by itself.
+            The probability with which this holds, over the draw of the mechanism, for every data
+            set: between 0 and 1. With groups it holds for each group by itself.
 
         Returns
         -------
         int
-            A number of records. For a mean, the exact value of which need not be a candidate, it is the number beyond those that
-            the closest candidate needs.
+            A number of records. For a mean, the exact value of which need not be a candidate, it is
+            the number beyond those that the closest candidate needs.
 
         Privacy
         -------
@@ -169,7 +174,8 @@ class Release:
 
         Utility
         -------
-        For medians, quantiles and modes by the plain distance no smaller number holds for all data sets.
+        For medians, quantiles and modes by the plain distance no smaller number holds for all data
+        sets.
 
         References
         ----------
@@ -184,12 +190,14 @@ class Release:
         return distance_bound(self.facts, confidence)
 
     def rows(self) -> list[tuple[dict[str, Any], str, Any]]:
-        """Every released number: the keys of its group, what it is (a statistic, or a line of `describe`), and its value.
+        """Every released number: the keys of its group, what it is (a statistic, or a line of
+        `describe`), and its value.
 
         Examples
         --------
         >>> import duffdp
-        >>> release = duffdp.quantiles(range(1000), [0.25, 0.75], epsilon=1.0, bounds=(0, 1000), step=100, rng=1)
+        >>> given = {"epsilon": 1.0, "bounds": (0, 1000), "step": 100}
+        >>> release = duffdp.quantiles(range(1000), [0.25, 0.75], **given, rng=1)
         >>> release.rows()
         [({}, 'quantile(0.25)', 200), ({}, 'quantile(0.75)', 700)]
         """
@@ -264,7 +272,8 @@ class Release:
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DuffError(
-                f"this is not what to_dict() of a release gives ({type(error).__name__}). Pass the whole dictionary."
+                f"this is not what to_dict() of a release gives ({type(error).__name__}). Pass the "
+                "whole dictionary."
             ) from None
 
     def to_json(self) -> str:
@@ -273,7 +282,9 @@ class Release:
 
 
 def released(recipe: Recipe, facts: Facts, result: Result, data: Any) -> Release:
-    """The release of drawn numbers: candidates as values, in the shape of the statistic or as a frame like the data."""
+    """The release of drawn numbers: candidates as values, in the shape of the statistic or as a
+    frame like the data.
+    """
     columns = tuple(
         Column(name, part.on_domain) for part, _ in recipe.parts for name in part.columns
     )

@@ -122,9 +122,9 @@ class Plan:
     def from_toml(cls, path: str | os.PathLike[str]) -> Plan:
         """A plan from a file: `source`, `epsilon`, and a `[[release]]` for each result.
 
-        Paths count from where the file lies. `keys` is a list of values or, for several columns of `by`, one list for each: all
-        combinations are answered. Keys and categories that are text stand for values of the type
-        that their column has.
+        Paths count from where the file lies. `keys` is a list of values or, for several columns of
+        `by`, one list for each: all combinations are answered. Keys and categories that are text
+        stand for values of the type that their column has.
         """
         given = read_toml(Path(path))
         plan = cls(given.pop("release"), **given)

@@ -1,4 +1,6 @@
-"""From a statistic, a choice of mechanism and an epsilon to mechanisms that each got their share."""
+"""From a statistic, a choice of mechanism and an epsilon to mechanisms that each got their
+share.
+"""
 
 from __future__ import annotations
 
@@ -20,7 +22,9 @@ from duffdp.statistics.registry import entry
 
 @dataclass(frozen=True, slots=True)
 class Recipe:
-    """What is drawn: for each part a mechanism that holds its share of epsilon, divided by the rows of a person."""
+    """What is drawn: for each part a mechanism that holds its share of epsilon, divided by the
+    rows of a person.
+    """
 
     entry: Entry
     parts: tuple[tuple[Part, Any], ...]
@@ -38,14 +42,17 @@ def make_recipe(
     person: str | None = None,
     contributions: Any = 1,
 ) -> Recipe:
-    """The recipe for the name of a statistic in the registry, or for a statistic of the caller's own.
+    """The recipe for the name of a statistic in the registry, or for a statistic of the caller's
+    own.
 
-    `person` is the column that names whom the release is for, and `contributions` how many of their rows count.
+    `person` is the column that names whom the release is for, and `contributions` how many of their
+    rows count.
     """
     known = entry(statistic) if isinstance(statistic, str) else own_entry(statistic)
     if choice not in known.choices:
         raise DuffError(
-            f"mechanism must be {' or '.join(f'{name!r}' for name in known.choices)}, got {choice!r}."
+            f"mechanism must be {' or '.join(f'{name!r}' for name in known.choices)}, got "
+            f"{choice!r}."
         )
     checked = known.checked(dict(parameters))
     total = read_epsilon(epsilon)

@@ -55,7 +55,9 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Prepared:
-    """A release that could be paid for: parameters are checked and types are known, but no row has been read."""
+    """A release that could be paid for: parameters are checked and types are known, but no row
+    has been read.
+    """
 
     checked: Checked
     facts: Facts
@@ -68,26 +70,26 @@ class Prepared:
         checked = ask.check()
         source = SYSTEM if rng is None else entropy(rng)
         selection, domain_for = checked.selection, checked.domain_for
-        opened: Array | Table | Edges
+        table: Array | Table | Edges
         if checked.recipe.unit.kind == "edge":
-            opened = Edges(data, checked.domain)
+            table = Edges(data, checked.domain)
         elif selection is EVERYTHING and (type(data) is np.ndarray or not is_table(data)):
-            opened = Array(data, domain_for)
+            table = Array(data, domain_for)
         else:
-            opened = Table(data, selection, checked.domain.kind, domain_for)
+            table = Table(data, selection, checked.domain.kind, domain_for)
         made = checked.recipe
         facts = Facts(
             statistic=made.statistic,
             mechanism=made.mechanism,
             loss=made.loss,
             unit=made.unit,
-            domain=opened.domain,
+            domain=table.domain,
             column=selection.column,
             by=selection.by,
             keys=selection.keys,
             secure=source.secure,
         )
-        return cls(checked, facts, opened, source)
+        return cls(checked, facts, table, source)
 
 
 ANYWHERE = (None, None, None, None, 1)

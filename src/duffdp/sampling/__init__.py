@@ -1,1 +1,3 @@
-"""Randomness: entropy from the operating system and the exact race. No other package touches either."""
+"""Randomness: entropy from the operating system and the exact race. No other package touches
+either.
+"""

@@ -28,7 +28,9 @@ class Entropy(Protocol):
 
 
 class SystemEntropy:
-    """The operating system's generator, asked anew each time: no state to share after a fork or between threads."""
+    """The operating system's generator, asked anew each time: no state to share after a fork or
+    between threads.
+    """
 
     secure = True
 
@@ -69,7 +71,9 @@ SYSTEM = SystemEntropy()
 
 
 def entropy(rng: object = None) -> Entropy:
-    """The source for an `rng` argument: None is the operating system, an integer seed or a numpy Generator is not."""
+    """The source for an `rng` argument: None is the operating system, an integer seed or a numpy
+    Generator is not.
+    """
     if rng is None:
         return SYSTEM
     if isinstance(rng, np.random.Generator):
@@ -77,5 +81,6 @@ def entropy(rng: object = None) -> Entropy:
     if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:
         return SeededEntropy(np.random.default_rng(int(rng)))
     raise DuffError(
-        f"rng must be None, a seed of 0 or more or a numpy.random.Generator, got {rng!r}. Leave it out for a private release."
+        f"rng must be None, a seed of 0 or more or a numpy.random.Generator, got {rng!r}. Leave it "
+        "out for a private release."
     )

@@ -1,4 +1,6 @@
-"""A uniform number whose bits are drawn until the outcome is certain: the one loop behind every exact draw."""
+"""A uniform number whose bits are drawn until the outcome is certain: the one loop behind every
+exact draw.
+"""
 
 from __future__ import annotations
 
@@ -17,7 +19,9 @@ Outcome = TypeVar("Outcome")
 
 @dataclass(slots=True)
 class LazyUniform:
-    """A uniform number V of which the first `bits` bits are drawn: known <= V * 2**bits <= known + 1."""
+    """A uniform number V of which the first `bits` bits are drawn: known <= V * 2**bits <= known
+    + 1.
+    """
 
     known: int
     bits: int
@@ -35,8 +39,9 @@ class LazyUniform:
     def exponential(self) -> tuple[Fraction, Fraction] | None:
         """Bounds of the Exp(1) number -log(1 - V), or None if it has no upper bound yet.
 
-        `Decimal.ln` is correctly rounded, so with `bits` + 20 digits 1 - V and its logarithm err by less than
-        10**-(bits + 19); the logarithm is 0 or at least 2**-bits, so this is less than 2**-bits of it.
+        `Decimal.ln` is correctly rounded, so with `bits` + 20 digits 1 - V and its logarithm err by
+        less than 10**-(bits + 19); the logarithm is 0 or at least 2**-bits, so this is less than
+        2**-bits of it.
         """
         whole = 1 << self.bits
         if self.known + 1 == whole:
@@ -52,7 +57,8 @@ class LazyUniform:
 def decide(
     source: Entropy, outcome: Callable[[LazyUniform], Outcome | None], first: int | None = None
 ) -> Outcome:
-    """What `outcome` says of a uniform number, once it says the same for all bits not yet drawn; until then it says None.
+    """What `outcome` says of a uniform number, once it says the same for all bits not yet drawn;
+    until then it says None.
 
     `first` is a word that was drawn for it before, and for nothing else.
     """
@@ -67,8 +73,9 @@ def happens(exponent: Fraction, ratio: Fraction, source: Entropy, first: int | N
 
     `first` is a random word that was drawn for it before.
 
-    `Decimal.ln` and `Decimal.exp` are correctly rounded. With `digits` beyond those of the exponent the probability errs by
-    less than 10**-(digits - 8) of itself, far less than a bit that is not drawn.
+    `Decimal.ln` and `Decimal.exp` are correctly rounded. With `digits` beyond those of the exponent
+    the probability errs by less than 10**-(digits - 8) of itself, far less than a bit that is not
+    drawn.
     """
 
     def below(uniform: LazyUniform) -> bool | None:

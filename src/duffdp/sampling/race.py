@@ -1,11 +1,14 @@
-"""The race: every run of candidates gets a random time, the smallest key wins, and the law is exact.
+"""The race: every run of candidates gets a random time, the smallest key wins, and the law is
+exact.
 
-A candidate at distance d gets an Exp(1) time s. The exponential mechanism returns the smallest `log(s) + c d` (Algorithm 1
-of the paper); permute-and-flip, as report-noisy-max with exponential noise, the smallest `log(1 - exp(-s)) + c d`.
-The first of m candidates at one distance comes at time E/m, with E an Exp(1): one draw for a whole run.
+A candidate at distance d gets an Exp(1) time s. The exponential mechanism returns the smallest
+`log(s) + c d` (Algorithm 1 of the paper); permute-and-flip, as report-noisy-max with exponential
+noise, the smallest `log(1 - exp(-s)) + c d`. The first of m candidates at one distance comes at
+time E/m, with E an Exp(1): one draw for a whole run.
 
-Exactness: E = -log(1 - V) for a uniform V of which some bits are drawn. Every key is an interval, and runs whose
-intervals can still win get more bits and more digits until one is left. Bits not drawn are never needed.
+Exactness: E = -log(1 - V) for a uniform V of which some bits are drawn. Every key is an interval,
+and runs whose intervals can still win get more bits and more digits until one is left. Bits not
+drawn are never needed.
 """
 
 from __future__ import annotations
@@ -22,15 +25,16 @@ from duffdp.sampling.entropy import Entropy, Words
 from duffdp.sampling.lazy_uniform import WORD, LazyUniform
 from duffdp.steps import Batch, StepFunction, Tail
 
-# Bounds the rounding of the first pass in doubles (a few units of 2**-52 a step) with room to spare: the price of a
+# Bounds the rounding of the first pass in doubles (a few units of 2**-52 a step) with room to
+# spare: the price of a
 # wide slack is only that refinement is needed one time in 10**8.
 SLACK = 2.0**-36
 BLOCK = 2**20  # runs raced at once when many draws are asked for
 
 
 def race(batch: Batch, c: Fraction, flip: bool, entropy: Entropy, *, bits: int = WORD) -> list[int]:
-    """The index of one candidate for each step function, exactly from the exponential mechanism with coefficient `c`
-    or, with `flip`, from permute-and-flip."""
+    """The index of one candidate for each step function, exactly from the exponential mechanism
+    with coefficient `c` or, with `flip`, from permute-and-flip."""
     known = entropy.words(len(batch.count))
     if bits < WORD:
         known = known >> np.uint64(WORD - bits)
@@ -58,10 +62,12 @@ def races(
 ) -> list[int]:
     """`size` independent draws from one step function."""
     most = max(1, BLOCK // (len(step.distance) + 1))
-    drawn: list[int] = []
-    while len(drawn) < size:
-        drawn += race(Batch.of([step] * min(most, size - len(drawn))), c, flip, entropy, bits=bits)
-    return drawn
+    winners: list[int] = []
+    while len(winners) < size:
+        winners += race(
+            Batch.of([step] * min(most, size - len(winners))), c, flip, entropy, bits=bits
+        )
+    return winners
 
 
 def _settle(
@@ -105,7 +111,8 @@ def _keys(
     key = np.log(-np.expm1(time)) if flip else np.log(-time)
     shift = distance * c
     key += shift
-    # Undrawn bits move V by one unit, and near 1 doubles are coarse: little where V is many units away from 0 and 1.
+    # Undrawn bits move V by one unit, and near 1 doubles are coarse: little where V is many units
+    # away from 0 and 1.
     units = np.minimum(known, np.uint64(2**bits - 1) - known)
     slack = 2.0**12 / np.maximum(units, 2.0**-900)
     # Rounding: the logarithm is at most 90 in size.
@@ -146,9 +153,10 @@ class _Contender:
     def key(self, c: Fraction, flip: bool, upper: int) -> Decimal:
         """Lower or upper bound of the key.
 
-        `Decimal.ln` and `Decimal.exp` are correctly rounded, so a step errs by at most one unit in the last digit. A time s is
-        at least 2**-(bits + 63) (or 0), so the cancellations in log(1 - V) and 1 - exp(-s) cost at most 2**(bits + 64) units,
-        and all steps together less than 2**(bits + 67).
+        `Decimal.ln` and `Decimal.exp` are correctly rounded, so a step errs by at most one unit in
+        the last digit. A time s is at least 2**-(bits + 63) (or 0), so the cancellations in log(1 -
+        V) and 1 - exp(-s) cost at most 2**(bits + 64) units, and all steps together less than
+        2**(bits + 67).
         """
         bits = max(uniform.bits for uniform, _ in self.terms)
         lost = (bits + 67) * 0.30103
@@ -179,10 +187,11 @@ def _visit_tail(
     flip: bool,
     entropy: Entropy,
 ) -> tuple[_Contender | None, int | None]:
-    """Meet the candidates left out of a window in the order of their times, until none can still win.
+    """Meet the candidates left out of a window in the order of their times, until none can still
+    win.
 
-    The times of `m` candidates come as E_1/m, E_1/m + E_2/(m-1), ..., each at a uniform candidate not yet met. A key is at
-    least that of the same time at the distance `tail.floor`.
+    The times of `m` candidates come as E_1/m, E_1/m + E_2/(m-1), ..., each at a uniform candidate
+    not yet met. A key is at least that of the same time at the distance `tail.floor`.
     """
     terms: list[tuple[LazyUniform, int]] = []
     met: set[int] = set()

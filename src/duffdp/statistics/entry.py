@@ -92,7 +92,9 @@ class Entry:
         return self.outputs == "counts"
 
     def for_parameters(self, given: Parameters) -> tuple[str, Parameters]:
-        """The statistic that these parameters ask for: that of several values where one is a list."""
+        """The statistic that these parameters ask for: that of several values where one is a
+        list.
+        """
         if self.several is None:
             return self.name, given
         ((name, values),) = ((name, given[name]) for name in self.read)

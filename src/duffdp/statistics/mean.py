@@ -62,8 +62,8 @@ class Mean:
         return self._whole(Column(read(values), domain), domain)
 
     def question(self, max_distance: float) -> Question:
-        """What a window up to the distance `max_distance` needs to know: the sum, and the records at both
-        ends.
+        """What a window up to the distance `max_distance` needs to know: the sum, and the records
+        at both ends.
         """
         return self._question(math.ceil(min(max_distance + 1, MOST_LEVELS)))
 
@@ -71,8 +71,8 @@ class Mean:
         return Question(((Fraction(0), levels), (Fraction(1), levels)), total=True)
 
     def window(self, column: Source, domain: Grid, max_distance: float) -> StepFunction:
-        """The candidates up to the distance `max_distance` beyond that of the closest, and the rest as a
-        tail.
+        """The candidates up to the distance `max_distance` beyond that of the closest, and the rest
+        as a tail.
         """
         question = self.question(max_distance)
         answer, levels = column.ask(question), question.ranks[0][1]

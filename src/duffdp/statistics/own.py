@@ -17,7 +17,9 @@ from duffdp.steps import Batch, StepFunction
 
 
 class OwnStatistic:
-    """Step functions of any object with `steps(values, domain)`, from the counts that engines give."""
+    """Step functions of any object with `steps(values, domain)`, from the counts that engines
+    give.
+    """
 
     # that of the step functions counts; windows are whole, so that this one decides nothing
     rate = Fraction(1, 2)

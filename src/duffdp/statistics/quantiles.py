@@ -19,7 +19,8 @@ class Quantiles:
 
     Privacy
     -------
-    A profile is not private: it is the input of `duffdp.mechanisms.Joint`, which says how far one record moves its score.
+    A profile is not private: it is the input of `duffdp.mechanisms.Joint`, which says how far one
+    record moves its score.
 
     Runtime
     -------
@@ -27,7 +28,8 @@ class Quantiles:
 
     References
     ----------
-    Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021); `docs/several-quantiles.md`.
+    Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021);
+    `docs/several-quantiles.md`.
 
     Examples
     --------

@@ -150,7 +150,8 @@ ENTRIES = (
     ),
     Entry(
         name="describe",
-        summary="A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon for "
+        summary="A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon "
+        "for "
         "all.",
         parts=_describe,
         title=lambda _: "Summary",

@@ -56,7 +56,8 @@ class Triangles:
     Examples
     --------
     >>> import duffdp
-    >>> steps = duffdp.statistics.Triangles(nodes=4).steps([(0, 1), (1, 2), (0, 2)], duffdp.Grid(0, 4, 1))
+    >>> grid = duffdp.Grid(0, 4, 1)
+    >>> steps = duffdp.statistics.Triangles(nodes=4).steps([(0, 1), (1, 2), (0, 2)], grid)
     >>> [steps.distance_at(x) for x in range(5)]
     [1, 0, 1, 2, 3]
     """

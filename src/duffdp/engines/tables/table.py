@@ -43,18 +43,18 @@ def column_types(path: str, columns: list[str]) -> dict[str, Any]:
     """The declared types of some columns of what a path names, those that it has; in files of
     text all are text.
     """
-    opened = open_path(path, columns, kind="category")
-    schema = narwhals().from_native(opened.types).collect_schema()
+    named = open_path(path, columns, kind="category")
+    schema = narwhals().from_native(named.types).collect_schema()
     return {name: schema[name] for name in columns if name in schema}
 
 
 def read_column(path: str, column: str, kind: str) -> Any:
     """All records of one column as an array: not private, for planning with public records."""
-    opened = open_path(path, [column], value=column, kind=kind)
+    named = open_path(path, [column], value=column, kind=kind)
     try:
-        relation = opened.rows()
+        relation = named.rows()
     except Exception as error:
-        raise unreadable(opened.name, error) from None
+        raise unreadable(named.name, error) from None
     if column not in relation.columns:
         raise _no_column(column, relation.columns)
     return narwhals().from_native(relation).select(column).collect().get_column(column).to_numpy()
@@ -102,7 +102,7 @@ class Table:
             )
             self.untyped, frame = self._path.untyped, nw.from_native(self._path.types)
         else:
-            frame = _opened(nw, data, needed)
+            frame = _as_frame(nw, data, needed)
             if isinstance(frame, nw.Series):
                 frame, selection = frame.alias(SERIES).to_frame(), selection._replace(column=SERIES)
                 needed = [SERIES]
@@ -194,7 +194,7 @@ class Table:
         return self._adapter.answer(columns)
 
 
-def _opened(nw: Any, data: Any, needed: list[str]) -> Any:
+def _as_frame(nw: Any, data: Any, needed: list[str]) -> Any:
     """A frame or series of narwhals; an array has no columns to choose from."""
     if not is_table(data):
         raise UnsupportedData(

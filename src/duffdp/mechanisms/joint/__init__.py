@@ -1,4 +1,6 @@
-"""One exponential mechanism for several quantiles and the number of records together, drawn exactly."""
+"""One exponential mechanism for several quantiles and the number of records together, drawn
+exactly.
+"""
 
 from duffdp.mechanisms.joint.joint import Joint
 

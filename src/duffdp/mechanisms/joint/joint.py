@@ -16,11 +16,13 @@ MOST_RANKS = 2**21  # a window never holds more ranks to a side
 
 
 class Joint:
-    """Sorted places t_1 <= ... <= t_m for several quantiles, and a size s, by one exponential mechanism.
+    """Sorted places t_1 <= ... <= t_m for several quantiles, and a size s, by one exponential
+    mechanism.
 
-    The score of (s, t) is `sum over gaps of |records in the gap - s * share of the gap|`, and the probability is
-    proportional to `exp(-epsilon/2 * score)`, over all sorted places in the domain and all s that are multiples of 16 / epsilon.
-    Records at one value are spread over the width of their candidate, so that a gap may begin within a tie.
+    The score of (s, t) is `sum over gaps of |records in the gap - s * share of the gap|`, and the
+    probability is proportional to `exp(-epsilon/2 * score)`, over all sorted places in the domain
+    and all s that are multiples of 16 / epsilon. Records at one value are spread over the width of
+    their candidate, so that a gap may begin within a tie.
 
     Parameters
     ----------
@@ -29,10 +31,11 @@ class Joint:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record, and epsilon-bounded range. For any fixed (s, t) a
-    record that joins adds 1 in all to the gaps, so the score moves by at most 1. With s held at the true number of records, as
-    published, every gap moves and the score by up to `2 (1 - smallest share)`: making s part of the output nearly halves the
-    noise (`tests/joint_test.py` enumerates both).
+    Pure epsilon-differential privacy for neighbours that differ in one record, and epsilon-bounded
+    range. For any fixed (s, t) a record that joins adds 1 in all to the gaps, so the score moves by
+    at most 1. With s held at the true number of records, as published, every gap moves and the
+    score by up to `2 (1 - smallest share)`: making s part of the output nearly halves the noise
+    (`tests/joint_test.py` enumerates both).
 
     Utility
     -------
@@ -40,12 +43,14 @@ class Joint:
 
     Runtime
     -------
-    About 50 forward passes over windows of a few hundred ranks for deciles at epsilon 1; ties change this little.
+    About 50 forward passes over windows of a few hundred ranks for deciles at epsilon 1; ties
+    change this little.
 
     References
     ----------
-    Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021): the score with s = n and its forward pass.
-    `docs/several-quantiles.md`: the free size, ties, windows and the exact draw.
+    Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021): the score with
+    s = n and its forward pass. `docs/several-quantiles.md`: the free size, ties, windows and the
+    exact draw.
 
     Examples
     --------
@@ -67,11 +72,14 @@ class Joint:
         self.epsilon = float(self._asked)
 
     def first_reach(self, m: int, length: int) -> int:
-        """How many ranks to a side to ask for: wide enough for m quantiles of evenly spread records, about `length` of them."""
+        """How many ranks to a side to ask for: wide enough for m quantiles of evenly spread
+        records, about `length` of them.
+        """
         return self._reach(m * math.log(length + 2) - math.lgamma(m + 1) + RARE)
 
     def wider_reach(self, profile: RankProfile) -> int | None:
-        """How many ranks to ask for instead, so that the tail is hardly ever visited; None if the profile is wide enough.
+        """How many ranks to ask for instead, so that the tail is hardly ever visited; None if the
+        profile is wide enough.
 
         Any profile gives the same law: this is about time alone.
         """

@@ -1,4 +1,6 @@
-"""A law to draw several quantiles from that covers the exact one, over blocks of candidates; and the draw."""
+"""A law to draw several quantiles from that covers the exact one, over blocks of candidates; and
+the draw.
+"""
 
 from __future__ import annotations
 
@@ -73,7 +75,8 @@ class Blocks:
 def _block_begins(runs: RankProfile, room: int) -> tuple[Ints, Bools]:
     """Where blocks begin, and whether each lies within one candidate.
 
-    Cells of a fixed grid of ranks, `room` wide, are stretches: what begins and ends in one differs by less than `room`.
+    Cells of a fixed grid of ranks, `room` wide, are stretches: what begins and ends in one differs
+    by less than `room`.
     """
     many = len(runs.rank)
     start, part = runs.start, runs.part
@@ -117,7 +120,9 @@ class _Layer:
 
 @dataclass(frozen=True, slots=True)
 class _Passed:
-    """A forward pass: for every layer the log-weight of coming from an earlier block, of ending in a block, and the last."""
+    """A forward pass: for every layer the log-weight of coming from an earlier block, of ending
+    in a block, and the last.
+    """
 
     entry: list[Floats]
     total: list[Floats]
@@ -125,14 +130,18 @@ class _Passed:
 
 
 class Proposal:
-    """A law to draw from that is, up to a factor, nowhere below the exact one; draws are accepted in proportion.
+    """A law to draw from that is, up to a factor, nowhere below the exact one; draws are accepted
+    in proportion.
 
-    Inside: a size, then blocks by backward sampling from a forward pass in doubles, with weights rounded to whole numbers, so
-    that the probability of every draw is known exactly. Outside (another size, or a place outside its window): a uniform tuple.
+    Inside: a size, then blocks by backward sampling from a forward pass in doubles, with weights
+    rounded to whole numbers, so that the probability of every draw is known exactly. Outside
+    (another size, or a place outside its window): a uniform tuple.
     """
 
     def __init__(self, profile: RankProfile, epsilon: Fraction, nats: float) -> None:
-        """Sizes within `nats` of the true one, in the score times c; no place outside the windows may be nearer."""
+        """Sizes within `nats` of the true one, in the score times c; no place outside the
+        windows may be nearer.
+        """
         qs = profile.qs
         self._profile, self._qs, self._epsilon = profile, qs, epsilon
         self._shares = [b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1)))]
@@ -155,7 +164,9 @@ class Proposal:
 
     @classmethod
     def fitting(cls, profile: RankProfile, epsilon: Fraction) -> Proposal:
-        """The one that is hardly ever left for what lies outside of it, as far as the windows allow that."""
+        """The one that is hardly ever left for what lies outside of it, as far as the windows
+        allow that.
+        """
         nats = min(needed_nats(profile, epsilon), nats_outside(profile, epsilon))
         return cls(profile, epsilon, nats)
 
@@ -177,7 +188,9 @@ class Proposal:
         return float(self._epsilon * self._profile.total - SPACING * size) / 2
 
     def _forward(self, size: int) -> _Passed:
-        """Each layer is two linear recursions, for the exponential kernel falls geometrically to both sides."""
+        """Each layer is two linear recursions, for the exponential kernel falls geometrically to
+        both sides.
+        """
         excess, volume = self._excess(size), self._blocks.log_volume
         entries: list[Floats] = []
         totals: list[Floats] = []
@@ -205,7 +218,9 @@ class Proposal:
         return _Passed(entries, totals, last)
 
     def _together(self, j: int, many: int, size: int, low: int, high: int) -> Floats:
-        """Log-weight of the places j - many + 1 .. j in one block, without the gap before the first of them."""
+        """Log-weight of the places j - many + 1 .. j in one block, without the gap before the
+        first of them.
+        """
         gaps = SPACING / 2 * size * float(self._qs[j] - self._qs[j + 1 - many])
         together: Floats = many * self._blocks.log_volume[low:high] - math.lgamma(many + 1) - gaps
         return together
@@ -213,7 +228,8 @@ class Proposal:
     def draw(self, source: Entropy) -> list[int] | None:
         """One draw from the exact law, or None if the proposal was turned down."""
         odds = 2 ** max(self.bits, 0)
-        # All at once: three, and for each quantile its block, how many share it, the candidate and its part.
+        # All at once: three, and for each quantile its block, how many share it, the candidate and
+        # its part.
         first, *words = source.words(3 + 4 * len(self._qs)).tolist()
         if _below(odds + 2 ** max(-self.bits, 0), words, source) < odds:
             size, ratio, places = self._inside(words, source)
@@ -240,7 +256,9 @@ class Proposal:
     def _inside(
         self, words: list[int], source: Entropy
     ) -> tuple[int, Fraction, list[tuple[int, int]]]:
-        """A size and places, from the last to the first, and one over the exact density of proposing them."""
+        """A size and places, from the last to the first, and one over the exact density of
+        proposing them.
+        """
         pick, ratio = _pick(self._size_weights, words, source)
         size = self._first + pick
         passed, excess = self._forward(size), self._excess(size)
@@ -278,7 +296,9 @@ class Proposal:
         return pick + 1, ratio
 
     def _outside(self, source: Entropy) -> tuple[int, Fraction, list[tuple[int, int]]] | None:
-        """A uniform tuple with a size near the windows or, less and less likely, far from them; None if it is inside."""
+        """A uniform tuple with a size near the windows or, less and less likely, far from them;
+        None if it is inside.
+        """
         pick, halvings = source.below(self._sizes + 4), 0
         size, known = self._first + pick, pick < self._sizes
         if not known:
@@ -293,7 +313,8 @@ class Proposal:
         places = [(cell, self._profile.rank_at(cell, part)) for cell, part in cells]
         if known and all(self._profile.holds(j, *place) for j, place in enumerate(places)):
             return None
-        # Far sizes are two of four parts for each side, halved once for the side's first size and then again and again.
+        # Far sizes are two of four parts for each side, halved once for the side's first size and
+        # then again and again.
         ratio = (
             Fraction(
                 self._profile.size ** len(self._qs) * (self._sizes + 4),
@@ -321,7 +342,9 @@ def nats_outside(profile: RankProfile, epsilon: Fraction) -> float:
 
 
 def _step(total: Floats, before: _Layer, layer: _Layer, gap: float) -> Floats:
-    """log of the sum over earlier blocks of exp(total - |place - earlier place + gap|), for every block of a layer."""
+    """log of the sum over earlier blocks of exp(total - |place - earlier place + gap|), for
+    every block of a layer.
+    """
     end = np.minimum(np.arange(layer.low, layer.high), before.high) - before.low
     split = np.minimum(np.searchsorted(before.place, layer.place + gap, side="right"), end)
     rising = np.logaddexp.accumulate(total + before.place)
@@ -340,7 +363,9 @@ def _pick(logs: Floats, words: list[int], source: Entropy) -> tuple[int, Fractio
 
 
 def _below(bound: int, words: list[int], source: Entropy) -> int:
-    """A uniform number from 0 to bound - 1: from the next word, or from new bits if that would favour some numbers."""
+    """A uniform number from 0 to bound - 1: from the next word, or from new bits if that would
+    favour some numbers.
+    """
     word = words.pop()
     return word % bound if word < 2**64 - 2**64 % bound else source.below(bound)
 
@@ -351,7 +376,9 @@ def log_sum(logs: Floats) -> float:
 
 
 def range_log_sums(logs: Floats, low: Ints, high: Ints) -> Floats:
-    """log of the sum of exp(logs[low:high]) for ranges whose ends never go back; no differences, so nothing cancels."""
+    """log of the sum of exp(logs[low:high]) for ranges whose ends never go back; no differences,
+    so nothing cancels.
+    """
     out = np.full(len(low), -np.inf)
     i = 0
     while i < len(low):

@@ -1,1 +1,3 @@
-"""The functions that people call, one for each statistic: a docstring and one run of the pipeline."""
+"""The functions that people call, one for each statistic: a docstring and one run of the
+pipeline.
+"""

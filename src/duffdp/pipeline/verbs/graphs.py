@@ -32,8 +32,8 @@ def triangles(
         The public number of nodes, those without edges included. It bounds the output and
         need not be right for the guarantee to hold.
     mechanism
-        "best": piecewise Laplace noise. "duff": the ladder with the exponential mechanism, the lower
-        bound of the paper's distance.
+        "best": piecewise Laplace noise. "duff": the ladder with the exponential mechanism, the
+        lower bound of the paper's distance.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -52,7 +52,8 @@ def triangles(
 
     Utility
     -------
-    Errs by about 1.2 a / epsilon, with a the most common neighbours of any two nodes; the ladder by 2 a / epsilon.
+    Errs by about 1.2 a / epsilon, with a the most common neighbours of any two nodes; the ladder by
+    2 a / epsilon.
 
     Runtime
     -------
@@ -60,8 +61,9 @@ def triangles(
 
     References
     ----------
-    Zhang et al., "Private release of graph statistics using ladder functions" (SIGMOD 2015). Gillenwater and Munoz Medina,
-    "Duff" (NeurIPS 2020), section 7: the open question. `docs/graphs.md`.
+    Zhang et al., "Private release of graph statistics using ladder functions" (SIGMOD 2015).
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 7: the open question.
+    `docs/graphs.md`.
 
     Examples
     --------
@@ -103,8 +105,8 @@ def stars(
         The public number of nodes, those without edges included. It bounds the output and
         need not be right for the guarantee to hold.
     mechanism
-        "best": piecewise Laplace noise. "duff": the ladder with the exponential mechanism, the lower
-        bound of the paper's distance.
+        "best": piecewise Laplace noise. "duff": the ladder with the exponential mechanism, the
+        lower bound of the paper's distance.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -130,7 +132,8 @@ def stars(
 
     References
     ----------
-    Karwa et al., "Private analysis of graph structure" (VLDB 2011). Zhang et al. (SIGMOD 2015). `docs/graphs.md`.
+    Karwa et al., "Private analysis of graph structure" (VLDB 2011). Zhang et al. (SIGMOD 2015).
+    `docs/graphs.md`.
 
     Examples
     --------

@@ -32,7 +32,8 @@ def release(
     ----------
     statistic
         An object with `steps(values, domain)` that returns a `StepFunction`: one of
-        `duffdp.statistics`, or your own. `values` is the list of the clamped and snapped records of one group.
+        `duffdp.statistics`, or your own. `values` is the list of the clamped and snapped records of
+        one group.
     data
         A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
         DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
@@ -75,8 +76,8 @@ def release(
 
     Privacy
     -------
-    Pure epsilon-differential privacy, if the statistic keeps its promise: when one record joins or leaves,
-    `max(change) - min(change)` of its distances, times `unit`, is at most 1 / `rate`.
+    Pure epsilon-differential privacy, if the statistic keeps its promise: when one record joins or
+    leaves, `max(change) - min(change)` of its distances, times `unit`, is at most 1 / `rate`.
     `duffdp.testing.check_statistic` searches for a counterexample.
 
     References

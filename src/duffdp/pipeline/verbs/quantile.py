@@ -68,8 +68,8 @@ def median(
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
-    Bounds, step and the type of the column are public.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    `unit`. Bounds, step and the type of the column are public.
 
     Utility
     -------
@@ -81,7 +81,8 @@ def median(
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; McKenna and Sheldon (NeurIPS 2020).
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; McKenna and Sheldon (NeurIPS
+    2020).
 
     Examples
     --------
@@ -157,8 +158,8 @@ def quantile(
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
-    Bounds, step, q and the type of the column are public.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    `unit`. Bounds, step, q and the type of the column are public.
 
     Utility
     -------
@@ -245,29 +246,34 @@ def quantiles(
     Returns
     -------
     Release
-        `value` is a list, one value for each of the sorted qs; with `by` a frame, keys and a column for each q.
+        `value` is a list, one value for each of the sorted qs; with `by` a frame, keys and a column
+        for each q.
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
-    Bounds, step, qs and the type of the column are public.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    `unit`. Bounds, step, qs and the type of the column are public.
 
     Utility
     -------
-    Deciles err by about 3.5 / epsilon ranks each; with nine releases at epsilon / 9 it would be ten times that.
+    Deciles err by about 3.5 / epsilon ranks each; with nine releases at epsilon / 9 it would be ten
+    times that.
 
     Runtime
     -------
-    One pass over the data, and forward passes over windows around the ranks whose length does not depend on the data.
+    One pass over the data, and forward passes over windows around the ranks whose length does not
+    depend on the data.
 
     References
     ----------
-    Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021); `docs/several-quantiles.md`.
+    Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021);
+    `docs/several-quantiles.md`.
 
     Examples
     --------
     >>> import duffdp
-    >>> duffdp.quantiles(range(1000), [0.25, 0.5, 0.75], epsilon=2.0, bounds=(0, 1000), step=10, rng=1).value
+    >>> given = {"epsilon": 2.0, "bounds": (0, 1000), "step": 10}
+    >>> duffdp.quantiles(range(1000), [0.25, 0.5, 0.75], **given, rng=1).value
     [250, 500, 750]
     """
     where = (column, by, keys, unit, contributions)

@@ -68,8 +68,8 @@ def mean(
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
-    The number of records is private too.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    `unit`. The number of records is private too.
 
     Utility
     -------
@@ -155,8 +155,8 @@ def trimmed_mean(
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
-    The number of records is private too.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    `unit`. The number of records is private too.
 
     Utility
     -------
@@ -169,7 +169,8 @@ def trimmed_mean(
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Trimmed mean".
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Trimmed
+    mean".
 
     Examples
     --------
@@ -212,7 +213,8 @@ def mode(
     epsilon
         The whole privacy loss of this call: a finite number above 0.
     categories
-        The public list of possible values; records with another value are dropped. Or else `bounds`.
+        The public list of possible values; records with another value are dropped. Or else
+        `bounds`.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
         `Grid`.
@@ -248,8 +250,8 @@ def mode(
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
-    The categories are public.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    `unit`. The categories are public.
 
     Utility
     -------
@@ -290,7 +292,8 @@ def describe(
     ledger: Any = None,
     rng: object = None,
 ) -> Release:
-    """A private summary for one epsilon: the number of records, the quartiles, and quantiles near both ends.
+    """A private summary for one epsilon: the number of records, the quartiles, and quantiles near
+    both ends.
 
     Parameters
     ----------
@@ -329,14 +332,15 @@ def describe(
     Returns
     -------
     Release
-        `value` is a dictionary with "count", "1%", "25%", "50%", "75%" and "99%"; with `by` a frame with these columns.
+        `value` is a dictionary with "count", "1%", "25%", "50%", "75%" and "99%"; with `by` a frame
+        with these columns.
 
     Privacy
     -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with `unit`.
-    An eighth of epsilon goes to the count (two-sided geometric noise, clamped at 0), the rest to the
-    quantiles together. The minimum and maximum are single records and can not be had privately with
-    any precision: 1 % and 99 % stand for them.
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    `unit`. An eighth of epsilon goes to the count (two-sided geometric noise, clamped at 0), the
+    rest to the quantiles together. The minimum and maximum are single records and can not be had
+    privately with any precision: 1 % and 99 % stand for them.
 
     Utility
     -------
@@ -348,8 +352,8 @@ def describe(
 
     References
     ----------
-    Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms" (STOC 2009):
-    geometric noise. Gillenwater, Joseph and Kulesza (ICML 2021).
+    Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms" (STOC
+    2009): geometric noise. Gillenwater, Joseph and Kulesza (ICML 2021).
 
     Examples
     --------

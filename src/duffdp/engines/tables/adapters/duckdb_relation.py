@@ -26,7 +26,8 @@ class DuckdbRelation(NarwhalsQuery):
         native, parts = self.frame.to_native(), []
         for new, name in columns.items():
             text = isinstance(self.schema[name], self.nw.String | self.nw.Enum)
-            # A collation may take different letters for the same. Columns go by their places, whatever their names are.
+            # A collation may take different letters for the same. Columns go by their places,
+            # whatever their names are.
             how = f"::VARCHAR{_LETTERS}" if text else ""
             parts.append(f'#{native.columns.index(name) + 1}{how} AS "{new}"')
         return self.nw.from_native(native.project(", ".join(parts)))
