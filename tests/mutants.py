@@ -101,8 +101,8 @@ MUTANTS = (
     Mutant(
         "graphs are read before they are charged",
         "pipeline/run.py",
-        "opened = Edges(data, checked.domain)",
-        "opened = Edges(list(data), checked.domain)",
+        "table = Edges(data, checked.domain)",
+        "table = Edges(list(data), checked.domain)",
         (ORDER,),
     ),
     Mutant(
@@ -278,8 +278,8 @@ MUTANTS = (
     Mutant(
         "bits of the release are drawn before the charge",
         "pipeline/run.py",
-        "return cls(checked, facts, opened, source)",
-        "opened.sources(source)\n        return cls(checked, facts, opened, source)",
+        "return cls(checked, facts, table, source)",
+        "opened.sources(source)\n        return cls(checked, facts, table, source)",
         (ORDER, REFUSED),
     ),
     Mutant(
