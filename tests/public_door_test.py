@@ -19,7 +19,7 @@ from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.registry import HOMES, mechanism
 from duffdp.statistics.registry import REGISTRY
 from release_draws import recorded
-from verb_calls import CALLS, GRAPHS, OWN, REGISTERED, TABLES
+from verb_calls import CALLS, GRAPHS, REGISTERED, TABLES
 
 ASKED, BUDGET = Fraction(7, 10), 10
 GRID = {"bounds": (0, 9), "step": 1}
@@ -331,7 +331,3 @@ def test_a_plan_beyond_the_budget_pays_and_draws_nothing(ledger, monkeypatch):
     with pytest.raises(DuffError, match="seed is not private"):
         Plan(RELEASES, epsilon=1).run(lazy_rows(watch), ledger=ledger, rng=1)
     assert (watch.seen, ledger.charges()) == ([], [])
-
-
-def test_a_statistic_of_ones_own_pays_like_any_other():
-    assert {call.entry.name for call in OWN} == {"Median"}
