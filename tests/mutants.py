@@ -279,7 +279,7 @@ MUTANTS = (
         "bits of the release are drawn before the charge",
         "pipeline/run.py",
         "return cls(checked, facts, table, source)",
-        "opened.sources(source)\n        return cls(checked, facts, table, source)",
+        "table.sources(source)\n        return cls(checked, facts, table, source)",
         (ORDER, REFUSED),
     ),
     Mutant(
