@@ -178,7 +178,7 @@ def test_a_million_million_rows_on_paper():
     said = []
     for statistic in (Median(), Mean()):
         table = OnPaper(grid, records)
-        question = statistic.question(far=(40 + np.log(grid.size)) * 2)
+        question = statistic.question(max_distance=(40 + np.log(grid.size)) * 2)
         for (near,), (q, _) in zip(table._descend(question.ranks), question.ranks, strict=True):
             middle = round(q * (grid.size - 1))
             assert near.first <= middle <= near.last

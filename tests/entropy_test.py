@@ -62,8 +62,8 @@ def test_no_release_if_entropy_fails_on_the_way(monkeypatch, name, short):
     monkeypatch.setattr(os, "urandom", stream)
     CALLS[name]()
     needed = stream.calls
-    assert needed >= 2
-    for until in {1, 2, needed}:
+    assert needed >= 1
+    for until in {1, min(2, needed), needed}:
         monkeypatch.setattr(os, "urandom", Stream(1, until, short))
         with pytest.raises(OSError, match=r"no entropy|too few random bytes"):
             CALLS[name]()

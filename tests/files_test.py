@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 import duffdp
 from duffdp import UnsupportedData
 from duffdp.engines import delimited, text_records, text_tables
-from duffdp.engines.files import open_path
+from duffdp.engines.files import open_path, unreadable
 from duffdp.engines.text_records import Form, survey
 
 SURE = 1e5
@@ -29,7 +29,10 @@ SURE = 1e5
 def rows(path, columns, value=None, kind="category", connection=None):
     """The records of a file, in no order."""
     opened = open_path(path, columns, value=value, kind=kind, connection=connection)
-    found = opened.rows().fetchall()
+    try:
+        found = opened.rows().fetchall()
+    except Exception as error:
+        raise unreadable(opened.name, error) from None
     return Counter(found)
 
 
@@ -760,6 +763,13 @@ def test_no_error_quotes_a_record(tmp_path):
         with pytest.raises(UnsupportedData) as caught:
             rows(tmp_path / data, ["x"])
         assert "secret" not in str(caught.value)
+        with pytest.raises(UnsupportedData) as caught:
+            duffdp.median(str(tmp_path / data), column="x", epsilon=1, bounds=(0, 9))
+        assert "secret" not in str(caught.value)
+    packed = gzip.compress(b"x\n" + b"secret\n" * 99)
+    (tmp_path / "cut.csv.gz").write_bytes(packed[:-9])  # its first line can be read
+    with pytest.raises(UnsupportedData, match="not a readable file of its kind"):
+        duffdp.median(tmp_path / "cut.csv.gz", column="x", epsilon=1, bounds=(0, 9))
     lines = ["Smith,John,HIV,secret,5", '"secret', "secret\0", "# secret", "secret" * 2**19]
     for line in lines:
         (tmp_path / "t.csv").write_text(f"x,y\n{line}\n1,2\n")
