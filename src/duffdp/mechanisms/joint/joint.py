@@ -60,7 +60,7 @@ class Joint:
     >>> column = Column(read(range(1000)), duffdp.Grid(0, 999, 1))
     >>> profile = duffdp.statistics.Quantiles([0.25, 0.75]).profile(column, reach=100)
     >>> duffdp.mechanisms.Joint(5.0).release(profile, entropy(1))
-    [249, 749]
+    [250, 750]
     """
 
     name: ClassVar[str] = "joint-exponential"
