@@ -136,6 +136,25 @@ def test_draws_follow_the_law(qs, data, epsilon):
     assert found < limit
 
 
+@pytest.mark.parametrize(
+    "bound", [1, 2, 3, 7, 2**24, 2**40 + 5, 2**62 + 1, 2**64, 2**64 + 1, 2**70]
+)
+def test_a_random_word_favours_no_number(bound):
+    """All words that are used fall into whole rounds of the numbers; for others bits are drawn anew."""
+
+    class Anew:
+        def below(self, asked):
+            assert asked == bound
+            return "anew"
+
+    rounds = 2**64 // bound
+    for word in {0, 1, rounds * bound - 1, rounds * bound, 2**64 - 1} - {-1, 2**64}:
+        expected = word % bound if word < rounds * bound else "anew"
+        words = [5, word]
+        assert proposals._below(bound, words, Anew()) == expected
+        assert words == [5]  # each word is used once
+
+
 def test_the_test_of_draws_can_fail():
     data, qs = (0, 1, 1, 2, 3, 3), QUARTERS
     found, limit = compare(proposal_of(2.0, column(data, 4), qs), data, 4, qs, Fraction(3), 3000)
