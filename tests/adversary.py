@@ -144,7 +144,8 @@ def _charges(ledger: Ledger) -> list[dict[str, Any]]:
 def _observed_command(scenario: Scenario, data: str, folder: Path) -> dict[str, Any]:
     """The same by the command line: its exit code and all it prints, but the value."""
     several = scenario.verb == "quantiles"
-    line = [*COMMAND, "quantile" if several else scenario.verb, data]
+    name = "quantile" if several else scenario.verb.replace("_", "-")
+    line = [*COMMAND, name, data]
     for name, text in scenario.options.items():
         value = worth(text)
         if name in ("keys", "categories"):
