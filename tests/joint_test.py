@@ -140,7 +140,9 @@ def test_draws_follow_the_law(qs, data, epsilon):
     "bound", [1, 2, 3, 7, 2**24, 2**40 + 5, 2**62 + 1, 2**64, 2**64 + 1, 2**70]
 )
 def test_a_random_word_favours_no_number(bound):
-    """All words that are used fall into whole rounds of the numbers; for others bits are drawn anew."""
+    """All words that are used fall into whole rounds of the numbers; for others bits are drawn
+    anew.
+    """
 
     class Anew:
         def below(self, asked):
