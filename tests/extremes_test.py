@@ -168,4 +168,5 @@ def test_sums_of_duckdb_come_back_exactly():
         "SELECT sum(x) AS x FROM (VALUES (1152921504606846976::BIGINT), (1)) t(x)"
     )
     frame = nw.from_native(relation)
-    assert [int(x) for x in DuckdbRelation(nw, frame).fetch(frame)["x"]] == [2**60 + 1]
+    adapter = DuckdbRelation(nw, frame, frame.collect_schema())
+    assert [int(x) for x in adapter.fetch(frame)["x"]] == [2**60 + 1]
