@@ -60,7 +60,7 @@ def any_quantile():
     """t, eta, alpha, beta and what is known of them, for every share between 0 and 1."""
     t, eta, alpha, beta = z3.Reals("t eta alpha beta")
     shares = z3.Or(
-        z3.And(alpha == 1, 0 < beta, beta <= 1), z3.And(beta == 1, 0 < alpha, alpha <= 1)
+        z3.And(alpha == 1, beta > 0, beta <= 1), z3.And(beta == 1, alpha > 0, alpha <= 1)
     )
     return t, eta, alpha, beta, [shares, z3.Or(eta == 0, eta >= alpha + beta)]
 
@@ -181,7 +181,7 @@ def test_leaving_beats_joining_exactly_above_half_way():
     exceeds (y + top) / 2: what the sweep over levels decides by.
     """
     num, den, y, top = z3.Reals("num den y top")
-    known = [den > 2, 0 <= y, y <= top]
+    known = [den > 2, y >= 0, y <= top]
     higher = (num - y - top) * den > num * (den - 2)
     assert holds(higher == (2 * num > den * (y + top)), *known)
     assert not holds(higher == (2 * num > den * y), *known)
@@ -192,7 +192,7 @@ def test_the_best_number_of_leaving_records_never_goes_back():
     top; and if it does not for one record, it does not for a larger one afterwards.
     """
     num, den, y, z, top = z3.Reals("num den y z top")
-    known = [den > 2, 0 <= y, y <= z, z <= top, 0 <= num, num <= den * top]
+    known = [den > 2, y >= 0, y <= z, z <= top, num >= 0, num <= den * top]
     better = 2 * num > den * (y + top)
     assert holds(z3.Implies(better, 2 * (num + top) > (den + 1) * (y + top)), *known)
     after = 2 * (num - y - top) > (den - 2) * (z + top)
@@ -205,10 +205,10 @@ def test_what_a_mean_reaches_is_nested_and_without_holes():
     another moves the sum by no more than one that joins can make up for.
     """
     num, den, top, y, z, s = z3.Reals("num den top y z s")
-    bounds = [den > 0, 0 <= num, num <= den * top]
+    bounds = [den > 0, num >= 0, num <= den * top]
     assert holds((num + top) * den >= num * (den + 1), *bounds)
-    assert not holds((num + y) * den >= num * (den + 1), *bounds, 0 <= y, y <= top)
-    records = [0 <= y, y <= top, 0 <= z, z <= top]
+    assert not holds((num + y) * den >= num * (den + 1), *bounds, y >= 0, y <= top)
+    records = [y >= 0, y <= top, z >= 0, z <= top]
     # the sums s - y + [0, top] and s - z + [0, top] overlap
     assert holds(z3.And(s - y <= s - z + top, s - z <= s - y + top), *records)
 
@@ -225,7 +225,7 @@ def test_a_way_of_a_neighbour_with_one_more_step_is_a_way():
 
 @pytest.mark.parametrize("places", [1, 2, 3, 5])
 def test_one_record_moves_the_joint_score_by_at_most_one(places):
-    """For a fixed size, gaps change by amounts from 0 that add up to 1; a size of n would not do."""
+    """For a fixed size: gaps change by amounts from 0 that add up to 1. A size of n would not do."""
     gaps = z3.Reals([f"gap_{i}" for i in range(places + 1)])
     wanted = z3.Reals([f"wanted_{i}" for i in range(places + 1)])
     shares = z3.Reals([f"share_{i}" for i in range(places + 1)])
