@@ -225,7 +225,7 @@ def test_a_way_of_a_neighbour_with_one_more_step_is_a_way():
 
 @pytest.mark.parametrize("places", [1, 2, 3, 5])
 def test_one_record_moves_the_joint_score_by_at_most_one(places):
-    """For a fixed size: gaps change by amounts from 0 that add up to 1. A size of n would not do."""
+    """For a fixed size gaps change by amounts from 0 that add up to 1; a size of n fails."""
     gaps = z3.Reals([f"gap_{i}" for i in range(places + 1)])
     wanted = z3.Reals([f"wanted_{i}" for i in range(places + 1)])
     shares = z3.Reals([f"share_{i}" for i in range(places + 1)])
