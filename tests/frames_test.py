@@ -219,6 +219,7 @@ LIBRARY = {
     "duckdb": duckdb.DuckDBPyRelation,
     "parquet": duckdb.DuckDBPyRelation,
     "ibis": pa.Table,
+    "postgres": pa.Table,
 }
 
 
