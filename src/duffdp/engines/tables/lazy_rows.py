@@ -7,7 +7,7 @@ from __future__ import annotations
 from typing import Any
 
 from duffdp.domain import Domain, Grid, Ints
-from duffdp.domain.snapping import reaches_expression, snap_expression
+from duffdp.domain.snapping import reaches_expression, rounded_down, snap_expression
 from duffdp.engines.tables.adapters.query import QueryEngine
 from duffdp.engines.tables.clocks import ticks
 from duffdp.engines.tables.names import GROUP, INDEX, PERSON, VALUE
@@ -159,7 +159,11 @@ class LazyRows:
                 rows = rows.filter(inside)
             beyond = None if last is None else reaches_expression(nw, column, dtype, grid, last + 1)
             rows = rows if beyond is None else rows.filter(~beyond)
-        return rows.with_columns(snap_expression(nw, column, dtype, grid, shift).alias(INDEX))
+        if self.engine.whole_floors:
+            index = rounded_down(snap_expression(nw, column, dtype, grid), shift)
+        else:
+            index = snap_expression(nw, column, dtype, grid, shift)
+        return rows.with_columns(index.alias(INDEX))
 
     def _with_category(self) -> Any:
         """INDEX by a join with the public list."""

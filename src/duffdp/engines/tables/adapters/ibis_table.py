@@ -19,6 +19,8 @@ _INT64 = range(-(2**63), 2**63)
 class IbisTable(NarwhalsQuery):
     """An ibis table of any database."""
 
+    whole_floors = True
+
     def rows(self, columns: dict[str, str]) -> Any:
         native, made = self.native, {}
         for new, name in columns.items():

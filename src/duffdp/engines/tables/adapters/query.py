@@ -20,6 +20,7 @@ class QueryEngine(Protocol):
     frame: Any  # of narwhals; while a path is opened for its types alone, without rows
     # Makes values equal which the engine might take for one another; None if there are none.
     may_equal: Callable[[Any], Any] | None
+    whole_floors: ClassVar[bool]  # whether a number rounded down is a whole number, not a double
     mixes_types: ClassVar[bool]  # whether one column of an answer can hold values of several types
 
     def rows(self, columns: dict[str, str]) -> Any:
@@ -64,6 +65,7 @@ class NarwhalsQuery:
     may_equal: Callable[[Any], Any] | None = None
     objects: ClassVar[bool] = False  # one that cannot be compared would stop the query
     nanoseconds: ClassVar[bool] = False
+    whole_floors: ClassVar[bool] = False
     mixes_types: ClassVar[bool] = False
 
     def sample(self, rows: Any, name: str) -> Array | None:
