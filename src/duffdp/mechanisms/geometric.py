@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any, ClassVar
 
+from duffdp.loss_family import LossFamily
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy
 from duffdp.sampling.geometric import two_sided_geometric
@@ -21,9 +22,9 @@ class Geometric:
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours whose counts differ by at most 1. Its range is
-    not bounded: do not account it as (epsilon^2 / 8)-zCDP. Clamping at 0 reads no data. Draws are
-    exact (`tests/geometric_test.py`).
+    Pure epsilon-differential privacy for neighbours whose counts differ by at most 1, and exactly
+    as much as randomised response tells. Its range is not bounded: do not account it as
+    (epsilon^2 / 8)-zCDP. Clamping at 0 reads no data. Draws are exact (`tests/geometric_test.py`).
 
     Utility
     -------
@@ -47,7 +48,7 @@ class Geometric:
     """
 
     name: ClassVar[str] = "two-sided-geometric"
-    bounded_range: ClassVar[bool] = False
+    loss_family: ClassVar[LossFamily] = "geometric"
 
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = read_epsilon(epsilon)
