@@ -19,6 +19,7 @@ from duffdp import Grid
 from duffdp.audit.neighbours import Listed, neighbours
 from duffdp.ledger.dominating_pairs import deltas
 from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.statistics import Quantile
 from release_draws import recorded
 from verb_calls import TABLES
 
@@ -197,6 +198,19 @@ def test_any_scores_that_move_against_each_other(mechanism):
         after = before + most * numbers.choice([-1, 0, 1], size)
         laws = (law_of(mechanism(epsilon), distance) for distance in (before, after))
         assert largest_excess(*laws, FAMILY[mechanism], epsilon) <= ROUNDING
+
+
+def test_a_random_choice_of_rows_exceeds_no_family():
+    """The law is then a mixture, which need not have a bounded range."""
+    epsilon, numbers, widest = 2.0, np.random.default_rng(3), 0.0
+    pairs = np.array(probabilities(Exponential(epsilon), Quantile(0.5), SMALL, 4))
+    for _ in range(2000):
+        chosen = pairs[numbers.integers(len(pairs), size=2)]
+        here, there = np.average(chosen, axis=0, weights=numbers.dirichlet([1, 1]))
+        assert largest_excess(here, there, "bounded-range", epsilon) <= ROUNDING
+        ratios = np.log(there) - np.log(here)
+        widest = max(widest, float(ratios.max() - ratios.min()))
+    assert widest > epsilon * 1.001
 
 
 @pytest.mark.parametrize("epsilon", EPSILONS)

@@ -206,6 +206,13 @@ MUTANTS = (
         ("tests/composition_test.py::test_an_adversary_who_chooses_by_what_came_out",),
     ),
     Mutant(
+        "Laplace noise is counted at twice its scale",
+        "ledger/composition.py",
+        "dp_event.LaplaceDpEvent(1 / epsilon)",
+        "dp_event.LaplaceDpEvent(2 / epsilon)",
+        ("tests/composition_test.py",),
+    ),
+    Mutant(
         "anything pure is counted at an eighth",
         "ledger/composition.py",
         '(8 if family == "bounded-range" else 2)',
