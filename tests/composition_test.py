@@ -186,7 +186,7 @@ def test_of_a_release_with_a_delta_nothing_else_is_used():
 
 def test_parts_compose_one_by_one():
     """A summary is a count and quantiles, and not one loss of which nothing is known."""
-    (release,) = {duffdp.describe([1, 2], epsilon=1, **AGES).loss}
+    release = duffdp.describe([1, 2], epsilon=1, **AGES).loss
     assert [(part.family, part.epsilon) for part in release.parts] == [
         ("geometric", Fraction(1, 8)),
         ("bounded-range", Fraction(7, 8)),

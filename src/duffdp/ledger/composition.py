@@ -14,6 +14,7 @@ from duffdp.domain import Floats
 from duffdp.errors import DuffError
 from duffdp.ledger.dominating_pairs import deltas
 from duffdp.loss_family import LossFamily
+from duffdp.optional import load
 from duffdp.privacy import Loss
 
 Draw = tuple[LossFamily, Fraction, int]  # family, epsilon, and the rows of a unit if they matter
@@ -37,13 +38,7 @@ def tight_epsilon(losses: Iterable[Loss], delta: float) -> float:
             "delta must lie between 0 and 1 and above what the releases spend of it, "
             f"got {delta!r}. Pass for example 1e-6."
         )
-    try:
-        import dp_accounting  # noqa: F401
-    except ImportError:
-        raise DuffError(
-            "totals for a delta need dp-accounting, which is not installed. "
-            "Run: pip install 'duffdp[accounting]'."
-        ) from None
+    load("dp_accounting", "accounting")
     draws: Counter[Draw] = Counter()
     for loss, times in Counter(losses).items():
         for draw, many in _draws(loss):
