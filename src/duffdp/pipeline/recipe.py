@@ -16,7 +16,7 @@ from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
 from duffdp.mechanisms.registry import mechanism
 from duffdp.parameters import read_contributions, read_epsilon
 from duffdp.privacy import Loss, LossPart, PrivacyUnit
-from duffdp.statistics.entry import Entry, Part
+from duffdp.statistics.entry import Entry, Finish, Part, as_numbered
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entry
 
@@ -33,6 +33,8 @@ class Recipe:
     mechanism: MechanismFact
     loss: Loss
     unit: PrivacyUnit
+    given: dict[str, Any]  # the checked parameters
+    finish: Finish
 
 
 def make_recipe(
@@ -87,7 +89,8 @@ def make_recipe(
     elif person is not None:
         unit = PrivacyUnit("person", person, contributions)
     loss = Loss(total, parts=losses)
-    return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit)
+    finish = known.finish(checked, choice) or as_numbered(parts)
+    return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit, checked, finish)
 
 
 #: The same, made once; for what has a hash.
