@@ -8,28 +8,33 @@ from __future__ import annotations
 import difflib
 import re
 from typing import Any, NamedTuple
-from urllib.parse import urlsplit
+from urllib.parse import quote
 
-from duffdp.errors import UnsupportedData
+from duffdp.errors import DuffError, UnsupportedData
 from duffdp.optional import load
 
 SCHEMES = ("postgresql", "postgres")
 SEPARATOR = "::"
 _FORM = "postgresql://user@host/database::schema.table"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-# What a server says about a connection that it refuses, by its code (PostgreSQL, appendix A).
-_REFUSED = {
-    "28P01": "it refused the password",
-    "28000": "it refused the user",
-    "3D000": "it has no such database",
-    "42501": "the user may not read it",
-}
+_PATH_OF_AN_ADDRESS = re.compile(rf"({'|'.join(SCHEMES)}):/", re.IGNORECASE)
+# A name as it stands in the database, or in quotation marks, doubled inside, as in SQL.
+_NAME = r'("(?:[^"]|"")+"|[^".]+)'
+_TABLE = re.compile(rf"(?:{_NAME}\.)?{_NAME}")
+# What a server says about a query that it refuses, by its code (PostgreSQL, appendix A).
+_REFUSED = {"42501": "the user may not read it"}
+_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
+_FOUND = (
+    "SELECT n.nspname, c.relname FROM pg_catalog.pg_class c "
+    "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', "
+    "'m', 'f') AND "
+)
 
 
 class Address(NamedTuple):
     """A server with a database and, in it, a table."""
 
-    server: str  # as ibis connects to it: it may hold a password
+    server: str  # as the driver connects to it: it may hold a password
     public: str  # the same without one, for errors
     schema: str | None
     table: str
@@ -37,66 +42,177 @@ class Address(NamedTuple):
 
 def is_address(name: str) -> bool:
     """Whether a text names a table of a server, rather than a file."""
-    return _SCHEME.match(name) is not None
+    return bool(_SCHEME.match(name) or _PATH_OF_AN_ADDRESS.match(name))
 
 
 def read_address(name: str) -> Address:
-    """The parts of an address, checked."""
-    server, _, table = name.partition(SEPARATOR)
-    scheme = urlsplit(server).scheme.lower()
+    """The parts of an address, checked; no error quotes what could be a password."""
+    scheme = name.partition(":")[0].lower()
     if scheme not in SCHEMES:
         raise UnsupportedData(
             f"addresses of databases begin with postgresql://, got {scheme}://. For another "
-            "database pass a table of ibis."
+            "database pass a table of ibis; files are read from disks."
         )
-    public = without_password(server)
+    if not _SCHEME.match(name):
+        raise UnsupportedData(
+            "an address is a text, and no path: a path has no two slashes in a row. Pass it as it "
+            f"is, {_FORM!r}."
+        )
+    server, table = _split(name)
+    public = _without_password(server)
     if not table:
         raise UnsupportedData(f"the address {public!r} names no table. Write it as {_FORM!r}.")
-    schema, dot, own = table.rpartition(".")
-    return Address(server, public, schema if dot else None, own)
+    named = _TABLE.fullmatch(table)
+    if named is None:
+        raise UnsupportedData(
+            f"the table of an address is a name, or a schema, a dot and a name, got {table!r}. "
+            "Write a name with dots or quotation marks as in SQL: "
+            f"'...{SEPARATOR}clinic.\"people.2024\"'."
+        )
+    schema, own = named.groups()
+    return Address(server, public, None if schema is None else _unquoted(schema), _unquoted(own))
 
 
-def without_password(server: str) -> str:
-    """An address as it may be shown."""
-    parts = urlsplit(server)
-    user, at, host = parts.netloc.rpartition("@")
-    public = parts._replace(netloc=f"{user.partition(':')[0]}{at}{host}", query="", fragment="")
-    return public.geturl()
+def printable(name: str) -> str:
+    """The name of a source as an error may quote it."""
+    if not is_address(name):
+        return name
+    try:
+        return read_address(name).public
+    except DuffError:
+        return "the address of a database"
 
 
-def open_address(name: str) -> tuple[str, Any]:
-    """What to call it, and the table: an expression of ibis, of which no row was read."""
-    address = read_address(name)
-    ibis = load("ibis", "postgres")
+def _split(name: str) -> tuple[str, str]:
+    """The server and the table. Colons in a password and in a numeric host do not part them."""
+    begin = name.index("://") + 3
+    end = min((at for sign in "/?" if (at := name.find(sign, begin)) >= 0), default=len(name))
+    begin = name.find("@", begin, end) + 1 or begin
+    if name.startswith("[", begin):
+        begin = max(name.find("]", begin, end), begin)
+    at = name.find(SEPARATOR, begin)
+    return (name, "") if at < 0 else (name[:at], name[at + len(SEPARATOR) :])
+
+
+def _without_password(server: str) -> str:
+    """An address as it may be printed: user, host, port and database, as the driver reads them."""
     load("psycopg", "postgres")
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
     try:
-        server = ibis.connect(address.server)
-    except Exception as error:  # the driver's own words may hold what was typed
+        parts = {name: str(part) for name, part in conninfo_to_dict(server).items()}
+    except ProgrammingError:
+        parts = {"host": "@"}
+    host, port, database = (parts.get(name, "") for name in ("host", "port", "dbname"))
+    # A sign of a password that was not escaped would make a part of it one of these.
+    if "@" in host + database or re.fullmatch(r"[0-9,]*", port) is None:
         raise UnsupportedData(
-            f"cannot connect to {address.public!r}: {_reason(error)}. Check the address, the user "
-            "and the password, which may also stand in PGPASSWORD or in a password file."
-        ) from None
-    name = f"{address.public}{SEPARATOR}{_dotted(address)}"
-    try:
-        known = server.list_tables(database=address.schema)
-        if address.table in known:
-            return name, server.table(address.table, database=address.schema)
-    except Exception as error:
+            f"the address of the database cannot be read. Write it as {_FORM!r}, and signs such as "
+            "@ : / ? % in a user or a password as %40 %3A %2F %3F %25."
+        )
+    user = f"{quote(parts['user'])}@" if "user" in parts else ""
+    return f"postgresql://{user}{host}{f':{port}' if port else ''}/{database}"
+
+
+def _unquoted(name: str) -> str:
+    return name[1:-1].replace('""', '"') if name.startswith('"') else name
+
+
+class ServedTable:
+    """A table of a server, which is connected to for its columns, and again for its rows.
+
+    All queries of a release see the rows that were there at the first one.
+    """
+
+    def __init__(self, name: str, columns: list[str]) -> None:
+        self._address = address = read_address(name)
+        dotted = address.table if address.schema is None else f"{address.schema}.{address.table}"
+        self._dotted, self.name = dotted, f"{address.public}{SEPARATOR}{dotted}"
+        self._server: Any = None
+        try:
+            self.types = self._table(self._connect())
+            self._check_rights([name for name in columns if name in self.types.columns])
+        finally:
+            self.close()
+
+    def rows(self) -> Any:
+        """The table as an expression of ibis, in a transaction that sees one state of it."""
+        server = self._connect()
+        try:
+            server.con.execute(_SNAPSHOT)
+            return self._table(server)
+        except DuffError:
+            raise
+        except Exception as error:
+            raise self._unreadable(error) from None
+
+    def close(self) -> None:
+        """End the connection, if there is one."""
+        if self._server is not None:
+            self._server.con.close()
+            self._server = None
+
+    def _connect(self) -> Any:
+        ibis, psycopg = load("ibis", "postgres"), load("psycopg", "postgres")
+        try:
+            connection = psycopg.connect(
+                self._address.server, autocommit=True, fallback_application_name="duffdp"
+            )
+        except psycopg.Error as error:  # its own words may hold what was typed
+            raise UnsupportedData(
+                f"cannot connect to {self._address.public!r}: {_why_refused(error)}. Check host, "
+                "port, user, password and database; a password may also stand in PGPASSWORD or in "
+                "a password file."
+            ) from None
+        self._server = ibis.postgres.from_connection(connection)
+        return self._server
+
+    def _table(self, server: Any) -> Any:
+        from psycopg.sql import Identifier
+
+        schema, table = self._address.schema, self._address.table
+        parts = (table,) if schema is None else (schema, table)
+        try:
+            exact = Identifier(*parts).as_string(server.con)
+            found = server.con.execute(f"{_FOUND} c.oid = to_regclass(%s)", [exact]).fetchone()
+            if found is not None:
+                catalog = server.con.info.dbname
+                return server.table(found[1], database=(catalog, found[0]))
+            listed = server.con.execute(
+                f"{_FOUND} n.nspname = coalesce(%s, current_schema())", [schema]
+            ).fetchall()
+        except Exception as error:
+            raise self._unreadable(error) from None
+        known = [name for _, name in listed]
+        near = difflib.get_close_matches(table, known, 3, 0.5) or sorted(known)[:8]
         raise UnsupportedData(
-            f"cannot read {name!r}: {_reason(error)}. Check schema and table."
-        ) from None
-    near = difflib.get_close_matches(address.table, known, 3, 0.5) or sorted(known)[:8]
-    raise UnsupportedData(
-        f"there is no table {_dotted(address)!r} in {address.public!r}. Hint: "
-        f"{', '.join(map(repr, near)) or 'that schema has none'}."
-    )
+            f"there is no table {self._dotted!r} in {self._address.public!r}. Hint: "
+            f"{', '.join(map(repr, near)) or 'that schema has none, or there is no such schema'}."
+        )
+
+    def _check_rights(self, columns: list[str]) -> None:
+        """Whether the user may read them: a query that asks for no row."""
+        if not columns:
+            return
+        try:
+            self._server.con.execute(self._server.compile(self.types.select(*columns).limit(0)))
+        except Exception as error:
+            raise self._unreadable(error) from None
+
+    def _unreadable(self, error: Exception) -> UnsupportedData:
+        code = str(getattr(error, "sqlstate", None))
+        reason = _REFUSED.get(code, f"the server says {type(error).__name__}")
+        return UnsupportedData(
+            f"cannot read {self.name!r}: {reason}. Check schema, table and rights."
+        )
 
 
-def _dotted(address: Address) -> str:
-    return address.table if address.schema is None else f"{address.schema}.{address.table}"
-
-
-def _reason(error: Exception) -> str:
-    """Why a server was not reached, in words of our own."""
-    code = getattr(error, "sqlstate", None)
-    return _REFUSED.get(str(code), f"it does not answer ({type(error).__name__})")
+def _why_refused(error: Any) -> str:
+    """Why there is no connection, from what the driver knows and not from its words."""
+    connection = getattr(error, "pgconn", None)
+    if connection is not None and connection.needs_password:
+        return "it asks for a password and got none"
+    if connection is not None and connection.used_password:
+        return "it refused the password, or the user may not use that database"
+    return "no server answers there, or it has no such user or database"

@@ -11,7 +11,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from duffdp.engines.addresses import is_address, open_address
+from duffdp.engines.addresses import ServedTable, is_address
 from duffdp.engines.sql import quote_name, quote_paths
 from duffdp.errors import DuffError, UnsupportedData
 
@@ -48,13 +48,14 @@ class PathTable(NamedTuple):
     `types` has the columns, as a relation of DuckDB or a table of ibis; no record of a file of text
     or of SQLite is in it, or was read for it. `rows` reads such records once, into a table that may
     spill to disk; others stay where they are. In files of text, which are `untyped`, every column
-    is text but that of values.
+    is text but that of values. `close` ends what `rows` began, when all is counted.
     """
 
     name: str
     types: Any
     rows: Callable[[], Any]  # may fail with what `unreadable` knows
     untyped: bool
+    close: Callable[[], None] = lambda: None
 
 
 def open_path(
@@ -74,8 +75,8 @@ def open_path(
     """
     name = os.fspath(data)
     if is_address(name):
-        public, served = open_address(name)
-        return PathTable(public, served, lambda: served, False)
+        served = ServedTable(name, columns)
+        return PathTable(served.name, served.types, served.rows, False, served.close)
     try:
         import duckdb
     except ImportError:
@@ -102,6 +103,8 @@ def unreadable(name: str, error: Exception) -> Exception:
     """What to say instead of what a reader says, which may quote a line of the data; any other
     error stays.
     """
+    if isinstance(error, DuffError):
+        return error
     import sqlite3
     import zlib
 

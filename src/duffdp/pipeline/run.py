@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -35,6 +36,9 @@ class Edges:
     def sources(self, source: Entropy) -> list[Any]:
         return [self._edges]
 
+    def close(self) -> None:
+        """Nothing was begun."""
+
 
 class Array:
     """The records of an array or a list, of which the type is checked."""
@@ -46,6 +50,9 @@ class Array:
 
     def sources(self, source: Entropy) -> list[Any]:
         return [self._column(self._records)]
+
+    def close(self) -> None:
+        """Nothing was begun."""
 
     def _column(self, records: Records) -> CategoryColumn | Column:
         if isinstance(self.domain, Categories):
@@ -145,8 +152,9 @@ def make_releases(
     for one, paid in zip(prepared, charges, strict=True):
         result = None if paid is None else paid.earlier
         if result is None:
-            counts = one.data.sources(one.entropy)
-            numbers = draw(one.checked.recipe, counts, one.data.domain, one.entropy)
+            with closing(one.data):
+                counts = one.data.sources(one.entropy)
+                numbers = draw(one.checked.recipe, counts, one.data.domain, one.entropy)
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)

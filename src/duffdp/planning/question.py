@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid
+from duffdp.engines.addresses import printable
 from duffdp.engines.arrays import read
 from duffdp.errors import BoundsError, DuffError
 from duffdp.parameters import read_q
@@ -167,7 +168,8 @@ def questions(
         ]
     if data not in SHAPES or categories is not None:
         raise DuffError(
-            f"data must be records or, with bounds, one of {', '.join(SHAPES)}, got {data!r}."
+            f"data must be records or, with bounds, one of {', '.join(SHAPES)}, "
+            f"got {printable(data)!r}."
         )
     for name, number in (("n", n), ("data_sets", sets)):
         if (

@@ -57,7 +57,9 @@ def read_column(path: str, column: str, kind: str) -> Any:
         raise unreadable(named.name, error) from None
     if column not in relation.columns:
         raise _no_column(column, relation.columns)
-    return narwhals().from_native(relation).select(column).collect().get_column(column).to_numpy()
+    frame = narwhals().from_native(relation).select(column).collect()
+    named.close()
+    return frame.get_column(column).to_numpy()
 
 
 def _no_column(name: str, known: list[str]) -> UnsupportedData:
@@ -182,6 +184,11 @@ class Table:
             nw, adapter, adapter.rows(columns), self._keys, self._categories, domain, most, order
         )
         return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
+
+    def close(self) -> None:
+        """End what was begun for the sources: nothing more is asked of them."""
+        if self._path is not None:
+            self._path.close()
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own
