@@ -23,6 +23,7 @@ _NAME = r'("(?:[^"]|"")+"|[^".]+)'
 _TABLE = re.compile(rf"(?:{_NAME}\.)?{_NAME}")
 # What a server says about a query that it refuses, by its code (PostgreSQL, appendix A).
 _REFUSED = {"42501": "the user may not read it"}
+_DIGITS = 38
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _FOUND = (
     "SELECT n.nspname, c.relname FROM pg_catalog.pg_class c "
@@ -177,8 +178,8 @@ class ServedTable:
             exact = Identifier(*parts).as_string(server.con)
             found = server.con.execute(f"{_FOUND} c.oid = to_regclass(%s)", [exact]).fetchone()
             if found is not None:
-                catalog = server.con.info.dbname
-                return server.table(found[1], database=(catalog, found[0]))
+                place = (server.con.info.dbname, found[0])
+                return _within_types(server.table(found[1], database=place))
             listed = server.con.execute(
                 f"{_FOUND} n.nspname = coalesce(%s, current_schema())", [schema]
             ).fetchall()
@@ -206,6 +207,16 @@ class ServedTable:
         return UnsupportedData(
             f"cannot read {self.name!r}: {reason}. Check schema, table and rights."
         )
+
+
+def _within_types(table: Any) -> Any:
+    """The table, its decimals of more digits than other engines know without a limit."""
+    wide = [
+        name
+        for name, kind in table.schema().items()
+        if kind.is_decimal() and (kind.precision or 0) > _DIGITS
+    ]
+    return table.mutate(**{name: table[name].cast("decimal") for name in wide}) if wide else table
 
 
 def _why_refused(error: Any) -> str:

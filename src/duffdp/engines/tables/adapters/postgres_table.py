@@ -115,6 +115,8 @@ def _number(text: str, kind: Any) -> Any:
 def _text(value: Any) -> str:
     if isinstance(value, dt.date):
         return value.isoformat()
+    if isinstance(value, bool):  # rows have numbers for it
+        return str(int(value))
     return repr(value) if isinstance(value, float) else str(value)
 
 
