@@ -23,8 +23,8 @@ def pytest_collection_modifyitems(items):
         provide_java()
 
 
-def pytest_unconfigure():
-    """No server stays behind, however the process ends."""
+def pytest_sessionfinish():
+    """No server stays behind."""
     postgres.stop()
 
 
