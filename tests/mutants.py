@@ -144,8 +144,8 @@ MUTANTS = (
     Mutant(
         "races that are a tenth too steep",
         "mechanisms/mechanism.py",
-        "race(batch, self.coefficient(batch), self._flip, source)",
-        "race(batch, self.coefficient(batch) * 11 / 10, self._flip, source)",
+        "race(batch, self.coefficient(batch), self.noise(batch.rate), source)",
+        "race(batch, self.coefficient(batch) * 11 / 10, self.noise(batch.rate), source)",
         (SHARES,),
     ),
     Mutant(

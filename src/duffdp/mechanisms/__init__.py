@@ -14,11 +14,25 @@ from duffdp.mechanisms.permute_and_flip import PermuteAndFlip
 if TYPE_CHECKING:
     from duffdp.mechanisms.geometric import Geometric
     from duffdp.mechanisms.joint import Joint
+    from duffdp.mechanisms.lattice import Lattice
     from duffdp.mechanisms.piecewise_laplace import PiecewiseLaplace
 
-__all__ = ["Exponential", "Geometric", "Joint", "Law", "PermuteAndFlip", "PiecewiseLaplace"]
+__all__ = [
+    "Exponential",
+    "Geometric",
+    "Joint",
+    "Lattice",
+    "Law",
+    "PermuteAndFlip",
+    "PiecewiseLaplace",
+]
 
-_HOME = {"Geometric": "geometric", "Joint": "joint", "PiecewiseLaplace": "piecewise_laplace"}
+_HOME = {
+    "Geometric": "geometric",
+    "Joint": "joint",
+    "Lattice": "lattice",
+    "PiecewiseLaplace": "piecewise_laplace",
+}
 # Importable from here for one more version.
 _MOVED = {
     "ErrorExponential",

@@ -10,6 +10,7 @@ from typing import Any
 HOMES = {
     "exponential": ("exponential", "Exponential"),
     "permute-and-flip": ("permute_and_flip", "PermuteAndFlip"),
+    "lattice": ("lattice", "Lattice"),
     "joint-exponential": ("joint", "Joint"),
     "two-sided-geometric": ("geometric", "Geometric"),
     "piecewise-laplace": ("piecewise_laplace", "PiecewiseLaplace"),
