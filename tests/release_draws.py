@@ -118,7 +118,11 @@ def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
     """Geometric noise: what reaches the sampler is epsilon; every size of the noise is tried."""
     original = Geometric.release
 
-    def release(self, count, source):
+    def release(self, groups, sensitivity, source):
+        return [released(self, totals, sensitivity, source) for totals in groups]
+
+    def released(self, totals, sensitivity, source):
+        (count,) = totals
         asked: list[Any] = []
 
         def with_noise(k):
@@ -128,17 +132,18 @@ def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
 
             with pytest.MonkeyPatch.context() as inner:
                 inner.setattr(geometric, "two_sided_geometric", noise)
-                return original(self, count, source)
+                ((output,),) = original(self, [totals], sensitivity, source)
+                return output
 
-        found = {k: with_noise(k) for k in range(-LARGE, LARGE - count + 1)}
+        found = {k: with_noise(k) for k in range(-LARGE - count, LARGE - count + 1)}
         (epsilon,) = set(asked)
         ratio = math.exp(-epsilon)
         law: Counter[int] = Counter()
         for k, output in found.items():
-            beyond = k in (-LARGE, LARGE - count)  # this much noise, or more
+            beyond = k in (-LARGE - count, LARGE - count)  # this much noise, or more
             law[output] += ratio ** abs(k) * (1 if beyond else 1 - ratio) / (1 + ratio)
         draws.append(Draw(self, lambda: float(epsilon), lambda: Listed(law)))
-        return 0
+        return [0]
 
     patch.setattr(Geometric, "release", release)
 

@@ -15,7 +15,7 @@ from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
 from duffdp.mechanisms.registry import mechanism
 from duffdp.parameters import read_contributions, read_epsilon
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Entry, Part
+from duffdp.statistics.entry import Entry, Finish, Part, as_numbered
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entry
 
@@ -32,6 +32,8 @@ class Recipe:
     mechanism: MechanismFact
     loss: Loss
     unit: PrivacyUnit
+    given: dict[str, Any]  # the checked parameters
+    finish: Finish
 
 
 def make_recipe(
@@ -82,7 +84,8 @@ def make_recipe(
     elif person is not None:
         unit = PrivacyUnit("person", person, contributions)
     loss = Loss(total, bounded_range=bounded)
-    return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit)
+    finish = known.finish(checked, choice) or as_numbered(parts)
+    return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit, checked, finish)
 
 
 #: The same, made once; for what has a hash.

@@ -72,7 +72,7 @@ def _describe(_: Parameters, choice: Choice) -> tuple[Part, ...]:
 
     qs = tuple(Fraction(q) for q in SUMMARY.values())
     return (
-        Part(Count(), "two-sided-geometric", ("count",), COUNT_SHARE, on_domain=False),
+        Part(Count(), "two-sided-geometric", ("count",), COUNT_SHARE, kind="count"),
         Part(Quantiles(qs), "joint-exponential", tuple(SUMMARY), 1 - COUNT_SHARE),
     )
 
