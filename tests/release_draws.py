@@ -20,16 +20,25 @@ import duffdp.mechanisms.joint.proposal as proposal
 import duffdp.mechanisms.mechanism as mechanism
 import duffdp.mechanisms.piecewise_laplace as piecewise_laplace
 from duffdp.audit.neighbours import Distribution, Listed, Stepped
-from duffdp.mechanisms import Exponential, Geometric, Joint, PermuteAndFlip, PiecewiseLaplace
+from duffdp.mechanisms import (
+    Exponential,
+    Geometric,
+    Joint,
+    Lattice,
+    PermuteAndFlip,
+    PiecewiseLaplace,
+)
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.registry import HOMES
 from duffdp.rank_profile import FINEST, UNIT, part_count
 from duffdp.sampling.lazy_uniform import LazyUniform
+from duffdp.sampling.race import Noise
 from duffdp.steps import StepFunction
 
 KNOWN = {
     "exponential",
     "permute-and-flip",
+    "lattice",
     "two-sided-geometric",
     "joint-exponential",
     "piecewise-laplace",
@@ -81,8 +90,8 @@ def laws(call: Callable[[], Any], places: Sequence[int] | None = None) -> list[D
 
 
 def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
-    """Exponential and permute-and-flip: what reaches the race is the distances and the
-    coefficient."""
+    """Exponential, permute-and-flip and lattice: what reaches the race is the distances, the
+    coefficient and the noise."""
     racing: list[Any] = []
     original = Mechanism.release
 
@@ -90,11 +99,11 @@ def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
         racing.append(self)
         return original(self, batch, source)
 
-    def race(batch, c, flip, source):
+    def race(batch, c, noise, source):
         for i in range(len(batch)):
             epsilon = float(c / (batch.rate * batch.unit))
             draws.append(
-                Draw(racing[-1], lambda e=epsilon: e, lambda i=i: _race_law(batch[i], c, flip))
+                Draw(racing[-1], lambda e=epsilon: e, lambda i=i: _race_law(batch[i], c, noise))
             )
         return [0] * len(batch)
 
@@ -102,7 +111,7 @@ def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
     patch.setattr(mechanism, "race", race)
 
 
-def _race_law(steps: StepFunction, c: Any, flip: bool) -> Stepped:
+def _race_law(steps: StepFunction, c: Any, noise: Noise) -> Stepped:
     size = steps.domain.size
     if steps.tail is None:
         start, count, distance = steps.start, steps.count, steps.distance
@@ -111,7 +120,11 @@ def _race_law(steps: StepFunction, c: Any, flip: bool) -> Stepped:
         start, count = np.arange(size), np.ones(size, dtype=np.int64)
         distance = np.array([steps.distance_of(i) for i in range(size)])
     whole = StepFunction(steps.domain, start, count, distance, rate=c)
-    return Stepped(whole, (PermuteAndFlip if flip else Exponential)(1).law(whole))
+    if noise.period is not None:
+        assert noise.slope * noise.period == c
+        whole = StepFunction(steps.domain, start, count, distance, rate=noise.slope)
+        return Stepped(whole, Lattice(noise.period).law(whole))
+    return Stepped(whole, (PermuteAndFlip if noise.exponential else Exponential)(1).law(whole))
 
 
 def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
