@@ -94,8 +94,8 @@ MUTANTS = (
         "graphs are drawn before they are charged",
         "pipeline/run.py",
         CHARGES,
-        "    [draw(p.checked.recipe, p.data.sources(p.entropy), p.data.domain, p.entropy)\n"
-        f"     for p in prepared if p.checked.recipe.entry.of_graphs]\n{CHARGES}",
+        "    [draw(p.recipe, p.data.sources(p.entropy), p.data.domain, p.entropy)\n"
+        f"     for p in prepared if p.recipe.entry.of_graphs]\n{CHARGES}",
         (ORDER,),
     ),
     Mutant(

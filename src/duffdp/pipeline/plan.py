@@ -180,7 +180,7 @@ class Plan:
 
 def _facts(checked: Checked) -> Facts:
     """What is known of a release without its data."""
-    made, selection = checked.recipe, checked.selection
+    made, selection = checked.recipe.on(checked.domain), checked.selection
     return Facts(
         statistic=made.statistic,
         mechanism=made.mechanism,

@@ -16,9 +16,10 @@ from duffdp.engines.selection import is_table
 from duffdp.engines.tables import Table
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
-from duffdp.pipeline.ask import EVERYTHING, Ask, Checked
+from duffdp.pipeline.ask import EVERYTHING, Ask
 from duffdp.pipeline.draw import draw
 from duffdp.pipeline.outcome import Release, released
+from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
 
 if TYPE_CHECKING:
@@ -59,7 +60,7 @@ class Prepared:
     has been read.
     """
 
-    checked: Checked
+    recipe: Recipe
     facts: Facts
     data: Array | Table | Edges
     entropy: Entropy
@@ -77,7 +78,7 @@ class Prepared:
             table = Array(data, domain_for)
         else:
             table = Table(data, selection, checked.domain.kind, domain_for)
-        made = checked.recipe
+        made = checked.recipe.on(table.domain)
         facts = Facts(
             statistic=made.statistic,
             mechanism=made.mechanism,
@@ -89,7 +90,7 @@ class Prepared:
             keys=selection.keys,
             secure=source.secure,
         )
-        return cls(checked, facts, table, source)
+        return cls(made, facts, table, source)
 
 
 ANYWHERE = (None, None, None, None, 1)
@@ -146,11 +147,11 @@ def make_releases(
         result = None if paid is None else paid.earlier
         if result is None:
             counts = one.data.sources(one.entropy)
-            numbers = draw(one.checked.recipe, counts, one.data.domain, one.entropy)
+            numbers = draw(one.recipe, counts, one.data.domain, one.entropy)
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)
-        releases.append(released(one.checked.recipe, one.facts, result, one.data))
+        releases.append(released(one.recipe, one.facts, result, one.data))
         if done is not None:
             done()
     return releases

@@ -10,7 +10,7 @@ import numpy as np
 
 from duffdp.errors import DuffError
 from duffdp.parameters import read_number
-from duffdp.planning.question import NOT_PRIVATE, SYNTHETIC, checked, questions
+from duffdp.planning.question import NOT_PRIVATE, SYNTHETIC, check, made, questions
 from duffdp.research.guarantees.exact import least_error
 
 
@@ -149,8 +149,10 @@ def preview(
     NOT PRIVATE: computed from the records without noise. Share it only if the records are public.
     """
     names = tuple(mechanisms)
-    makers = {name: checked(name, statistic, epsilon, delta) for name in names}
+    for name in names:
+        check(name, statistic, epsilon, delta)
     asked = questions(data, statistic, q, bounds, step, categories, n, data_sets, seed)
+    makers = {name: made(name, statistic, epsilon, delta, asked[0].domain) for name in names}
     laws = {
         name: [(maker.law(question.prepared(name)), question.truth) for question in asked]
         for name, maker in makers.items()

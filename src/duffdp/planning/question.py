@@ -56,12 +56,8 @@ class Question:
     def __init__(
         self, values: Any, statistic: str, parameters: Mapping[str, Any], domain: Domain
     ) -> None:
-        self._values, self._statistic, self._parameters, self._domain = (
-            values,
-            statistic,
-            parameters,
-            domain,
-        )
+        self._values, self._statistic, self._parameters = values, statistic, parameters
+        self.domain = domain
         known = entry(statistic)
         if known.planned == "mean":
             self.truth: Any = self._sensitivity().value
@@ -75,18 +71,18 @@ class Question:
         found: Any = getattr(sensitivity, str(known.planned))
         if known.planned == "quantile":
             share = _share(self._parameters)
-            return found(self._values, share, self._domain)  # type: ignore[no-any-return]
-        return found(self._values, self._domain)  # type: ignore[no-any-return]
+            return found(self._values, share, self.domain)  # type: ignore[no-any-return]
+        return found(self._values, self.domain)  # type: ignore[no-any-return]
 
     def prepared(self, mechanism: str) -> Any:
         """What does not depend on epsilon: the input of the mechanism."""
         if mechanism in RELEASED:
             ((part, _),) = _recipe(self._statistic, self._parameters, mechanism, 1).parts
-            return part.statistic.steps(self._values, self._domain)
+            return part.statistic.steps(self._values, self.domain)
         if mechanism == "rank-exponential":
             ranked = RankExponential(1.0, _share(self._parameters))
-            return ranked.steps(self._values, self._domain)  # type: ignore[arg-type]
-        if isinstance(self._domain, Categories):
+            return ranked.steps(self._values, self.domain)  # type: ignore[arg-type]
+        if isinstance(self.domain, Categories):
             raise DuffError(
                 f'{mechanism!r} adds noise to a number, got categories. Use "best" or "duff".'
             )
@@ -101,7 +97,7 @@ def _recipe(statistic: str, parameters: Mapping[str, Any], mechanism: str, epsil
     return make_recipe(statistic, tuple(parameters.items()), mechanism, epsilon)
 
 
-def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> Any:
+def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None, domain: Domain) -> Any:
     """The mechanism behind a name; "best" and "duff" are what a release would use."""
     if mechanism in NOISY:
         return NOISY[mechanism](epsilon, delta)
@@ -110,12 +106,12 @@ def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> A
     examples = entry(
         statistic
     ).examples  # the law of a mechanism does not depend on parameters of the statistic
-    ((_, released),) = _recipe(statistic, examples[0], mechanism, epsilon).parts
+    ((_, released),) = _recipe(statistic, examples[0], mechanism, epsilon).on(domain).parts
     return released
 
 
-def checked(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> Any:
-    """The mechanism behind a name, or an error about its parameters."""
+def check(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> None:
+    """An error if there is no such mechanism for the statistic, or none with these parameters."""
     if statistic not in REGISTRY or entry(statistic).planned is None:
         plannable = [known.name for known in entries() if known.planned is not None]
         raise DuffError(f"statistic must be one of {', '.join(plannable)}, got {statistic!r}.")
@@ -125,7 +121,7 @@ def checked(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -
         raise DuffError(
             f'"rank-exponential" is for medians and quantiles, got statistic={statistic!r}.'
         )
-    return made(mechanism, statistic, epsilon, delta)
+    made(mechanism, statistic, epsilon, delta, Grid(0, 1, 1))  # on any domain
 
 
 def questions(

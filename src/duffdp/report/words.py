@@ -31,6 +31,7 @@ _UNITS: dict[UnitKind, str] = {
 _MECHANISMS = {
     "exponential": "the exponential mechanism",
     "permute-and-flip": "permute-and-flip",
+    "lattice": "permute-and-flip on a lattice, whose steps are what one record can change",
     "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
     "between the answers are from what they should be",
     "two-sided-geometric": "two-sided geometric noise on the count",

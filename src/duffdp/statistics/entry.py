@@ -35,6 +35,9 @@ class Part:
     `sensitivity` by which one record moves all of them together. It may have `outputs(domain)`,
     the candidates of its step function where they are not those that records are read on; and
     `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn.
+
+    `on_coarse_domain` is the mechanism in the place of `mechanism` where candidates are few and
+    epsilon is not tiny (`mechanisms/registry.py`): public facts.
     """
 
     statistic: Any
@@ -43,6 +46,7 @@ class Part:
     share: Fraction = Fraction(1)
     utility: str | None = None
     kind: NumberKind = "candidate"
+    on_coarse_domain: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

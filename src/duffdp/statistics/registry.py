@@ -22,7 +22,10 @@ def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
 
     if choice == "duff":
         return (Part(Quantile(q), "exponential", (column,), utility="distance"),)
-    return (Part(Quantile(q, "signed"), "permute-and-flip", (column,), utility="signed"),)
+    signed = Quantile(q, "signed")
+    return (
+        Part(signed, "permute-and-flip", (column,), utility="signed", on_coarse_domain="lattice"),
+    )
 
 
 def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
