@@ -48,7 +48,7 @@ IN_GROUPS = f"{NEIGHBOURS}::test_one_row_in_one_of_two_groups_through_the_verb"
 ONE_PERSON = f"{NEIGHBOURS}::test_one_person_with_all_their_rows_through_the_verb"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 
-MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
+MADE = "mechanism(part.mechanism)(total * part.share / unit.contributions)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
 SHUFFLED = "generator.permutation(len(people))"
 CAPPED = "counts[most:] = ordered[most:] != ordered[:-most]"
@@ -59,21 +59,21 @@ MUTANTS = (
         "duff ignores contributions",
         "pipeline/recipe.py",
         MADE,
-        MADE.replace("contributions", '(1 if choice == "duff" else contributions)'),
+        MADE.replace("unit", '(PrivacyUnit("row") if choice == "duff" else unit)'),
         (SHARES,),
     ),
     Mutant(
         "quantiles ignore contributions",
         "pipeline/recipe.py",
         MADE,
-        MADE.replace("contributions", '(1 if known.name == "quantiles" else contributions)'),
+        MADE.replace("unit", '(PrivacyUnit("row") if known.name == "quantiles" else unit)'),
         (QUANTILES,),
     ),
     Mutant(
         "all mechanisms ignore contributions",
         "pipeline/recipe.py",
         MADE,
-        MADE.replace(" / contributions", ""),
+        MADE.replace(" / unit.contributions", ""),
         (ONE_PERSON,),
     ),
     Mutant(
@@ -154,6 +154,55 @@ MUTANTS = (
         "return steps.rate * steps.unit * self._epsilon",
         "return steps.unit * self._epsilon",
         (ONE_ROW,),
+    ),
+    Mutant(
+        "a lattice with strides a tenth too long",
+        "mechanisms/lattice.py",
+        "period=self._epsilon, slope=rate",
+        "period=self._epsilon * 11 / 10, slope=rate",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "a lattice whose law has strides a tenth too long",
+        "mechanisms/lattice.py",
+        "p = np.exp(-epsilon * self.strides)",
+        "p = np.exp(-1.1 * epsilon * self.strides)",
+        ("tests/lattice_test.py::test_the_law_by_integration",),
+    ),
+    Mutant(
+        "a lattice for distances that are no whole numbers",
+        "mechanisms/lattice.py",
+        "if steps.unit != 1 or steps.rate.numerator != 1:",
+        "if steps.rate.numerator != 1:",
+        ("tests/lattice_test.py::test_what_is_no_lattice_is_refused",),
+    ),
+    Mutant(
+        "a first pass of the race that bends the noise too little",
+        "sampling/race.py",
+        "bound -= lost * np.fmod",
+        "bound -= 0.9 * lost * np.fmod",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "refined bits that forget the lattice",
+        "sampling/race.py",
+        "c * self.distance - noise.bent(-bound)",
+        "c * self.distance + bound",
+        ("tests/race_test.py::test_refinement_is_exact",),
+    ),
+    Mutant(
+        "a lattice that is called bounded",
+        "mechanisms/lattice.py",
+        "bounded_range = False",
+        "bounded_range = True",
+        (f"{NEIGHBOURS}::test_what_is_called_bounded_is_bounded",),
+    ),
+    Mutant(
+        "a distance bound that puts all candidates on one lattice",
+        "mechanisms/distance_bound.py",
+        "if strides * period == nats:",
+        "if True:",
+        ("tests/distance_bound_test.py::test_no_smaller_number_holds",),
     ),
     Mutant(
         "permute-and-flip is called bounded",
@@ -278,8 +327,8 @@ MUTANTS = (
     Mutant(
         "bits of the release are drawn before the charge",
         "pipeline/run.py",
-        "return cls(checked, facts, table, source)",
-        "table.sources(source)\n        return cls(checked, facts, table, source)",
+        "return cls(made, facts, table, source)",
+        "table.sources(source)\n        return cls(made, facts, table, source)",
         (ORDER, REFUSED),
     ),
     Mutant(
