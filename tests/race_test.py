@@ -4,6 +4,7 @@ with size and power.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import threading
 from decimal import Decimal
@@ -178,6 +179,9 @@ def test_bounds_of_the_first_pass_hold(noise, bits):
         top - 1,
         top,
     ]
+    if noise.period is not None:  # where the noise of a single candidate jumps
+        jumps = [round(math.exp(-k * float(noise.period)) * 2**bits) for k in range(1, 9)]
+        edge += [jump + near for jump in jumps for near in range(-3, 4)]
     known = np.array(
         [k for k in edge if 0 <= k <= top]
         + rng.integers(0, top, 60, endpoint=True, dtype=np.uint64).tolist(),

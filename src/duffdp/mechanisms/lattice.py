@@ -50,7 +50,8 @@ class Lattice(Mechanism):
     Utility
     -------
     Between two candidates one record apart it errs 1 / cosh(epsilon / 2) times as often as
-    permute-and-flip, and as seldom as any mechanism can. `law(steps)` gives the exact error.
+    permute-and-flip, and as seldom as any mechanism that treats them alike. `law(steps)` gives the
+    exact error.
 
     Runtime
     -------
