@@ -18,7 +18,8 @@ from duffdp import DuffError, Grid
 from duffdp.audit.neighbours import largest_loss
 from duffdp.mechanisms import Lattice, PermuteAndFlip
 from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON
-from duffdp.sampling.race import Noise
+from duffdp.sampling.entropy import SYSTEM
+from duffdp.sampling.race import Noise, races
 from duffdp.statistics import Mean, Median, Mode, Quantile
 from duffdp.steps import StepFunction
 
@@ -217,6 +218,20 @@ def test_draws_through_the_verb_follow_the_law():
     assert p_value(Lattice(1.5).law(steps)) > 1e-9
     for wrong in (Lattice(2.0), Lattice(1.1), PermuteAndFlip(2.0)):
         assert p_value(wrong.law(steps)) < 1e-9
+
+
+@pytest.mark.parametrize("bits", [1, 2, 5])
+def test_few_bits_keep_the_law(bits):
+    """Nearly every race is refined, and permute-and-flip errs four times as often."""
+    steps, mechanism = steps_of([0, 1]), Lattice(4.0)
+    drawn = races(
+        steps, 1000, mechanism.coefficient(steps), mechanism.noise(steps.rate), SYSTEM, bits=bits
+    )
+    right, wrong = (
+        stats.binomtest(sum(drawn), len(drawn), probabilities(kind(4.0), steps)[1]).pvalue
+        for kind in (Lattice, PermuteAndFlip)
+    )
+    assert right > 1e-9 > wrong
 
 
 # Where it is chosen.

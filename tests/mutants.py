@@ -188,7 +188,7 @@ MUTANTS = (
         "sampling/race.py",
         "c * self.distance - noise.bent(-bound)",
         "c * self.distance + bound",
-        ("tests/race_test.py::test_refinement_is_exact",),
+        ("tests/lattice_test.py::test_few_bits_keep_the_law",),
     ),
     Mutant(
         "a lattice that is called bounded",
