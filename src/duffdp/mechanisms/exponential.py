@@ -47,7 +47,7 @@ class Exponential(Mechanism):
     """
 
     name = "exponential"
-    bounded_range = True
+    loss_family = "bounded-range"
 
     def noise(self, rate: Fraction) -> Noise:
         return GUMBEL

@@ -42,10 +42,10 @@ class Lattice(Mechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record. It is not
-    bounded-range: do not account it as (epsilon^2 / 8)-zCDP. The domain is public. Distances have
-    to be whole numbers (`unit` is 1). Draws are exact (`tests/lattice_test.py`,
-    `tests/race_test.py`).
+    Pure epsilon-differential privacy for neighbours that differ in one record; between two
+    candidates exactly as much as randomised response tells. It is not bounded-range: do not account
+    it as (epsilon^2 / 8)-zCDP. The domain is public. Distances have to be whole numbers (`unit` is
+    1). Draws are exact (`tests/lattice_test.py`, `tests/race_test.py`).
 
     Utility
     -------
@@ -74,7 +74,7 @@ class Lattice(Mechanism):
     """
 
     name = "lattice"
-    bounded_range = False
+    loss_family = "geometric"
 
     def coefficient(self, steps: StepFunction | Batch) -> Fraction:
         if steps.unit != 1 or steps.rate.numerator != 1:

@@ -4,6 +4,7 @@ share.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
@@ -15,7 +16,7 @@ from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
 from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON, mechanism
 from duffdp.parameters import Choice, read_contributions, read_epsilon
-from duffdp.privacy import Loss, PrivacyUnit
+from duffdp.privacy import Loss, LossPart, PrivacyUnit
 from duffdp.statistics.entry import Entry, Finish, Part, as_numbered
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entry
@@ -98,9 +99,10 @@ def _with_parts(
     unit: PrivacyUnit,
     checked: dict[str, Any],
 ) -> Recipe:
+    contributions = unit.contributions
     # A person with m rows moves a distance by up to m: the same as one row at epsilon / m.
     drawing = tuple(
-        (part, mechanism(part.mechanism)(total * part.share / unit.contributions)) for part in parts
+        (part, mechanism(part.mechanism)(total * part.share / contributions)) for part in parts
     )
     facts = tuple(
         MechanismPart(name, utility, sum((p.share for p in same), Fraction(0)) * total, len(same))
@@ -109,9 +111,13 @@ def _with_parts(
             for kind, group in groupby(parts, key=lambda part: (part.mechanism, part.utility))
         )
     )
-    bounded = all(made.bounded_range for _, made in drawing)
+    draws = Counter((made.loss_family, part.share) for part, made in drawing)
+    losses = tuple(
+        LossPart(family, share * many * total, many, contributions)
+        for (family, share), many in draws.items()
+    )
     said = StatisticFact(known.name, {name: _said(value) for name, value in checked.items()})
-    loss = Loss(total, bounded_range=bounded)
+    loss = Loss(total, parts=losses)
     finish = known.finish(checked, choice) or as_numbered(parts)
     return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit, checked, finish)
 
