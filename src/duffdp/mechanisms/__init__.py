@@ -15,10 +15,24 @@ if TYPE_CHECKING:
     from duffdp.mechanisms.geometric import Geometric
     from duffdp.mechanisms.joint import Joint
     from duffdp.mechanisms.piecewise_laplace import PiecewiseLaplace
+    from duffdp.mechanisms.ranking import Ranking
 
-__all__ = ["Exponential", "Geometric", "Joint", "Law", "PermuteAndFlip", "PiecewiseLaplace"]
+__all__ = [
+    "Exponential",
+    "Geometric",
+    "Joint",
+    "Law",
+    "PermuteAndFlip",
+    "PiecewiseLaplace",
+    "Ranking",
+]
 
-_HOME = {"Geometric": "geometric", "Joint": "joint", "PiecewiseLaplace": "piecewise_laplace"}
+_HOME = {
+    "Geometric": "geometric",
+    "Joint": "joint",
+    "PiecewiseLaplace": "piecewise_laplace",
+    "Ranking": "ranking",
+}
 # Importable from here for one more version.
 _MOVED = {
     "ErrorExponential",

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from duffdp.domain import Domain
+from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
 from duffdp.ledger.charge import Result
@@ -98,7 +98,7 @@ class Release:
         return self.facts.unit.contributions
 
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> PublicSet:
         return self.facts.domain
 
     @property
@@ -298,7 +298,7 @@ def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
     names: list[str] = []
     for column in columns:
         name = column.name
-        while name in by:
+        while name in by or name in names:
             name += "_value"
         names.append(name)
     return names

@@ -77,7 +77,8 @@ def make_recipe(
         )
     )
     bounded = all(made.bounded_range for _, made in drawing)
-    said = StatisticFact(known.name, {name: _said(value) for name, value in checked.items()})
+    own = (item for item in checked.items() if item[0] not in known.said_by_domain)
+    said = StatisticFact(known.name, {name: _said(value) for name, value in own})
     unit = PrivacyUnit("row")
     if known.of_graphs:
         unit = PrivacyUnit("edge")
