@@ -117,6 +117,7 @@ def test_levels_are_ordered():
 # Through the verbs: the laws of what reaches the samplers.
 
 FINE, RECORDS = Grid(0.0, 2.0, 2.0**-20), (0.0, 1.0, 2.0)
+COARSE = Grid(0.0, 2.0, 1.0)
 PLACES = [0, 2**20, 2**21]  # of the records among the candidates
 # How much of epsilon the worst neighbours use, where it is less than nine tenths. The tests below
 # are as sharp as that.
@@ -135,10 +136,17 @@ LEAST = {
 }
 
 
+def on_grid(call):
+    """Bounds for what takes them: fine ones, or a candidate for each record where all are
+    listed.
+    """
+    return call.outputs(bounds=COARSE if call.entry.name == "top" else FINE)
+
+
 def check(call, losses):
     """Losses by epsilon: none above it, and one nearly all of it."""
     fact = call(
-        EMPTY[call.entry.of_graphs], epsilon=1, **GIVEN[call.entry.of_graphs]
+        EMPTY[call.entry.of_graphs], epsilon=1, **call.outputs(**GIVEN[call.entry.of_graphs])
     ).mechanism.parts[-1]
     kind = (call.entry.name, fact.name)
     shares = [loss / epsilon for epsilon, loss in losses.items()]
@@ -167,7 +175,7 @@ def test_one_row_through_the_verb(call, container):
 
         def draws_of(data, epsilon=epsilon):
             rows = make([RECORDS[i] for i in data])
-            return laws(lambda: call(rows, epsilon=epsilon, bounds=FINE, **where), PLACES)
+            return laws(lambda: call(rows, epsilon=epsilon, **on_grid(call), **where), PLACES)
 
         losses[epsilon] = largest_log_ratio(draws_of, ((a, b) for a, b, _ in neighbours(3, 4)))
     check(call, losses)
@@ -181,13 +189,14 @@ def test_what_is_called_bounded_is_bounded(call):
 
     @cache
     def draws_of(data):
-        return laws(lambda: call([RECORDS[i] for i in data], epsilon=epsilon, bounds=FINE), PLACES)
+        rows = [RECORDS[i] for i in data]
+        return laws(lambda: call(rows, epsilon=epsilon, **on_grid(call)), PLACES)
 
     widest = 0.0
     for here, there, _ in neighbours(3, 4):
         least, most = log_ratios(draws_of(here), draws_of(there))
         widest = max(widest, most - least)
-    bounded = call([1.0], epsilon=epsilon, bounds=FINE).loss.bounded_range
+    bounded = call([1.0], epsilon=epsilon, **on_grid(call)).loss.bounded_range
     assert bounded == (widest <= epsilon * WITHIN)
 
 
@@ -224,7 +233,7 @@ def test_one_row_in_one_of_two_groups_through_the_verb(call):
     """All groups together are one release; a row that counted in two of them, or in none, would
     show."""
     epsilon = FEW_ROWS_EPSILON.get(call.entry.name, 9.0)
-    where = {"column": "x", "by": "g", "keys": ["b", "a"], "epsilon": epsilon, "bounds": FINE}
+    where = {"column": "x", "by": "g", "keys": ["b", "a"], "epsilon": epsilon} | on_grid(call)
 
     def draws_of(data):
         rows = frame_of([(*ROWS[i], 0) for i in data])
@@ -260,7 +269,7 @@ def people_draws(call, rows, order, **given):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(people, "np", Ordered(order))
         return laws(
-            lambda: call(frame_of(rows), column="x", unit="p", bounds=FINE, **given), PLACES
+            lambda: call(frame_of(rows), column="x", unit="p", **on_grid(call), **given), PLACES
         )
 
 

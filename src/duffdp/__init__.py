@@ -98,7 +98,9 @@ def __getattr__(name: str) -> Any:
         if name in names:
             value = globals()[name] = getattr(import_module(f"duffdp.{module}"), name)
             return value
-    raise AttributeError(f"module 'duffdp' has no attribute {name!r}")
+    from duffdp.alternatives import refused
+
+    raise AttributeError(refused(name) or f"module 'duffdp' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

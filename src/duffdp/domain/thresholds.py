@@ -40,7 +40,7 @@ class Thresholds(NamedTuple):
     def of(cls, edges: tuple[Edge, ...]) -> Thresholds:
         """For edges in order, the last of which belongs to its bin."""
         *least, last = edges
-        whole: list[float] = [math.ceil(edge) if math.isfinite(edge) else edge for edge in least]
+        whole = [math.ceil(edge) if math.isfinite(edge) else float(edge) for edge in least]
         doubles = [nearest_double(edge) for edge in least]
         if math.isfinite(last):  # nothing is beyond infinity
             whole.append(math.floor(last) + 1)

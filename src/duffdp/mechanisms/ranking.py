@@ -65,7 +65,7 @@ class Ranking(Geometric):
 def ranked(numbers: Sequence[int], places: int, source: Entropy) -> list[int]:
     """The positions of the largest numbers in falling order; ties in a fair random order."""
     values = np.array(numbers)
-    order = np.argsort(values, kind="stable")[::-1].tolist()
+    order: list[int] = np.argsort(values, kind="stable")[::-1].tolist()
     end = 0
     for place in range(places):
         if place >= end:  # a run of equal numbers begins

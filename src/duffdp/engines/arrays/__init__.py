@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duffdp.domain import Bins, Grid, Membership, Presence, PublicSet
+from duffdp.domain import Categories, Grid, Membership, Presence, PublicSet
 from duffdp.engines.arrays.bin_column import BinColumn
 from duffdp.engines.arrays.category_column import CategoryColumn
 from duffdp.engines.arrays.column import Column
@@ -35,7 +35,8 @@ def array_source(records: Records, domain: PublicSet) -> ArraySource:
         return Column(records, domain)
     if isinstance(domain, Presence):
         return PresentColumn(records, domain)
-    among = domain.among if isinstance(domain, Membership) else domain
-    return (
-        BinColumn(records, domain) if isinstance(among, Bins) else CategoryColumn(records, domain)
-    )
+    if isinstance(domain, Categories) or (
+        isinstance(domain, Membership) and isinstance(domain.among, Categories)
+    ):
+        return CategoryColumn(records, domain)
+    return BinColumn(records, domain)

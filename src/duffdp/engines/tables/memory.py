@@ -130,6 +130,7 @@ class MemoryRows:
         elif isinstance(domain, Grid):
             index = Column(records, domain).indices()
         else:
+            assert isinstance(domain, Bins | Membership)
             index = BinColumn(records, domain).indices()
         if missing is not None:
             index[missing] = -1
