@@ -45,9 +45,9 @@ class Thresholds(NamedTuple):
         if math.isfinite(last):  # nothing is beyond infinity
             whole.append(math.floor(last) + 1)
             doubles.append(math.nextafter(nearest_double(last), math.inf))
-        met, many = np.array(doubles), len(least)
+        met = np.array(doubles)
         around = np.concatenate([[-math.inf], met, [math.nan]])
-        return cls(many, tuple(whole), met, around, _even(met[:many]))
+        return cls(len(least), tuple(whole), met, around, _even(met))
 
     def of_number(self, key: float) -> int:
         """For a whole number, or any double but nan; -1 for what lies outside."""

@@ -128,6 +128,18 @@ class Release:
         fact = self.statistic
         return entry(fact.name).title(fact.parameters) if fact.name in REGISTRY else fact.name
 
+    @property
+    def counted(self) -> str | None:
+        """What its counts are numbers of: "rows", "people", or rows of people, so many each at
+        most; None for other releases.
+        """
+        if self.unit.kind == "edge" or {column.kind for column in self.columns} != {"count"}:
+            return None
+        if self.unit.kind == "row":
+            return "rows"
+        many = self.contributions
+        return "people" if many == 1 else f"rows of people, at most {many} each"
+
     def __float__(self) -> float:
         return float(self.value)
 
@@ -141,6 +153,7 @@ class Release:
         what = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
         groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
         value = "" if self.grouped else f": {self.value!r}"
+        value += "" if self.counted is None else f" {self.counted}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         cost = f"epsilon={self.epsilon:g} for each {self.unit}"
         return f"<Release {what}{value}, {cost}{groups}{seeded}>"

@@ -177,15 +177,14 @@ def _few(texts: list[str]) -> str:
 
 def counted(release: Release) -> str:
     """What a count counts; nothing for releases without one."""
-    unit, domain = release.unit, release.domain
-    if unit.kind == "edge" or not any(column.kind == "count" for column in release.columns):
+    if release.unit.kind == "edge" or "count" not in {column.kind for column in release.columns}:
         return ""
-    if unit.kind == "row":
-        every = isinstance(domain, Presence) and domain.rows
+    if release.unit.kind == "row":
+        every = isinstance(release.domain, Presence) and release.domain.rows
         return "Rows, whatever is in them." if every else "Rows whose value is not missing."
-    if unit.contributions == 1:
+    if release.contributions == 1:
         return "People: each counts once, by one of their rows that was picked at random."
-    return f"Rows of people, of which at most {unit.contributions} a person count."
+    return f"Rows of people, of which at most {release.contributions} a person count."
 
 
 def mechanism(release: Release) -> str:
