@@ -49,6 +49,10 @@ Pipe = Annotated[
     typer.Option("--pipe", help="What the pipe holds; CSV and Parquet are told by their header."),
 ]
 Column = Annotated[str, typer.Option("--column", "-c", help="The column to summarise.")]
+AnyColumn = Annotated[
+    str | None,
+    typer.Option("--column", "-c", help="Count the rows where it is not missing; else all rows."),
+]
 Epsilon = Annotated[
     float, typer.Option("--epsilon", "-e", help="The whole privacy loss of this command.")
 ]

@@ -220,6 +220,12 @@ class Grid:
         return self._num_step / (self._den * (1_000_000 if self.kind == "datetime" else 1))
 
     @property
+    def whole_ends(self) -> tuple[int, int]:
+        """The first and the last candidate of a grid of whole numbers (days, microseconds)."""
+        assert self.whole_steps is not None
+        return self.whole_steps.low, self.whole_steps.high
+
+    @property
     def whole(self) -> bool:
         """Whether candidates are whole numbers (days, microseconds)."""
         return self.whole_steps is not None

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from duffdp.mechanisms.joint import Joint
     from duffdp.mechanisms.lattice import Lattice
     from duffdp.mechanisms.piecewise_laplace import PiecewiseLaplace
+    from duffdp.mechanisms.ranking import Ranking
 
 __all__ = [
     "Exponential",
@@ -25,6 +26,7 @@ __all__ = [
     "Law",
     "PermuteAndFlip",
     "PiecewiseLaplace",
+    "Ranking",
 ]
 
 _HOME = {
@@ -32,6 +34,7 @@ _HOME = {
     "Joint": "joint",
     "Lattice": "lattice",
     "PiecewiseLaplace": "piecewise_laplace",
+    "Ranking": "ranking",
 }
 # Importable from here for one more version.
 _MOVED = {

@@ -17,6 +17,7 @@ HOMES = {
     "lattice": ("lattice", "Lattice"),
     "joint-exponential": ("joint", "Joint"),
     "two-sided-geometric": ("geometric", "Geometric"),
+    "noisy-ranking": ("ranking", "Ranking"),
     "piecewise-laplace": ("piecewise_laplace", "PiecewiseLaplace"),
 }
 

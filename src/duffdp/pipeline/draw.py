@@ -10,11 +10,12 @@ from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from duffdp.domain import Domain
+from duffdp.domain import PublicSet
 from duffdp.engines.groups import BLOCK
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import Entropy
+from duffdp.statistics.cells import Top
 from duffdp.statistics.count import Count
 from duffdp.statistics.entry import Part
 from duffdp.steps import Batch
@@ -32,7 +33,7 @@ NEGLIGIBLE = 20.0
 Numbers = list[list[int]]  # for each group, one number or several
 
 
-def draw(recipe: Recipe, sources: Sequence[Any], domain: Domain, entropy: Entropy) -> Numbers:
+def draw(recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Entropy) -> Numbers:
     """The numbers of every group, in the order of the columns: indices of candidates, or counts."""
     known: list[int] = []  # numbers of records, from profiles: a count needs no pass of its own
     profiled = [hasattr(part.statistic, "profile") for part, _ in recipe.parts]
@@ -48,7 +49,7 @@ def _draw_part(
     part: Part,
     mechanism: Any,
     sources: Sequence[Any],
-    domain: Domain,
+    domain: PublicSet,
     entropy: Entropy,
     known: list[int],
     earlier: dict[int, list[Sequence[int]]],
@@ -72,7 +73,11 @@ def _draw_part(
     if hasattr(statistic, "totals"):
         exact = [(count,) for count in known if isinstance(statistic, Count)]
         exact = exact or [statistic.totals(source, domain) for source in sources]
-        noisy = mechanism.release(exact, statistic.sensitivity(domain), entropy)
+        sensitivity = statistic.sensitivity(domain)
+        if isinstance(statistic, Top):
+            noisy = mechanism.rank(exact, sensitivity, statistic.k, entropy)
+        else:
+            noisy = mechanism.release(exact, sensitivity, entropy)
         return list(zip(*noisy, strict=True))
     if hasattr(statistic, "ladder"):
         ladders = [statistic.ladder(edges) for edges in sources]

@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from duffdp.domain import Domain
+from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
 from duffdp.ledger.charge import Result
@@ -98,7 +98,7 @@ class Release:
         return self.facts.unit.contributions
 
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> PublicSet:
         return self.facts.domain
 
     @property
@@ -128,6 +128,18 @@ class Release:
         fact = self.statistic
         return entry(fact.name).title(fact.parameters) if fact.name in REGISTRY else fact.name
 
+    @property
+    def counted(self) -> str | None:
+        """What its counts are numbers of: "rows", "people", or rows of people, so many each at
+        most; None for other releases.
+        """
+        if self.unit.kind == "edge" or {column.kind for column in self.columns} != {"count"}:
+            return None
+        if self.unit.kind == "row":
+            return "rows"
+        many = self.contributions
+        return "people" if many == 1 else f"rows of people, at most {many} each"
+
     def __float__(self) -> float:
         return float(self.value)
 
@@ -141,6 +153,7 @@ class Release:
         what = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
         groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
         value = "" if self.grouped else f": {self.value!r}"
+        value += "" if self.counted is None else f" {self.counted}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         cost = f"epsilon={self.epsilon:g} for each {self.unit}"
         return f"<Release {what}{value}, {cost}{groups}{seeded}>"
@@ -298,7 +311,7 @@ def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
     names: list[str] = []
     for column in columns:
         name = column.name
-        while name in by:
+        while name in by or name in names:
             name += "_value"
         names.append(name)
     return names

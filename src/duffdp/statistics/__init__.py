@@ -6,6 +6,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from duffdp.statistics.cells import Cells, Top
     from duffdp.statistics.count import Count
     from duffdp.statistics.ladder import Statistic
     from duffdp.statistics.mean import Mean
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from duffdp.statistics.trimmed_mean import TrimmedMean
 
 __all__ = [
+    "Cells",
     "Count",
     "Mean",
     "Median",
@@ -25,11 +27,13 @@ __all__ = [
     "Quantiles",
     "Stars",
     "Statistic",
+    "Top",
     "Triangles",
     "TrimmedMean",
 ]
 
 _HOME = {
+    "Cells": "cells",
     "Count": "count",
     "Mean": "mean",
     "Median": "quantile",
@@ -38,6 +42,7 @@ _HOME = {
     "Quantiles": "quantiles",
     "Stars": "stars",
     "Statistic": "ladder",
+    "Top": "cells",
     "Triangles": "triangles",
     "TrimmedMean": "trimmed_mean",
 }

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from duffdp.domain import Domain
+from duffdp.domain import PublicSet
 from duffdp.parameters import Choice
 
 Parameters = Mapping[str, Any]
@@ -57,8 +57,8 @@ class Finish:
     `columns` of a domain names what is released; `values` makes it of a group's numbers.
     """
 
-    columns: Callable[[Domain], tuple[Column, ...]]
-    values: Callable[[Domain, Sequence[int]], Sequence[Any]]
+    columns: Callable[[PublicSet], tuple[Column, ...]]
+    values: Callable[[PublicSet, Sequence[int]], Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,10 +80,16 @@ class Entry:
     shape
         Whether a release without groups is one value, a list of them or a dictionary.
     outputs
-        The public set: a grid, a grid or categories, the counts that a graph can have, or one that
-        the statistic makes of its own parameters.
+        The public set: a grid, a grid or categories, the counts that a graph can have, one that
+        the statistic makes of its own parameters, or that or categories.
     own_domain
-        That set, for checked parameters.
+        That set, for checked parameters; None if they do not make one.
+    check_domain
+        Refuses a public set that does not fit the checked parameters.
+    said_by_domain
+        Those of its parameters that the public set says already.
+    column_optional
+        Whether rows of a table can be meant, and no column of it.
     several
         The statistic, and its parameter, that stand for this one where its own parameter is a list.
     lines
@@ -116,8 +122,11 @@ class Entry:
     summary: str = ""
     read: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     shape: Literal["value", "list", "dictionary"] = "value"
-    outputs: Literal["grid", "grid or categories", "counts", "own"] = "grid"
-    own_domain: Callable[[Parameters], Domain] | None = None
+    outputs: Literal["grid", "grid or categories", "counts", "own", "own or categories"] = "grid"
+    own_domain: Callable[[Parameters], PublicSet | None] | None = None
+    check_domain: Callable[[Parameters, PublicSet], None] = lambda *_: None
+    said_by_domain: frozenset[str] = frozenset()
+    column_optional: bool = False
     optional: frozenset[str] = frozenset()
     finish: Callable[[Parameters, Choice], Finish | None] = lambda *_: None
     several: tuple[str, str] | None = None
@@ -163,10 +172,15 @@ def as_numbered(parts: Sequence[Part]) -> Finish:
     """
     columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
 
-    def values(domain: Domain, numbers: Sequence[int]) -> list[Any]:
+    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
         return [
-            domain.value(number) if column.kind == "candidate" else max(0, number)
+            _candidate(domain, number) if column.kind == "candidate" else max(0, number)
             for column, number in zip(columns, numbers, strict=True)
         ]
 
     return Finish(lambda _: columns, values)
+
+
+def _candidate(domain: PublicSet, index: int) -> Any:
+    assert hasattr(domain, "value")  # cells have counts, and no candidates
+    return domain.value(index)

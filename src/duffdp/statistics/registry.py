@@ -8,6 +8,7 @@ from fractions import Fraction
 
 from duffdp.errors import DuffError
 from duffdp.parameters import Choice, read_k, read_nodes, read_q, read_qs, read_trim, share_text
+from duffdp.statistics.cell_entries import ENTRIES as CELLS
 from duffdp.statistics.entry import Entry, Parameters, Part
 
 # The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 /
@@ -162,6 +163,7 @@ ENTRIES = (
         lines="of all",
         choices=("best",),
     ),
+    *CELLS,
     Entry(
         name="triangles",
         summary="A private number of triangles of a graph; the guarantee is for one edge.",
