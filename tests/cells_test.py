@@ -313,6 +313,7 @@ def test_counts_are_clamped_projected_or_left(monkeypatch):
 def test_labels_differ():
     assert labels(Categories(["a", 1])) == ("a", "1")
     assert labels(Categories(["1", 1])) == ("'1'", "1")
+    assert labels(Categories(["a", ""])) == ("'a'", "''")
 
     class Same:
         def __repr__(self):
@@ -324,6 +325,12 @@ def test_labels_differ():
         frame, column="c", categories=["a", "a_value"], by="a", keys=["x"], epsilon=SURE
     )
     assert found.value.columns == ["a", "a_value", "a_value_value"]
+    relation = ENGINES["duckdb"]({"c": (pa.string(), ["a", "A"]), "g": (pa.int64(), [1, 1])})
+    cases = duffdp.histogram(
+        relation, column="c", categories=["a", "A"], by="g", keys=[1], epsilon=SURE
+    )
+    assert cases.value.columns == ["g", "a", "A_value"]
+    assert cases.value.fetchall() == [(1, 1, 1)]
 
 
 def test_the_bound_of_a_count_is_the_quantile_of_its_noise():

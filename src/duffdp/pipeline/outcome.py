@@ -307,13 +307,16 @@ def released(recipe: Recipe, facts: Facts, result: Result, data: Any) -> Release
 
 
 def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
-    """The names of value columns in a frame that has key columns as well."""
-    names: list[str] = []
+    """The names of value columns in a frame that has key columns as well; some engines do not tell
+    upper from lower case.
+    """
+    names, taken = [], {name.casefold() for name in by}
     for column in columns:
         name = column.name
-        while name in by or name in names:
+        while name.casefold() in taken:
             name += "_value"
         names.append(name)
+        taken.add(name.casefold())
     return names
 
 

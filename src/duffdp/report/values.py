@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
-from duffdp.domain import Categories, Grid
+from duffdp.domain import Categories, Grid, Membership
 from duffdp.pipeline.outcome import Release
 from duffdp.report.words import written
 from duffdp.statistics.registry import entry
@@ -42,7 +42,10 @@ def values(release: Release) -> Values:
                 assert isinstance(domain, Grid | Categories)
                 place = domain.index(value)
             rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
-    texts = [f"{value:,.10g}" if place < 0 else written(value, domain) for _, value, place in rows]
+    number = "{:.4f}" if isinstance(domain, Membership) else "{:,.10g}"  # a share has few digits
+    texts = [
+        number.format(value) if place < 0 else written(value, domain) for _, value, place in rows
+    ]
     columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
     named = "value" if several else release.title.lower()
     return Values(

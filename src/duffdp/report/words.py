@@ -162,10 +162,10 @@ def _cells(release: Release) -> str:
     if isinstance(domain, Categories):
         if all(column.kind == "candidate" for column in release.columns):
             return f"the {domain.size} possible answers: {_named(domain)}"
-        return f"the {domain.size} values that are counted, and no others: {_named(domain)}"
+        return f"the values that are counted, and no others: {_named(domain)}"
     assert isinstance(domain, Bins)
     listed = [domain.label(i) for i in range(domain.size)]
-    return f"the {domain.size} bins; records outside of them are not counted: {_few(listed)}"
+    return f"the bins; records outside of them are not counted: {_few(listed)}"
 
 
 def _named(categories: Categories) -> str:

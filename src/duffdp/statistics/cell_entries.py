@@ -120,14 +120,14 @@ def projected(numbers: Sequence[int]) -> list[int]:
 
 
 def labels(domain: PublicSet) -> tuple[str, ...]:
-    """What the cells are called: different texts, whatever the values are."""
+    """What the cells are called: different texts, none of them empty, whatever the values are."""
     from duffdp.domain import Bins, Categories
 
     if isinstance(domain, Bins):
         return tuple(map(domain.label, range(domain.size)))
     assert isinstance(domain, Categories)
     texts = [str(value) for value in domain]
-    if len(set(texts)) < len(texts):
+    if len(set(texts)) < len(texts) or "" in texts:
         texts = [repr(value) for value in domain]
     while len(set(texts)) < len(texts):
         texts = [f"{text} ({i})" for i, text in enumerate(texts, 1)]

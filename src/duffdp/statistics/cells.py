@@ -56,6 +56,21 @@ class Top(Cells):
     ----------
     k
         How many places of the order.
+
+    Privacy
+    -------
+    As `Cells`: one record moves one number by 1, and `duffdp.mechanisms.Ranking` puts noise on all
+    of them before it looks for the largest.
+
+    References
+    ----------
+    `docs/theory.md`, "The most common values".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> duffdp.statistics.Top(3).k
+    3
     """
 
     def __init__(self, k: int) -> None:
