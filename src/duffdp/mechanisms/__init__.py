@@ -15,10 +15,24 @@ if TYPE_CHECKING:
     from duffdp.mechanisms.geometric import Geometric
     from duffdp.mechanisms.joint import Joint
     from duffdp.mechanisms.piecewise_laplace import PiecewiseLaplace
+    from duffdp.mechanisms.staircase import Staircase
 
-__all__ = ["Exponential", "Geometric", "Joint", "Law", "PermuteAndFlip", "PiecewiseLaplace"]
+__all__ = [
+    "Exponential",
+    "Geometric",
+    "Joint",
+    "Law",
+    "PermuteAndFlip",
+    "PiecewiseLaplace",
+    "Staircase",
+]
 
-_HOME = {"Geometric": "geometric", "Joint": "joint", "PiecewiseLaplace": "piecewise_laplace"}
+_HOME = {
+    "Geometric": "geometric",
+    "Joint": "joint",
+    "PiecewiseLaplace": "piecewise_laplace",
+    "Staircase": "staircase",
+}
 # Importable from here for one more version.
 _MOVED = {
     "ErrorExponential",

@@ -12,6 +12,7 @@ HOMES = {
     "permute-and-flip": ("permute_and_flip", "PermuteAndFlip"),
     "joint-exponential": ("joint", "Joint"),
     "two-sided-geometric": ("geometric", "Geometric"),
+    "staircase": ("staircase", "Staircase"),
     "piecewise-laplace": ("piecewise_laplace", "PiecewiseLaplace"),
 }
 
