@@ -11,8 +11,8 @@ from scipy import stats
 
 from duffdp import DuffError
 from duffdp.mechanisms import Geometric
-from duffdp.sampling.entropy import SeededEntropy, entropy
-from duffdp.sampling.geometric import two_sided_geometric
+from duffdp.sampling.entropy import entropy
+from duffdp.sampling.geometric import two_sided_geometrics
 
 FALSE_ALARM = 1e-9
 
@@ -59,16 +59,13 @@ def test_draws_follow_the_law():
 
 
 def test_refinement_decides(monkeypatch):
-    """With three bits at a time nearly every draw is refined; the law stays."""
-    import duffdp.sampling.lazy_uniform as module
+    """Where the first pass in doubles leaves every number open; the law stays."""
+    import duffdp.sampling.geometric as module
 
-    class Few(SeededEntropy):
-        def words(self, size):
-            return super().words(size) >> np.uint64(61)
-
-    monkeypatch.setattr(module, "WORD", 3)
-    source = Few(np.random.default_rng(2))
-    found = np.array([3 + two_sided_geometric(Fraction(1, 2), source) for _ in range(6_000)])
+    unsure = np.zeros(6_000), np.ones(6_000)
+    monkeypatch.setattr(module, "_bounds", lambda words, epsilon: [x[: len(words)] for x in unsure])
+    source = entropy(2)
+    found = 3 + np.array(two_sided_geometrics(Fraction(1, 2), 6_000, source), dtype=np.int64)
     assert p_value(found, 0.5, 3) > FALSE_ALARM
     assert p_value(found, 0.7, 3) < FALSE_ALARM
 

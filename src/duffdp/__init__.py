@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
     from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
-    from duffdp.pipeline.verbs.summary import describe, mean, mode, trimmed_mean
+    from duffdp.pipeline.verbs.summary import describe, mode, trimmed_mean
+    from duffdp.pipeline.verbs.sums import mean, sum
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.privacy import Loss, PrivacyUnit
     from duffdp.statistics.ladder import ladder, reach
@@ -59,6 +60,7 @@ __all__ = [
     "research",
     "stars",
     "statistics",
+    "sum",
     "testing",
     "triangles",
     "trimmed_mean",
@@ -74,7 +76,8 @@ _HOME = {
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
     "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
-    "pipeline.verbs.summary": ("describe", "mean", "mode", "trimmed_mean"),
+    "pipeline.verbs.summary": ("describe", "mode", "trimmed_mean"),
+    "pipeline.verbs.sums": ("mean", "sum"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "privacy": ("Loss", "PrivacyUnit"),
     "statistics.ladder": ("ladder", "reach"),

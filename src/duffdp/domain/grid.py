@@ -229,6 +229,12 @@ class Grid:
         """The largest number of which all candidates of a numeric grid are multiples."""
         return Fraction(math.gcd(self._num_lo, self._num_step), self._den)
 
+    @property
+    def units(self) -> tuple[int, int]:
+        """The lower bound and the step as multiples of `exact_unit`."""
+        unit = math.gcd(self._num_lo, self._num_step)
+        return self._num_lo // unit, self._num_step // unit
+
     def multiple(self, many: int) -> int | float | Decimal:
         """So many times `exact_unit`, in the kind of the bounds and step; doubles end at the
         largest of them.

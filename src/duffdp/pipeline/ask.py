@@ -11,6 +11,7 @@ from duffdp.domain import Categories, Domain, Grid
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
+from duffdp.statistics.entry import Finish
 
 EVERYTHING = Selection()
 
@@ -52,6 +53,7 @@ class Ask:
         except TypeError:  # something unhashable among them: let the checks say what is wrong
             made = make_recipe(*given)
         domain = self._domain(made)
+        made.entry.check_domain(made.given, domain)
         if (self.column, self.by, self.keys, self.unit) == (None, None, None, None):
             return Checked(self, made, EVERYTHING, domain)
         where = (self.column, self.by, self.keys, self.unit, made.unit.contributions)
@@ -111,6 +113,12 @@ class Checked:
     recipe: Recipe
     selection: Selection
     domain: Domain
+
+    @property
+    def finish(self) -> Finish:
+        """What is made of the numbers that are drawn."""
+        chosen = self.ask.step is not None or isinstance(self.ask.bounds, Grid)
+        return (self.recipe.finish.on_step if chosen else None) or self.recipe.finish
 
     def domain_for(self, integer: bool, untyped: bool) -> Domain:
         """The public outputs for a column of this type: 1 is the default step of whole numbers."""

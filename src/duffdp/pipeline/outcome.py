@@ -12,7 +12,7 @@ from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
 from duffdp.ledger.charge import Result
 from duffdp.pipeline.accuracy import distance_bound
-from duffdp.pipeline.recipe import Recipe
+from duffdp.pipeline.ask import Checked
 from duffdp.privacy import Loss, PrivacyUnit
 from duffdp.statistics.entry import Column
 from duffdp.statistics.registry import REGISTRY, entry
@@ -248,9 +248,7 @@ class Release:
             kind = facts.domain.kind
             cells = tuple(
                 tuple(
-                    from_json(item, kind)
-                    if column.kind == "candidate" and kind != "category"
-                    else item
+                    from_json(item, kind) if column.kind != "count" and kind != "category" else item
                     for item, column in zip(row, columns, strict=True)
                 )
                 for row in rows
@@ -275,21 +273,21 @@ class Release:
         return json.dumps(self.to_dict())
 
 
-def released(recipe: Recipe, facts: Facts, result: Result, data: Any) -> Release:
+def released(checked: Checked, facts: Facts, result: Result, data: Any) -> Release:
     """The release of drawn numbers: candidates as values, in the shape of the statistic or as a
     frame like the data.
     """
-    columns, domain = recipe.finish.columns(facts.domain), facts.domain
-    cells = tuple(tuple(recipe.finish.values(domain, row)) for row in result.numbers)
+    columns, domain = checked.finish.columns(facts.domain), facts.domain
+    cells = tuple(tuple(checked.finish.values(domain, row)) for row in result.numbers)
     names = _beside(columns, facts.by)
     values = [list(column) for column in zip(*cells, strict=True)]
     value: Any
     if facts.by:
         value = data.answers(dict(zip(names, values, strict=True)))
-    elif recipe.entry.shape == "dictionary":
+    elif checked.recipe.entry.shape == "dictionary":
         value = dict(zip((column.name for column in columns), cells[0], strict=True))
     else:
-        value = list(cells[0]) if recipe.entry.shape == "list" else cells[0][0]
+        value = list(cells[0]) if checked.recipe.entry.shape == "list" else cells[0][0]
     return Release(value, facts, columns, cells, result.time, __version__)
 
 

@@ -150,7 +150,7 @@ def make_releases(
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)
-        releases.append(released(one.checked.recipe, one.facts, result, one.data))
+        releases.append(released(one.checked, one.facts, result, one.data))
         if done is not None:
             done()
     return releases
