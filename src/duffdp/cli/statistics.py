@@ -56,7 +56,8 @@ def command(entry: Entry) -> Callable[..., None]:
 def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
     needed = inspect.Parameter.empty
     own = [(name, PARAMETERS[name], needed) for name in entry.read]
-    chosen = [("mechanism", o.Chosen, o.Mechanism.best)] if len(entry.choices) > 1 else []
+    choices = entry.choices
+    chosen = [("mechanism", o.chosen(choices), choices[0])] if len(choices) > 1 else []
     paid = [("ledger", o.Book, None), ("dataset", o.Dataset, None), ("call_id", o.CallId, None)]
     written = [
         ("form", o.Written, o.Format.table),

@@ -27,6 +27,11 @@ class Values(NamedTuple):
         )
 
 
+def _number(value: Any) -> str:
+    """What is no candidate: whole, or with as many digits as can matter."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
+
+
 def values(release: Release) -> Values:
     """Rows in the order of the release; one without keys if there are no groups."""
     domain = release.domain
@@ -36,7 +41,7 @@ def values(release: Release) -> Values:
         for column, value in zip(release.columns, row, strict=True):
             place = domain.index(value) if column.kind == "candidate" else -1
             rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
-    texts = [f"{value:,.10g}" if place < 0 else written(value, domain) for _, value, place in rows]
+    texts = [_number(value) if place < 0 else written(value, domain) for _, value, place in rows]
     columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
     named = "value" if several else release.title.lower()
     return Values(

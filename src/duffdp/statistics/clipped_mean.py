@@ -13,9 +13,9 @@ import numpy as np
 
 from duffdp.domain import Grid
 from duffdp.engines.source import Source
+from duffdp.statistics.count import Count
 from duffdp.statistics.entry import NOT_DRAWN, Part
 from duffdp.statistics.quantile import Median
-from duffdp.statistics.count import Count
 from duffdp.statistics.soft_counts import SoftCounts, mean_finish, soft_place
 from duffdp.steps import Batch, StepFunction
 

@@ -79,9 +79,9 @@ def mean(
     Utility
     -------
     "best" errs by 0.75 to 1 (upper - lower) / (epsilon n) for n records, a third less at epsilon 5;
-    tight bounds help. "clipped" errs by a few times the spread of the records over epsilon n, almost
-    whatever the bounds are, but a heavy tail is cut: its mean comes out too small, and more records
-    do not help. "distance" errs by 1 to 2 (upper - lower) / (epsilon n).
+    tight bounds help. "clipped" errs by a few times the spread of the records over epsilon n,
+    almost whatever the bounds are, but a heavy tail is cut: its mean comes out too small, and more
+    records help less than they should. "distance" errs by 1 to 2 (upper - lower) / (epsilon n).
 
     Runtime
     -------
@@ -90,8 +90,8 @@ def mean(
 
     References
     ----------
-    `docs/theory.md`, "Mean by soft counts" and "Clipped mean". Geng, Kairouz, Oh and Viswanath, "The
-    staircase mechanism in differential privacy" (2015). Gillenwater and Munoz Medina, "Duff"
+    `docs/theory.md`, "Mean by soft counts" and "Clipped mean". Geng, Kairouz, Oh and Viswanath,
+    "The staircase mechanism in differential privacy" (2015). Gillenwater and Munoz Medina, "Duff"
     (NeurIPS 2020), section 4.1, for "duff".
 
     Examples
