@@ -88,7 +88,10 @@ def test_shares_of_tables_add_up_to_what_is_asked_and_charged(call, where, ledge
         assert (
             release.loss.epsilon == ASKED == sum(part.epsilon for part in release.mechanism.parts)
         )
-        assert sum(part.draws for part in release.mechanism.parts) * groups == len(draws)
+        made = sum(part.draws for part in release.mechanism.parts)
+        if release.mechanism.asked == "clipped":
+            made -= 2  # few records: what centre and radius would cost is spent on the last draw
+        assert made * groups == len(draws)
     assert BUDGET - ledger.remaining_exactly() == ASKED
 
 
@@ -130,7 +133,8 @@ class Watch:
         self.seen, self._ledger = [], ledger
         for name in HOMES:
             self._wrap(patch, owner_of_release(mechanism(name)), "release", "draw")
-        self._wrap(patch, Column, "ask", "read")
+        for name in ("ask", "clamped_sum", "outside"):
+            self._wrap(patch, Column, name, "read")
         for owner in (Column, CategoryColumn, BinColumn, PresentColumn):
             self._wrap(patch, owner, "tally", "read")
         self._wrap(patch, os, "urandom", "bits")

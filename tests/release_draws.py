@@ -19,6 +19,7 @@ import duffdp.mechanisms.geometric as geometric
 import duffdp.mechanisms.joint.proposal as proposal
 import duffdp.mechanisms.mechanism as mechanism
 import duffdp.mechanisms.piecewise_laplace as piecewise_laplace
+import duffdp.mechanisms.staircase as staircase
 from duffdp.audit.neighbours import Distribution, Listed, Stepped
 from duffdp.mechanisms import (
     Exponential,
@@ -28,6 +29,7 @@ from duffdp.mechanisms import (
     PermuteAndFlip,
     PiecewiseLaplace,
     Ranking,
+    Staircase,
 )
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.registry import HOMES
@@ -42,6 +44,7 @@ KNOWN = {
     "lattice",
     "two-sided-geometric",
     "noisy-ranking",
+    "staircase",
     "joint-exponential",
     "piecewise-laplace",
 }
@@ -79,6 +82,7 @@ def recorded(places: Sequence[int] | None = None) -> Iterator[list[Draw]]:
     with pytest.MonkeyPatch.context() as patch:
         _record_races(patch, draws)
         _record_counts(patch, draws)
+        _record_staircases(patch, draws)
         _record_ladders(patch, draws)
         _record_quantiles(patch, draws, places)
         yield draws
@@ -205,6 +209,60 @@ def order_law(totals: tuple[int, ...], epsilon: float, places: int) -> Listed:
         law[order[:places]] += float(sum(runs).sum())
     assert abs(sum(law.values()) - 1) < 1e-9
     return Listed(law)
+
+
+class Stairs:
+    """The law of numbers with staircase noise, from what the sampler is given."""
+
+    def __init__(self, totals: Sequence[int], epsilon: Any, sensitivity: int, width: int) -> None:
+        self._totals, self._epsilon = totals, float(epsilon)
+        self._sensitivity, self._width = sensitivity, width
+        radii = [k * sensitivity + width for k in range(math.ceil(60 / self._epsilon) + 2)]
+        points = (2 * r - 1 if len(totals) == 1 else 2 * r * (r - 1) + 1 for r in radii)
+        weighted = (p * math.exp(-self._epsilon * k) for k, p in enumerate(points))
+        self._log_scale = math.log(math.fsum(weighted)) + math.log(-math.expm1(-self._epsilon))
+
+    def outputs(self) -> Iterator[tuple[int, ...]]:
+        """Points at both sides of the edges of the first steps, in every direction."""
+        edges = [k * self._sensitivity + self._width - side for k in range(3) for side in (0, 1)]
+        around = sorted({0, *edges, *(-edge for edge in edges)})
+        for noise in itertools.product(around, repeat=len(self._totals)):
+            yield tuple(a + b for a, b in zip(self._totals, noise, strict=True))
+
+    def log_probability(self, output: tuple[int, ...], /) -> float:
+        away = sum(abs(a - b) for a, b in zip(self._totals, output, strict=True))
+        step = -((self._width - 1 - away) // self._sensitivity) if away >= self._width else 0
+        return -self._epsilon * step - self._log_scale
+
+
+def _record_staircases(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
+    """Staircase noise: what reaches the sampler is epsilon, the sensitivity and the width."""
+    original = Staircase.release
+
+    def release(self, groups, sensitivity, source):
+        for totals in groups:
+            asked: list[Any] = []
+
+            def noise(*given, asked=asked):
+                asked.append(given)
+                return [7, 5][: given[3]]
+
+            with pytest.MonkeyPatch.context() as inner:
+                inner.setattr(staircase, "staircase", noise)
+                (outputs,) = original(self, [totals], sensitivity, source)
+            ((epsilon, sent, width, numbers, _),) = asked
+            assert numbers == len(totals)
+            exact = [a - b for a, b in zip(outputs, [7, 5], strict=False)]
+            draws.append(
+                Draw(
+                    self,
+                    lambda e=epsilon: float(e),
+                    lambda given=(exact, epsilon, sent, width): Stairs(*given),
+                )
+            )
+        return [[0] * len(totals) for totals in groups]
+
+    patch.setattr(Staircase, "release", release)
 
 
 class _Sign:

@@ -68,6 +68,13 @@ OWN = {
             "`column`. Missing records are dropped, one by one."
         ),
     },
+    "sums.py": {
+        "step": (
+            "What records are rounded to and, if it is given, a mean as well. None: 1 for integer "
+            "types (in CSV and JSON files, which have none, for bounds that are whole numbers), a "
+            "day for dates, else about 2**40 steps between the bounds."
+        ),
+    },
 }
 
 

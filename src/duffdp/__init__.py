@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
     from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
-    from duffdp.pipeline.verbs.summary import describe, mean, mode, trimmed_mean
+    from duffdp.pipeline.verbs.summary import describe, mode, trimmed_mean
+    from duffdp.pipeline.verbs.sums import mean, sum
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.privacy import Loss, PrivacyUnit
     from duffdp.statistics.ladder import ladder, reach
@@ -64,6 +65,7 @@ __all__ = [
     "share",
     "stars",
     "statistics",
+    "sum",
     "testing",
     "top",
     "triangles",
@@ -81,7 +83,8 @@ _HOME = {
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
     "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
-    "pipeline.verbs.summary": ("describe", "mean", "mode", "trimmed_mean"),
+    "pipeline.verbs.summary": ("describe", "mode", "trimmed_mean"),
+    "pipeline.verbs.sums": ("mean", "sum"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "privacy": ("Loss", "PrivacyUnit"),
     "statistics.ladder": ("ladder", "reach"),

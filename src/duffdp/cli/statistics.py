@@ -99,7 +99,8 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         )
         for name in entry.read
     ]
-    chosen = [("mechanism", o.Chosen, o.Mechanism.best)] if len(entry.choices) > 1 else []
+    choices = entry.choices
+    chosen = [("mechanism", o.chosen(choices), choices[0])] if len(choices) > 1 else []
     paid = [("ledger", o.Book, None), ("dataset", o.Dataset, None), ("call_id", o.CallId, None)]
     written = [
         ("form", o.Written, o.Format.table),

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from duffdp.mechanisms.lattice import Lattice
     from duffdp.mechanisms.piecewise_laplace import PiecewiseLaplace
     from duffdp.mechanisms.ranking import Ranking
+    from duffdp.mechanisms.staircase import Staircase
 
 __all__ = [
     "Exponential",
@@ -27,6 +28,7 @@ __all__ = [
     "PermuteAndFlip",
     "PiecewiseLaplace",
     "Ranking",
+    "Staircase",
 ]
 
 _HOME = {
@@ -35,6 +37,7 @@ _HOME = {
     "Lattice": "lattice",
     "PiecewiseLaplace": "piecewise_laplace",
     "Ranking": "ranking",
+    "Staircase": "staircase",
 }
 # Importable from here for one more version.
 _MOVED = {

@@ -18,6 +18,7 @@ HOMES = {
     "joint-exponential": ("joint", "Joint"),
     "two-sided-geometric": ("geometric", "Geometric"),
     "noisy-ranking": ("ranking", "Ranking"),
+    "staircase": ("staircase", "Staircase"),
     "piecewise-laplace": ("piecewise_laplace", "PiecewiseLaplace"),
 }
 

@@ -11,6 +11,7 @@ from duffdp.domain import Categories, Grid, Presence, PublicSet
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
+from duffdp.statistics.entry import Finish
 
 EVERYTHING = Selection()
 
@@ -125,6 +126,12 @@ class Checked:
     recipe: Recipe
     selection: Selection
     domain: PublicSet
+
+    @property
+    def finish(self) -> Finish:
+        """What is made of the numbers that are drawn."""
+        chosen = self.ask.step is not None or isinstance(self.ask.bounds, Grid)
+        return (self.recipe.finish.on_step if chosen else None) or self.recipe.finish
 
     def domain_for(self, integer: bool, untyped: bool) -> PublicSet:
         """The public outputs for a column of this type: 1 is the default step of whole numbers."""

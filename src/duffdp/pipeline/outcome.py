@@ -14,7 +14,7 @@ from duffdp.ledger.charge import Result
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Column
+from duffdp.statistics.entry import Column, Finish
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.version import __version__
 
@@ -261,9 +261,7 @@ class Release:
             kind = facts.domain.kind
             cells = tuple(
                 tuple(
-                    from_json(item, kind)
-                    if column.kind == "candidate" and kind != "category"
-                    else item
+                    from_json(item, kind) if column.kind != "count" and kind != "category" else item
                     for item, column in zip(row, columns, strict=True)
                 )
                 for row in rows
@@ -288,12 +286,12 @@ class Release:
         return json.dumps(self.to_dict())
 
 
-def released(recipe: Recipe, facts: Facts, result: Result, data: Any) -> Release:
+def released(recipe: Recipe, finish: Finish, facts: Facts, result: Result, data: Any) -> Release:
     """The release of drawn numbers: candidates as values, in the shape of the statistic or as a
     frame like the data.
     """
-    columns, domain = recipe.finish.columns(facts.domain), facts.domain
-    cells = tuple(tuple(recipe.finish.values(domain, row)) for row in result.numbers)
+    columns, domain = finish.columns(facts.domain), facts.domain
+    cells = tuple(tuple(finish.values(domain, row)) for row in result.numbers)
     names = _beside(columns, facts.by)
     values = [list(column) for column in zip(*cells, strict=True)]
     value: Any

@@ -21,6 +21,7 @@ from duffdp.pipeline.draw import draw
 from duffdp.pipeline.outcome import Release, released
 from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
+from duffdp.statistics.entry import Finish
 
 if TYPE_CHECKING:
     from duffdp.ledger.ledger import Ledger
@@ -58,6 +59,7 @@ class Prepared:
     """
 
     recipe: Recipe
+    finish: Finish
     facts: Facts
     data: Array | Table | Edges
     entropy: Entropy
@@ -87,7 +89,7 @@ class Prepared:
             keys=selection.keys,
             secure=source.secure,
         )
-        return cls(made, facts, table, source)
+        return cls(made, checked.finish, facts, table, source)
 
 
 ANYWHERE = (None, None, None, None, 1)
@@ -148,7 +150,7 @@ def make_releases(
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)
-        releases.append(released(one.recipe, one.facts, result, one.data))
+        releases.append(released(one.recipe, one.finish, one.facts, result, one.data))
         if done is not None:
             done()
     return releases

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from duffdp.statistics.mode import Mode
     from duffdp.statistics.quantile import Median, Quantile
     from duffdp.statistics.quantiles import Quantiles
+    from duffdp.statistics.soft_counts import SoftCounts
     from duffdp.statistics.stars import Stars
+    from duffdp.statistics.sum import Sum
     from duffdp.statistics.triangles import Triangles
     from duffdp.statistics.trimmed_mean import TrimmedMean
 
@@ -25,8 +27,10 @@ __all__ = [
     "Mode",
     "Quantile",
     "Quantiles",
+    "SoftCounts",
     "Stars",
     "Statistic",
+    "Sum",
     "Top",
     "Triangles",
     "TrimmedMean",
@@ -40,8 +44,10 @@ _HOME = {
     "Mode": "mode",
     "Quantile": "quantile",
     "Quantiles": "quantiles",
+    "SoftCounts": "soft_counts",
     "Stars": "stars",
     "Statistic": "ladder",
+    "Sum": "sum",
     "Top": "cells",
     "Triangles": "triangles",
     "TrimmedMean": "trimmed_mean",

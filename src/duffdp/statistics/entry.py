@@ -13,6 +13,7 @@ from duffdp.parameters import Choice
 Parameters = Mapping[str, Any]
 # What a released number is: a candidate of the domain, a count of records, or another number.
 NumberKind = Literal["candidate", "count", "number"]
+NOT_DRAWN = -1  # in the place of a number that a group was not asked for
 
 
 class Column(NamedTuple):
@@ -33,8 +34,11 @@ class Part:
     The statistic has what the mechanism needs, for the sources of all groups: `windows` of a step
     function, a `profile` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
     `sensitivity` by which one record moves all of them together. It may have `outputs(domain)`,
-    the candidates of its step function where they are not those that records are read on; and
-    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn.
+    the candidates of its step function where they are not those that records are read on;
+    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn; and
+    `asked(numbers, epsilon)`, whether a group is asked at all, given these numbers and the epsilon
+    of the part. If it is not, its number is -1, and the next part that the group is asked gets
+    that epsilon as well: what is spent is the same. The last part is always asked.
 
     `on_coarse_domain` is the mechanism in the place of `mechanism` where candidates are few and
     epsilon is not tiny (`mechanisms/registry.py`): public facts.
@@ -54,11 +58,13 @@ class Finish:
     """What is made of the numbers that were drawn for a group: post-processing, which costs no
     epsilon and sees no record.
 
-    `columns` of a domain names what is released; `values` makes it of a group's numbers.
+    `columns` of a domain names what is released; `values` makes it of a group's numbers. `on_step`
+    is for callers who chose the step, if that makes a difference.
     """
 
     columns: Callable[[PublicSet], tuple[Column, ...]]
     values: Callable[[PublicSet, Sequence[int]], Sequence[Any]]
+    on_step: Finish | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +142,7 @@ class Entry:
     choices: tuple[Choice, ...] = ("best", "duff")
     examples: tuple[Parameters, ...] = ({},)
     distance_bound: Literal["any", "one", "mean"] | None = None
-    planned: Literal["quantile", "mean", "mode"] | None = None
+    planned: Literal["quantile", "mean", "sum", "mode"] | None = None
 
     @property
     def of_graphs(self) -> bool:
