@@ -8,6 +8,7 @@ from fractions import Fraction
 from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
+from duffdp.loss_family import LossFamily
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy
 from duffdp.sampling.staircase import staircase
@@ -54,7 +55,7 @@ class Staircase:
     """
 
     name: ClassVar[str] = "staircase"
-    bounded_range: ClassVar[bool] = False
+    loss_family: ClassVar[LossFamily] = "pure"
 
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = read_epsilon(epsilon)
