@@ -117,6 +117,7 @@ def test_levels_are_ordered():
 # Through the verbs: the laws of what reaches the samplers.
 
 FINE, COARSE, RECORDS = Grid(0.0, 2.0, 2.0**-20), Grid(0.0, 2.0, 2.0**-8), (0.0, 1.0, 2.0)
+LISTED = Grid(0.0, 2.0, 1.0)
 PLACES = [0, 2**20, 2**21]  # of the records among the candidates
 # Every call, and again those that another mechanism draws where candidates are few.
 ON_DOMAINS = [
@@ -124,7 +125,8 @@ ON_DOMAINS = [
     for domain in (FINE, COARSE)
     for call in TABLES
     if domain is FINE
-    or len({str(call([], epsilon=9, bounds=d).mechanism) for d in (FINE, COARSE)}) > 1
+    or len({str(call([], epsilon=9, **call.outputs(bounds=d)).mechanism) for d in (FINE, COARSE)})
+    > 1
 ]
 # How much of epsilon the worst neighbours use, where it is less than nine tenths. The tests below
 # are as sharp as that.
@@ -143,10 +145,15 @@ LEAST = {
 }
 
 
+def on_grid(call, domain):
+    """Bounds for what takes them; a candidate for each record where all are listed."""
+    return call.outputs(bounds=LISTED if call.entry.name == "top" else domain)
+
+
 def check(call, losses):
     """Losses by epsilon: none above it, and one nearly all of it."""
     fact = call(
-        EMPTY[call.entry.of_graphs], epsilon=1, **GIVEN[call.entry.of_graphs]
+        EMPTY[call.entry.of_graphs], epsilon=1, **call.outputs(**GIVEN[call.entry.of_graphs])
     ).mechanism.parts[-1]
     kind = (call.entry.name, fact.name)
     shares = [loss / epsilon for epsilon, loss in losses.items()]
@@ -175,7 +182,9 @@ def test_one_row_through_the_verb(call, domain, container):
 
         def draws_of(data, epsilon=epsilon):
             rows = make([RECORDS[i] for i in data])
-            return laws(lambda: call(rows, epsilon=epsilon, bounds=domain, **where), PLACES)
+            return laws(
+                lambda: call(rows, epsilon=epsilon, **on_grid(call, domain), **where), PLACES
+            )
 
         losses[epsilon] = largest_log_ratio(draws_of, ((a, b) for a, b, _ in neighbours(3, 4)))
     check(call, losses)
@@ -190,13 +199,13 @@ def test_what_is_called_bounded_is_bounded(call, domain):
     @cache
     def draws_of(data):
         rows = [RECORDS[i] for i in data]
-        return laws(lambda: call(rows, epsilon=epsilon, bounds=domain), PLACES)
+        return laws(lambda: call(rows, epsilon=epsilon, **on_grid(call, domain)), PLACES)
 
     widest = 0.0
     for here, there, _ in neighbours(3, 4):
         least, most = log_ratios(draws_of(here), draws_of(there))
         widest = max(widest, most - least)
-    parts = call([1.0], epsilon=epsilon, bounds=domain).loss.parts
+    parts = call([1.0], epsilon=epsilon, **on_grid(call, domain)).loss.parts
     bounded = all(part.family == "bounded-range" for part in parts)
     assert bounded == (widest <= epsilon * WITHIN)
 
@@ -234,7 +243,8 @@ def test_one_row_in_one_of_two_groups_through_the_verb(call, domain):
     """All groups together are one release; a row that counted in two of them, or in none, would
     show."""
     epsilon = FEW_ROWS_EPSILON.get(call.entry.name, 9.0)
-    where = {"column": "x", "by": "g", "keys": ["b", "a"], "epsilon": epsilon, "bounds": domain}
+    where = {"column": "x", "by": "g", "keys": ["b", "a"], "epsilon": epsilon}
+    where |= on_grid(call, domain)
 
     def draws_of(data):
         rows = frame_of([(*ROWS[i], 0) for i in data])
@@ -289,7 +299,7 @@ def test_one_person_with_all_their_rows_through_the_verb(call, domain, contribut
     rows, so it is enough that the laws are within epsilon for every order of all rows and the one
     that it leaves for the others."""
     epsilon = FEW_ROWS_EPSILON.get(call.entry.name, 9.0) * contributions
-    given = {"epsilon": epsilon, "contributions": contributions, "bounds": domain, **by}
+    given = {"epsilon": epsilon, "contributions": contributions, **on_grid(call, domain), **by}
     draws_of = cache(lambda rows, order: people_draws(call, rows, order, **given))
     largest = 0.0
     for rows in CROWDS.values():

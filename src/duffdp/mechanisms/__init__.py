@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from duffdp.mechanisms.joint import Joint
     from duffdp.mechanisms.lattice import Lattice
     from duffdp.mechanisms.piecewise_laplace import PiecewiseLaplace
+    from duffdp.mechanisms.ranking import Ranking
+    from duffdp.mechanisms.staircase import Staircase
 
 __all__ = [
     "Exponential",
@@ -25,6 +27,8 @@ __all__ = [
     "Law",
     "PermuteAndFlip",
     "PiecewiseLaplace",
+    "Ranking",
+    "Staircase",
 ]
 
 _HOME = {
@@ -32,6 +36,8 @@ _HOME = {
     "Joint": "joint",
     "Lattice": "lattice",
     "PiecewiseLaplace": "piecewise_laplace",
+    "Ranking": "ranking",
+    "Staircase": "staircase",
 }
 # Importable from here for one more version.
 _MOVED = {

@@ -17,6 +17,8 @@ HOMES = {
     "lattice": ("lattice", "Lattice"),
     "joint-exponential": ("joint", "Joint"),
     "two-sided-geometric": ("geometric", "Geometric"),
+    "noisy-ranking": ("ranking", "Ranking"),
+    "staircase": ("staircase", "Staircase"),
     "piecewise-laplace": ("piecewise_laplace", "PiecewiseLaplace"),
 }
 

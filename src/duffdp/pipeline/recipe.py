@@ -11,7 +11,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from duffdp.domain import Domain
+from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
 from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON, mechanism
@@ -38,7 +38,7 @@ class Recipe:
     finish: Finish
     coarse: Recipe | None = None  # the same for a domain with few candidates, if that differs
 
-    def on(self, domain: Domain) -> Recipe:
+    def on(self, domain: PublicSet) -> Recipe:
         """The recipe for this domain: by how many candidates it has, which is public."""
         return self if self.coarse is None or domain.size > COARSE else self.coarse
 
@@ -116,7 +116,8 @@ def _with_parts(
         LossPart(family, share * many * total, many, contributions)
         for (family, share), many in draws.items()
     )
-    said = StatisticFact(known.name, {name: _said(value) for name, value in checked.items()})
+    own = (item for item in checked.items() if item[0] not in known.said_by_domain)
+    said = StatisticFact(known.name, {name: _said(value) for name, value in own})
     loss = Loss(total, parts=losses)
     finish = known.finish(checked, choice) or as_numbered(parts)
     return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit, checked, finish)

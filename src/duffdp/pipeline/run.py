@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Domain
-from duffdp.engines.arrays import CategoryColumn, Column, Records, read
+from duffdp.domain import Presence, PublicSet
+from duffdp.engines.arrays import array_source, read
 from duffdp.engines.edges import check_edges
 from duffdp.engines.selection import is_table
 from duffdp.engines.tables import Table
@@ -21,6 +21,7 @@ from duffdp.pipeline.draw import draw
 from duffdp.pipeline.outcome import Release, released
 from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
+from duffdp.statistics.entry import Finish
 
 if TYPE_CHECKING:
     from duffdp.ledger.ledger import Ledger
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
 class Edges:
     """The edges of a graph, not read yet; what no edge could change is checked."""
 
-    def __init__(self, edges: Any, domain: Domain) -> None:
+    def __init__(self, edges: Any, domain: PublicSet) -> None:
         check_edges(edges)
         self._edges, self.domain = edges, domain
 
@@ -40,18 +41,15 @@ class Edges:
 class Array:
     """The records of an array or a list, of which the type is checked."""
 
-    def __init__(self, data: Any, domain_for: Callable[[bool, bool], Domain]) -> None:
+    def __init__(self, data: Any, domain_for: Callable[[bool, bool], PublicSet]) -> None:
         self._records = records = read(data)
-        self.domain = domain_for(records.integer, False)
-        self._column(records._replace(array=records.array[:0]))
+        domain = domain_for(records.integer, False)
+        # The records of an array are its values, which may be missing.
+        self.domain = Presence() if isinstance(domain, Presence) else domain
+        array_source(records._replace(array=records.array[:0]), self.domain)
 
     def sources(self, source: Entropy) -> list[Any]:
-        return [self._column(self._records)]
-
-    def _column(self, records: Records) -> CategoryColumn | Column:
-        if isinstance(self.domain, Categories):
-            return CategoryColumn(records, self.domain)
-        return Column(records, self.domain)
+        return [array_source(self._records, self.domain)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,6 +59,7 @@ class Prepared:
     """
 
     recipe: Recipe
+    finish: Finish
     facts: Facts
     data: Array | Table | Edges
     entropy: Entropy
@@ -90,7 +89,7 @@ class Prepared:
             keys=selection.keys,
             secure=source.secure,
         )
-        return cls(made, facts, table, source)
+        return cls(made, checked.finish, facts, table, source)
 
 
 ANYWHERE = (None, None, None, None, 1)
@@ -151,7 +150,7 @@ def make_releases(
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)
-        releases.append(released(one.recipe, one.facts, result, one.data))
+        releases.append(released(one.recipe, one.finish, one.facts, result, one.data))
         if done is not None:
             done()
     return releases
