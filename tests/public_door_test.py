@@ -15,6 +15,7 @@ import pytest
 import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, Plan
 from duffdp.engines.arrays import CategoryColumn, Column
+from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.registry import HOMES, mechanism
 from duffdp.statistics.registry import REGISTRY
@@ -130,7 +131,13 @@ class Watch:
         self.seen, self._ledger = [], ledger
         for name in HOMES:
             self._wrap(patch, owner_of_release(mechanism(name)), "release", "draw")
-        for owner, name in ((Column, "ask"), (Column, "tally"), (CategoryColumn, "tally")):
+        reads = (
+            (Column, "ask"),
+            (Column, "tally"),
+            (CategoryColumn, "tally"),
+            (PairColumns, "sources"),
+        )
+        for owner, name in reads:
             self._wrap(patch, owner, name, "read")
         self._wrap(patch, os, "urandom", "bits")
 

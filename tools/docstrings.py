@@ -11,6 +11,7 @@ import ast
 import re
 import sys
 import textwrap
+from collections.abc import Set
 from pathlib import Path
 
 VERBS = Path(__file__).parent.parent / "src" / "duffdp" / "pipeline" / "verbs"
@@ -59,11 +60,13 @@ SHARED = {
         "need not be right for the guarantee to hold."
     ),
 }
+# Parameters that mean something of their own for a verb.
+OWN = {"slope": {"data", "step"}}
 
 
-def described(docstring: str, names: list[str], indent: str) -> str:
+def described(docstring: str, names: list[str], indent: str, kept: Set[str] = frozenset()) -> str:
     """A docstring whose Parameters section holds an entry for every parameter in order, the shared
-    ones as above.
+    ones as above but for those that are kept.
     """
     head, rest = docstring.split(f"{indent}Parameters\n{indent}----------\n", 1)
     body, tail = re.split(rf"\n+(?={indent}Returns\n)", f"\n{rest}", maxsplit=1)
@@ -73,7 +76,7 @@ def described(docstring: str, names: list[str], indent: str) -> str:
         own[name.strip()] = text
     entries = []
     for name in names:
-        if name in SHARED:
+        if name in SHARED and name not in kept:
             flat = " ".join(SHARED[name].split())
             text = textwrap.fill(
                 flat, WIDTH, initial_indent=indent + "    ", subsequent_indent=indent + "    "
@@ -93,7 +96,8 @@ def rewritten(source: str) -> str:
         arguments = [
             a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
         ]
-        source = source.replace(text, described(text, arguments, "    "))
+        kept = OWN.get(node.name, frozenset())
+        source = source.replace(text, described(text, arguments, "    ", kept))
     return source
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from duffdp.pipeline.plan import Plan
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
+    from duffdp.pipeline.verbs.pairs import slope
     from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
     from duffdp.pipeline.verbs.summary import describe, mean, mode, trimmed_mean
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
@@ -57,6 +58,7 @@ __all__ = [
     "release",
     "report",
     "research",
+    "slope",
     "stars",
     "statistics",
     "testing",
@@ -73,6 +75,7 @@ _HOME = {
     "pipeline.plan": ("Plan",),
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
+    "pipeline.verbs.pairs": ("slope",),
     "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
     "pipeline.verbs.summary": ("describe", "mean", "mode", "trimmed_mean"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),

@@ -30,6 +30,8 @@ PARAMETERS: dict[str, Any] = {
         float, typer.Option("--trim", help="The share that is cut off at either end, below 0.5.")
     ],
     "k": Annotated[int, typer.Option("-k", help="Edges of a star: 2 or more.")],
+    "x": Annotated[str, typer.Option("--x", metavar="COLUMN", help="The column of x.")],
+    "y": Annotated[str, typer.Option("--y", metavar="COLUMN", help="The column of y.")],
     "nodes": Annotated[
         int,
         typer.Option("--nodes", help="The public number of nodes, those without edges included."),
@@ -87,7 +89,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("data", o.Data, needed),
         ("pipe", o.Pipe, None),
         *own,
-        ("column", o.Column, needed),
+        *([] if entry.of_pairs else [("column", o.Column, needed)]),
         ("epsilon", o.Epsilon, needed),
         *outputs,
         ("step", o.Step, None),

@@ -7,9 +7,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from duffdp.domain import Array, Floats
+from duffdp.domain import Array, Floats, Ints
 from duffdp.engines.arrays.untyped import doubles
-from duffdp.errors import UnsupportedData
 
 LARGEST, SMALLEST = 2.0**300, 2.0**-300
 
@@ -36,6 +35,16 @@ class Pairs(NamedTuple):
         return cls.of(doubles(x), doubles(y))
 
 
+def pairs_by_group(x: Floats, y: Floats, group: Ints | None, many: int) -> list[Pairs]:
+    """The pairs of every group, in order; all together without groups."""
+    if group is None:
+        return [Pairs.of(x, y)]
+    by = np.argsort(group, kind="stable")
+    cuts = np.cumsum(np.bincount(group, minlength=many))[:-1]
+    parts = zip(np.split(x[by], cuts), np.split(y[by], cuts), strict=True)
+    return [Pairs.of(*part) for part in parts]
+
+
 def within_range(values: Floats) -> Floats:
     """Numbers whose products and differences doubles bear without an error."""
     clamped = np.clip(values, -LARGEST, LARGEST)
@@ -43,13 +52,21 @@ def within_range(values: Floats) -> Floats:
     return kept
 
 
-def as_doubles(name: str, array: Array) -> Floats:
-    """Numbers of any type, as doubles; of objects each that is none is nan."""
+def as_doubles(array: Array, missing: Array | None) -> Floats:
+    """Numbers of any type as doubles; nan for what is missing, and for objects that are none."""
     if array.dtype == object:
-        return doubles(array)
-    if array.dtype.kind not in "fiub":
-        raise UnsupportedData(
-            f"{name} must be numbers, got dtype {array.dtype}. Pass another column or convert it."
-        )
-    with np.errstate(all="ignore"):  # a record beyond all doubles is infinite, without a word
-        return array.astype(np.float64)
+        numbers = doubles(array)
+    else:
+        with np.errstate(all="ignore"):  # a record beyond all doubles is infinite, without a word
+            numbers = array.astype(np.float64)
+    if missing is not None:
+        numbers[missing] = np.nan
+    return numbers
+
+
+def no_numbers(given: str) -> str:
+    """What is wrong with one side of the pairs."""
+    return (
+        f"pairs must be of numbers, got {given}. Pass another column, or convert it: dates, for "
+        "example, to days."
+    )

@@ -77,7 +77,8 @@ def make_recipe(
         )
     )
     bounded = all(made.bounded_range for _, made in drawing)
-    said = StatisticFact(known.name, {name: _said(value) for name, value in checked.items()})
+    given = {name: value for name, value in checked.items() if value is not None}
+    said = StatisticFact(known.name, {name: _said(value) for name, value in given.items()})
     unit = PrivacyUnit("row")
     if known.of_graphs:
         unit = PrivacyUnit("edge")

@@ -13,7 +13,7 @@ from duffdp.errors import DuffError
 from duffdp.facts import MechanismPart
 from duffdp.pipeline.outcome import Release
 from duffdp.privacy import UnitKind
-from duffdp.statistics.registry import entry
+from duffdp.statistics.registry import REGISTRY, entry
 
 _FEW = 12  # so many categories are named, more are counted
 _UTILITIES = {
@@ -21,6 +21,8 @@ _UTILITIES = {
     "signed": "how many records would have to join or leave to make it true, "
     "or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
+    "balance": "how many records would have to join until as many pairs have a slope above it as "
+    "below, in sixteenths of a record",
     "ladder": "at least how many edges would have to be added or removed to make it true",
 }
 _UNITS: dict[UnitKind, str] = {
@@ -135,11 +137,13 @@ def assumed_public(release: Release) -> list[str]:
             if isinstance(domain.step, dt.timedelta)
             else number(float(domain.step))
         )
+        name = release.statistic.name
+        pairs = name in REGISTRY and entry(name).of_pairs
+        outside = "" if pairs else "; records outside count as the nearest of them"
         first = (
             f"the possible answers: from {written(domain.lower, domain)} to "
             f"{written(domain.upper, domain)} "
-            f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest "
-            "of them"
+            f"in steps of {step}, {domain.size:,} in all{outside}"
         )
     grouped = (
         ["the list of groups; a group without rows has an answer too"] if release.grouped else []

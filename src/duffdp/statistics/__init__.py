@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from duffdp.statistics.mode import Mode
     from duffdp.statistics.quantile import Median, Quantile
     from duffdp.statistics.quantiles import Quantiles
+    from duffdp.statistics.slope import Slope
     from duffdp.statistics.stars import Stars
     from duffdp.statistics.triangles import Triangles
     from duffdp.statistics.trimmed_mean import TrimmedMean
@@ -23,6 +24,7 @@ __all__ = [
     "Mode",
     "Quantile",
     "Quantiles",
+    "Slope",
     "Stars",
     "Statistic",
     "Triangles",
@@ -36,6 +38,7 @@ _HOME = {
     "Mode": "mode",
     "Quantile": "quantile",
     "Quantiles": "quantiles",
+    "Slope": "slope",
     "Stars": "stars",
     "Statistic": "ladder",
     "Triangles": "triangles",

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from duffdp.domain import Ints
+from duffdp.domain import Array, Ints
 
 BLOCK = 64  # so many neighbours are compared one with another before halves are merged
 
@@ -45,20 +45,21 @@ def list_inversions(permutation: Ints) -> tuple[Ints, Ints]:
     return larger.astype(np.int64), smaller.astype(np.int64)
 
 
-def _rows(values: Ints, width: int) -> Ints:
+def _rows(values: Ints, width: int) -> Array:
     """Values in rows of this width, filled up with larger ones that are in order."""
     size = len(values)
     filled = np.concatenate([values, np.arange(size, size + -size % width)])
-    return filled.astype(np.int32 if len(filled) < 2**31 else np.int64).reshape(-1, width)
+    narrow = np.int32 if len(filled) < 2**31 else np.int64
+    return filled.astype(narrow).reshape(-1, width)
 
 
-def _within_rows(rows: Ints) -> Iterator[tuple[Ints, Ints]]:
+def _within_rows(rows: Array) -> Iterator[tuple[Array, Array]]:
     for gap in range(1, rows.shape[1]):
         found = rows[:, :-gap] > rows[:, gap:]
         yield rows[:, :-gap][found], rows[:, gap:][found]
 
 
-def _between_rows(rows: Ints) -> Iterator[tuple[Ints, Ints]]:
+def _between_rows(rows: Array) -> Iterator[tuple[Array, Array]]:
     """Sorted rows are merged two by two; what is larger than a value of the right one is the end of
     the left one.
     """

@@ -68,8 +68,9 @@ class PairSlopes:
         passed = self._between(passed, low, high)
         passed.sort()
         places = np.union1d(reached, passed)
-        fallen = sum(np.searchsorted(part, places, side="right") for part in (reached, passed))
-        return places, self.balance(low) - fallen
+        fallen = np.searchsorted(reached, places, side="right")
+        fallen += np.searchsorted(passed, places, side="right")
+        return places.astype(np.int64), self.balance(low) - fallen.astype(np.int64)
 
     def _between(self, places: Ints, low: int, high: int) -> Ints:
         return places[(places > low) & (places <= min(high, self._grid.size - 1))]
@@ -106,7 +107,7 @@ class PairSlopes:
 def tells_apart(grid: Grid) -> bool:
     """Whether doubles tell the candidates of a grid apart, with room for the slopes between."""
     largest = max(abs(float(grid.value(0))), abs(float(grid.value(grid.size - 1))))
-    return bool(2.0**-250 <= grid.spacing and largest <= 2.0**300) and (
+    return bool(grid.spacing >= 2.0**-250 and largest <= 2.0**300) and (
         largest / grid.spacing <= 2**46
     )
 

@@ -5,10 +5,24 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from duffdp.errors import DuffError
-from duffdp.parameters import Choice, read_k, read_nodes, read_q, read_qs, read_trim, share_text
+from duffdp.parameters import (
+    Choice,
+    read_k,
+    read_nodes,
+    read_q,
+    read_qs,
+    read_trim,
+    read_x,
+    read_y,
+    share_text,
+)
 from duffdp.statistics.entry import Entry, Parameters, Part
+
+if TYPE_CHECKING:
+    from duffdp.domain import Domain
 
 # The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 /
 # epsilon: enough for most.
@@ -75,6 +89,21 @@ def _describe(_: Parameters, choice: Choice) -> tuple[Part, ...]:
         Part(Count(), "two-sided-geometric", ("count",), COUNT_SHARE, kind="count"),
         Part(Quantiles(qs), "joint-exponential", tuple(SUMMARY), 1 - COUNT_SHARE),
     )
+
+
+def _slope(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    """In parts of a record, or in whole ones by the paper's mechanism."""
+    from duffdp.statistics.slope import Slope
+
+    if choice == "duff":
+        return (Part(Slope(), "exponential", ("slope",), utility="distance"),)
+    return (Part(Slope("balance"), "permute-and-flip", ("slope",), utility="balance"),)
+
+
+def _slope_outputs(domain: Domain) -> None:
+    from duffdp.statistics.slope import check_candidates
+
+    check_candidates(domain)
 
 
 def _triangles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -158,6 +187,17 @@ ENTRIES = (
         shape="dictionary",
         lines="of all",
         choices=("best",),
+    ),
+    Entry(
+        name="slope",
+        summary="A private slope of one column over another: the median of the slopes of all "
+        "pairs of rows.",
+        parts=_slope,
+        title=lambda given: f"Slope of {given['y']} over {given['x']}" if given else "Slope",
+        read={"x": read_x, "y": read_y},
+        optional=frozenset({"x", "y"}),
+        of_pairs=True,
+        check_outputs=_slope_outputs,
     ),
     Entry(
         name="triangles",

@@ -45,9 +45,9 @@ def order(keys: Residuals, ties: Ints | None = None) -> Ints:
 
 def equal_to_next(keys: Residuals, positions: Ints) -> Array:
     """Whether each residual in this order equals the one that follows."""
-    return np.logical_and.reduce(
-        [part[positions[1:]] == part[positions[:-1]] for part in keys], axis=0
-    )
+    first, second, third = (part[positions[1:]] == part[positions[:-1]] for part in keys)
+    equal: Array = first & second & third
+    return equal
 
 
 def compare(one: Residuals, other: Residuals) -> Ints:

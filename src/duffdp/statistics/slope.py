@@ -112,7 +112,8 @@ class Slope:
         n, parts = slopes.records, self._parts
         level = np.arange(most + 1)
         # As large as the balance can be at each level; without a record it is 0.
-        reach = np.maximum.accumulate((level * level + level * parts * (2 * n - 1)) // (2 * parts**2))
+        reach = level * (level + parts * (2 * n - 1)) // (2 * parts**2)
+        reach = np.maximum.accumulate(reach)
 
         def level_of(balance: Ints) -> Ints:
             """With the sign of the balance; one more than `most` for all that is beyond."""
