@@ -53,13 +53,18 @@ NOT_TAKEN = (
 UNSEEN = {"value", "low", "high", "time"}  # what may differ in a release
 
 
-def sources(data: Any, options: dict[str, Any]) -> list[Any]:
+def sources(data: Any, verb: str, options: dict[str, Any]) -> list[Any]:
     """What the engine counts, one a group: the one place that knows the library from inside."""
     from duffdp.pipeline.ask import Ask
     from duffdp.pipeline.run import Prepared
 
     statistic = "mode" if "categories" in options else "median"
-    prepared = Prepared.of(Ask(statistic=statistic, epsilon=1, **options), data, None)
+    columns = {name: options[name] for name in ("x", "y") if name in options}
+    if verb == "slope":
+        statistic, data = "slope", data if columns else (data, data)
+    given = {name: value for name, value in options.items() if name not in columns}
+    ask = Ask(statistic=statistic, epsilon=1, parameters=columns, **given)
+    prepared = Prepared.of(ask, data, None)
     return prepared.data.sources(prepared.entropy)
 
 
@@ -73,10 +78,22 @@ def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:
 
         return Counter({"edges": len(read_edges(data).first)})
     found: Counter[Any] = Counter()
-    for group, source in enumerate(sources(data, options)):
+    for group, source in enumerate(sources(data, verb, options)):
+        if verb == "slope":
+            found.update((group, *pair) for pair in zip(*source, strict=True))
+            continue
         for index, count in zip(*source.tally(), strict=True):
             found["rows" if "unit" in options else (group, int(index))] += int(count)
     return found
+
+
+def released(verb: str, data: Any, options: dict[str, Any]) -> Any:
+    """What a verb makes of a table; records without a second column are beside themselves."""
+    if verb != "slope":
+        return getattr(duffdp, verb)(data, *SHARES.get(verb, []), epsilon=1.0, **options)
+    if "x" in options:
+        return duffdp.slope(**options, data=data, epsilon=1.0)
+    return duffdp.slope(data, data, **options, epsilon=1.0)
 
 
 def observed(scenario: Scenario, data: Any, folder: Path) -> dict[str, Any]:
@@ -96,9 +113,7 @@ def observed(scenario: Scenario, data: Any, folder: Path) -> dict[str, Any]:
     ):
         warnings.simplefilter("always")
         try:
-            verb = getattr(duffdp, scenario.verb)
-            release = verb(data, *SHARES.get(scenario.verb, []), epsilon=1.0, **options)
-            seen["release"] = _public(release)
+            seen["release"] = _public(released(scenario.verb, data, options))
         except (Exception, PanicException) as error:
             seen["error"] = type(error).__name__, str(error)
     # Python warns of unclosed files when it collects them, whoever opened them.
