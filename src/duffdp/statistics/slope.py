@@ -10,14 +10,16 @@ from typing import Any, Literal
 import numpy as np
 
 from duffdp.domain import Domain, Grid, Ints
-from duffdp.engines.pairs import Pairs
+from duffdp.engines.pairs import LARGEST, Pairs
 from duffdp.errors import BoundsError, DuffError
-from duffdp.statistics.pair_slopes import PairSlopes, tells_apart
+from duffdp.statistics.pair_slopes import MOST_STEPS, PairSlopes
 from duffdp.steps import Batch, StepFunction, Tail, merged
 
 PARTS = 16  # of a record: how finely the balance is counted
 LISTED = (2**16, 2**22)  # changes of the balance that are listed at once: 16 a record, within these
 MOST_LISTED = 2**25  # in one window, about; the rest is left to the tail
+
+LEAST_STEP = 2.0**-250  # so that at most one candidate beside 0 counts as 0
 
 Utility = Literal["distance", "balance"]
 
@@ -156,9 +158,15 @@ def check_candidates(domain: Domain) -> None:
             f"the bounds of a slope are two numbers, got {domain!r:.80}. Pass for example "
             "bounds=(-10, 10)."
         )
-    if not tells_apart(domain):
+    low, high = (abs(float(domain.value(i))) for i in (0, domain.size - 1))
+    if max(low, high) > LARGEST or domain.spacing < LEAST_STEP:
         raise BoundsError(
-            "the candidates of a slope must not lie closer than 2**-46 of the larger bound, got "
+            "the bounds of a slope lie within 2**300 of 0, with a step of at least 2**-250, got "
+            f"{domain!r:.80}. Pass x and y in other units."
+        )
+    if max(low, high) > MOST_STEPS * domain.spacing:
+        raise BoundsError(
+            "the step of a slope must be at least 2**-46 of the larger bound, got "
             f"{domain!r:.80}. Pass a larger step."
         )
 
