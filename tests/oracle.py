@@ -113,3 +113,18 @@ def reached(
         )
         best.append(next(fewest))
     return best
+
+
+def slope(records: list[tuple[float, float]], b: float, parts: int) -> Fraction:
+    """The least multiple k of 1 / parts with k n + k (k - 1) / 2 of at least the number of pairs
+    with a slope above b less that below, or the other way round.
+    """
+    balance = 0
+    for (x1, y1), (x2, y2) in itertools.combinations(records, 2):
+        if x1 != x2:
+            each = (Fraction(y2) - Fraction(y1)) / (Fraction(x2) - Fraction(x1))
+            balance += (each > Fraction(b)) - (each < Fraction(b))
+    k, n = Fraction(0), len(records)
+    while k * n + k * (k - 1) / 2 < abs(balance):
+        k += Fraction(1, parts)
+    return k

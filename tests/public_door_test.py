@@ -15,6 +15,7 @@ import pytest
 import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, Plan
 from duffdp.engines.arrays import BinColumn, CategoryColumn, Column, PresentColumn
+from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.registry import HOMES, mechanism
 from duffdp.statistics.registry import REGISTRY
@@ -137,6 +138,7 @@ class Watch:
             self._wrap(patch, Column, name, "read")
         for owner in (Column, CategoryColumn, BinColumn, PresentColumn):
             self._wrap(patch, owner, "tally", "read")
+        self._wrap(patch, PairColumns, "sources", "read")
         self._wrap(patch, os, "urandom", "bits")
 
     def _wrap(self, patch, owner, name, what):

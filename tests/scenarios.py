@@ -140,6 +140,9 @@ class Maker:
                 options["step"] = step
         if named and self._chance(0.4):
             options |= {"by": "'g'", "keys": keys}
+        if kind == "numbers" and self._chance(0.15):  # beside the person, or beside themselves
+            options.pop("column", None)
+            return "slope", options | ({"x": "'p'", "y": "'x'"} if named else {})
         if named and self._chance(0.3):
             options |= {"unit": "'p'", "contributions": choice(["1", "3"])}
         if verb not in ("describe", "top", *CELLS) and self._chance(0.2):

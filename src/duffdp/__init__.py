@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.cells import count, histogram, share, top
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
+    from duffdp.pipeline.verbs.pairs import slope
     from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
     from duffdp.pipeline.verbs.summary import describe, mode, trimmed_mean
     from duffdp.pipeline.verbs.sums import mean, sum
@@ -63,6 +64,7 @@ __all__ = [
     "report",
     "research",
     "share",
+    "slope",
     "stars",
     "statistics",
     "sum",
@@ -82,6 +84,7 @@ _HOME = {
     "pipeline.verbs.cells": ("count", "histogram", "share", "top"),
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
+    "pipeline.verbs.pairs": ("slope",),
     "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
     "pipeline.verbs.summary": ("describe", "mode", "trimmed_mean"),
     "pipeline.verbs.sums": ("mean", "sum"),

@@ -9,7 +9,7 @@ from typing import Any
 
 from duffdp.domain import Categories, Grid, Presence, PublicSet
 from duffdp.engines.selection import Selection, select
-from duffdp.errors import BoundsError
+from duffdp.errors import BoundsError, DuffError
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
 from duffdp.statistics.entry import Finish
 
@@ -55,10 +55,30 @@ class Ask:
         domain = self._domain(made)
         if not isinstance(domain, Grid) or self.step is not None or isinstance(self.bounds, Grid):
             made.entry.check_domain(made.given, domain)  # else once the step is known
-        if (self.column, self.by, self.keys, self.unit) == (None, None, None, None):
+        pair = self._pair(made) if made.entry.of_pairs else None
+        if (self.column, self.by, self.keys, self.unit, pair) == (None, None, None, None, None):
             return Checked(self, made, EVERYTHING, domain)
-        where = (self.column, self.by, self.keys, self.unit, made.unit.contributions)
+        where = (self.column, self.by, self.keys, self.unit, made.unit.contributions, pair)
         return Checked(self, made, select(*where), domain)
+
+    def _pair(self, made: Recipe) -> tuple[str, str] | None:
+        """The names of the two columns, if they are columns of a table."""
+        name, x, y = made.entry.name, made.given["x"], made.given["y"]
+        if self.column is not None:
+            raise DuffError(f"{name} takes no column, got {self.column!r:.60}. Pass x and y.")
+        if x is not None and y is not None and x != y:
+            return x, y
+        if x is not None or y is not None:
+            raise DuffError(
+                f"x and y must be two different columns, got x={x!r} and y={y!r}. Pass for example "
+                'x="height" and y="weight".'
+            )
+        if (self.by, self.keys, self.unit) != (None, None, None):
+            raise DuffError(
+                "by, keys and unit need a table. Pass the names of its columns as x and y, and the "
+                "table as data."
+            )
+        return None
 
     def _domain(self, made: Recipe) -> PublicSet:
         """The public outputs as far as they are known before the type of the column is."""
@@ -138,6 +158,7 @@ class Checked:
         domain = self.domain
         if (
             self.ask.step is not None
+            or self.recipe.entry.of_pairs  # a slope of whole numbers is none
             or not isinstance(domain, Grid)
             or isinstance(self.ask.bounds, Grid)
         ):

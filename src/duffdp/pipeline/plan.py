@@ -204,7 +204,11 @@ def _in_place(number: int) -> Iterator[None]:
 
 def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction) -> Ask:
     known = entry(given.get("statistic"))
-    words = GRAPH_WORDS if known.of_graphs else WORDS
+    words: tuple[str, ...] = GRAPH_WORDS if known.of_graphs else WORDS
+    if known.of_pairs:
+        words = tuple(word for word in words if word != "column")
+        if not {"x", "y"} <= set(given):
+            raise DuffError(f"{known.name} needs x and y, the names of two columns.")
     for name, owners in _parameters().items():
         if (name in given) != (name in known.read) and name not in known.optional:
             raise DuffError(

@@ -116,8 +116,14 @@ def _with_parts(
         LossPart(family, share * many * total, many, contributions)
         for (family, share), many in draws.items()
     )
-    own = (item for item in checked.items() if item[0] not in known.said_by_domain)
-    said = StatisticFact(known.name, {name: _said(value) for name, value in own})
+    said = StatisticFact(
+        known.name,
+        {
+            name: _said(value)
+            for name, value in checked.items()
+            if value is not None and name not in known.said_by_domain
+        },
+    )
     loss = Loss(total, parts=losses)
     finish = known.finish(checked, choice) or as_numbered(parts)
     return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit, checked, finish)

@@ -18,7 +18,7 @@ from duffdp.pipeline.accuracy import count_bound
 from duffdp.pipeline.outcome import Release
 from duffdp.planning.noise import points
 from duffdp.privacy import UnitKind
-from duffdp.statistics.registry import entry
+from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.statistics.sum import Sum
 
 _FEW = 12  # so many categories are named, more are counted
@@ -28,6 +28,8 @@ _UTILITIES = {
     "or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
     "outside": "how many records are further away",
+    "balance": "how many records would have to join until as many pairs have a slope above it as "
+    "below, in sixteenths of a record",
     "ladder": "at least how many edges would have to be added or removed to make it true",
 }
 _UNITS: dict[UnitKind, str] = {
@@ -143,11 +145,13 @@ def assumed_public(release: Release) -> list[str]:
         )
         numbers = any(column.kind == "number" for column in release.columns)
         what = "what a record can count as" if numbers else "the possible answers"
+        name = release.statistic.name
+        pairs = name in REGISTRY and entry(name).of_pairs
+        outside = "" if pairs else "; records outside count as the nearest of them"
         first = (
             f"{what}: from {written(domain.lower, domain)} to "
             f"{written(domain.upper, domain)} "
-            f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest "
-            "of them"
+            f"in steps of {step}, {domain.size:,} in all{outside}"
         )
     grouped = (
         ["the list of groups; a group without rows has an answer too"] if release.grouped else []

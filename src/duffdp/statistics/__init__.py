@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from duffdp.statistics.mode import Mode
     from duffdp.statistics.quantile import Median, Quantile
     from duffdp.statistics.quantiles import Quantiles
+    from duffdp.statistics.slope import Slope
     from duffdp.statistics.soft_counts import SoftCounts
     from duffdp.statistics.stars import Stars
     from duffdp.statistics.sum import Sum
@@ -27,6 +28,7 @@ __all__ = [
     "Mode",
     "Quantile",
     "Quantiles",
+    "Slope",
     "SoftCounts",
     "Stars",
     "Statistic",
@@ -44,6 +46,7 @@ _HOME = {
     "Mode": "mode",
     "Quantile": "quantile",
     "Quantiles": "quantiles",
+    "Slope": "slope",
     "SoftCounts": "soft_counts",
     "Stars": "stars",
     "Statistic": "ladder",

@@ -109,6 +109,8 @@ class Entry:
         What a number of a list or dictionary is called, given its column.
     sort
         Whether the values of a group are sorted after they are drawn.
+    of_pairs
+        Whether records are pairs of numbers, the columns of which are its parameters x and y.
     choices
         What `mechanism` may be.
     examples
@@ -139,6 +141,7 @@ class Entry:
     lines: str = "quantile"
     label: Callable[[str], str] = str
     sort: bool = False
+    of_pairs: bool = False
     choices: tuple[Choice, ...] = ("best", "duff")
     examples: tuple[Parameters, ...] = ({},)
     distance_bound: Literal["any", "one", "mean"] | None = None

@@ -8,7 +8,17 @@ from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from duffdp.errors import DuffError
-from duffdp.parameters import Choice, read_k, read_nodes, read_q, read_qs, read_trim, share_text
+from duffdp.parameters import (
+    Choice,
+    read_k,
+    read_nodes,
+    read_q,
+    read_qs,
+    read_trim,
+    read_x,
+    read_y,
+    share_text,
+)
 from duffdp.statistics.cell_entries import ENTRIES as CELLS
 from duffdp.statistics.entry import Entry, Finish, Parameters, Part
 
@@ -118,6 +128,21 @@ def _describe(_: Parameters, choice: Choice) -> tuple[Part, ...]:
     )
 
 
+def _slope(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    """In parts of a record, or in whole ones by the paper's mechanism."""
+    from duffdp.statistics.slope import Slope
+
+    if choice == "duff":
+        return (Part(Slope(), "exponential", ("slope",), utility="distance"),)
+    return (Part(Slope("balance"), "permute-and-flip", ("slope",), utility="balance"),)
+
+
+def _slope_outputs(_: Parameters, domain: PublicSet) -> None:
+    from duffdp.statistics.slope import check_candidates
+
+    check_candidates(domain)
+
+
 def _triangles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
     from duffdp.statistics.triangles import Triangles
 
@@ -213,6 +238,17 @@ ENTRIES = (
         choices=("best",),
     ),
     *CELLS,
+    Entry(
+        name="slope",
+        summary="A private slope of one column over another: the median of the slopes of all "
+        "pairs of rows.",
+        parts=_slope,
+        title=lambda given: f"Slope of {given['y']} over {given['x']}" if given else "Slope",
+        read={"x": read_x, "y": read_y},
+        optional=frozenset({"x", "y"}),
+        of_pairs=True,
+        check_domain=_slope_outputs,
+    ),
     Entry(
         name="triangles",
         summary="A private number of triangles of a graph; the guarantee is for one edge.",

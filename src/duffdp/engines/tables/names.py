@@ -3,6 +3,7 @@ column has any name.
 """
 
 VALUE, PERSON = "value", "person"
+OTHER = "other_value"  # the second one of a pair
 INDEX, GROUP, COUNT = "candidate", "group_number", "records"
 LOW, HIGH, PART = "low", "high", "part"
 COPY, ORDER, PLACE = "copy_number", "mixed", "place"
