@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
     from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
+    from duffdp.pipeline.verbs.spread import iqr, std, variance
     from duffdp.pipeline.verbs.summary import describe, mean, mode, trimmed_mean
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.privacy import Loss, PrivacyUnit
@@ -45,6 +46,7 @@ __all__ = [
     "UnsupportedData",
     "describe",
     "epsilon_for",
+    "iqr",
     "ladder",
     "mean",
     "mechanisms",
@@ -59,9 +61,11 @@ __all__ = [
     "research",
     "stars",
     "statistics",
+    "std",
     "testing",
     "triangles",
     "trimmed_mean",
+    "variance",
 ]
 
 _HOME = {
@@ -74,6 +78,7 @@ _HOME = {
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
     "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
+    "pipeline.verbs.spread": ("iqr", "std", "variance"),
     "pipeline.verbs.summary": ("describe", "mean", "mode", "trimmed_mean"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "privacy": ("Loss", "PrivacyUnit"),

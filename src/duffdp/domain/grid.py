@@ -18,6 +18,7 @@ from duffdp.errors import BoundsError
 
 MOST_CANDIDATES = 2**62
 DEFAULT_BITS = 40
+MOST_DIGITS = 2**12  # of a range in decimals
 LEAST_STEP = Fraction(2) ** -1022  # of the doubles with all their digits
 _INT64 = np.iinfo(np.int64)
 
@@ -213,6 +214,30 @@ class Grid:
     def index_place(self, number: Fraction) -> Fraction:
         """Where a number lies between the candidates of a numeric grid, exactly."""
         return (number * self._den - self._num_lo) / self._num_step
+
+    def differences(self) -> Grid:
+        """What two candidates can differ by: from 0 to the range, in the same steps; for dates and
+        times as a number of steps.
+        """
+        if self.timed:
+            return Grid(0, self.size - 1, 1)
+        if self.kind == "float":
+            pitch = Fraction(self._num_step, self._den)
+            return Grid(0, (self.size - 1) * pitch, pitch)
+        with localcontext() as context:
+            context.prec = MOST_DIGITS
+            return Grid(0, (self.size - 1) * self.step, self.step)
+
+    def difference(self, steps: int) -> Any:
+        """A difference of so many steps, in the kind of the bounds: a `timedelta` for dates."""
+        return steps * self.step if self.timed else self.differences().value(steps)
+
+    def length(self, steps: float) -> float | dt.timedelta:
+        """A length of so many steps, which need not be whole: a `timedelta` for dates."""
+        if self.timed:
+            found: dt.timedelta = self.step * steps
+            return found
+        return steps * (self._num_step / self._den)
 
     @property
     def spacing(self) -> float:

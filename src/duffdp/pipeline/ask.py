@@ -52,6 +52,11 @@ class Ask:
         except TypeError:  # something unhashable among them: let the checks say what is wrong
             made = make_recipe(*given)
         domain = self._domain(made)
+        if not made.entry.dates and isinstance(domain, Grid) and domain.timed:
+            raise BoundsError(
+                f"the {made.entry.name} of dates would be in squares of time, got bounds "
+                f"{self.bounds!r:.80}. Ask for std, or pass numbers."
+            )
         if (self.column, self.by, self.keys, self.unit) == (None, None, None, None):
             return Checked(self, made, EVERYTHING, domain)
         where = (self.column, self.by, self.keys, self.unit, made.unit.contributions)

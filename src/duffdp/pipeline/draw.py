@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
@@ -57,11 +56,8 @@ def _draw_part(
     statistic = part.statistic
     if hasattr(statistic, "given"):
         before = zip(*chain.from_iterable(earlier[i] for i in sorted(earlier)), strict=True)
-        each = [
-            _draw_part(replace(part, statistic=own), mechanism, [source], domain, entropy, [], {})
-            for own, source in zip(map(statistic.given, before), sources, strict=True)
-        ]
-        return [list(chain.from_iterable(column)) for column in zip(*each, strict=True)]
+        owns = [statistic.given(numbers, mechanism.epsilon) for numbers in before]
+        return _draw_each(owns, mechanism, sources, domain, entropy)
     if hasattr(statistic, "profile"):
         found = []
         for source in sources:
@@ -81,13 +77,43 @@ def _draw_part(
         levels = math.ceil(2 * (NEGLIGIBLE + math.log(domain.size)) / mechanism.epsilon)
         windows = Batch.of([ladder.window(domain, levels) for ladder in ladders])
         return [mechanism.release(windows, entropy)]
-    size = statistic.outputs(domain).size if hasattr(statistic, "outputs") else domain.size
-    max_distance = (NEGLIGIBLE + math.log(size)) / (float(statistic.rate) * mechanism.epsilon)
+    max_distance = _max_distance(statistic, domain, mechanism)
     numbers: list[int] = []
     for begin in range(0, len(sources), BLOCK):
         batch = statistic.windows(sources[begin : begin + BLOCK], domain, max_distance)
         numbers += mechanism.release(batch, entropy)
     return [numbers]
+
+
+def _draw_each(
+    owns: Sequence[Any],
+    mechanism: Any,
+    sources: Sequence[Any],
+    domain: Domain,
+    entropy: Entropy,
+) -> list[Sequence[int]]:
+    """The columns of a part whose statistic each group has for itself."""
+    if hasattr(owns[0], "totals"):
+        for own, source in zip(owns, sources, strict=True):
+            own.expected(source, domain)
+        noisy = []
+        for own, source in zip(owns, sources, strict=True):
+            exact = [own.totals(source, domain)]
+            noisy += mechanism.release(exact, own.sensitivity(domain), entropy)
+        return list(zip(*noisy, strict=True))
+    max_distance = _max_distance(owns[0], domain, mechanism)
+    numbers: list[int] = []
+    for begin in range(0, len(sources), BLOCK):
+        each = zip(owns[begin : begin + BLOCK], sources[begin : begin + BLOCK], strict=True)
+        batch = Batch.of([own.window(source, domain, max_distance) for own, source in each])
+        numbers += mechanism.release(batch, entropy)
+    return [numbers]
+
+
+def _max_distance(statistic: Any, domain: Domain, mechanism: Any) -> float:
+    """The distance beyond which all candidates together weigh next to nothing."""
+    size = statistic.outputs(domain).size if hasattr(statistic, "outputs") else domain.size
+    return float((NEGLIGIBLE + math.log(size)) / (float(statistic.rate) * mechanism.epsilon))
 
 
 def wide_profile(joint: Joint, quantiles: Quantiles, column: Source) -> RankProfile:

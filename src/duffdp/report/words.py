@@ -21,6 +21,7 @@ _UTILITIES = {
     "signed": "how many records would have to join or leave to make it true, "
     "or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
+    "outside": "how many records lie outside of it",
     "ladder": "at least how many edges would have to be added or removed to make it true",
 }
 _UNITS: dict[UnitKind, str] = {
@@ -33,7 +34,7 @@ _MECHANISMS = {
     "permute-and-flip": "permute-and-flip",
     "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
     "between the answers are from what they should be",
-    "two-sided-geometric": "two-sided geometric noise on the count",
+    "two-sided-geometric": "two-sided geometric noise on counts or sums",
     "piecewise-laplace": "piecewise Laplace noise, as wide as one more edge could move the count",
 }
 

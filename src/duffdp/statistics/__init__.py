@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from duffdp.statistics.count import Count
+    from duffdp.statistics.iqr import InterquartileRange
     from duffdp.statistics.ladder import Statistic
     from duffdp.statistics.mean import Mean
     from duffdp.statistics.mode import Mode
@@ -15,9 +16,11 @@ if TYPE_CHECKING:
     from duffdp.statistics.stars import Stars
     from duffdp.statistics.triangles import Triangles
     from duffdp.statistics.trimmed_mean import TrimmedMean
+    from duffdp.statistics.variance import Variance
 
 __all__ = [
     "Count",
+    "InterquartileRange",
     "Mean",
     "Median",
     "Mode",
@@ -27,10 +30,12 @@ __all__ = [
     "Statistic",
     "Triangles",
     "TrimmedMean",
+    "Variance",
 ]
 
 _HOME = {
     "Count": "count",
+    "InterquartileRange": "iqr",
     "Mean": "mean",
     "Median": "quantile",
     "Mode": "mode",
@@ -40,6 +45,7 @@ _HOME = {
     "Statistic": "ladder",
     "Triangles": "triangles",
     "TrimmedMean": "trimmed_mean",
+    "Variance": "variance",
 }
 
 

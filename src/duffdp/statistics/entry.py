@@ -34,7 +34,9 @@ class Part:
     function, a `profile` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
     `sensitivity` by which one record moves all of them together. It may have `outputs(domain)`,
     the candidates of its step function where they are not those that records are read on; and
-    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn.
+    `given(numbers, epsilon)`, the statistic to ask once a group's numbers of earlier parts are
+    drawn, by a mechanism with this epsilon: it has a `window` for one group, or `totals` and
+    `expected`, which says beforehand what they will ask.
     """
 
     statistic: Any
@@ -95,6 +97,8 @@ class Entry:
         Whether the values of a group are sorted after they are drawn.
     choices
         What `mechanism` may be.
+    dates
+        Whether bounds may be dates or times.
     examples
         Parameters for which the installed library is audited.
     distance_bound
@@ -121,6 +125,7 @@ class Entry:
     label: Callable[[str], str] = str
     sort: bool = False
     choices: tuple[Choice, ...] = ("best", "duff")
+    dates: bool = True
     examples: tuple[Parameters, ...] = ({},)
     distance_bound: Literal["any", "one", "mean"] | None = None
     planned: Literal["quantile", "mean", "mode"] | None = None
