@@ -50,7 +50,7 @@ class Levels(NamedTuple):
     @property
     def top(self) -> int:
         """The level of `high`."""
-        return self.of(self.high)
+        return int(self.of(self.high))
 
     def of(self, index: Any) -> Any:
         """The level of a candidate between the two, or of an array of them."""

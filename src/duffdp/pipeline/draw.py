@@ -56,7 +56,7 @@ def _draw_part(
     statistic = part.statistic
     if hasattr(statistic, "given"):
         before = zip(*chain.from_iterable(earlier[i] for i in sorted(earlier)), strict=True)
-        owns = [statistic.given(numbers, mechanism.epsilon) for numbers in before]
+        owns = list(map(statistic.given, before))
         return _draw_each(owns, mechanism, sources, domain, entropy)
     if hasattr(statistic, "profile"):
         found = []
@@ -95,7 +95,7 @@ def _draw_each(
     """The columns of a part whose statistic each group has for itself."""
     if hasattr(owns[0], "totals"):
         for own, source in zip(owns, sources, strict=True):
-            own.expected(source, domain)
+            own.expect(source, domain)
         noisy = []
         for own, source in zip(owns, sources, strict=True):
             exact = [own.totals(source, domain)]
@@ -105,7 +105,8 @@ def _draw_each(
     numbers: list[int] = []
     for begin in range(0, len(sources), BLOCK):
         each = zip(owns[begin : begin + BLOCK], sources[begin : begin + BLOCK], strict=True)
-        batch = Batch.of([own.window(source, domain, max_distance) for own, source in each])
+        windows = (own.windows([source], domain, max_distance)[0] for own, source in each)
+        batch = Batch.of(list(windows))
         numbers += mechanism.release(batch, entropy)
     return [numbers]
 

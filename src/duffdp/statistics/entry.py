@@ -34,9 +34,8 @@ class Part:
     function, a `profile` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
     `sensitivity` by which one record moves all of them together. It may have `outputs(domain)`,
     the candidates of its step function where they are not those that records are read on; and
-    `given(numbers, epsilon)`, the statistic to ask once a group's numbers of earlier parts are
-    drawn, by a mechanism with this epsilon: it has a `window` for one group, or `totals` and
-    `expected`, which says beforehand what they will ask.
+    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn; its
+    `totals` come with `expect`, which tells the group beforehand what they will ask.
     """
 
     statistic: Any

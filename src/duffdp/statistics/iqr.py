@@ -85,7 +85,8 @@ class InterquartileRange:
         outputs, question, top = self.outputs(domain), self._question(levels), domain.size - 1
         steps = []
         for column in columns:
-            reach = _Reach(*column.ask(question)[0], top)
+            (first, third), _ = column.ask(question)
+            reach = _Reach(first, third, top)
             whole = cache(partial(_whole, column, top))
             steps.append(reach.steps(outputs, levels, whole))
         return Batch.of(steps)

@@ -42,7 +42,7 @@ class Moments:
     centre: int = 0
     candidate: int = 0
 
-    def given(self, numbers: Sequence[int], epsilon: float) -> Moments:
+    def given(self, numbers: Sequence[int]) -> Moments:
         """After a count, a centre and a radius."""
         _, centre, candidate = numbers
         return Moments(centre, candidate)
@@ -51,7 +51,7 @@ class Moments:
         """Where records are clamped."""
         return levels_within(self.centre, self.candidate, domain.size - 1)
 
-    def expected(self, column: Source, domain: Grid) -> None:
+    def expect(self, column: Source, domain: Grid) -> None:
         """Say what will be asked, so that all groups are asked together."""
         column.expect(self.levels(domain))
 

@@ -12,15 +12,16 @@ import numpy as np
 
 from duffdp.domain import Grid
 from duffdp.engines.source import Question, Source
-from duffdp.steps import StepFunction, Tail
+from duffdp.steps import Batch, StepFunction, Tail
 
 HALVINGS = 32  # of the square of the range: radii go down by sixteen octaves
 MOST_RANKS = 2**18  # that a window looks at, at either end
+EXCLUDED = 2**50  # the distance of what is not to come out
 
 
 def radius(place: int, top: int) -> int:
-    """The range divided by the square root of two, `place` times."""
-    return math.isqrt(top * top >> place)
+    """The range divided by the square root of two, `place` times; at least one candidate."""
+    return max(1, math.isqrt(top * top >> place))
 
 
 def place_of(candidate: int) -> int:
@@ -37,10 +38,8 @@ class Radius:
 
     Parameters
     ----------
-    centre
-        The index of a candidate, drawn before.
-    halvings
-        The smallest radius: so many times the range is divided by the square root of two.
+    count, centre
+        Drawn before: how many records there are, and the index of the centre.
 
     Privacy
     -------
@@ -53,30 +52,27 @@ class Radius:
     "Variance".
     """
 
+    count: int = 0
     centre: int = 0
-    halvings: int = 0
     rate: ClassVar[Fraction] = Fraction(1)
     unit: ClassVar[Fraction] = Fraction(1)
 
-    def given(self, numbers: Sequence[int], epsilon: float) -> Radius:
-        """After a count and a centre.
-
-        With few records nothing could be said against a small radius: a count as large as all
-        records weighs twice as much as the number of its candidates.
-        """
-        count, centre = numbers
-        return Radius(centre, min(HALVINGS, math.floor(max(count, 0) * epsilon / 2)))
+    def given(self, numbers: Sequence[int]) -> Radius:
+        """After a count and a centre."""
+        return Radius(*numbers)
 
     def outputs(self, domain: Grid) -> Grid:
         """One candidate for the range, two for the next radius, four for the one after, ..."""
         return Grid(0, 2 ** (HALVINGS + 1) - 2, 1)
 
-    def window(self, column: Source, domain: Grid, max_distance: float) -> StepFunction:
-        """The radii outside of which so many records lie, and smaller ones as a tail."""
+    def windows(self, columns: Sequence[Source], domain: Grid, max_distance: float) -> Batch:
+        """The radii outside of which so many records lie, and smaller ones as tails."""
+        return Batch.of([self._window(column, domain, max_distance) for column in columns])
+
+    def _window(self, column: Source, domain: Grid, max_distance: float) -> StepFunction:
         reach, top = math.ceil(min(max_distance + 1, MOST_RANKS)), domain.size - 1
         (least, most), _ = column.ask(Question(((Fraction(0), reach), (Fraction(1), reach))))
-        radii = [radius(place, top) for place in range(self.halvings + 1)]
-        radii = [each for each in radii if each > 0]
+        radii = self._radii(top, max_distance)
         below = np.append(0, np.cumsum(least.counts))
         above = most.total - most.below - np.append(0, np.cumsum(most.counts))
         distance: list[int] = []
@@ -91,22 +87,27 @@ class Radius:
                 break
             distance.append(floor)
         known = len(distance)
-        count = 2 ** np.arange(known)
 
         def distance_of(candidate: int) -> int:
-            each = radii[place_of(candidate)]
-            before, _ = column.rank_of(max(self.centre - each, 0))
-            upto = sum(column.rank_of(min(self.centre + each, top)))
+            if (place := place_of(candidate)) >= len(radii):
+                return EXCLUDED
+            before, _ = column.rank_of(max(self.centre - radii[place], 0))
+            upto = sum(column.rank_of(min(self.centre + radii[place], top)))
             return before + least.total - upto
 
-        left = 2 ** len(radii) - 2**known
-        tail = Tail(0, 2**known - 2, left, floor, distance_of) if left else None
-        return StepFunction(
-            self.outputs(domain),
-            count - 1,
-            count,
-            np.array(distance, dtype=np.int64),
-            self.unit,
-            self.rate,
-            tail,
-        )
+        outputs, count = self.outputs(domain), 2 ** np.arange(known)
+        tail = None
+        if known < len(radii):
+            tail = Tail(0, 2**known - 2, outputs.size + 1 - 2**known, floor, distance_of)
+        elif known <= HALVINGS:
+            distance.append(EXCLUDED)
+            count = np.append(count, outputs.size + 1 - 2**known)
+        start, steps = np.cumsum(count) - count, np.array(distance, dtype=np.int64)
+        return StepFunction(outputs, start, count, steps, self.unit, self.rate, tail)
+
+    def _radii(self, top: int, max_distance: float) -> list[int]:
+        """All radii, or the larger ones if there are too few records to speak against small ones:
+        so many that all records outside would weigh twice as much as the number of candidates.
+        """
+        halvings = math.floor(max(self.count, 0) * HALVINGS / (1.5 * max_distance))
+        return [radius(place, top) for place in range(min(halvings, HALVINGS) + 1)]

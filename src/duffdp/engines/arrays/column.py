@@ -203,7 +203,7 @@ class Column:
                 level = levels.of(index).astype(np.float64)
             many += len(level)
             total += int(level.sum())
-            squares += int(level @ level)
+            squares += int(np.square(level, out=level).sum())
         return many, total, squares
 
     def tally(self) -> tuple[Ints, Ints]:
