@@ -14,7 +14,7 @@ from duffdp.ledger.charge import Result
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Column
+from duffdp.statistics.entry import Column, NumberKind
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.version import __version__
 
@@ -248,9 +248,7 @@ class Release:
             kind = facts.domain.kind
             cells = tuple(
                 tuple(
-                    from_json(item, kind)
-                    if column.kind == "candidate" and kind != "category"
-                    else item
+                    _from_json(item, column.kind, kind)
                     for item, column in zip(row, columns, strict=True)
                 )
                 for row in rows
@@ -302,6 +300,13 @@ def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
             name += "_value"
         names.append(name)
     return names
+
+
+def _from_json(item: Any, column: NumberKind, kind: str) -> Any:
+    """A released number from what JSON has of it."""
+    if column == "duration":
+        return dt.timedelta(seconds=item)
+    return from_json(item, kind) if column == "candidate" and kind != "category" else item
 
 
 def _presented(value: Any, cells: tuple[Any, ...]) -> Any:

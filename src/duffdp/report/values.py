@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any, NamedTuple
 
 from duffdp.pipeline.outcome import Release
-from duffdp.report.words import written
+from duffdp.report.words import lasting, written
 from duffdp.statistics.registry import entry
 
 
@@ -27,6 +28,11 @@ class Values(NamedTuple):
         )
 
 
+def _text(value: Any) -> str:
+    """A number that is no candidate, or a duration."""
+    return lasting(value) if isinstance(value, dt.timedelta) else f"{value:,.10g}"
+
+
 def values(release: Release) -> Values:
     """Rows in the order of the release; one without keys if there are no groups."""
     domain = release.domain
@@ -36,7 +42,7 @@ def values(release: Release) -> Values:
         for column, value in zip(release.columns, row, strict=True):
             place = domain.index(value) if column.kind == "candidate" else -1
             rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
-    texts = [f"{value:,.10g}" if place < 0 else written(value, domain) for _, value, place in rows]
+    texts = [written(value, domain) if place >= 0 else _text(value) for _, value, place in rows]
     columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
     named = "value" if several else release.title.lower()
     return Values(

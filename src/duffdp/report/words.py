@@ -136,9 +136,10 @@ def assumed_public(release: Release) -> list[str]:
             if isinstance(domain.step, dt.timedelta)
             else number(float(domain.step))
         )
+        answers = any(column.kind == "candidate" for column in release.columns)
         first = (
-            f"the possible answers: from {written(domain.lower, domain)} to "
-            f"{written(domain.upper, domain)} "
+            f"the possible {'answers' if answers else 'records'}: from "
+            f"{written(domain.lower, domain)} to {written(domain.upper, domain)} "
             f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest "
             "of them"
         )

@@ -11,8 +11,9 @@ from duffdp.domain import Domain
 from duffdp.parameters import Choice
 
 Parameters = Mapping[str, Any]
-# What a released number is: a candidate of the domain, a count of records, or another number.
-NumberKind = Literal["candidate", "count", "number"]
+# What a released number is: a candidate of the domain, a count of records, a time that something
+# lasts, or another number.
+NumberKind = Literal["candidate", "count", "duration", "number"]
 
 
 class Column(NamedTuple):

@@ -26,8 +26,7 @@ def variance_value(squared: bool, one_draw: bool) -> Finish:
             return [float(variance / domain.index_units(Fraction(1)) ** 2)]
         return [domain.length(math.sqrt(variance))]
 
-    column = Column("variance" if squared else "std", "number")
-    return Finish(lambda _: (column,), values)
+    return Finish(lambda domain: _named("variance" if squared else "std", domain), values)
 
 
 def iqr_value() -> Finish:
@@ -37,4 +36,9 @@ def iqr_value() -> Finish:
         assert isinstance(domain, Grid)
         return [domain.difference(numbers[0])]
 
-    return Finish(lambda _: (Column("iqr", "number"),), values)
+    return Finish(lambda domain: _named("iqr", domain), values)
+
+
+def _named(name: str, domain: Domain) -> tuple[Column, ...]:
+    timed = isinstance(domain, Grid) and domain.timed
+    return (Column(name, "duration" if timed else "number"),)
