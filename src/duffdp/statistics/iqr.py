@@ -54,7 +54,7 @@ class InterquartileRange:
     >>> grid = duffdp.Grid(0, 9, 1)
     >>> steps = duffdp.statistics.InterquartileRange().steps([1, 3, 4, 6], grid)
     >>> [steps.distance_at(x) for x in range(10)]
-    [2, 1, 1, 0, 1, 1, 2, 3, 3, 4]
+    [3, 1, 1, 0, 1, 1, 2, 3, 3, 5]
     """
 
     name = "iqr"

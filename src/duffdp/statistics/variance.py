@@ -51,10 +51,10 @@ class Variance:
     Examples
     --------
     >>> import duffdp
-    >>> grid = duffdp.Grid(0, 8, 1)
+    >>> grid = duffdp.Grid(0, 10, 1)
     >>> steps = duffdp.statistics.Variance().steps([2, 4, 4, 4, 5, 5, 7, 9], grid)
     >>> [steps.distance_at(x) for x in (0, 1, 1.5, 1.75, 2, 3, 4)]
-    [4, 2, 1, 0, 1, 2, 4]
+    [4, 1, 1, 1, 0, 3, 6]
     """
 
     name = "variance"

@@ -98,7 +98,7 @@ def variance(
     >>> import duffdp
     >>> ages = [18, 25, 31, 38, 40, 41, 52, 70] * 500
     >>> round(duffdp.variance(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value)
-    0
+    228
     """
     where = (column, by, keys, unit, contributions)
     return run_one("variance", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
@@ -194,7 +194,7 @@ def std(
     >>> import duffdp
     >>> ages = [18, 25, 31, 38, 40, 41, 52, 70] * 500
     >>> round(duffdp.std(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value, 1)
-    0
+    15.1
     """
     where = (column, by, keys, unit, contributions)
     return run_one("std", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
@@ -285,7 +285,7 @@ def iqr(
     >>> import duffdp
     >>> ages = [18, 25, 31, 38, 40, 41, 52, 70] * 500
     >>> duffdp.iqr(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value
-    0
+    16
     """
     where = (column, by, keys, unit, contributions)
     return run_one("iqr", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
