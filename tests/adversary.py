@@ -136,16 +136,15 @@ def _public(release: Any) -> dict[str, Any]:
     """All of a release but its value; type, keys and being in the public set are no secrets."""
     facts = {n: str(fact) for n, fact in release.to_dict().items() if n not in UNSEEN}
     rows = release.rows()
-    values = [value for _, part, value in rows if part != "count"]
-    candidates = [
-        value
-        for row in release.cells
-        for column, value in zip(release.columns, row, strict=True)
-        if column.kind == "candidate"
+    released = [
+        (column.kind, value)
+        for cells in release.cells
+        for column, value in zip(release.columns, cells, strict=True)
     ]
+    candidates = [value for kind, value in released if kind == "candidate"]
     facts["keys"] = str([(keys, part) for keys, part, _ in rows])
     facts["type"] = type(release.value).__name__
-    facts["types"] = str(sorted({type(value).__name__ for value in values}))
+    facts["types"] = str(sorted({type(value).__name__ for _, value in released}))
     facts["outside"] = any(not _is_candidate(release.domain, value) for value in candidates)
     if rows[0][0]:
         facts["columns"] = list(narwhals.from_native(release.value).collect_schema())

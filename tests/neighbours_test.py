@@ -137,6 +137,13 @@ LEAST = {
     ("trimmed_mean", "exponential"): 0.5,
     ("trimmed_mean", "permute-and-flip"): 0.5,
     ("slope", "permute-and-flip"): 0.8,  # nine records
+    # Without a count there is one radius: `spread_test.py` has counts, centres and radii.
+    ("variance", "two-sided-geometric"): 0.79,
+    ("std", "two-sided-geometric"): 0.79,
+    ("variance", "exponential"): 0.8,
+    ("std", "exponential"): 0.8,
+    ("iqr", "exponential"): 0.74,
+    ("iqr", "permute-and-flip"): 0.74,
     ("quantiles", "joint-exponential"): 0.88,
     ("triangles", "exponential"): 0.76,  # four nodes
     ("stars", "exponential"): 0.89,
@@ -316,7 +323,7 @@ def test_one_person_with_all_their_rows_through_the_verb(call, domain, contribut
                 there = draws_of(tuple(row for row in rows if row[2] != person), left)
                 largest = max(largest, log_ratio(here, there))
     assert largest <= epsilon * WITHIN
-    assert largest > LEAST_OF_FEW.get(call.entry.name, 0.3) * epsilon
+    assert largest > LEAST_OF_FEW.get(call.entry.name, 0.29) * epsilon
 
 
 EDGES = graph_oracle.pairs(4)

@@ -128,3 +128,33 @@ def slope(records: list[tuple[float, float]], b: float, parts: int) -> Fraction:
     while k * n + k * (k - 1) / 2 < abs(balance):
         k += Fraction(1, parts)
     return k
+
+
+def reaches(
+    statistic: Callable[[tuple[int, ...]], Fraction], data: tuple[int, ...], size: int
+) -> tuple[list[Fraction], list[Fraction]]:
+    """The lowest and the highest value within k changes, for every k up to the number of records
+    and one.
+    """
+    here = Counter(data)
+    ends: dict[int, list[Fraction]] = {}
+    for there in data_sets(size, 2 * len(data) + 1):
+        cost = sum(abs(count - here[place]) for place, count in enumerate(there))
+        ends.setdefault(cost, []).append(statistic(there))
+    levels = range(len(data) + 2)
+    within = [[value for k in range(most + 1) for value in ends[k]] for most in levels]
+    return list(map(min, within)), list(map(max, within))
+
+
+def iqr(counts: tuple[int, ...]) -> Fraction:
+    """The record of rank ceil(3 n / 4) minus that of rank ceil(n / 4); 0 of no record."""
+    ordered = list(records(counts))
+    n = len(ordered)
+    return Fraction(ordered[-(-3 * n // 4) - 1] - ordered[-(-n // 4) - 1]) if n else Fraction(0)
+
+
+def variance(counts: tuple[int, ...]) -> Fraction:
+    """The mean squared distance from the mean; 0 of no record."""
+    ordered = list(records(counts))
+    mean = Fraction(sum(ordered), max(len(ordered), 1))
+    return sum(((x - mean) ** 2 for x in ordered), Fraction(0)) / max(len(ordered), 1)

@@ -14,6 +14,7 @@ from nasty import Pool
 WINDOW = 25_000  # more records than any reader looks at before it decides
 VERBS = ("median", "quantile", "quantiles", "mean", "trimmed_mean", "mode", "describe")
 CELLS = ("count", "share", "histogram")  # with a public set of their own
+VERBS += ("variance", "std", "iqr")
 # Bounds for each kind of value, and steps that go with them.
 _FINE, _COARSE = ["None", "1", "0.5", "7"], ["2**30", "2**40"]
 _QUESTIONS = {

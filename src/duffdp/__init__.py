@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.own import release
     from duffdp.pipeline.verbs.pairs import slope
     from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
+    from duffdp.pipeline.verbs.spread import iqr, std, variance
     from duffdp.pipeline.verbs.summary import describe, mode, trimmed_mean
     from duffdp.pipeline.verbs.sums import mean, sum
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
@@ -51,6 +52,7 @@ __all__ = [
     "describe",
     "epsilon_for",
     "histogram",
+    "iqr",
     "ladder",
     "mean",
     "mechanisms",
@@ -67,11 +69,13 @@ __all__ = [
     "slope",
     "stars",
     "statistics",
+    "std",
     "sum",
     "testing",
     "top",
     "triangles",
     "trimmed_mean",
+    "variance",
 ]
 
 _HOME = {
@@ -86,6 +90,7 @@ _HOME = {
     "pipeline.verbs.own": ("release",),
     "pipeline.verbs.pairs": ("slope",),
     "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
+    "pipeline.verbs.spread": ("iqr", "std", "variance"),
     "pipeline.verbs.summary": ("describe", "mode", "trimmed_mean"),
     "pipeline.verbs.sums": ("mean", "sum"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),

@@ -71,13 +71,19 @@ def _draw_adaptively(
     """
     statistic = part.statistic
     pooled: dict[Fraction, Any] = {Fraction(0): made}
+    owns: list[Any] = []
+    for source, numbers in zip(sources, before, strict=True):
+        asked = not hasattr(statistic, "asked") or statistic.asked(numbers, epsilon)
+        own = statistic.given(numbers) if hasattr(statistic, "given") else statistic
+        owns.append(own if asked else None)
+        if asked and hasattr(own, "expect"):
+            own.expect(source, domain)
     rows: list[list[int]] = []
-    for i, (source, numbers) in enumerate(zip(sources, before, strict=True)):
-        if hasattr(statistic, "asked") and not statistic.asked(numbers, epsilon):
+    for i, (own, source) in enumerate(zip(owns, sources, strict=True)):
+        if own is None:
             unspent[i] += epsilon
             rows.append([NOT_DRAWN] * len(part.columns))
             continue
-        own = statistic.given(numbers) if hasattr(statistic, "given") else statistic
         more, unspent[i] = unspent[i], Fraction(0)
         if more not in pooled:
             pooled[more] = type(made)(epsilon + more)
@@ -122,13 +128,18 @@ def _draw_part(
         levels = math.ceil(2 * (NEGLIGIBLE + math.log(domain.size)) / mechanism.epsilon)
         windows = Batch.of([ladder.window(domain, levels) for ladder in ladders])
         return [mechanism.release(windows, entropy)]
-    size = statistic.outputs(domain).size if hasattr(statistic, "outputs") else domain.size
-    max_distance = (NEGLIGIBLE + math.log(size)) / (float(statistic.rate) * mechanism.epsilon)
+    max_distance = _max_distance(statistic, domain, mechanism)
     numbers: list[int] = []
     for begin in range(0, len(sources), BLOCK):
         batch = statistic.windows(sources[begin : begin + BLOCK], domain, max_distance)
         numbers += mechanism.release(batch, entropy)
     return [numbers]
+
+
+def _max_distance(statistic: Any, domain: PublicSet, mechanism: Any) -> float:
+    """The distance beyond which all candidates together weigh next to nothing."""
+    size = statistic.outputs(domain).size if hasattr(statistic, "outputs") else domain.size
+    return float((NEGLIGIBLE + math.log(size)) / (float(statistic.rate) * mechanism.epsilon))
 
 
 def wide_profile(joint: Joint, quantiles: Quantiles, column: Source) -> RankProfile:

@@ -14,7 +14,7 @@ from duffdp.ledger.charge import Result
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Column, Finish
+from duffdp.statistics.entry import Column, Finish, NumberKind
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.version import __version__
 
@@ -261,7 +261,7 @@ class Release:
             kind = facts.domain.kind
             cells = tuple(
                 tuple(
-                    from_json(item, kind) if column.kind != "count" and kind != "category" else item
+                    _from_json(item, column.kind, kind)
                     for item, column in zip(row, columns, strict=True)
                 )
                 for row in rows
@@ -316,6 +316,13 @@ def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
         names.append(name)
         taken.add(name.casefold())
     return names
+
+
+def _from_json(item: Any, column: NumberKind, kind: str) -> Any:
+    """A released number from what JSON has of it."""
+    if column == "duration":
+        return dt.timedelta(seconds=item)
+    return from_json(item, kind) if column != "count" and kind != "category" else item
 
 
 def _presented(value: Any, cells: tuple[Any, ...]) -> Any:

@@ -27,7 +27,7 @@ _UTILITIES = {
     "signed": "how many records would have to join or leave to make it true, "
     "or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
-    "outside": "how many records are further away",
+    "outside": "how many records lie outside of it",
     "balance": "how many records would have to join until as many pairs have a slope above it as "
     "below, in sixteenths of a record",
     "ladder": "at least how many edges would have to be added or removed to make it true",
@@ -43,7 +43,7 @@ _MECHANISMS = {
     "lattice": "permute-and-flip on a lattice, whose steps are what one record can change",
     "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
     "between the answers are from what they should be",
-    "two-sided-geometric": "two-sided geometric noise on every count",
+    "two-sided-geometric": "two-sided geometric noise on counts or sums",
     "noisy-ranking": "two-sided geometric noise on the number of records of every possible answer, "
     "which are then put in order",
     "staircase": "staircase noise on the sum of the records",
@@ -143,8 +143,8 @@ def assumed_public(release: Release) -> list[str]:
             if isinstance(domain.step, dt.timedelta)
             else number(float(domain.step))
         )
-        numbers = any(column.kind == "number" for column in release.columns)
-        what = "what a record can count as" if numbers else "the possible answers"
+        answers = any(column.kind == "candidate" for column in release.columns)
+        what = "the possible answers" if answers else "what a record can count as"
         name = release.statistic.name
         pairs = name in REGISTRY and entry(name).of_pairs
         outside = "" if pairs else "; records outside count as the nearest of them"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duffdp.statistics.cells import Cells, Top
     from duffdp.statistics.count import Count
+    from duffdp.statistics.iqr import InterquartileRange
     from duffdp.statistics.ladder import Statistic
     from duffdp.statistics.mean import Mean
     from duffdp.statistics.mode import Mode
@@ -19,10 +20,12 @@ if TYPE_CHECKING:
     from duffdp.statistics.sum import Sum
     from duffdp.statistics.triangles import Triangles
     from duffdp.statistics.trimmed_mean import TrimmedMean
+    from duffdp.statistics.variance import Variance
 
 __all__ = [
     "Cells",
     "Count",
+    "InterquartileRange",
     "Mean",
     "Median",
     "Mode",
@@ -36,11 +39,13 @@ __all__ = [
     "Top",
     "Triangles",
     "TrimmedMean",
+    "Variance",
 ]
 
 _HOME = {
     "Cells": "cells",
     "Count": "count",
+    "InterquartileRange": "iqr",
     "Mean": "mean",
     "Median": "quantile",
     "Mode": "mode",
@@ -54,6 +59,7 @@ _HOME = {
     "Top": "cells",
     "Triangles": "triangles",
     "TrimmedMean": "trimmed_mean",
+    "Variance": "variance",
 }
 
 

@@ -11,8 +11,9 @@ from duffdp.domain import PublicSet
 from duffdp.parameters import Choice
 
 Parameters = Mapping[str, Any]
-# What a released number is: a candidate of the domain, a count of records, or another number.
-NumberKind = Literal["candidate", "count", "number"]
+# What a released number is: a candidate of the domain, a count of records, a time that something
+# lasts, or another number.
+NumberKind = Literal["candidate", "count", "duration", "number"]
 NOT_DRAWN = -1  # in the place of a number that a group was not asked for
 
 
@@ -35,7 +36,8 @@ class Part:
     function, a `profile` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
     `sensitivity` by which one record moves all of them together. It may have `outputs(domain)`,
     the candidates of its step function where they are not those that records are read on;
-    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn; and
+    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn, which
+    may have `expect`, to tell the group beforehand what its `totals` will ask; and
     `asked(numbers, epsilon)`, whether a group is asked at all, given these numbers and the epsilon
     of the part. If it is not, its number is -1, and the next part that the group is asked gets
     that epsilon as well: what is spent is the same. The last part is always asked.

@@ -29,6 +29,8 @@ if TYPE_CHECKING:
 # epsilon: enough for most.
 SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
 COUNT_SHARE = Fraction(1, 8)
+# What of epsilon goes to the count, the centre, the radius and the sums behind a variance.
+CLAMPED_SHARES = Fraction(1, 20), Fraction(1, 20), Fraction(1, 5), Fraction(7, 10)
 
 
 def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
@@ -93,6 +95,12 @@ def _sum_finish(_: Parameters, choice: Choice) -> Finish:
     return SUM_FINISH
 
 
+def _no_squares(_: Parameters, domain: PublicSet) -> None:
+    from duffdp.statistics.variance import refuse_dates
+
+    refuse_dates(domain)
+
+
 def _no_dates(_: Parameters, domain: PublicSet) -> None:
     from duffdp.statistics.sum import refuse_dates
 
@@ -104,6 +112,46 @@ def _trimmed_mean(given: Parameters, choice: Choice) -> tuple[Part, ...]:
 
     mechanism = "exponential" if choice == "duff" else "permute-and-flip"
     return (Part(TrimmedMean(given["trim"]), mechanism, ("trimmed_mean",), utility="distance"),)
+
+
+def _variance(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    """Sums of records that are clamped around a private centre, or one draw by distance."""
+    from duffdp.statistics.count import Count
+    from duffdp.statistics.moments import Moments
+    from duffdp.statistics.quantile import Quantile
+    from duffdp.statistics.radius import Radius
+    from duffdp.statistics.variance import Variance
+
+    if choice == "duff":
+        return (Part(Variance(), "exponential", ("deviation",), utility="distance"),)
+    count, centre, radius, moments = CLAMPED_SHARES
+    middle = Quantile(Fraction(1, 2), "signed")
+    sums = ("soft_low", "soft_middle", "soft_high")
+    return (
+        Part(Count(), "two-sided-geometric", ("count",), count),
+        Part(middle, "permute-and-flip", ("centre",), centre, "signed"),
+        Part(Radius(), "exponential", ("radius",), radius, "outside"),
+        Part(Moments(), "two-sided-geometric", sums, moments),
+    )
+
+
+def _clamped(squared: bool, choice: Choice) -> Finish:
+    from duffdp.statistics.spread_values import variance_value
+
+    return variance_value(squared, choice == "duff")
+
+
+def _iqr_value() -> Finish:
+    from duffdp.statistics.spread_values import iqr_value
+
+    return iqr_value()
+
+
+def _iqr(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    from duffdp.statistics.iqr import InterquartileRange
+
+    mechanism = "exponential" if choice == "duff" else "permute-and-flip"
+    return (Part(InterquartileRange(), mechanism, ("iqr",), utility="distance"),)
 
 
 def _mode(_: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -216,6 +264,29 @@ ENTRIES = (
         title=lambda given: f"Mean without {given['trim']} at either end",
         read={"trim": read_trim},
         examples=({"trim": 0.25},),
+    ),
+    Entry(
+        name="variance",
+        summary="A private variance of a column, overall or for each group.",
+        parts=_variance,
+        title=lambda _: "Variance",
+        finish=lambda _, choice: _clamped(True, choice),
+        check_domain=_no_squares,
+    ),
+    Entry(
+        name="std",
+        summary="A private standard deviation of a column, overall or for each group.",
+        parts=_variance,
+        title=lambda _: "Standard deviation",
+        finish=lambda _, choice: _clamped(False, choice),
+    ),
+    Entry(
+        name="iqr",
+        summary="A private interquartile range of a column, overall or for each group.",
+        parts=_iqr,
+        title=lambda _: "Interquartile range",
+        finish=lambda *_: _iqr_value(),
+        distance_bound="any",
     ),
     Entry(
         name="mode",
