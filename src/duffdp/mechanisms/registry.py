@@ -11,6 +11,7 @@ HOMES = {
     "exponential": ("exponential", "Exponential"),
     "permute-and-flip": ("permute_and_flip", "PermuteAndFlip"),
     "joint-exponential": ("joint", "Joint"),
+    "joint-exponential-at-count": ("joint", "JointAtCount"),
     "two-sided-geometric": ("geometric", "Geometric"),
     "piecewise-laplace": ("piecewise_laplace", "PiecewiseLaplace"),
 }

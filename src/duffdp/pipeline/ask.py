@@ -41,7 +41,7 @@ class Ask:
         """All that can be checked without data."""
         given = (
             self.statistic,
-            tuple(self.parameters.items()),
+            tuple((name, _hashable(value)) for name, value in self.parameters.items()),
             self.mechanism,
             self.epsilon,
             self.unit,
@@ -89,6 +89,11 @@ class Ask:
         of = f" of {self.column}" if self.column is not None else ""
         said = made.recipe.entry.title(made.recipe.statistic.parameters)
         return f"{said[0].lower()}{said[1:]}{of}{by}"
+
+
+def _hashable(value: Any) -> Any:
+    """A list as a tuple: recipes are kept by what was asked for."""
+    return tuple(value) if type(value) is list else value
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,8 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import Any
 
 from duffdp.domain import Domain
 from duffdp.engines.groups import BLOCK
@@ -16,12 +17,6 @@ from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import Entropy
 from duffdp.statistics.entry import Part
 from duffdp.steps import Batch
-
-if TYPE_CHECKING:
-    from duffdp.engines.source import Source
-    from duffdp.mechanisms.joint import Joint
-    from duffdp.rank_profile import RankProfile
-    from duffdp.statistics.quantiles import Quantiles
 
 # Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates
 # to the tail.
@@ -33,7 +28,7 @@ Numbers = list[list[int]]  # for each group, one number or several
 def draw(recipe: Recipe, sources: Sequence[Any], domain: Domain, entropy: Entropy) -> Numbers:
     """The numbers of every group, in the order of the columns: indices of candidates, or counts."""
     totals: list[int] = []  # that come with profiles, so that a count needs no pass of its own
-    profiled = [hasattr(part.statistic, "profile") for part, _ in recipe.parts]
+    profiled = [hasattr(part.statistic, "profiles") for part, _ in recipe.parts]
     columns: dict[int, list[Sequence[int]]] = {}
     for place in sorted(range(len(profiled)), key=profiled.__getitem__, reverse=True):
         columns[place] = _draw_part(*recipe.parts[place], sources, domain, entropy, totals)
@@ -52,13 +47,10 @@ def _draw_part(
 ) -> list[Sequence[int]]:
     """The columns of one part, each with a number for every group."""
     statistic = part.statistic
-    if hasattr(statistic, "profile"):
-        found = []
-        for source in sources:
-            profile = wide_profile(mechanism, statistic, source)
-            totals.append(profile.total)
-            found.append(mechanism.release(profile, entropy))
-        return list(zip(*found, strict=True))
+    if hasattr(statistic, "profiles"):
+        profiles = statistic.profiles(sources, mechanism.epsilon)
+        totals.extend(map(attrgetter("total"), profiles))
+        return list(zip(*mechanism.release(profiles, entropy), strict=True))
     if hasattr(statistic, "count"):
         counts = totals or [statistic.count(source) for source in sources]
         return [[mechanism.release(count, entropy) for count in counts]]
@@ -78,12 +70,3 @@ def _draw_part(
         numbers += mechanism.release(batch, entropy)
     return [numbers]
 
-
-def wide_profile(joint: Joint, quantiles: Quantiles, column: Source) -> RankProfile:
-    """The ranks of a column around every quantile, as far as the mechanism wants them: one pass,
-    seldom two.
-    """
-    profile = quantiles.profile(column, joint.first_reach(len(quantiles.qs), column.length))
-    while (wider := joint.wider_reach(profile)) is not None:
-        profile = quantiles.profile(column, wider)
-    return profile

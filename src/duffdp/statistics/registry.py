@@ -14,6 +14,9 @@ from duffdp.statistics.entry import Entry, Parameters, Part
 # epsilon: enough for most.
 SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
 COUNT_SHARE = Fraction(1, 8)
+# Up to so many quantiles are drawn together with a size, which is a little more accurate; for more
+# of them that takes too long.
+FREE_SIZES = 20
 
 
 def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
@@ -32,8 +35,11 @@ def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
 
     qs: tuple[Fraction, ...] = given["qs"]
     names = tuple(map(share_text, qs))
+    if len(qs) == 1:
+        return _quantile(qs[0], names[0], choice)
     if choice == "best":
-        return (Part(Quantiles(qs), "joint-exponential", names),)
+        mechanism = "joint-exponential" + ("-at-count" if len(qs) > FREE_SIZES else "")
+        return (Part(Quantiles(qs), mechanism, names),)
     share = Fraction(1, len(qs))
     return tuple(
         Part(Quantile(q), "exponential", (name,), share, "distance")

@@ -2,6 +2,6 @@
 exactly.
 """
 
-from duffdp.mechanisms.joint.joint import Joint
+from duffdp.mechanisms.joint.joint import Joint, JointAtCount
 
-__all__ = ["Joint"]
+__all__ = ["Joint", "JointAtCount"]

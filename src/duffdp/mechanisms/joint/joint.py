@@ -1,18 +1,21 @@
-"""The joint exponential mechanism for several quantiles."""
+"""The joint exponential mechanism for several quantiles, and for many."""
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from duffdp.mechanisms.joint.proposal import RARE, Proposal, nats_outside, needed_nats
+from duffdp.mechanisms.geometric import Geometric
+from duffdp.mechanisms.joint.proposal import WORDS, Proposal
 from duffdp.parameters import read_epsilon
 from duffdp.rank_profile import RankProfile
 from duffdp.sampling.entropy import Entropy
+from duffdp.sampling.lazy_uniform import happens
 
 MOST_EPSILON = Fraction(64)  # a rank is then missed one time in e**32: more would only take longer
-MOST_RANKS = 2**21  # a window never holds more ranks to a side
+TOGETHER = 16  # groups whose proposals are kept at a time
 
 
 class Joint:
@@ -43,8 +46,8 @@ class Joint:
 
     Runtime
     -------
-    About 50 forward passes over windows of a few hundred ranks for deciles at epsilon 1; ties
-    change this little.
+    One forward pass over about a hundred blocks a quantile for each size, of which there are 20 to
+    40 for deciles at epsilon 1; ties change this little.
 
     References
     ----------
@@ -58,9 +61,9 @@ class Joint:
     >>> from duffdp.sampling.entropy import entropy
     >>> import duffdp
     >>> column = Column(read(range(1000)), duffdp.Grid(0, 999, 1))
-    >>> profile = duffdp.statistics.Quantiles([0.25, 0.75]).profile(column, reach=100)
-    >>> duffdp.mechanisms.Joint(5.0).release(profile, entropy(1))
-    [250, 750]
+    >>> profiles = duffdp.statistics.Quantiles([0.25, 0.75]).profiles([column], reach=100)
+    >>> duffdp.mechanisms.Joint(5.0).release(profiles, entropy(1))
+    [[250, 750]]
     """
 
     name: ClassVar[str] = "joint-exponential"
@@ -71,33 +74,93 @@ class Joint:
         self._epsilon = min(self._asked, MOST_EPSILON)
         self.epsilon = float(self._asked)
 
-    def first_reach(self, m: int, length: int) -> int:
-        """How many ranks to a side to ask for: wide enough for m quantiles of evenly spread
-        records, about `length` of them.
+    def release(self, profiles: Sequence[RankProfile], source: Entropy) -> list[list[int]]:
+        """For each profile the indices of one candidate for each of its sorted shares."""
+        sizes, epsilon = self._sizes(profiles, source)
+        found: list[list[int]] = [[]] * len(profiles)
+        for begin in range(0, len(profiles), TOGETHER):
+            some = range(begin, min(begin + TOGETHER, len(profiles)))
+            waiting: dict[int, Proposal | None] = dict.fromkeys(some)
+            while waiting:
+                many = WORDS + WORDS * len(profiles[begin].qs)
+                words = source.words(len(waiting) * many).reshape(-1, many).tolist()
+                drafts = []
+                for own, (i, made) in zip(words, waiting.items(), strict=True):
+                    proposal = made or Proposal(profiles[i], epsilon, sizes[i])
+                    drafts.append((i, proposal, proposal.draft(own, source)))
+                waiting = {}
+                for i, proposal, draft in drafts:
+                    if draft and happens(draft.exponent, draft.ratio, source, draft.word):
+                        found[i] = draft.candidates
+                    else:
+                        waiting[i] = proposal.after(draft)
+        return found
+
+    def _sizes(
+        self, profiles: Sequence[RankProfile], source: Entropy
+    ) -> tuple[list[int | None], Fraction]:
+        """The size for each profile, None if it is free, and the epsilon that is left for the
+        places.
         """
-        return self._reach(m * math.log(length + 2) - math.lgamma(m + 1) + RARE)
-
-    def wider_reach(self, profile: RankProfile) -> int | None:
-        """How many ranks to ask for instead, so that the tail is hardly ever visited; None if the
-        profile is wide enough.
-
-        Any profile gives the same law: this is about time alone.
-        """
-        needed, outside = needed_nats(profile, self._epsilon), nats_outside(profile, self._epsilon)
-        wider = self._reach(needed)
-        enough = outside >= needed - RARE / 2 * math.log(2)
-        return None if enough or wider <= profile.reach else wider
-
-    def release(self, profile: RankProfile, source: Entropy) -> list[int]:
-        """The indices of one candidate for each of the sorted shares of the profile."""
-        return self.proposal(profile).release(source)
-
-    def proposal(self, profile: RankProfile) -> Proposal:
-        """The law over sizes and places, ready to be drawn from: not private."""
-        return Proposal.fitting(profile, self._epsilon)
-
-    def _reach(self, nats: float) -> int:
-        return min(math.ceil(2 * nats / float(self._epsilon)) + 1, MOST_RANKS)
+        return [None] * len(profiles), self._epsilon
 
     def __repr__(self) -> str:
         return f"Joint(epsilon={self.epsilon:g})"
+
+
+class JointAtCount(Joint):
+    """Sorted places for many quantiles: `Joint` with the size at a noisy count of the records.
+
+    A small part of epsilon, one in `3 * isqrt(m)` for m quantiles, goes to a count with two-sided
+    geometric noise; the places follow the law of `Joint` for this size with the rest. One forward
+    pass is enough, where a free size takes one for each size.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss for the count and all quantiles together; above 64 the law is that of 64.
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy for neighbours that differ in one record: a sequence of two
+    mechanisms with parts that add up to epsilon. Its range is not bounded, for each size has a
+    normalisation of its own.
+
+    Utility
+    -------
+    99 quantiles err by about 9 / epsilon ranks, as with a free size: the noise of the count, about
+    `3 * sqrt(m) / epsilon`, is that of the sum of all gaps.
+
+    Runtime
+    -------
+    One forward pass over blocks, about ten for each quantile in every layer: a tenth of a second
+    for 99 quantiles, a few seconds for 999.
+
+    References
+    ----------
+    Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021);
+    `docs/several-quantiles.md`.
+
+    Examples
+    --------
+    >>> from duffdp.engines.arrays import Column, read
+    >>> from duffdp.sampling.entropy import entropy
+    >>> import duffdp
+    >>> column = Column(read(range(1000)), duffdp.Grid(0, 999, 1))
+    >>> profiles = duffdp.statistics.Quantiles([0.25, 0.75]).profiles([column], reach=100)
+    >>> duffdp.mechanisms.JointAtCount(5.0).release(profiles, entropy(1))
+    [[250, 750]]
+    """
+
+    name: ClassVar[str] = "joint-exponential-at-count"
+    bounded_range: ClassVar[bool] = False
+
+    def _sizes(
+        self, profiles: Sequence[RankProfile], source: Entropy
+    ) -> tuple[list[int | None], Fraction]:
+        part = self._epsilon / (3 * math.isqrt(len(profiles[0].qs)))
+        noisy = Geometric(part)
+        return [noisy.release(profile.total, source) for profile in profiles], self._epsilon - part
+
+    def __repr__(self) -> str:
+        return f"JointAtCount(epsilon={self.epsilon:g})"
