@@ -5,13 +5,18 @@ from __future__ import annotations
 import pytest
 
 from engines import ENGINES
+from java import provide_java
 
 
 def pytest_collection_modifyitems(items):
-    """One process for all that needs Spark: to start it takes longer than most tests."""
-    for item in items:
-        if "spark" in item.nodeid:
-            item.add_marker(pytest.mark.xdist_group("spark"))
+    """One process for all that needs Spark: to start it takes longer than most tests. And a Java,
+    for the examples on pages too.
+    """
+    with_spark = [item for item in items if "spark" in item.nodeid]
+    for item in with_spark:
+        item.add_marker(pytest.mark.xdist_group("spark"))
+    if with_spark:
+        provide_java()
 
 
 @pytest.fixture(

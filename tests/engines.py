@@ -17,11 +17,13 @@ import pyarrow as pa
 from duffdp.engines.selection import select
 from duffdp.engines.tables import Table
 from duffdp.sampling.entropy import entropy
+from java import provide_java
 
 
 @functools.cache
 def spark():
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    provide_java()
     from pyspark.sql import SparkSession
 
     session = (

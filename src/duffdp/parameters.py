@@ -7,11 +7,12 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Literal
+from typing import Any
 
 from duffdp.errors import DuffError
 
-Choice = Literal["best", "duff"]  # of mechanism: the most accurate one, or the paper's
+# Of mechanism: the most accurate one, the paper's, or another one that a statistic has by name.
+Choice = str
 
 # no answer to speak of below, no protection above, and doubles bear it
 LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e9

@@ -56,9 +56,11 @@ class RankProfile:
     its window, which reaches about `reach` ranks to both sides and has no holes, and at the runs
     `blocks[j]` begin the blocks of it that are weighed together. `rank_of` tells the records before
     and at any candidate, by a pass over the data, and `wider` the profile with another reach.
+    `records` is the number of records that is public by now, if one is; `total` is the true one.
     """
 
     qs: tuple[Fraction, ...]
+    records: int | None
     size: int
     total: int
     reach: int
@@ -78,6 +80,7 @@ class RankProfile:
         cls,
         near: Sequence[Ranks],
         qs: tuple[Fraction, ...],
+        records: int | None,
         reach: int,
         epsilon: float,
         size: int,
@@ -99,7 +102,17 @@ class RankProfile:
         last = np.searchsorted(rank, ends[1]) + 1
         low, high = np.clip(first, low, high - 1), np.clip(last, low + 1, high)
         runs = cls(
-            qs, size, total, reach, start, cells, part, parts, rank, low, high, [], rank_of, wider
+            qs,
+            records,
+            size,
+            total,
+            reach,
+            *(start, cells, part, parts, rank),
+            low,
+            high,
+            [],
+            rank_of,
+            wider,
         )
         volume = cells / parts * (PIECES * len(qs) / size)
         wide = np.flatnonzero(volume > 1)
@@ -133,19 +146,19 @@ class RankProfile:
         for run, asked in pieces.items():
             whole = int(self.cells[run])
             many[run] = min(asked, whole if whole > 1 else 2**FINEST // int(self.parts[run]))
-        run = np.repeat(np.arange(len(many)), many)
+        of = np.repeat(np.arange(len(many)), many)
         ahead = np.append(0, np.cumsum(many))
-        piece = np.arange(len(run)) - ahead[run]
-        many, cells = many[run], self.cells[run]
+        piece = np.arange(len(of)) - ahead[of]
+        many, cells = many[of], self.cells[of]
         one = cells == 1
         step, rest = cells // many, cells % many  # the first `rest` pieces have one more
         runs = replace(
             self,
-            start=self.start[run] + np.where(one, 0, piece * step + np.minimum(piece, rest)),
+            start=self.start[of] + np.where(one, 0, piece * step + np.minimum(piece, rest)),
             cells=np.where(one, 1, step + (piece < rest)),
-            part=np.where(one, self.part[run] * many + piece, 0),
-            parts=np.where(one, self.parts[run] * many, 1),
-            rank=self.rank[run],
+            part=np.where(one, self.part[of] * many + piece, 0),
+            parts=np.where(one, self.parts[of] * many, 1),
+            rank=self.rank[of],
             low=ahead[self.low],
             high=ahead[self.high],
         )
@@ -157,7 +170,9 @@ def _blocks(runs: RankProfile, c: float, fineness: int) -> list[Ints]:
     many = len(runs.qs)
     finest, growth = 1 / (fineness * many), GROWTH / many
     begin = _shared_begins(runs, max(int(finest * UNIT / c), 1))
-    windows = [slice(*np.searchsorted(begin, ends)) for ends in zip(runs.low, runs.high)]
+    windows = [
+        slice(*np.searchsorted(begin, ends)) for ends in zip(runs.low, runs.high, strict=True)
+    ]
     shares = np.diff([0.0, *map(float, runs.qs), 1.0])
     apart = c * runs.total * float(shares[shares > 0].min())
     if apart <= math.log(runs.size) + ROOM:
@@ -169,8 +184,9 @@ def _blocks(runs: RankProfile, c: float, fineness: int) -> list[Ints]:
     found = []
     for q, window in zip(runs.qs, windows, strict=True):
         wanted, ranks = math.floor(UNIT * runs.total * q), runs.rank[begin[window]]
-        before, after = np.searchsorted(ranks, wanted - away[::-1]), np.searchsorted(
-            ranks, wanted + away
+        before, after = (
+            np.searchsorted(ranks, wanted - away[::-1]),
+            np.searchsorted(ranks, wanted + away),
         )
         kept = np.concatenate([[0], before, np.arange(before[-1], after[0]), after])
         kept = np.flatnonzero(np.bincount(kept, minlength=len(ranks))[: len(ranks)])

@@ -13,25 +13,12 @@ from duffdp.mechanisms.permute_and_flip import PermuteAndFlip
 
 if TYPE_CHECKING:
     from duffdp.mechanisms.geometric import Geometric
-    from duffdp.mechanisms.joint import Joint, JointAtCount
+    from duffdp.mechanisms.joint import Joint
     from duffdp.mechanisms.piecewise_laplace import PiecewiseLaplace
 
-__all__ = [
-    "Exponential",
-    "Geometric",
-    "Joint",
-    "JointAtCount",
-    "Law",
-    "PermuteAndFlip",
-    "PiecewiseLaplace",
-]
+__all__ = ["Exponential", "Geometric", "Joint", "Law", "PermuteAndFlip", "PiecewiseLaplace"]
 
-_HOME = {
-    "Geometric": "geometric",
-    "Joint": "joint",
-    "JointAtCount": "joint",
-    "PiecewiseLaplace": "piecewise_laplace",
-}
+_HOME = {"Geometric": "geometric", "Joint": "joint", "PiecewiseLaplace": "piecewise_laplace"}
 # Importable from here for one more version.
 _MOVED = {
     "ErrorExponential",

@@ -1,5 +1,8 @@
 """The mechanisms that releases are drawn by, by their names; one is loaded when it is first asked
 for.
+
+Each class states its `loss_family`, which totals for a delta rest on: "pure" unless more is proven
+in `docs/theory.md`.
 """
 
 from __future__ import annotations
@@ -11,7 +14,6 @@ HOMES = {
     "exponential": ("exponential", "Exponential"),
     "permute-and-flip": ("permute_and_flip", "PermuteAndFlip"),
     "joint-exponential": ("joint", "Joint"),
-    "joint-exponential-at-count": ("joint", "JointAtCount"),
     "two-sided-geometric": ("geometric", "Geometric"),
     "piecewise-laplace": ("piecewise_laplace", "PiecewiseLaplace"),
 }

@@ -61,6 +61,8 @@ class Ask:
         """The public outputs as far as they are known before the type of the column is."""
         if made.entry.outputs == "counts":
             return Grid(0, made.parts[0][0].statistic.most, 1)
+        if made.entry.own_domain is not None:
+            return self._own_domain(made)
         if made.entry.outputs == "grid" and self.categories is not None:
             raise BoundsError(
                 f"categories are for modes and the like, got them for {made.statistic}. Pass "
@@ -78,6 +80,16 @@ class Ask:
             chosen = self.categories
             return chosen if isinstance(chosen, Categories) else Categories(chosen)
         return bounded(self.bounds, self.step)
+
+    def _own_domain(self, made: Recipe) -> Domain:
+        """The public outputs of a statistic that makes them of its parameters."""
+        for name in ("bounds", "step", "categories"):
+            if name not in made.entry.read and (given := getattr(self, name)) is not None:
+                raise BoundsError(
+                    f"{made.entry.name} takes no {name}, got {name}={given!r:.60}. Leave it out."
+                )
+        assert made.entry.own_domain is not None
+        return made.entry.own_domain(made.given)
 
     @property
     def title(self) -> str:

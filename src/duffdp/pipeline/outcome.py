@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 import json
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 from duffdp.domain import Domain
 from duffdp.errors import DuffError
@@ -14,19 +15,11 @@ from duffdp.ledger.charge import Result
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
+from duffdp.statistics.entry import Column
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.version import __version__
 
 Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
-
-
-class Column(NamedTuple):
-    """One number of every group: its name, and whether it is a candidate of the domain (else a
-    count of records).
-    """
-
-    name: str
-    on_domain: bool = True
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -256,7 +249,9 @@ class Release:
             kind = facts.domain.kind
             cells = tuple(
                 tuple(
-                    from_json(item, kind) if column.on_domain and kind != "category" else item
+                    from_json(item, kind)
+                    if column.kind == "candidate" and kind != "category"
+                    else item
                     for item, column in zip(row, columns, strict=True)
                 )
                 for row in rows
@@ -285,13 +280,17 @@ def released(recipe: Recipe, facts: Facts, result: Result, data: Any) -> Release
     """The release of drawn numbers: candidates as values, in the shape of the statistic or as a
     frame like the data.
     """
-    columns = tuple(
-        Column(name, part.on_domain) for part, _ in recipe.parts for name in part.columns
-    )
+    domain, finish = facts.domain, recipe.finish
+    columns = recipe.drawn_columns if finish is None else finish.columns(domain)
     names = _beside(columns, facts.by)
-    values = []
-    for column, numbers in zip(columns, zip(*result.numbers, strict=True), strict=True):
-        values.append(list(map(facts.domain.value, numbers) if column.on_domain else numbers))
+    if finish is None:
+        values = []
+        for column, numbers in zip(columns, zip(*result.numbers, strict=True), strict=True):
+            read = domain.value if column.kind == "candidate" else partial(max, 0)
+            values.append(list(map(read, numbers)))
+    else:
+        made = [finish.values(domain, numbers) for numbers in result.numbers]
+        values = list(map(list, zip(*made, strict=True)))
     cells = tuple(zip(*values, strict=True))
     value: Any
     if facts.by:

@@ -142,7 +142,7 @@ class Plan:
                 found[name] = (
                     _facts(checked) if source is None else self._prepared(ask, source).facts
                 )
-            numbers = sum(len(part.columns) for part, _ in checked.recipe.parts)
+            numbers = len(checked.recipe.columns(checked.domain))
             rows[name] = numbers * max(len(checked.selection.keys), 1)
         book = self._ledger(ledger)
         return Cost(found, rows, self.epsilon, None if book is None else book.remaining_exactly())
@@ -206,7 +206,7 @@ def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction)
     known = entry(given.get("statistic"))
     words = GRAPH_WORDS if known.of_graphs else WORDS
     for name, owners in _parameters().items():
-        if (name in given) != (name in known.read):
+        if (name in given) != (name in known.read) and name not in known.optional:
             raise DuffError(
                 f"{name} goes with {', '.join(owners)} and with no other statistic, got "
                 f"{f'it for {known.name}' if name in given else f'{known.name} without it'}."
@@ -214,7 +214,7 @@ def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction)
     refuse_unknown(given, ("statistic", "weight", *known.read, *words), known.name)
     if not isinstance(given.get("name", ""), str):
         raise DuffError(f"name must be a text, got {given['name']!r}.")
-    statistic, parameters = known.for_parameters({name: given[name] for name in known.read})
+    statistic, parameters = known.for_parameters({name: given.get(name) for name in known.read})
     options = {name: shared[name] for name in SHARED if name in words}
     if options["mechanism"] == "duff" and "duff" not in known.choices:
         options["mechanism"] = known.choices[0]  # what is for all releases is not for this one

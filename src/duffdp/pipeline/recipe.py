@@ -4,18 +4,20 @@ share.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
+from duffdp.domain import Domain
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
 from duffdp.mechanisms.registry import mechanism
 from duffdp.parameters import read_contributions, read_epsilon
-from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Entry, Part
+from duffdp.privacy import Loss, LossPart, PrivacyUnit
+from duffdp.statistics.entry import Column, Entry, Finish, Part
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entry
 
@@ -32,6 +34,13 @@ class Recipe:
     mechanism: MechanismFact
     loss: Loss
     unit: PrivacyUnit
+    given: dict[str, Any]  # the checked parameters
+    drawn_columns: tuple[Column, ...]
+    finish: Finish | None  # None: numbers are released as they were drawn
+
+    def columns(self, domain: Domain) -> tuple[Column, ...]:
+        """What is released for every group."""
+        return self.drawn_columns if self.finish is None else self.finish.columns(domain)
 
 
 def make_recipe(
@@ -74,15 +83,22 @@ def make_recipe(
             for kind, group in groupby(parts, key=lambda part: (part.mechanism, part.utility))
         )
     )
-    bounded = all(made.bounded_range for _, made in drawing)
+    draws = Counter((made.loss_family, part.share) for part, made in drawing)
+    losses = tuple(
+        LossPart(family, share * many * total, many, contributions)
+        for (family, share), many in draws.items()
+    )
     said = StatisticFact(known.name, {name: _said(value) for name, value in checked.items()})
     unit = PrivacyUnit("row")
     if known.of_graphs:
         unit = PrivacyUnit("edge")
     elif person is not None:
         unit = PrivacyUnit("person", person, contributions)
-    loss = Loss(total, bounded_range=bounded)
-    return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit)
+    loss = Loss(total, parts=losses)
+    finish = known.finish(checked, choice)
+    columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
+    chosen = MechanismFact(choice, facts)
+    return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish)
 
 
 #: The same, made once; for what has a hash.

@@ -15,10 +15,10 @@ class Values(NamedTuple):
     columns: list[str]
     keys: list[list[str]]
     texts: list[str]
-    places: list[int]  # -1 for a count
+    places: list[int]  # -1 for what is no candidate
 
     def on_domain(self) -> Values:
-        """Without counts."""
+        """Candidates alone."""
         kept = [i for i, place in enumerate(self.places) if place >= 0]
         return self._replace(
             keys=[self.keys[i] for i in kept],
@@ -34,9 +34,9 @@ def values(release: Release) -> Values:
     rows: list[tuple[list[str], Any, int]] = []
     for key, row in zip(release.keys or [()], release.cells, strict=True):
         for column, value in zip(release.columns, row, strict=True):
-            place = domain.index(value) if column.on_domain else -1
+            place = domain.index(value) if column.kind == "candidate" else -1
             rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
-    texts = [f"{value:,}" if place < 0 else written(value, domain) for _, value, place in rows]
+    texts = [f"{value:,.10g}" if place < 0 else written(value, domain) for _, value, place in rows]
     columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
     named = "value" if several else release.title.lower()
     return Values(

@@ -33,8 +33,6 @@ _MECHANISMS = {
     "permute-and-flip": "permute-and-flip",
     "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
     "between the answers are from what they should be",
-    "joint-exponential-at-count": "the joint exponential mechanism after a noisy count, by how far "
-    "the numbers of records between the answers are from what they should be",
     "two-sided-geometric": "two-sided geometric noise on the count",
     "piecewise-laplace": "piecewise Laplace noise, as wide as one more edge could move the count",
 }

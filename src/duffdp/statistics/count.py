@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 
+from duffdp.domain import Domain
 from duffdp.engines.source import Question, Source
 
 ANY = Question(((Fraction(1, 2), 0),))
@@ -25,11 +26,16 @@ class Count:
     --------
     >>> import duffdp
     >>> from duffdp.engines.arrays import Column, read
-    >>> duffdp.statistics.Count().count(Column(read([1.0, None, 3.0]), duffdp.Grid(0, 9, 1)))
-    2
+    >>> grid = duffdp.Grid(0, 9, 1)
+    >>> duffdp.statistics.Count().totals(Column(read([1.0, None, 3.0]), grid), grid)
+    (2,)
     """
 
-    def count(self, column: Source) -> int:
+    def totals(self, column: Source, domain: Domain) -> tuple[int]:
         """The number of records of one group."""
         (ranks,), _ = column.ask(ANY)
-        return ranks.total
+        return (ranks.total,)
+
+    def sensitivity(self, domain: Domain) -> int:
+        """How much one record moves it."""
+        return 1

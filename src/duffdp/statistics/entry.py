@@ -2,14 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
+from duffdp.domain import Domain
 from duffdp.parameters import Choice
 
 Parameters = Mapping[str, Any]
+# What a released number is: a candidate of the domain, a count of records, or another number.
+NumberKind = Literal["candidate", "count", "number"]
+
+
+class Column(NamedTuple):
+    """One number of every group: its name, and what it is."""
+
+    name: str
+    kind: NumberKind = "candidate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,16 +27,34 @@ class Part:
     """One draw of a release: the statistic that is asked, the mechanism that answers by name, and
     its share of epsilon.
 
-    `columns` names the numbers that come out; they are candidates of the domain, or counts of
-    records if not `on_domain`.
+    `columns` names the whole numbers that come out, and `kind` says what they are, unless the
+    entry makes something else of them (`Entry.finish`).
+
+    The statistic has what the mechanism needs, for the sources of all groups: `windows` of a step
+    function, `profiles` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
+    `sensitivity` by which one record moves all of them together. It may have `outputs(domain)`,
+    the candidates of its step function where they are not those that records are read on; and
+    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn.
     """
 
-    statistic: Any  # has what the mechanism needs: windows, a profile of ranks, a count or a ladder
+    statistic: Any
     mechanism: str
     columns: tuple[str, ...]
     share: Fraction = Fraction(1)
     utility: str | None = None
-    on_domain: bool = True
+    kind: NumberKind = "candidate"
+
+
+@dataclass(frozen=True, slots=True)
+class Finish:
+    """What is made of the numbers that were drawn for a group: post-processing, which costs no
+    epsilon and sees no record.
+
+    `columns` of a domain names what is released; `values` makes it of a group's numbers.
+    """
+
+    columns: Callable[[Domain], tuple[Column, ...]]
+    values: Callable[[Domain, Sequence[int]], Sequence[Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,15 +76,21 @@ class Entry:
     shape
         Whether a release without groups is one value, a list of them or a dictionary.
     outputs
-        The public set: a grid, a grid or categories, or the counts that a graph can have.
+        The public set: a grid, a grid or categories, the counts that a graph can have, or one that
+        the statistic makes of its own parameters.
+    own_domain
+        That set, for checked parameters.
     several
         The statistic, and its parameter, that stand for this one where its own parameter is a list.
     lines
         What the numbers of a list or dictionary are, above their column on a page.
+    optional
+        Those of its parameters that may be left out: None is read instead.
+    finish
+        What becomes of the numbers that the parts drew, for checked parameters and a choice of
+        mechanism; if there is nothing, they are released as the parts name them.
     label
         What a number of a list or dictionary is called, given its column.
-    sort
-        Whether the values of a group are sorted after they are drawn.
     choices
         What `mechanism` may be.
     examples
@@ -76,11 +110,13 @@ class Entry:
     summary: str = ""
     read: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     shape: Literal["value", "list", "dictionary"] = "value"
-    outputs: Literal["grid", "grid or categories", "counts"] = "grid"
+    outputs: Literal["grid", "grid or categories", "counts", "own"] = "grid"
+    own_domain: Callable[[Parameters], Domain] | None = None
+    optional: frozenset[str] = frozenset()
+    finish: Callable[[Parameters, Choice], Finish | None] = lambda *_: None
     several: tuple[str, str] | None = None
     lines: str = "quantile"
     label: Callable[[str], str] = str
-    sort: bool = False
     choices: tuple[Choice, ...] = ("best", "duff")
     examples: tuple[Parameters, ...] = ({},)
     distance_bound: Literal["any", "one", "mean"] | None = None
@@ -108,4 +144,7 @@ class Entry:
 
     def checked(self, given: Parameters) -> dict[str, Any]:
         """The parameters, read."""
-        return {name: read(given[name]) for name, read in self.read.items()}
+        return {
+            name: read(given.get(name) if name in self.optional else given[name])
+            for name, read in self.read.items()
+        }

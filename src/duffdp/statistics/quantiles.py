@@ -22,6 +22,9 @@ class Quantiles:
     ----------
     qs
         Different numbers from 0 to 1, in any order, each read as for `Quantile`.
+    records
+        A number of records that was released before: gaps are compared with shares of it. Without
+        it a size is drawn together with the quantiles.
 
     Privacy
     -------
@@ -44,8 +47,8 @@ class Quantiles:
     Quantiles(1/4, 3/4)
     """
 
-    def __init__(self, qs: Any) -> None:
-        self.qs = read_qs(qs)
+    def __init__(self, qs: Any, records: int | None = None) -> None:
+        self.qs, self.records = read_qs(qs), records
 
     def profiles(
         self, columns: Sequence[Source], epsilon: float, reach: int | None = None
@@ -69,7 +72,9 @@ class Quantiles:
         for (near, size), column in zip(answers, columns, strict=True):
             wider = partial(self._wider, column, epsilon)
             found.append(
-                RankProfile.of(near, self.qs, reach, epsilon, size, column.rank_of, wider)
+                RankProfile.of(
+                    near, self.qs, self.records, reach, epsilon, size, column.rank_of, wider
+                )
             )
         return found
 
@@ -78,6 +83,40 @@ class Quantiles:
 
     def __repr__(self) -> str:
         return f"Quantiles({', '.join(map(str, self.qs))})"
+
+
+class QuantilesAfterCount:
+    """Many quantiles of one column, to be asked for once a noisy count of its records is known.
+
+    Parameters
+    ----------
+    qs
+        Different numbers from 0 to 1, in any order, each read as for `Quantile`.
+
+    Privacy
+    -------
+    The count is private, so that what is asked for afterwards may depend on it.
+
+    References
+    ----------
+    `docs/several-quantiles.md`.
+
+    Examples
+    --------
+    >>> from duffdp.statistics.quantiles import QuantilesAfterCount
+    >>> QuantilesAfterCount([0.75, 0.25]).given((1003,)).records
+    1003
+    """
+
+    def __init__(self, qs: Any) -> None:
+        self.qs = read_qs(qs)
+
+    def given(self, numbers: Sequence[int]) -> Quantiles:
+        """The quantiles at this count, which noise may have taken below 0."""
+        return Quantiles(self.qs, max(0, numbers[0]))
+
+    def __repr__(self) -> str:
+        return f"QuantilesAfterCount({', '.join(map(str, self.qs))})"
 
 
 def _all_ranks(column: Source) -> list[Ranks]:

@@ -3,20 +3,21 @@ command line lays out its options from here without numpy."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from fractions import Fraction
 
 from duffdp.errors import DuffError
 from duffdp.parameters import Choice, read_k, read_nodes, read_q, read_qs, read_trim, share_text
-from duffdp.statistics.entry import Entry, Parameters, Part
+from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part
 
 # The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 /
 # epsilon: enough for most.
 SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
 COUNT_SHARE = Fraction(1, 8)
 # Up to so many quantiles are drawn together with a size, which is a little more accurate; for more
-# of them that takes too long.
-FREE_SIZES = 20
+# of them it takes too long.
+MOST_WITH_SIZE = 20
 
 
 def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
@@ -29,21 +30,43 @@ def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
 
 
 def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
-    """All in one draw, or the paper's mechanism for each with the same share of epsilon."""
+    """All in one draw, many of them after a count, or the paper's mechanism for each with the same
+    share of epsilon.
+    """
+    from duffdp.statistics.count import Count
     from duffdp.statistics.quantile import Quantile
-    from duffdp.statistics.quantiles import Quantiles
+    from duffdp.statistics.quantiles import Quantiles, QuantilesAfterCount
 
     qs: tuple[Fraction, ...] = given["qs"]
     names = tuple(map(share_text, qs))
     if len(qs) == 1:
         return _quantile(qs[0], names[0], choice)
     if choice == "best":
-        mechanism = "joint-exponential" + ("-at-count" if len(qs) > FREE_SIZES else "")
-        return (Part(Quantiles(qs), mechanism, names),)
+        if len(qs) <= MOST_WITH_SIZE:
+            return (Part(Quantiles(qs), "joint-exponential", names),)
+        share = Fraction(1, 3 * math.isqrt(len(qs)))
+        return (
+            Part(Count(), "two-sided-geometric", ("count",), share, kind="count"),
+            Part(QuantilesAfterCount(qs), "joint-exponential", names, 1 - share),
+        )
     share = Fraction(1, len(qs))
     return tuple(
         Part(Quantile(q), "exponential", (name,), share, "distance")
         for q, name in zip(qs, names, strict=True)
+    )
+
+
+def _sorted_quantiles(given: Parameters, choice: Choice) -> Finish | None:
+    """Quantiles that were drawn one by one are sorted, and a count that was drawn before is
+    dropped.
+    """
+    qs: tuple[Fraction, ...] = given["qs"]
+    if choice == "best" and len(qs) <= MOST_WITH_SIZE:
+        return None
+    columns = tuple(Column(share_text(q)) for q in qs)
+    return Finish(
+        lambda _: columns,
+        lambda domain, numbers: [domain.value(i) for i in sorted(numbers[-len(qs) :])],
     )
 
 
@@ -78,7 +101,7 @@ def _describe(_: Parameters, choice: Choice) -> tuple[Part, ...]:
 
     qs = tuple(Fraction(q) for q in SUMMARY.values())
     return (
-        Part(Count(), "two-sided-geometric", ("count",), COUNT_SHARE, on_domain=False),
+        Part(Count(), "two-sided-geometric", ("count",), COUNT_SHARE, kind="count"),
         Part(Quantiles(qs), "joint-exponential", tuple(SUMMARY), 1 - COUNT_SHARE),
     )
 
@@ -126,7 +149,7 @@ ENTRIES = (
         read={"qs": read_qs},
         shape="list",
         label=lambda column: f"quantile({column})",
-        sort=True,
+        finish=_sorted_quantiles,
         examples=({"qs": (0.25, 0.75)},),
     ),
     Entry(

@@ -2,6 +2,6 @@
 exactly.
 """
 
-from duffdp.mechanisms.joint.joint import Joint, JointAtCount
+from duffdp.mechanisms.joint.joint import Joint
 
-__all__ = ["Joint", "JointAtCount"]
+__all__ = ["Joint"]

@@ -1,13 +1,12 @@
-"""The joint exponential mechanism for several quantiles, and for many."""
+"""The joint exponential mechanism for several quantiles."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from duffdp.mechanisms.geometric import Geometric
+from duffdp.loss_family import LossFamily
 from duffdp.mechanisms.joint.proposal import WORDS, Proposal
 from duffdp.parameters import read_epsilon
 from duffdp.rank_profile import RankProfile
@@ -67,7 +66,7 @@ class Joint:
     """
 
     name: ClassVar[str] = "joint-exponential"
-    bounded_range: ClassVar[bool] = True
+    loss_family: ClassVar[LossFamily] = "bounded-range"
 
     def __init__(self, epsilon: Any) -> None:
         self._asked = read_epsilon(epsilon)
@@ -76,7 +75,6 @@ class Joint:
 
     def release(self, profiles: Sequence[RankProfile], source: Entropy) -> list[list[int]]:
         """For each profile the indices of one candidate for each of its sorted shares."""
-        sizes, epsilon = self._sizes(profiles, source)
         found: list[list[int]] = [[]] * len(profiles)
         for begin in range(0, len(profiles), TOGETHER):
             some = range(begin, min(begin + TOGETHER, len(profiles)))
@@ -86,7 +84,7 @@ class Joint:
                 words = source.words(len(waiting) * many).reshape(-1, many).tolist()
                 drafts = []
                 for own, (i, made) in zip(words, waiting.items(), strict=True):
-                    proposal = made or Proposal(profiles[i], epsilon, sizes[i])
+                    proposal = made or Proposal(profiles[i], self._epsilon)
                     drafts.append((i, proposal, proposal.draft(own, source)))
                 waiting = {}
                 for i, proposal, draft in drafts:
@@ -96,71 +94,5 @@ class Joint:
                         waiting[i] = proposal.after(draft)
         return found
 
-    def _sizes(
-        self, profiles: Sequence[RankProfile], source: Entropy
-    ) -> tuple[list[int | None], Fraction]:
-        """The size for each profile, None if it is free, and the epsilon that is left for the
-        places.
-        """
-        return [None] * len(profiles), self._epsilon
-
     def __repr__(self) -> str:
         return f"Joint(epsilon={self.epsilon:g})"
-
-
-class JointAtCount(Joint):
-    """Sorted places for many quantiles: `Joint` with the size at a noisy count of the records.
-
-    A small part of epsilon, one in `3 * isqrt(m)` for m quantiles, goes to a count with two-sided
-    geometric noise; the places follow the law of `Joint` for this size with the rest. One forward
-    pass is enough, where a free size takes one for each size.
-
-    Parameters
-    ----------
-    epsilon
-        The privacy loss for the count and all quantiles together; above 64 the law is that of 64.
-
-    Privacy
-    -------
-    Pure epsilon-differential privacy for neighbours that differ in one record: a sequence of two
-    mechanisms with parts that add up to epsilon. Its range is not bounded, for each size has a
-    normalisation of its own.
-
-    Utility
-    -------
-    99 quantiles err by about 9 / epsilon ranks, as with a free size: the noise of the count, about
-    `3 * sqrt(m) / epsilon`, is that of the sum of all gaps.
-
-    Runtime
-    -------
-    One forward pass over blocks, about ten for each quantile in every layer: a tenth of a second
-    for 99 quantiles, a few seconds for 999.
-
-    References
-    ----------
-    Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021);
-    `docs/several-quantiles.md`.
-
-    Examples
-    --------
-    >>> from duffdp.engines.arrays import Column, read
-    >>> from duffdp.sampling.entropy import entropy
-    >>> import duffdp
-    >>> column = Column(read(range(1000)), duffdp.Grid(0, 999, 1))
-    >>> profiles = duffdp.statistics.Quantiles([0.25, 0.75]).profiles([column], reach=100)
-    >>> duffdp.mechanisms.JointAtCount(5.0).release(profiles, entropy(1))
-    [[250, 750]]
-    """
-
-    name: ClassVar[str] = "joint-exponential-at-count"
-    bounded_range: ClassVar[bool] = False
-
-    def _sizes(
-        self, profiles: Sequence[RankProfile], source: Entropy
-    ) -> tuple[list[int | None], Fraction]:
-        part = self._epsilon / (3 * math.isqrt(len(profiles[0].qs)))
-        noisy = Geometric(part)
-        return [noisy.release(profile.total, source) for profile in profiles], self._epsilon - part
-
-    def __repr__(self) -> str:
-        return f"JointAtCount(epsilon={self.epsilon:g})"

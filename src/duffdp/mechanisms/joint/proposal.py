@@ -81,22 +81,21 @@ class Proposal:
         self,
         profile: RankProfile,
         epsilon: Fraction,
-        size: int | None = None,
         fineness: int = FINENESS,
     ) -> None:
-        """With a free size, or with this one."""
-        self._profile, self._epsilon, self._size = profile, epsilon, size
-        self._fineness = fineness
+        self._profile, self._epsilon, self._fineness = profile, epsilon, fineness
         self._shares = [b - a for a, b in pairwise((Fraction(0), *profile.qs, Fraction(1)))]
+        self._volume: Floats = profile.cells / profile.parts
         self._layers: list[_Layer] = []
         for j in range(len(profile.qs)):
             self._layers.append(self._layer(j))
         self._passed: tuple[Fraction, Pass] | None = None
         self._far_bits: int | None = None
-        if size is None:
+        if profile.records is None:
             self._weigh_sizes()
         else:
-            self._sizes, self._weights = [Fraction(size)], np.array([self._weight(Fraction(size))])
+            self._sizes = [Fraction(profile.records)]
+            self._weights = np.array([self._weight(self._sizes[0])])
         self._log_top = Fraction(log_sum(self._weights) + TOLERANCE)
 
     def _layer(self, j: int) -> _Layer:
@@ -107,14 +106,12 @@ class Proposal:
         scale = float(self._epsilon) / 2 / UNIT
         least, most = ((profile.rank[at] - whole) * scale for at in (begin, end - 1))
         place = np.concatenate([least[:1], (least + most) / 2, most[-1:]])
-        volume = profile.cells / profile.parts if j == 0 else self._volume
-        self._volume = volume
         low = int(begin[0])
         before = float(profile.start[low]) + profile.part[low] / profile.parts[low]
         upto = float(profile.start[high - 1]) + (
             (profile.part[high - 1] + profile.cells[high - 1]) / profile.parts[high - 1]
         )
-        inside = np.add.reduceat(volume[:high], begin)
+        inside = np.add.reduceat(self._volume[:high], begin)
         with np.errstate(divide="ignore"):
             weight = np.log(np.concatenate([[before], inside, [max(profile.size - upto, 0.0)]]))
         weight[1:-1] += most - least
@@ -182,24 +179,25 @@ class Proposal:
         """
         word = words.pop()
         if self._far_bits is None:
-            return self._near(words, word, Fraction(1), source)
-        odds = 2 ** max(self._far_bits, 0), 2 ** max(-self._far_bits, 0)
-        if _below(sum(odds), words, source) < odds[0]:
-            return self._near(words, word, Fraction(sum(odds), odds[0]), source)
-        return self._far(word, Fraction(sum(odds), odds[1]), source)
+            return self._near(words, word, source)
+        near, far = 2 ** max(self._far_bits, 0), 2 ** max(-self._far_bits, 0)
+        if _below(near + far, words, source) < near:
+            return self._near(words, word, source)
+        return self._far(word, Fraction(near, far), source)
 
-    def _near(self, words: list[int], word: int, ratio: Fraction, source: Entropy) -> Draft | None:
+    def _near(self, words: list[int], word: int, source: Entropy) -> Draft | None:
         """Block by block from the last place to the first."""
         pick, factor = _pick(self._weights, words, source)
-        size, factors = self._sizes[pick], [ratio, factor]
+        size, factors = self._sizes[pick], [factor]
         lies, totals, weights = self._pass(size)
         blocks: list[tuple[int, int]] = []
         for j in range(len(self._layers) - 1, -1, -1):
             block, factor = _pick(weights, words, source)
             factors.append(factor)
             runs, high = self._profile.blocks[j], int(self._profile.high[j])
-            edges = (-1 if block == 0 else high if block > len(runs) else int(runs[block - 1])), (
-                -1 if block > len(runs) else high if block == len(runs) else int(runs[block])
+            edges = (
+                (-1 if block == 0 else high if block > len(runs) else int(runs[block - 1])),
+                (-1 if block > len(runs) else high if block == len(runs) else int(runs[block])),
             )
             blocks.insert(0, edges)
             if j:
@@ -214,7 +212,9 @@ class Proposal:
             places += sorted(place for place, _ in found)
         if any(a > b for a, b in pairwise(places)):
             return None
-        tops, bottoms = (math.prod(f) for f in zip(*(f.as_integer_ratio() for f in factors)))
+        tops, bottoms = (
+            math.prod(f) for f in zip(*(f.as_integer_ratio() for f in factors), strict=True)
+        )
         return self._made(size, places, Fraction(tops, bottoms), word, blocks)
 
     def _place(
@@ -291,7 +291,7 @@ class Proposal:
             profile = profile.cut(single, float(self._epsilon), fineness)
         else:
             return self
-        return Proposal(profile, self._epsilon, self._size, fineness)
+        return Proposal(profile, self._epsilon, fineness)
 
 
 def _step(total: Floats, source: Floats, target: Floats, layer: _Layer) -> Floats:
