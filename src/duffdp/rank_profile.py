@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from fractions import Fraction
@@ -128,6 +129,13 @@ class RankProfile:
     def end(self, run: int) -> int:
         """Where a run ends, in finest parts."""
         return self.begin(run) + (int(self.cells[run]) << FINEST) // int(self.parts[run])
+
+    def find(self, place: int) -> tuple[int, bool]:
+        """The last run that begins no later than a place, in finest parts (-1 if none does), and
+        whether it holds the place.
+        """
+        run = bisect_right(range(len(self.rank)), place, key=self.begin) - 1
+        return run, run >= 0 and place < self.end(run)
 
     def rank_at(self, cell: int, part: int) -> int:
         """Records before one of the 2**FINEST finest parts of a candidate, in units of 1 / UNIT:

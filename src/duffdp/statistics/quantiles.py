@@ -13,6 +13,8 @@ from duffdp.rank_profile import RankProfile
 
 NEGLIGIBLE = 24.0  # nats
 MOST_RANKS = 2**21  # a window never holds more ranks to a side
+# One sort of so many records takes less than a search for each of more than a few quantiles.
+FEW, SORTABLE = 32, 2**24
 
 
 class Quantiles:
@@ -63,7 +65,7 @@ class Quantiles:
         if reach is None:
             nats = many * math.log1p(longest * epsilon / many) + NEGLIGIBLE
             reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
-        if 16 * reach * many > longest:
+        if 4 * reach * many > longest or (many > FEW and longest <= SORTABLE):
             answers = [(_all_ranks(column), column.size) for column in columns]
         else:
             question = Question(tuple((q, reach) for q in self.qs))

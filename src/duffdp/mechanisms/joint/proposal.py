@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -50,6 +51,16 @@ class _Layer:
     last: Ints
     before: Ints
     same: Bools
+
+
+class _Place(NamedTuple):
+    """Where a place lies: twice the run that holds it, odd if none does, and where in it; and its
+    candidate and rank.
+    """
+
+    where: tuple[int, int]
+    cell: int
+    rank: int
 
 
 @dataclass(frozen=True, slots=True)
@@ -162,12 +173,12 @@ class Proposal:
         # and after have blocks further out.
         ends = np.array([[0.0, *(lie[side] for lie in lies), excess] for side in (0, -1)])
         ends[1] *= -1
-        slack = np.maximum(ends[:, 1:-1] - np.minimum(ends[:, :-2], ends[:, 2:]), 0.0)
+        further = np.maximum(ends[:, 1:-1] - [ends[:, :-2], ends[:, 2:]], 0.0).sum(axis=0)
         totals: list[Floats] = []
         for j, layer in enumerate(self._layers):
             entry = _step(totals[-1], lies[j - 1], lies[j], layer) if j else -np.abs(lies[0])
             total = entry + layer.weight
-            total[[0, -1]] += 2 * slack[:, j]
+            total[[0, -1]] += further[:, j]
             totals.append(total)
         passed = lies, totals, totals[-1] - np.abs(excess - lies[-1])
         self._passed = size, passed
@@ -204,13 +215,19 @@ class Proposal:
                 before = int(self._layers[j].before[block])
                 weights = totals[j - 1][:before] - np.abs(lies[j][block] - lies[j - 1][:before])
                 weights[-1:] -= math.log(2) * self._layers[j].same[block]
-        places: list[tuple[int, int]] = []
+        places: list[_Place] = []
+        shared: Counter[tuple[int, int]] = Counter()
         for runs_of, same in groupby(blocks):
             found = [self._place(runs_of, words, source) for _ in same]
+            # One block is drawn from in any order, and so is one run that lies in several blocks.
             factors += [factor for _, factor in found]
             factors.append(Fraction(1, math.factorial(len(found))))
             places += sorted(place for place, _ in found)
-        if any(a > b for a, b in pairwise(places)):
+            for where, many in Counter(place.where for place, _ in found).items():
+                shared[where] += many
+                factors.append(Fraction(math.factorial(many)))
+        factors += [Fraction(1, math.factorial(many)) for many in shared.values()]
+        if any(a.where > b.where for a, b in pairwise(places)):
             return None
         tops, bottoms = (
             math.prod(f) for f in zip(*(f.as_integer_ratio() for f in factors), strict=True)
@@ -219,25 +236,37 @@ class Proposal:
 
     def _place(
         self, runs: tuple[int, int], words: list[int], source: Entropy
-    ) -> tuple[tuple[int, int], Fraction]:
-        """A place in a block, the candidate and its rank, and one over its density."""
+    ) -> tuple[_Place, Fraction]:
+        """A place in a block, and one over its density."""
         profile, (begin, end) = self._profile, runs
-        if -1 in runs:  # outside of the window: its rank is counted
-            low = 0 if begin < 0 else profile.end(begin - 1)
-            high = profile.begin(end) if begin < 0 else profile.size << FINEST
-            cell, place = 0, -1
-            while not low <= place < high:
-                cell = (low >> FINEST) + source.below(-(-high >> FINEST) - (low >> FINEST))
-                place = (cell << FINEST) + source.below(1 << FINEST)
-            rank = profile.rank_at(cell, place - (cell << FINEST))
-            return (cell, rank), Fraction(high - low, 1 << FINEST)
+        if -1 in runs:
+            return self._place_outside(begin, end, source)
         run, ratio = begin, Fraction(1)
         if end - begin > 1:
             pick, ratio = _pick(np.log(self._volume[begin:end]), words, source)
             run += pick
         cells = int(profile.cells[run])
         cell = int(profile.start[run]) + (_below(cells, words, source) if cells > 1 else 0)
-        return (cell, int(profile.rank[run])), ratio * Fraction(cells, int(profile.parts[run]))
+        where = (2 * run, cell)
+        place = _Place(where, cell, int(profile.rank[run]))
+        return place, ratio * Fraction(cells, int(profile.parts[run]))
+
+    def _place_outside(self, begin: int, end: int, source: Entropy) -> tuple[_Place, Fraction]:
+        """A place before or after a window; if no run holds it, its rank is counted."""
+        profile = self._profile
+        low = 0 if begin < 0 else profile.end(begin - 1)
+        high = profile.begin(end) if begin < 0 else profile.size << FINEST
+        cell, finest = 0, -1
+        while not low <= finest < high:
+            cell = (low >> FINEST) + source.below(-(-high >> FINEST) - (low >> FINEST))
+            finest = (cell << FINEST) + source.below(1 << FINEST)
+        run, holds = profile.find(finest)
+        if holds:
+            place = _Place((2 * run, cell), cell, int(profile.rank[run]))
+        else:
+            rank = profile.rank_at(cell, finest - (cell << FINEST))
+            place = _Place((2 * run + 1, finest), cell, rank)
+        return place, Fraction(high - low, 1 << FINEST)
 
     def _far(self, word: int, ratio: Fraction, source: Entropy) -> Draft | None:
         """A uniform tuple, with a size beyond those that are weighed: half as likely each time."""
@@ -249,19 +278,19 @@ class Proposal:
             return None
         profile, many = self._profile, len(self._profile.qs)
         cells = sorted((source.below(profile.size), source.below(1 << FINEST)) for _ in range(many))
-        places = [(cell, profile.rank_at(cell, part)) for cell, part in cells]
+        places = [_Place((0, 0), cell, profile.rank_at(cell, part)) for cell, part in cells]
         ratio *= Fraction(profile.size**many * 2 ** (steps + 2), math.factorial(many))
         return self._made(SPACING * index / self._epsilon, places, ratio, word, None)
 
     def _made(
         self,
         size: Fraction,
-        places: list[tuple[int, int]],
+        places: list[_Place],
         ratio: Fraction,
         word: int,
         blocks: list[tuple[int, int]] | None,
     ) -> Draft:
-        candidates, ranks = ([place[i] for place in places] for i in (0, 1))
+        candidates, ranks = [place.cell for place in places], [place.rank for place in places]
         ends = (0, *ranks, UNIT * self._profile.total)
         score = sum(
             (
