@@ -4,6 +4,7 @@ is the law.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections import Counter
 from fractions import Fraction
@@ -222,7 +223,7 @@ def test_pieces_are_the_run_that_was_cut():
         assert len(inside) == min(many, max(int(profile.cells[run]), 4))
         assert cut.begin(inside[0]) == begin
         assert cut.end(inside[-1]) == end
-        assert all(cut.end(a) == cut.begin(b) for a, b in zip(inside, inside[1:], strict=False))
+        assert all(cut.end(a) == cut.begin(b) for a, b in itertools.pairwise(inside))
         assert {int(cut.rank[i]) for i in inside} == {int(profile.rank[run])}
     for j in range(2):
         assert cut.begin(int(cut.low[j])) == profile.begin(int(profile.low[j]))
