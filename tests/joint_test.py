@@ -9,21 +9,25 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 
 import duffdp
 import joint_oracle
 from cases import small_data
 from duffdp import DuffError, Grid
+from duffdp.audit.neighbours import largest_log_ratio, neighbours
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms import Joint
 from duffdp.mechanisms.joint import joint as mechanisms
 from duffdp.mechanisms.joint.proposal import WORDS, Proposal
+from duffdp.pipeline.recipe import recipe
 from duffdp.rank_profile import FINEST, UNIT, part_count, part_ranks
 from duffdp.sampling.entropy import entropy
 from duffdp.sampling.lazy_uniform import happens
-from duffdp.statistics import Quantiles
-from duffdp.statistics.quantiles import read_qs
+from duffdp.statistics import Quantiles, registry
+from duffdp.statistics.quantiles import QuantilesAfterCount, read_qs
+from release_draws import laws, recorded
 
 HALF, QUARTERS = (Fraction(1, 2),), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 QS = [HALF, (Fraction(1, 10), Fraction(1, 5)), (Fraction(0), Fraction(1)), QUARTERS]
@@ -504,3 +508,85 @@ def test_qs_are_sorted():
 def test_bad_parameters_are_found_before_data_are_read(change):
     with pytest.raises(DuffError):
         duffdp.quantiles(object(), [0.5], **{"epsilon": 1.0, "bounds": (0, 9), **change})
+
+
+@pytest.fixture
+def after_a_count(monkeypatch):
+    """Two quantiles are many."""
+    monkeypatch.setattr(registry, "MOST_WITH_SIZE", 1)
+    recipe.cache_clear()
+    yield
+    recipe.cache_clear()
+
+
+@pytest.mark.parametrize("count", [0, 3, 20])
+def test_many_quantiles_through_the_verb(monkeypatch, after_a_count, count):
+    """For every count that may have come out: its loss and that of the quantiles add up to at most
+    epsilon.
+    """
+    monkeypatch.setattr(QuantilesAfterCount, "given", lambda self, _: Quantiles(self.qs, count))
+    for epsilon in (1.0, 9.0):
+
+        def draws_of(data, epsilon=epsilon):
+            return laws(
+                lambda: duffdp.quantiles(
+                    list(map(float, data)), [0.25, 0.75], epsilon=epsilon, bounds=(0.0, 2.0), step=1
+                )
+            )
+
+        loss = largest_log_ratio(draws_of, ((a, b) for a, b, _ in neighbours(3, 4)))
+        # A size of 0 makes all places alike, and a third of epsilon is for the count.
+        assert (0.9 if count == 3 and epsilon == 9 else 0.33) * epsilon < loss
+        assert loss <= epsilon * (1 + 1e-9)
+
+
+def test_many_quantiles_are_charged_for_their_count(after_a_count):
+    """What the count and the places receive adds up to epsilon, and is written down."""
+    with recorded() as draws:
+        release = duffdp.quantiles(range(50), [0.2, 0.5, 0.8, 0.9], epsilon=3, bounds=(0, 49))
+    assert [draw.mechanism.name for draw in draws] == ["two-sided-geometric", "joint-exponential"]
+    assert [draw.epsilon for draw in draws] == pytest.approx([3 / 6, 3 * 5 / 6])
+    assert [part.family for part in release.loss.parts] == ["geometric", "bounded-range"]
+    assert [part.epsilon for part in release.loss.parts] == [Fraction(1, 2), Fraction(5, 2)]
+
+
+@pytest.mark.parametrize("mechanism", ["best", "duff"])
+def test_many_quantiles(mechanism):
+    """In order, near the truth, and no count among them."""
+    shares = [i / 40 for i in range(1, 40)]
+    data = np.arange(4000)
+    release = duffdp.quantiles(
+        data, shares, epsilon=20.0, bounds=(0, 3999), mechanism=mechanism, rng=2
+    )
+    assert len(release.value) == 39
+    assert release.value == sorted(release.value)
+    assert np.abs(np.array(release.value) - 4000 * np.array(shares)).max() < 60
+    table = duffdp.quantiles(
+        pl.DataFrame({"x": data, "g": ["a", "b"] * 2000}),
+        shares,
+        column="x",
+        by="g",
+        keys=["a", "b", "c"],
+        epsilon=20.0,
+        bounds=(0, 3999),
+        mechanism=mechanism,
+        rng=2,
+    ).value
+    assert table.shape == (3, 40)
+    assert table.columns[1] == "0.025"
+
+
+@pytest.mark.parametrize("data", [[], [5] * 3, list(range(30))])
+def test_many_quantiles_of_few_records(data):
+    """Places that share runs by the dozen: they are cut, and the draw ends."""
+    shares = [i / 60 for i in range(1, 60)]
+    found = duffdp.quantiles(data, shares, epsilon=1.0, bounds=(0.0, 100.0), rng=1).value
+    assert len(found) == 59
+    assert found == sorted(found)
+
+
+def test_one_quantile_is_the_single_one():
+    data = np.arange(101)
+    one = duffdp.quantiles(data, [0.5], epsilon=1, bounds=(0, 100), rng=4)
+    assert one.value == [duffdp.median(data, epsilon=1, bounds=(0, 100), rng=4).value]
+    assert [part.name for part in one.mechanism.parts] == ["permute-and-flip"]

@@ -238,7 +238,8 @@ def _record_quantiles(
             made = proposal.Proposal(profile, self._epsilon)
 
             def exponent(size, chosen, made=made):
-                made._near = lambda words, word, source: made._made(size, chosen, 1, word, [])
+                places = [proposal.Place((0, 0), *place) for place in chosen]
+                made._near = lambda words, word, source: made._made(size, places, 1, word, [])
                 return made.draft([0, 0], _Zero()).exponent
 
             draws.append(

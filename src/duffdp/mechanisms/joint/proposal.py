@@ -53,7 +53,7 @@ class _Layer:
     same: Bools
 
 
-class _Place(NamedTuple):
+class Place(NamedTuple):
     """Where a place lies: twice the run that holds it, odd if none does, and where in it; and its
     candidate and rank.
     """
@@ -191,10 +191,10 @@ class Proposal:
         word = words.pop()
         if self._far_bits is None:
             return self._near(words, word, source)
-        near, far = 2 ** max(self._far_bits, 0), 2 ** max(-self._far_bits, 0)
-        if _below(near + far, words, source) < near:
+        odds, against = 2 ** max(self._far_bits, 0), 2 ** max(-self._far_bits, 0)
+        if _below(odds + against, words, source) < odds:
             return self._near(words, word, source)
-        return self._far(word, Fraction(near, far), source)
+        return self._far(word, Fraction(odds, against), source)
 
     def _near(self, words: list[int], word: int, source: Entropy) -> Draft | None:
         """Block by block from the last place to the first."""
@@ -215,7 +215,7 @@ class Proposal:
                 before = int(self._layers[j].before[block])
                 weights = totals[j - 1][:before] - np.abs(lies[j][block] - lies[j - 1][:before])
                 weights[-1:] -= math.log(2) * self._layers[j].same[block]
-        places: list[_Place] = []
+        places: list[Place] = []
         shared: Counter[tuple[int, int]] = Counter()
         for runs_of, same in groupby(blocks):
             found = [self._place(runs_of, words, source) for _ in same]
@@ -236,7 +236,7 @@ class Proposal:
 
     def _place(
         self, runs: tuple[int, int], words: list[int], source: Entropy
-    ) -> tuple[_Place, Fraction]:
+    ) -> tuple[Place, Fraction]:
         """A place in a block, and one over its density."""
         profile, (begin, end) = self._profile, runs
         if -1 in runs:
@@ -248,10 +248,10 @@ class Proposal:
         cells = int(profile.cells[run])
         cell = int(profile.start[run]) + (_below(cells, words, source) if cells > 1 else 0)
         where = (2 * run, cell)
-        place = _Place(where, cell, int(profile.rank[run]))
+        place = Place(where, cell, int(profile.rank[run]))
         return place, ratio * Fraction(cells, int(profile.parts[run]))
 
-    def _place_outside(self, begin: int, end: int, source: Entropy) -> tuple[_Place, Fraction]:
+    def _place_outside(self, begin: int, end: int, source: Entropy) -> tuple[Place, Fraction]:
         """A place before or after a window; if no run holds it, its rank is counted."""
         profile = self._profile
         low = 0 if begin < 0 else profile.end(begin - 1)
@@ -262,10 +262,10 @@ class Proposal:
             finest = (cell << FINEST) + source.below(1 << FINEST)
         run, holds = profile.find(finest)
         if holds:
-            place = _Place((2 * run, cell), cell, int(profile.rank[run]))
+            place = Place((2 * run, cell), cell, int(profile.rank[run]))
         else:
             rank = profile.rank_at(cell, finest - (cell << FINEST))
-            place = _Place((2 * run + 1, finest), cell, rank)
+            place = Place((2 * run + 1, finest), cell, rank)
         return place, Fraction(high - low, 1 << FINEST)
 
     def _far(self, word: int, ratio: Fraction, source: Entropy) -> Draft | None:
@@ -278,14 +278,14 @@ class Proposal:
             return None
         profile, many = self._profile, len(self._profile.qs)
         cells = sorted((source.below(profile.size), source.below(1 << FINEST)) for _ in range(many))
-        places = [_Place((0, 0), cell, profile.rank_at(cell, part)) for cell, part in cells]
+        places = [Place((0, 0), cell, profile.rank_at(cell, part)) for cell, part in cells]
         ratio *= Fraction(profile.size**many * 2 ** (steps + 2), math.factorial(many))
         return self._made(SPACING * index / self._epsilon, places, ratio, word, None)
 
     def _made(
         self,
         size: Fraction,
-        places: list[_Place],
+        places: list[Place],
         ratio: Fraction,
         word: int,
         blocks: list[tuple[int, int]] | None,
