@@ -153,7 +153,7 @@ def test_sizes_that_leave_out_much_of_the_law(explored, monkeypatch):
     data, epsilon, qs = (0, 1, 1), Fraction(8), (Fraction(1, 2),)
     made = Proposal(profile_of(data, 3, qs, epsilon), epsilon)
     assert len(made._sizes) <= 3
-    assert made._far_bits < 15
+    assert made._beyond_bits < 15
     check(explored, made, joint_oracle.law(data, 3, qs, epsilon), 0.5)
 
 

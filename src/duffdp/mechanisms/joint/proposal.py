@@ -101,7 +101,7 @@ class Proposal:
         for j in range(len(profile.qs)):
             self._layers.append(self._layer(j))
         self._passed: tuple[Fraction, Pass] | None = None
-        self._far_bits: int | None = None
+        self._beyond_bits: int | None = None
         if profile.records is None:
             self._weigh_sizes()
         else:
@@ -151,7 +151,7 @@ class Proposal:
         self._sizes = [SPACING * i / epsilon for i in range(self._first, middle + more + 1)]
         self._weights = np.array(list(map(self._weight, self._sizes)))
         off = SPACING / 2 * (more + 0.5)
-        self._far_bits = min(
+        self._beyond_bits = min(
             math.floor((log_sum(self._weights) + off - volume) / math.log(2)) - 3, 60
         )
 
@@ -189,12 +189,12 @@ class Proposal:
         end of the list.
         """
         word = words.pop()
-        if self._far_bits is None:
+        if self._beyond_bits is None:
             return self._near(words, word, source)
-        odds, against = 2 ** max(self._far_bits, 0), 2 ** max(-self._far_bits, 0)
+        odds, against = 2 ** max(self._beyond_bits, 0), 2 ** max(-self._beyond_bits, 0)
         if _below(odds + against, words, source) < odds:
             return self._near(words, word, source)
-        return self._far(word, Fraction(odds, against), source)
+        return self._beyond(word, Fraction(odds, against), source)
 
     def _near(self, words: list[int], word: int, source: Entropy) -> Draft | None:
         """Block by block from the last place to the first."""
@@ -268,7 +268,7 @@ class Proposal:
             place = Place((2 * run + 1, finest), cell, rank)
         return place, Fraction(high - low, 1 << FINEST)
 
-    def _far(self, word: int, ratio: Fraction, source: Entropy) -> Draft | None:
+    def _beyond(self, word: int, ratio: Fraction, source: Entropy) -> Draft | None:
         """A uniform tuple, with a size beyond those that are weighed: half as likely each time."""
         steps, below = 0, source.below(2)
         while source.below(2):
