@@ -31,6 +31,7 @@ class Mutant(NamedTuple):
 
 PEOPLE = "tests/people_test.py::test_people_are_independent_of_each_other_and_of_other_releases"
 DOOR, NEIGHBOURS = "tests/public_door_test.py", "tests/neighbours_test.py"
+DRAFTS = "tests/joint_proposal_test.py"
 SHARES = f"{DOOR}::test_shares_of_tables_add_up_to_what_is_asked_and_charged"
 GRAPH_SHARES = f"{DOOR}::test_shares_of_graphs_add_up_to_what_is_asked_and_charged"
 QUANTILES = f"{DOOR}::test_several_quantiles_share_one_epsilon"
@@ -139,9 +140,51 @@ MUTANTS = (
     Mutant(
         "a joint law that is a tenth too steep",
         "mechanisms/joint/proposal.py",
-        "* self._epsilon / 2\n        return [cell",
-        "* self._epsilon * 11 / 20\n        return [cell",
+        "self._log_top + self._epsilon / 2 * score",
+        "self._log_top + self._epsilon * 11 / 20 * score",
         (QUANTILES,),
+    ),
+    Mutant(
+        "many quantiles at the true number of records",
+        "mechanisms/joint/proposal.py",
+        "[Fraction(profile.records)]",
+        "[Fraction(profile.total)]",
+        (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
+    ),
+    Mutant(
+        "many quantiles at the true number of records, by their count",
+        "statistics/quantiles.py",
+        "near, self.qs, self.records, reach",
+        "near, self.qs, near[0].total, reach",
+        (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
+    ),
+    Mutant(
+        "a run that lies in two blocks counts twice",
+        "mechanisms/joint/proposal.py",
+        "factors += [Fraction(1, math.factorial(many)) for many in shared.values()]",
+        "factors += [Fraction(1, 1) for many in shared.values()]",
+        (f"{DRAFTS}::test_windows_that_leave_out_much_of_the_law",),
+    ),
+    Mutant(
+        "a block counts as often as places lie in it",
+        "mechanisms/joint/proposal.py",
+        "factors.append(Fraction(1, math.factorial(len(found))))",
+        "factors.append(Fraction(1, max(len(found), 1)))",
+        (f"{DRAFTS}::test_places_that_share_a_run",),
+    ),
+    Mutant(
+        "far sizes are twice as likely",
+        "mechanisms/joint/proposal.py",
+        "2 ** (steps + 2)",
+        "2 ** (steps + 3)",
+        (f"{DRAFTS}::test_sizes_that_leave_out_much_of_the_law",),
+    ),
+    Mutant(
+        "a place outside a window is proposed twice as often as it is said to be",
+        "mechanisms/joint/proposal.py",
+        "return place, Fraction(high - low, 1 << FINEST)",
+        "return place, Fraction(high - low, 2 << FINEST)",
+        (f"{DRAFTS}::test_windows_that_leave_out_much_of_the_law",),
     ),
     Mutant(
         "races that are a tenth too steep",

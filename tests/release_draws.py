@@ -394,40 +394,41 @@ def _record_quantiles(
     """Several quantiles: what reaches the coin that accepts a proposal is the exponent of its
     weight."""
 
-    def release(self, profile, source):
-        made = self.proposal(profile)
+    def release(self, profiles, source):
+        for profile in profiles:
+            made = proposal.Proposal(profile, self._epsilon)
 
-        def exponent(size, chosen):
-            asked = []
-            made._inside = lambda words, source: (size, 1, chosen)
-            with pytest.MonkeyPatch.context() as inner:
-                inner.setattr(proposal, "happens", lambda exponent, *_: not asked.append(exponent))
-                made.draw(_Zero())
-            return asked[0]
+            def exponent(size, chosen, made=made):
+                places = [proposal.Place((0, 0), *place) for place in chosen]
+                made._near = lambda words, word, source: made._made(size, places, 1, word, [])
+                return made.draft([0, 0], _Zero()).exponent
 
-        draws.append(
-            Draw(
-                self,
-                lambda: _slope(profile, exponent),
-                lambda: _quantiles_law(self, profile, exponent, places),
+            draws.append(
+                Draw(
+                    self,
+                    lambda profile=profile, exponent=exponent: _slope(profile, exponent),
+                    lambda profile=profile, exponent=exponent, made=made: _quantiles_law(
+                        self, profile, exponent, made._sizes, places
+                    ),
+                )
             )
-        )
-        return [0] * len(profile.qs)
+        return [[0] * len(profile.qs) for profile in profiles]
 
     patch.setattr(Joint, "release", release)
 
 
 def _slope(profile, exponent) -> float:
-    """The epsilon that a record weighs, from all records in one gap and two sizes: none, and one
-    that no gap has."""
+    """The epsilon that a record weighs, from all records in one gap and three sizes: the score is
+    n for none, and large - n and 2 large - n for two that the gap has no room for."""
     assert profile.total, "no record, no weight"
     shares = [b - a for a, b in itertools.pairwise((0, *profile.qs, 1))]
     widest, large = shares.index(max(shares)), 10**6
     where = [(0, 0)] * widest + [(0, UNIT * profile.total)] * (len(profile.qs) - widest)
-    return float((8 * large + exponent(0, where) - exponent(large, where)) / profile.total)
+    none, one, two = (exponent(size, where) for size in (0, large, 2 * large))
+    return float((none + two - 2 * one) / profile.total)
 
 
-def _quantiles_law(self, profile, exponent, places) -> Listed:
+def _quantiles_law(self, profile, exponent, sizes, places) -> Listed:
     """The law over sorted tuples of candidates and gaps between them, by listing all sizes and
     all places."""
     cells = range(profile.size) if places is None else places
@@ -444,16 +445,15 @@ def _quantiles_law(self, profile, exponent, places) -> Listed:
                 inside.append(((cell,), 1 / parts, (cell, rank)))
         after = cell + 1
     base = exponent(0, [inside[0][2]] * len(profile.qs))
-    key = (self.epsilon, profile.qs, profile.size, tuple(inside), base)
+    key = (self.epsilon, profile.qs, profile.records, profile.size, tuple(inside), base)
     if key not in LISTED:
-        sizes = math.ceil((float(self.epsilon) * profile.total / 2 + 40) / 8) + 1
         weight: Counter[Any] = Counter()
         for chosen in itertools.combinations_with_replacement(range(len(inside)), len(profile.qs)):
             volume = math.prod(
                 inside[i][1] ** many / math.factorial(many) for i, many in Counter(chosen).items()
             )
             where = [inside[i][2] for i in chosen]
-            each = sum(math.exp(float(base - exponent(size, where))) for size in range(sizes))
+            each = sum(math.exp(float(base - exponent(size, where))) for size in sizes)
             weight[tuple(inside[i][0] for i in chosen)] += volume * each
         total = sum(weight.values())
         LISTED[key] = Listed({output: each / total for output, each in weight.items()})

@@ -11,7 +11,7 @@ from duffdp.domain import Categories, Grid, Presence, PublicSet
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError, DuffError
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
-from duffdp.statistics.entry import Finish
+from duffdp.statistics.entry import Column, Finish
 
 EVERYTHING = Selection()
 
@@ -42,7 +42,7 @@ class Ask:
         """All that can be checked without data."""
         given = (
             self.statistic,
-            tuple(self.parameters.items()),
+            tuple((name, _hashable(value)) for name, value in self.parameters.items()),
             self.mechanism,
             self.epsilon,
             self.unit,
@@ -138,6 +138,11 @@ class Ask:
         return f"{said[0].lower()}{said[1:]}{of}{by}"
 
 
+def _hashable(value: Any) -> Any:
+    """A list as a tuple: recipes are kept by what was asked for."""
+    return tuple(value) if type(value) is list else value
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """A release whose parameters are in order; no data have been looked at."""
@@ -148,10 +153,17 @@ class Checked:
     domain: PublicSet
 
     @property
-    def finish(self) -> Finish:
-        """What is made of the numbers that are drawn."""
+    def finish(self) -> Finish | None:
+        """What is made of the numbers that are drawn, if they are not released as they are."""
+        made = self.recipe.finish
         chosen = self.ask.step is not None or isinstance(self.ask.bounds, Grid)
-        return (self.recipe.finish.on_step if chosen else None) or self.recipe.finish
+        return made if made is None or not chosen else made.on_step or made
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What is released for every group."""
+        made = self.finish
+        return self.recipe.columns if made is None else made.columns(self.domain)
 
     def domain_for(self, integer: bool, untyped: bool) -> PublicSet:
         """The public outputs for a column of this type: 1 is the default step of whole numbers."""

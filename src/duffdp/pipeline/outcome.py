@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from duffdp.domain import PublicSet
@@ -286,14 +287,24 @@ class Release:
         return json.dumps(self.to_dict())
 
 
-def released(recipe: Recipe, finish: Finish, facts: Facts, result: Result, data: Any) -> Release:
+def released(
+    recipe: Recipe, finish: Finish | None, facts: Facts, result: Result, data: Any
+) -> Release:
     """The release of drawn numbers: candidates as values, in the shape of the statistic or as a
     frame like the data.
     """
-    columns, domain = finish.columns(facts.domain), facts.domain
-    cells = tuple(tuple(finish.values(domain, row)) for row in result.numbers)
+    domain: Any = facts.domain
+    columns = recipe.columns if finish is None else finish.columns(domain)
     names = _beside(columns, facts.by)
-    values = [list(column) for column in zip(*cells, strict=True)]
+    if finish is None:
+        values = []
+        for column, numbers in zip(columns, zip(*result.numbers, strict=True), strict=True):
+            read = domain.value if column.kind == "candidate" else partial(max, 0)
+            values.append(list(map(read, numbers)))
+    else:
+        made = [finish.values(domain, numbers) for numbers in result.numbers]
+        values = list(map(list, zip(*made, strict=True)))
+    cells = tuple(zip(*values, strict=True))
     value: Any
     if facts.by:
         value = data.answers(dict(zip(names, values, strict=True)))

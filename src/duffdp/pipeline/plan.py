@@ -142,7 +142,7 @@ class Plan:
                 found[name] = (
                     _facts(checked) if source is None else self._prepared(ask, source).facts
                 )
-            numbers = len(checked.finish.columns(checked.domain))
+            numbers = len(checked.columns)
             rows[name] = numbers * max(len(checked.selection.keys), 1)
         book = self._ledger(ledger)
         return Cost(found, rows, self.epsilon, None if book is None else book.remaining_exactly())

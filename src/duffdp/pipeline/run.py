@@ -60,7 +60,7 @@ class Prepared:
     """
 
     recipe: Recipe
-    finish: Finish
+    finish: Finish | None
     facts: Facts
     data: Array | Table | Edges | PairColumns
     entropy: Entropy

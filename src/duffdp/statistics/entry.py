@@ -33,7 +33,7 @@ class Part:
     entry makes something else of them (`Entry.finish`).
 
     The statistic has what the mechanism needs, for the sources of all groups: `windows` of a step
-    function, a `profile` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
+    function, `profiles` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
     `sensitivity` by which one record moves all of them together. It may have `outputs(domain)`,
     the candidates of its step function where they are not those that records are read on;
     `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn, which
@@ -109,8 +109,6 @@ class Entry:
         mechanism; if there is nothing, they are released as the parts name them.
     label
         What a number of a list or dictionary is called, given its column.
-    sort
-        Whether the values of a group are sorted after they are drawn.
     of_pairs
         Whether records are pairs of numbers, the columns of which are its parameters x and y.
     choices
@@ -142,7 +140,6 @@ class Entry:
     several: tuple[str, str] | None = None
     lines: str = "quantile"
     label: Callable[[str], str] = str
-    sort: bool = False
     of_pairs: bool = False
     choices: tuple[Choice, ...] = ("best", "duff")
     examples: tuple[Parameters, ...] = ({},)
@@ -175,23 +172,3 @@ class Entry:
             name: read(given.get(name) if name in self.optional else given[name])
             for name, read in self.read.items()
         }
-
-
-def as_numbered(parts: Sequence[Part]) -> Finish:
-    """Every number as its part names it: a candidate of the domain, or a count, which is at least
-    0.
-    """
-    columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
-
-    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
-        return [
-            _candidate(domain, number) if column.kind == "candidate" else max(0, number)
-            for column, number in zip(columns, numbers, strict=True)
-        ]
-
-    return Finish(lambda _: columns, values)
-
-
-def _candidate(domain: PublicSet, index: int) -> Any:
-    assert hasattr(domain, "value")  # cells have counts, and no candidates
-    return domain.value(index)

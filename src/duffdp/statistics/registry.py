@@ -3,9 +3,10 @@ command line lays out its options from here without numpy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duffdp.errors import DuffError
 from duffdp.parameters import (
@@ -20,7 +21,7 @@ from duffdp.parameters import (
     share_text,
 )
 from duffdp.statistics.cell_entries import ENTRIES as CELLS
-from duffdp.statistics.entry import Entry, Finish, Parameters, Part
+from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part
 
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
@@ -31,6 +32,9 @@ SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.9
 COUNT_SHARE = Fraction(1, 8)
 # What of epsilon goes to the count, the centre, the radius and the sums behind a variance.
 CLAMPED_SHARES = Fraction(1, 20), Fraction(1, 20), Fraction(1, 5), Fraction(7, 10)
+# Up to so many quantiles are drawn together with a size, which is a little more accurate; for more
+# of them it takes too long.
+MOST_WITH_SIZE = 20
 
 
 def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
@@ -46,19 +50,46 @@ def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
 
 
 def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
-    """All in one draw, or the paper's mechanism for each with the same share of epsilon."""
+    """All in one draw, many of them after a count, or the paper's mechanism for each with the same
+    share of epsilon.
+    """
+    from duffdp.statistics.count import Count
     from duffdp.statistics.quantile import Quantile
-    from duffdp.statistics.quantiles import Quantiles
+    from duffdp.statistics.quantiles import Quantiles, QuantilesAfterCount
 
     qs: tuple[Fraction, ...] = given["qs"]
     names = tuple(map(share_text, qs))
+    if len(qs) == 1:
+        return _quantile(qs[0], names[0], choice)
     if choice == "best":
-        return (Part(Quantiles(qs), "joint-exponential", names),)
+        if len(qs) <= MOST_WITH_SIZE:
+            return (Part(Quantiles(qs), "joint-exponential", names),)
+        share = Fraction(1, 3 * math.isqrt(len(qs)))
+        return (
+            Part(Count(), "two-sided-geometric", ("count",), share, kind="count"),
+            Part(QuantilesAfterCount(qs), "joint-exponential", names, 1 - share),
+        )
     share = Fraction(1, len(qs))
     return tuple(
         Part(Quantile(q), "exponential", (name,), share, "distance")
         for q, name in zip(qs, names, strict=True)
     )
+
+
+def _sorted_quantiles(given: Parameters, choice: Choice) -> Finish | None:
+    """Quantiles that were drawn one by one are sorted, and a count that was drawn before is
+    dropped.
+    """
+    qs: tuple[Fraction, ...] = given["qs"]
+    if choice == "best" and len(qs) <= MOST_WITH_SIZE:
+        return None
+    columns = tuple(Column(share_text(q)) for q in qs)
+
+    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+        candidates: Any = domain
+        return [candidates.value(i) for i in sorted(numbers[-len(qs) :])]
+
+    return Finish(lambda _: columns, values)
 
 
 def _mean(_: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -234,7 +265,7 @@ ENTRIES = (
         read={"qs": read_qs},
         shape="list",
         label=lambda column: f"quantile({column})",
-        sort=True,
+        finish=_sorted_quantiles,
         examples=({"qs": (0.25, 0.75)},),
     ),
     Entry(
