@@ -52,6 +52,21 @@ def main() -> None:
         )
         row(f"mean, 1e+07 doubles, epsilon {epsilon:g}", "np.mean", measured, limit)
     row(
+        "std, 1e+07 doubles",
+        "np.std",
+        ratio(lambda: duffdp.std(x, epsilon=1.0, bounds=(-10, 10)), lambda: np.std(x)),
+        4,
+    )
+    row(
+        "iqr, 1e+07 doubles",
+        "np.percentile",
+        ratio(
+            lambda: duffdp.iqr(x, epsilon=1.0, bounds=(-10, 10)),
+            lambda: np.percentile(x, [25, 75]),
+        ),
+        0.4,
+    )
+    row(
         "mode, 1e+07 integers in 0..120",
         "np.bincount",
         ratio(lambda: duffdp.mode(whole, epsilon=1, bounds=(0, 120)), lambda: np.bincount(whole)),

@@ -17,7 +17,7 @@ from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
 from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON, mechanism
 from duffdp.parameters import Choice, read_contributions, read_epsilon
 from duffdp.privacy import Loss, LossPart, PrivacyUnit
-from duffdp.statistics.entry import Entry, Finish, Part, as_numbered
+from duffdp.statistics.entry import Column, Entry, Finish, Part
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entry
 
@@ -35,7 +35,8 @@ class Recipe:
     loss: Loss
     unit: PrivacyUnit
     given: dict[str, Any]  # the checked parameters
-    finish: Finish
+    columns: tuple[Column, ...]  # of what is drawn
+    finish: Finish | None  # None: numbers are released as they were drawn
     coarse: Recipe | None = None  # the same for a domain with few candidates, if that differs
 
     def on(self, domain: PublicSet) -> Recipe:
@@ -116,11 +117,19 @@ def _with_parts(
         LossPart(family, share * many * total, many, contributions)
         for (family, share), many in draws.items()
     )
-    own = (item for item in checked.items() if item[0] not in known.said_by_domain)
-    said = StatisticFact(known.name, {name: _said(value) for name, value in own})
+    said = StatisticFact(
+        known.name,
+        {
+            name: _said(value)
+            for name, value in checked.items()
+            if value is not None and name not in known.said_by_domain
+        },
+    )
     loss = Loss(total, parts=losses)
-    finish = known.finish(checked, choice) or as_numbered(parts)
-    return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit, checked, finish)
+    finish = known.finish(checked, choice)
+    columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
+    chosen = MechanismFact(choice, facts)
+    return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish)
 
 
 #: The same, made once; for what has a hash.

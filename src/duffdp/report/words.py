@@ -18,7 +18,7 @@ from duffdp.pipeline.accuracy import count_bound
 from duffdp.pipeline.outcome import Release
 from duffdp.planning.noise import points
 from duffdp.privacy import UnitKind
-from duffdp.statistics.registry import entry
+from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.statistics.sum import Sum
 
 _FEW = 12  # so many categories are named, more are counted
@@ -27,7 +27,9 @@ _UTILITIES = {
     "signed": "how many records would have to join or leave to make it true, "
     "or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
-    "outside": "how many records are further away",
+    "outside": "how many records lie outside of it",
+    "balance": "how many records would have to join until as many pairs have a slope above it as "
+    "below, in sixteenths of a record",
     "ladder": "at least how many edges would have to be added or removed to make it true",
 }
 _UNITS: dict[UnitKind, str] = {
@@ -41,7 +43,7 @@ _MECHANISMS = {
     "lattice": "permute-and-flip on a lattice, whose steps are what one record can change",
     "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
     "between the answers are from what they should be",
-    "two-sided-geometric": "two-sided geometric noise on every count",
+    "two-sided-geometric": "two-sided geometric noise on counts or sums",
     "noisy-ranking": "two-sided geometric noise on the number of records of every possible answer, "
     "which are then put in order",
     "staircase": "staircase noise on the sum of the records",
@@ -141,13 +143,15 @@ def assumed_public(release: Release) -> list[str]:
             if isinstance(domain.step, dt.timedelta)
             else number(float(domain.step))
         )
-        numbers = any(column.kind == "number" for column in release.columns)
-        what = "what a record can count as" if numbers else "the possible answers"
+        answers = any(column.kind == "candidate" for column in release.columns)
+        what = "the possible answers" if answers else "what a record can count as"
+        name = release.statistic.name
+        pairs = name in REGISTRY and entry(name).of_pairs
+        outside = "" if pairs else "; records outside count as the nearest of them"
         first = (
             f"{what}: from {written(domain.lower, domain)} to "
             f"{written(domain.upper, domain)} "
-            f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest "
-            "of them"
+            f"in steps of {step}, {domain.size:,} in all{outside}"
         )
     grouped = (
         ["the list of groups; a group without rows has an answer too"] if release.grouped else []
