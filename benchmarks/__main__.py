@@ -73,6 +73,29 @@ def main() -> None:
         2,
     )
     row(
+        "count, 1e+07 doubles",
+        "np.count_nonzero",
+        ratio(lambda: duffdp.count(x, epsilon=1), lambda: np.count_nonzero(~np.isnan(x))),
+        1.2,
+    )
+    edges = np.linspace(-5, 5, 101)
+    row(
+        "histogram, 1e+07 doubles, 100 bins",
+        "np.histogram",
+        ratio(
+            lambda: duffdp.histogram(x, bins=edges, epsilon=1),
+            lambda: np.histogram(x, 100, (-5, 5)),
+        ),
+        1.5,
+    )
+    uneven = np.sinh(edges)
+    row(
+        "histogram, 1e+07 doubles, 100 bins of any width",
+        "np.histogram",
+        ratio(lambda: duffdp.histogram(x, bins=uneven, epsilon=1), lambda: np.histogram(x, uneven)),
+        1.5,
+    )
+    row(
         "import duffdp",
         "import numpy",
         ratio(start("import duffdp"), start("import numpy"), 9),
