@@ -118,7 +118,10 @@ def _public(release: Any) -> dict[str, Any]:
     facts["keys"] = str([(keys, part) for keys, part, _ in rows])
     facts["type"] = type(release.value).__name__
     facts["types"] = str(sorted({type(value).__name__ for value in values}))
-    facts["outside"] = any(not _is_candidate(release.domain, value) for value in values)
+    kinds = {column.kind for column in release.columns}
+    facts["outside"] = "number" not in kinds and any(
+        not _is_candidate(release.domain, value) for value in values
+    )
     if rows[0][0]:
         facts["columns"] = list(narwhals.from_native(release.value).collect_schema())
     return facts

@@ -12,7 +12,7 @@ import nasty
 from nasty import Pool
 
 WINDOW = 25_000  # more records than any reader looks at before it decides
-VERBS = ("median", "quantile", "quantiles", "mean", "trimmed_mean", "mode", "describe")
+VERBS = ("median", "quantile", "quantiles", "mean", "sum", "trimmed_mean", "mode", "describe")
 # Bounds for each kind of value, and steps that go with them.
 _FINE, _COARSE = ["None", "1", "0.5", "7"], ["2**30", "2**40"]
 _QUESTIONS = {
@@ -135,8 +135,8 @@ class Maker:
             options |= {"by": "'g'", "keys": keys}
         if named and self._chance(0.3):
             options |= {"unit": "'p'", "contributions": choice(["1", "3"])}
-        if verb != "describe" and self._chance(0.2):
-            options["mechanism"] = "'duff'"
+        if verb not in ("describe", "sum") and self._chance(0.2):
+            options["mechanism"] = choice(["'duff'", "'clipped'"]) if verb == "mean" else "'duff'"
         return verb, options
 
     def _objects(self) -> Scenario:
