@@ -8,15 +8,12 @@ from collections.abc import Set
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-
 from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismPart
 from duffdp.mechanisms.staircase import Staircase
 from duffdp.pipeline.accuracy import count_bound
 from duffdp.pipeline.outcome import Release
-from duffdp.planning.noise import points
 from duffdp.privacy import UnitKind
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.statistics.sum import Sum
@@ -239,8 +236,8 @@ def _noise(release: Release) -> str:
     if release.statistic.name == "sum":
         moved = Sum().sensitivity(domain)
         likely, sure = (
-            domain.multiple(math.ceil(noise))
-            for noise in np.quantile(np.abs(points(float(spent), moved, 1)), (0.95, 0.99))
+            domain.multiple(Staircase(spent).largest_noise(moved, confidence))
+            for confidence in (0.95, 0.99)
         )
         return (
             f"With 95 % probability it is at most {likely:,.4g} away from the sum of what the "
