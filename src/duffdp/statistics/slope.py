@@ -157,13 +157,13 @@ def check_candidates(domain: Domain) -> None:
             f"the bounds of a slope are two numbers, got {domain!r:.80}. Pass for example "
             "bounds=(-10, 10)."
         )
-    low, high = (abs(float(domain.value(i))) for i in (0, domain.size - 1))
-    if max(low, high) > LARGEST or domain.spacing < LEAST_STEP:
+    largest = max(abs(domain.value(0)), abs(domain.value(domain.size - 1)))
+    if largest > LARGEST or domain.spacing < LEAST_STEP:
         raise BoundsError(
             "the bounds of a slope lie within 2**300 of 0, with a step of at least 2**-250, got "
             f"{domain!r:.80}. Pass x and y in other units."
         )
-    if max(low, high) > MOST_STEPS * domain.spacing:
+    if float(largest) > MOST_STEPS * domain.spacing:
         raise BoundsError(
             "the step of a slope must be at least 2**-46 of the larger bound, got "
             f"{domain!r:.80}. Pass a larger step."
