@@ -20,7 +20,7 @@ def count_inversions(permutation: Ints) -> int:
     counts the pairs that differ in both; the others are compared one by one.
     """
     size = len(permutation)
-    width = 1 << ((40 * size).bit_length() // 3)  # the table and the comparisons take alike
+    width = 1 << (((40 * size).bit_length() + 2) // 3)  # table and comparisons take alike
     many = -(-size // width)
     place, value = np.arange(size) // width, permutation // width
     table = np.bincount(place * many + value, minlength=many * many).reshape(many, many)

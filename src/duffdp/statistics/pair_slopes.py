@@ -101,7 +101,7 @@ class PairSlopes:
         return residuals(self._x, self._y, self._candidates([index]))
 
     def _candidates(self, indices: list[int]) -> Floats:
-        """The doubles that are released for candidates."""
+        """The double nearest to each candidate, which stands for it."""
         return within_range(np.array([self._grid.value(i) for i in indices], dtype=np.float64))
 
 

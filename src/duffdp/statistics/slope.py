@@ -16,7 +16,7 @@ from duffdp.statistics.pair_slopes import MOST_STEPS, PairSlopes
 from duffdp.steps import Batch, StepFunction, Tail, merged
 
 PARTS = 16  # of a record: how finely the balance is counted
-LISTED = (2**16, 2**22)  # changes of the balance that are listed at once: 16 a record, within these
+LISTED = (2**18, 2**22)  # changes of the balance that are listed at once: 16 a record, within these
 MOST_LISTED = 2**25  # in one window, about; the rest is left to the tail
 
 LEAST_STEP = 2.0**-250  # so that at most one candidate beside 0 counts as 0
@@ -49,9 +49,8 @@ class Slope:
 
     Runtime
     -------
-    Pairs of an order of the records at one candidate and at another are listed as far as the law
-    needs them: about 50 n / epsilon of them, and a sort of all records a few dozen times. `steps`
-    lists all pairs.
+    Pairs of records are listed as far as the law needs them, about 100 n / epsilon of them and
+    some 2**24 at most, and all records are sorted a few dozen times. `steps` lists all pairs.
 
     References
     ----------
@@ -158,13 +157,13 @@ def check_candidates(domain: PublicSet) -> None:
             f"the bounds of a slope are two numbers, got {domain!r:.80}. Pass for example "
             "bounds=(-10, 10)."
         )
-    low, high = (abs(float(domain.value(i))) for i in (0, domain.size - 1))
-    if max(low, high) > LARGEST or domain.spacing < LEAST_STEP:
+    largest = max(abs(domain.value(0)), abs(domain.value(domain.size - 1)))
+    if largest > LARGEST or domain.spacing < LEAST_STEP:
         raise BoundsError(
             "the bounds of a slope lie within 2**300 of 0, with a step of at least 2**-250, got "
             f"{domain!r:.80}. Pass x and y in other units."
         )
-    if max(low, high) > MOST_STEPS * domain.spacing:
+    if float(largest) > MOST_STEPS * domain.spacing:
         raise BoundsError(
             "the step of a slope must be at least 2**-46 of the larger bound, got "
             f"{domain!r:.80}. Pass a larger step."

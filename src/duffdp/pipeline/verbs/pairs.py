@@ -83,8 +83,9 @@ def slope(
 
     Runtime
     -------
-    All pairs of numbers come back from an engine: 16 bytes a record. About 100 n / epsilon of the
-    pairs of records are listed, in pieces; a few seconds for 100,000 records at epsilon 1.
+    The numbers of all records come back from an engine, 16 bytes each: for up to about a million.
+    About 100 n / epsilon of the pairs of records are listed, in pieces: a few seconds for 100,000
+    records at epsilon 1.
 
     References
     ----------
