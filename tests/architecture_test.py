@@ -29,6 +29,7 @@ ROOMS = (
     "optional",
     "domain",
     "parameters",
+    "loss_family",
     "privacy",
     "facts",
     "steps",

@@ -12,8 +12,11 @@ import pytest
 import duffdp
 from cases import MECHANISMS, SMALL, STATISTICS, small_data
 from duffdp import Categories, DuffError, Grid, UnsupportedData
-from duffdp.mechanisms import Exponential, Geometric, Joint, PermuteAndFlip, PiecewiseLaplace
+from duffdp.loss_family import FAMILIES
+from duffdp.mechanisms import Exponential, Joint, Lattice, PermuteAndFlip
 from duffdp.mechanisms import mechanism as mechanism_module
+from duffdp.mechanisms.registry import HOMES
+from duffdp.mechanisms.registry import mechanism as mechanism_named
 from duffdp.statistics import Mean, Median, Mode
 from duffdp.steps import StepFunction
 
@@ -149,7 +152,9 @@ RATES = [
         Fraction(1, 2),
     ),
     (
-        lambda m: duffdp.mean([1, 2], epsilon=3, bounds=(0, 9), mechanism=m),
+        lambda m: duffdp.mean(
+            [1, 2], epsilon=3, bounds=(0, 9), mechanism="distance" if m == "best" else m
+        ),
         Fraction(1, 2),
         Fraction(1, 2),
     ),
@@ -176,9 +181,9 @@ def test_what_one_step_of_distance_costs_in_a_release(monkeypatch, release, best
     seen = []
     original = mechanism_module.race
 
-    def race(batch, c, flip, source):
-        seen.append((c * 1 / batch.unit, flip))
-        return original(batch, c, flip, source)
+    def race(batch, c, noise, source):
+        seen.append((c / batch.unit, noise.exponential))
+        return original(batch, c, noise, source)
 
     monkeypatch.setattr(mechanism_module, "race", race)
     release("best")
@@ -199,18 +204,17 @@ def test_only_the_exponential_mechanisms_have_a_bounded_range():
     """The largest loss less the smallest, over all outputs of two neighbours: at most epsilon for
     these, more for permute-and-flip.
     """
-    facts = {
-        kind: kind.bounded_range
-        for kind in (Exponential, Joint, PermuteAndFlip, Geometric, PiecewiseLaplace)
-    }
-    assert [kind for kind, bounded in facts.items() if bounded] == [Exponential, Joint]
-    assert len({kind.name for kind in facts}) == len(facts)
-    widest = dict.fromkeys(MECHANISMS, 0.0)
-    for mechanism in MECHANISMS:
+    kinds = list(map(mechanism_named, HOMES))
+    bounded = [kind for kind in kinds if kind.loss_family == "bounded-range"]
+    assert bounded == [Exponential, Joint]
+    assert [kind.name for kind in kinds] == list(HOMES)
+    assert {kind.loss_family for kind in kinds} <= set(FAMILIES)
+    widest = dict.fromkeys((*MECHANISMS, Lattice), 0.0)
+    for mechanism in widest:
         for data in small_data(4):
             for x in range(4):
                 laws = [mechanism(2.0).law(Median().steps(d, SMALL)) for d in (data, (*data, x))]
                 losses = [laws[0].log_probability(v) - laws[1].log_probability(v) for v in range(4)]
                 widest[mechanism] = max(widest[mechanism], max(losses) - min(losses))
     assert widest[Exponential] <= 2.0 * (1 + 1e-9)
-    assert widest[PermuteAndFlip] > 2.05
+    assert min(widest[PermuteAndFlip], widest[Lattice]) > 2.05

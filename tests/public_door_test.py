@@ -15,6 +15,7 @@ import pytest
 import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, Plan
 from duffdp.engines.arrays import BinColumn, CategoryColumn, Column, PresentColumn
+from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.registry import HOMES, mechanism
 from duffdp.statistics.registry import REGISTRY
@@ -88,7 +89,10 @@ def test_shares_of_tables_add_up_to_what_is_asked_and_charged(call, where, ledge
         assert (
             release.loss.epsilon == ASKED == sum(part.epsilon for part in release.mechanism.parts)
         )
-        assert sum(part.draws for part in release.mechanism.parts) * groups == len(draws)
+        made = sum(part.draws for part in release.mechanism.parts)
+        if release.mechanism.asked == "clipped":
+            made -= 2  # few records: what centre and radius would cost is spent on the last draw
+        assert made * groups == len(draws)
     assert BUDGET - ledger.remaining_exactly() == ASKED
 
 
@@ -130,9 +134,11 @@ class Watch:
         self.seen, self._ledger = [], ledger
         for name in HOMES:
             self._wrap(patch, owner_of_release(mechanism(name)), "release", "draw")
-        self._wrap(patch, Column, "ask", "read")
+        for name in ("ask", "clamped_sum", "outside"):
+            self._wrap(patch, Column, name, "read")
         for owner in (Column, CategoryColumn, BinColumn, PresentColumn):
             self._wrap(patch, owner, "tally", "read")
+        self._wrap(patch, PairColumns, "sources", "read")
         self._wrap(patch, os, "urandom", "bits")
 
     def _wrap(self, patch, owner, name, what):
@@ -262,7 +268,7 @@ def test_every_draw_is_a_function_of_the_operating_systems_bits(call, where, mon
     given = {} if graph else {"column": "x", **grid, **where}
     parameters = {**call.parameters, **({"nodes": 100} if graph else {})}
     found = []
-    for seed in (1, 1, 2, 3, 4, 5):
+    for seed in (1, *range(1, 12)):
         monkeypatch.setattr(os, "urandom", stream := Stream(seed))
         release = call.verb(data, epsilon=0.05, **parameters, **given)
         assert stream.calls > 0

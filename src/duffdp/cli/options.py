@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,11 +18,20 @@ class Format(StrEnum):
     parquet = "parquet"
 
 
-class Mechanism(StrEnum):
-    """Which mechanism draws."""
+# What the choices of `--mechanism` mean.
+MECHANISMS = {
+    "best": "the most accurate one",
+    "clipped": "for wide bounds, biased where tails are heavy",
+    "distance": "by dataset distance, improved",
+    "duff": "the paper's",
+}
 
-    best = "best"
-    duff = "duff"
+
+def chosen(choices: tuple[str, ...]) -> Any:
+    """The option of a statistic that can be drawn in several ways."""
+    said = " ".join(f"{name}: {MECHANISMS[name]}." for name in choices)
+    kinds = StrEnum("Mechanism", {name: name for name in choices})  # type: ignore[misc]
+    return Annotated[kinds, typer.Option("--mechanism", help=said)]
 
 
 class PipeKind(StrEnum):
@@ -95,10 +104,6 @@ Unit = Annotated[
 ]
 Contributions = Annotated[
     int, typer.Option("--contributions", help="How many rows of a person count at most.")
-]
-Chosen = Annotated[
-    Mechanism,
-    typer.Option("--mechanism", help="best: the most accurate one. duff: the paper's."),
 ]
 Book = Annotated[
     Path | None,

@@ -62,6 +62,8 @@ PARAMETERS: dict[str, Any] = {
         bool | None,
         typer.Option("--adds-up", help="Make counts of 0 and more that add up to the noisy sum."),
     ],
+    "x": Annotated[str, typer.Option("--x", metavar="COLUMN", help="The column of x.")],
+    "y": Annotated[str, typer.Option("--y", metavar="COLUMN", help="The column of y.")],
     "nodes": Annotated[
         int,
         typer.Option("--nodes", help="The public number of nodes, those without edges included."),
@@ -95,11 +97,12 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         (
             name,
             OWN_PARAMETERS.get((entry.name, name), PARAMETERS[name]),
-            None if name in entry.optional else needed,
+            None if name in entry.optional and not entry.of_pairs else needed,
         )
         for name in entry.read
     ]
-    chosen = [("mechanism", o.Chosen, o.Mechanism.best)] if len(entry.choices) > 1 else []
+    choices = entry.choices
+    chosen = [("mechanism", o.chosen(choices), choices[0])] if len(choices) > 1 else []
     paid = [("ledger", o.Book, None), ("dataset", o.Dataset, None), ("call_id", o.CallId, None)]
     written = [
         ("form", o.Written, o.Format.table),
@@ -136,7 +139,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("data", o.Data, needed),
         ("pipe", o.Pipe, None),
         *own,
-        column,
+        *([] if entry.of_pairs else [column]),
         ("epsilon", o.Epsilon, needed),
         *outputs[entry.outputs],
         *rows,

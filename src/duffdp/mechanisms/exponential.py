@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from duffdp.domain import Floats
 from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.sampling.race import GUMBEL, Noise
 from duffdp.steps import StepFunction
 
 
@@ -44,8 +47,10 @@ class Exponential(Mechanism):
     """
 
     name = "exponential"
-    bounded_range = True
-    _flip = False
+    loss_family = "bounded-range"
+
+    def noise(self, rate: Fraction) -> Noise:
+        return GUMBEL
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         log_weight: Floats = -c * (steps.distance - steps.distance.min())

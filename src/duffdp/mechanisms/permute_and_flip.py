@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
 from duffdp.domain import Floats
 from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.sampling.race import EXPONENTIAL, Noise
 from duffdp.steps import StepFunction
 
 
@@ -30,9 +32,10 @@ class PermuteAndFlip(Mechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record. It is not
-    bounded-range: do not account it as (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact
-    (`tests/neighbours_test.py`, `tests/race_test.py`).
+    Pure epsilon-differential privacy for neighbours that differ in one record. Its privacy loss is
+    that of Laplace noise at worst; it is not bounded-range: do not account it as
+    (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact (`tests/neighbours_test.py`,
+    `tests/dominating_pairs_test.py`, `tests/race_test.py`).
 
     Utility
     -------
@@ -57,8 +60,10 @@ class PermuteAndFlip(Mechanism):
     """
 
     name = "permute-and-flip"
-    bounded_range = False
-    _flip = True
+    loss_family = "laplace"
+
+    def noise(self, rate: Fraction) -> Noise:
+        return EXPONENTIAL
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         """P(x) = p_x times the integral over y in (0, 1) of G(y) / (1 - p_x y), G(y) = product over

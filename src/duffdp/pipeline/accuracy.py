@@ -10,7 +10,7 @@ from duffdp.facts import Facts
 from duffdp.mechanisms.distance_bound import distance_bound as records_away
 from duffdp.mechanisms.distance_bound import mean_distance_bound
 from duffdp.mechanisms.geometric import Geometric
-from duffdp.mechanisms.permute_and_flip import PermuteAndFlip
+from duffdp.mechanisms.registry import mechanism
 from duffdp.statistics.cells import Cells
 from duffdp.statistics.registry import REGISTRY, entry
 
@@ -26,11 +26,11 @@ def distance_bound(facts: Facts, confidence: float) -> int:
             f"there is no bound on the distance of {statistic} by {facts.mechanism}, "
             "only for the distance utilities."
         )
-    flip = parts[0].name == PermuteAndFlip.name
     (part,) = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)
     rate: Fraction = part.statistic.rate
-    c = rate * facts.loss.epsilon / facts.unit.contributions
-    bound = records_away(facts.domain.size, c, flip, confidence)
+    epsilon = facts.loss.epsilon / facts.unit.contributions
+    c, noise = rate * epsilon, mechanism(parts[0].name)(epsilon).noise(rate)
+    bound = records_away(facts.domain.size, c, noise, confidence)
     if known.distance_bound == "mean":
         return min(bound, mean_distance_bound(c, confidence))
     # Without any record every candidate is one record away from being the quantile.

@@ -17,9 +17,11 @@ LETTER = 6.6  # width of a letter at 12 px, on average
 
 
 def plot(values: Values, domain: Domain) -> str:
-    """One line for each group, a dot where its value is; empty if there are too many to read."""
+    """One line for each group, a dot where its value is; empty if there are none, or too many to
+    read.
+    """
     values = values.on_domain()
-    if len(values.places) > MOST_ROWS or (
+    if not 0 < len(values.places) <= MOST_ROWS or (
         isinstance(domain, Categories) and domain.size > MOST_CATEGORIES
     ):
         return ""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any, NamedTuple
 
 from duffdp.domain import Categories, Grid, Membership
 from duffdp.pipeline.outcome import Release
-from duffdp.report.words import written
+from duffdp.report.words import lasting, written
 from duffdp.statistics.registry import entry
 
 
@@ -30,6 +31,13 @@ class Values(NamedTuple):
         )
 
 
+def _number(value: Any) -> str:
+    """What is no candidate: a duration, whole, or with as many digits as can matter."""
+    if isinstance(value, dt.timedelta):
+        return lasting(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
+
+
 def values(release: Release) -> Values:
     """Rows in the order of the release; one without keys if there are no groups."""
     domain = release.domain
@@ -42,9 +50,11 @@ def values(release: Release) -> Values:
                 assert isinstance(domain, Grid | Categories)
                 place = domain.index(value)
             rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
-    number = "{:.4f}" if isinstance(domain, Membership) else "{:,.10g}"  # a share has few digits
     texts = [
-        number.format(value) if place < 0 else written(value, domain) for _, value, place in rows
+        (f"{value:.4f}" if isinstance(domain, Membership) else _number(value))  # few digits
+        if place < 0
+        else written(value, domain)
+        for _, value, place in rows
     ]
     columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
     named = "value" if several else release.title.lower()

@@ -11,10 +11,12 @@ from typing import Any
 from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismPart
+from duffdp.mechanisms.staircase import Staircase
 from duffdp.pipeline.accuracy import count_bound
 from duffdp.pipeline.outcome import Release
 from duffdp.privacy import UnitKind
-from duffdp.statistics.registry import entry
+from duffdp.statistics.registry import REGISTRY, entry
+from duffdp.statistics.sum import Sum
 
 _FEW = 12  # so many categories are named, more are counted
 _UTILITIES = {
@@ -22,6 +24,9 @@ _UTILITIES = {
     "signed": "how many records would have to join or leave to make it true, "
     "or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
+    "outside": "how many records lie outside of it",
+    "balance": "how many records would have to join until as many pairs have a slope above it as "
+    "below, in sixteenths of a record",
     "ladder": "at least how many edges would have to be added or removed to make it true",
 }
 _UNITS: dict[UnitKind, str] = {
@@ -32,11 +37,13 @@ _UNITS: dict[UnitKind, str] = {
 _MECHANISMS = {
     "exponential": "the exponential mechanism",
     "permute-and-flip": "permute-and-flip",
+    "lattice": "permute-and-flip on a lattice, whose steps are what one record can change",
     "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
     "between the answers are from what they should be",
-    "two-sided-geometric": "two-sided geometric noise on every count",
+    "two-sided-geometric": "two-sided geometric noise on counts or sums",
     "noisy-ranking": "two-sided geometric noise on the number of records of every possible answer, "
     "which are then put in order",
+    "staircase": "staircase noise on the sum of the records",
     "piecewise-laplace": "piecewise Laplace noise, as wide as one more edge could move the count",
 }
 
@@ -133,11 +140,15 @@ def assumed_public(release: Release) -> list[str]:
             if isinstance(domain.step, dt.timedelta)
             else number(float(domain.step))
         )
+        answers = any(column.kind == "candidate" for column in release.columns)
+        what = "the possible answers" if answers else "what a record can count as"
+        name = release.statistic.name
+        pairs = name in REGISTRY and entry(name).of_pairs
+        outside = "" if pairs else "; records outside count as the nearest of them"
         first = (
-            f"the possible answers: from {written(domain.lower, domain)} to "
+            f"{what}: from {written(domain.lower, domain)} to "
             f"{written(domain.upper, domain)} "
-            f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest "
-            "of them"
+            f"in steps of {step}, {domain.size:,} in all{outside}"
         )
     grouped = (
         ["the list of groups; a group without rows has an answer too"] if release.grouped else []
@@ -204,14 +215,46 @@ def _part(part: MechanismPart) -> str:
         said = f"{part.draws} draws of {said}, each with the same share of epsilon"
     if part.utility is None:
         return said
+    if part.utility == "clipped":
+        return f"{said}, each within the radius around the centre"
     return (
         f"{said}; an answer is the less likely, the larger its distance: "
         f"{_UTILITIES.get(part.utility, part.utility)}"
     )
 
 
+def _noise(release: Release) -> str:
+    """The error of sums and means that got noise."""
+    domain, spent = release.domain, release.loss.epsilon / release.contributions
+    assert isinstance(domain, Grid)
+    if release.mechanism.asked == "clipped":
+        return (
+            "Records further from a private centre than a private radius count as if they were "
+            "that far: where a heavy tail matters the mean is biased towards the centre, and no "
+            "bound is known that does without the data."
+        )
+    if release.statistic.name == "sum":
+        moved = Sum().sensitivity(domain)
+        likely, sure = (
+            domain.multiple(Staircase(spent).largest_noise(moved, confidence))
+            for confidence in (0.95, 0.99)
+        )
+        return (
+            f"With 95 % probability it is at most {likely:,.4g} away from the sum of what the "
+            f"records count as; with 99 % at most {sure:,.4g}. This follows from what is public; "
+            "the data play no part in it."
+        )
+    steps = Staircase(spent).expected_error(domain.size - 1, numbers=2)
+    return (
+        f"On average it is off by about {number(steps * domain.spacing)} divided by the number of "
+        "records, or less, as long as there are many; their number is private."
+    )
+
+
 def accuracy(release: Release) -> str:
-    """The error in the terms of the paper; of counts, what noise adds to them."""
+    """The error in the terms of the paper; of counts and sums, what noise adds to them."""
+    if release.mechanism.parts[-1].name == Staircase.name:
+        return _noise(release)
     if (bound := count_bound(release.facts, 0.95)) is not None:
         sure = count_bound(release.facts, 0.99)
         each = " This holds for each number by itself." if len(release.cells[0]) > 1 else ""

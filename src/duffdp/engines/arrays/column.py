@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
@@ -19,8 +20,9 @@ from duffdp.engines.arrays.ranks import (
 )
 from duffdp.engines.arrays.records import Records
 from duffdp.engines.arrays.untyped import keys_on
-from duffdp.engines.source import Question, Ranks
+from duffdp.engines.source import Levels, Question, Ranks
 
+SUMMED = 2**17  # as CHUNK, where nothing else is kept in the cache
 PENDING = 2**19  # filtered values held before they are counted by value: 4 MiB
 DENSE = 2**12  # brackets with at most so many candidates are counted in a histogram
 
@@ -94,16 +96,58 @@ class Column(KeyedArray):
     def _scan(self, gathers: list[_Gather], total: bool) -> tuple[int, int]:
         """One pass that fills the brackets: how many records, and if asked the sum of indices."""
         grid, seen, exact = self.grid, 0, 0
-        in_floats = not self.integer and grid.size <= 2**41
         for part in self.chunks():
             seen += len(part)
             if total:
                 exact += (
-                    _float_sum(grid.snap_float(part)) if in_floats else _exact_sum(grid.snap(part))
+                    _float_sum(grid.snap_float(part)) or 0  # none is missing here
+                    if self._in_floats
+                    else _exact_sum(grid.snap(part))
                 )
             for gather in gathers:
                 gather.take(part)
         return seen, exact
+
+    @property
+    def _in_floats(self) -> bool:
+        """Whether indices are summed in doubles without error."""
+        return not self.integer and self.size <= 2**41 and not self.grid.double_steps.rounds
+
+    def clamped_sum(self, first: int, last: int) -> tuple[int, int]:
+        """How many records there are, and the sum of their indices, clamped to two candidates: one
+        pass.
+        """
+        seen = total = 0
+        everything = first <= 0 and last >= self.size - 1
+        buffer = np.empty(min(SUMMED, len(self._array)))
+        for begin in range(0, len(self._array), SUMMED):
+            part = self._array[begin : begin + SUMMED]
+            if self._in_floats and part.dtype == np.float64:
+                places = self.grid.snap_float(part, buffer[: len(part)])
+                if not everything:
+                    np.clip(places, first, last, out=places)
+                found = _float_sum(places)
+                if found is None:  # some are missing
+                    places = places[~np.isnan(places)]
+                    found = _float_sum(places)
+                seen += len(places)
+                total += found or 0
+            else:
+                index = self.grid.snap(self.keys(part))
+                seen += len(index)
+                total += _exact_sum(index if everything else np.clip(index, first, last))
+        return seen, total
+
+    def outside(self, centre: int, radii: Sequence[int]) -> list[int]:
+        """How many records are further than each radius from a candidate: one pass."""
+        counts = [0] * len(radii)
+        for part in self.chunks():
+            away = np.abs(self.grid.snap(part) - centre)
+            counts = [
+                count + int(np.count_nonzero(away > radius))
+                for count, radius in zip(counts, radii, strict=True)
+            ]
+        return counts
 
     def edges(self, low: int, high: int) -> tuple[float | None, float]:
         """The least (None: no key gets there) and the largest key of candidates `low` to `high`."""
@@ -123,6 +167,37 @@ class Column(KeyedArray):
             before += len(part) if least is None else int(np.count_nonzero(part < least))
             upto += int(np.count_nonzero(part <= most))
         return before, upto - before
+
+    def count(self) -> int:
+        """How many records there are."""
+        return sum(map(len, self.chunks()))
+
+    def expect(self, levels: Levels) -> None:
+        """An array is asked by itself."""
+
+    def moments(self, levels: Levels) -> tuple[int, int, int]:
+        """How many records there are, the sum of their levels and the sum of the squares: one
+        pass.
+        """
+        many = total = squares = 0
+        in_floats = not self.integer and self.size <= 2**41
+        for part in self.chunks():
+            # Levels have 16 bits: sums of squares of a chunk stay below 2**53, exact in doubles.
+            if in_floats:
+                level = self.grid.snap_float(part)
+                np.clip(level, levels.low, levels.high, out=level)
+                level -= levels.low
+                if levels.shift:
+                    level *= 2.0**-levels.shift
+                    level += 0.5
+                    np.floor(level, out=level)
+            else:
+                index = np.clip(self.grid.snap(part), levels.low, levels.high)
+                level = levels.of(index).astype(np.float64)
+            many += len(level)
+            total += int(level.sum())
+            squares += int(np.square(level, out=level).sum())
+        return many, total, squares
 
     def tally(self) -> tuple[Ints, Ints]:
         """Every distinct index with its count."""
@@ -232,17 +307,19 @@ class _Gather:
 
 
 def _exact_sum(index: Ints) -> int:
-    """Sum of int64 indices below 2**62 without overflow."""
+    """Sum of int64 indices from 0 to below 2**62 without overflow."""
+    if len(index) and int(index.max()) * len(index) < 2**63:
+        return int(index.sum())
     return (int((index >> 31).sum()) << 31) + int((index & (2**31 - 1)).sum())
 
 
-def _float_sum(index: Floats) -> int:
-    """Sum of whole numbers in float64: exact while the partial sums stay below 2**53."""
-    return (
-        sum(map(int, np.add.reduceat(index, np.arange(0, len(index), 2**12)).tolist()))
-        if len(index)
-        else 0
-    )
+def _float_sum(index: Floats) -> int | None:
+    """Sum of whole numbers below 2**41 in float64, 2**12 at a time: exact, for partial sums stay
+    below 2**53. None if one is missing.
+    """
+    rest = len(index) % 2**12
+    sums = [*index[rest:].reshape(-1, 2**12).sum(axis=1).tolist(), float(index[:rest].sum())]
+    return None if any(map(math.isnan, sums)) else sum(map(int, sums))
 
 
 def _positions(length: int, size: int) -> Ints:
