@@ -88,7 +88,7 @@ class Joint:
                     drafts.append((i, proposal, proposal.draft(own, source)))
                 waiting = {}
                 for i, proposal, draft in drafts:
-                    if draft and happens(draft.exponent, draft.ratio, source, draft.word):
+                    if draft.ratio and happens(draft.exponent, draft.ratio, source, draft.word):
                         found[i] = draft.candidates
                     else:
                         waiting[i] = proposal.after(draft)
