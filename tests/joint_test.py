@@ -590,4 +590,4 @@ def test_one_quantile_is_the_single_one():
     data = np.arange(101)
     one = duffdp.quantiles(data, [0.5], epsilon=1, bounds=(0, 100), rng=4)
     assert one.value == [duffdp.median(data, epsilon=1, bounds=(0, 100), rng=4).value]
-    assert [part.name for part in one.mechanism.parts] == ["permute-and-flip"]
+    assert [part.name for part in one.mechanism.parts] == ["lattice"]
