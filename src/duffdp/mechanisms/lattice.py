@@ -82,7 +82,7 @@ class Lattice(Mechanism):
                 "a lattice needs distances that are whole numbers, unit 1 and a rate of 1, 1/2, "
                 f"1/3 ..., got unit {steps.unit} and rate {steps.rate}. Use PermuteAndFlip."
             )
-        return super().coefficient(steps)
+        return steps.rate * self._epsilon
 
     def noise(self, rate: Fraction) -> Noise:
         # In nats: one step of the lattice is epsilon, and a distance of 1 is rate * epsilon.

@@ -54,7 +54,8 @@ class Ask:
             made = make_recipe(*given)
         domain = self._domain(made)
         known = self.step is not None or isinstance(self.bounds, Grid) or made.entry.of_pairs
-        if not isinstance(domain, Grid) or domain.timed or known:
+        known = known or not isinstance(domain, Grid) or domain.timed
+        if made.entry.check_domain is not None and known:
             made.entry.check_domain(made.given, domain)  # else once the step is known
         pair = self._pair(made) if made.entry.of_pairs else None
         if (self.column, self.by, self.keys, self.unit, pair) == (None, None, None, None, None):
@@ -178,7 +179,8 @@ class Checked:
             return domain
         if integer or (untyped and isinstance(domain.lower, int) and isinstance(domain.upper, int)):
             domain = bounded(self.ask.bounds, None, integer=True)
-        self.recipe.entry.check_domain(self.recipe.given, domain)
+        if self.recipe.entry.check_domain is not None:
+            self.recipe.entry.check_domain(self.recipe.given, domain)
         return domain
 
 

@@ -80,7 +80,9 @@ class Prepared:
             table = Array(data, domain_for)
         else:
             table = Table(data, selection, checked.domain.kind, domain_for)
-        made = checked.recipe.on(table.domain)
+        finish, made = checked.finish, checked.recipe
+        if made.coarse is not None:
+            made = made.on(table.domain)
         facts = Facts(
             statistic=made.statistic,
             mechanism=made.mechanism,
@@ -92,7 +94,7 @@ class Prepared:
             keys=selection.keys,
             secure=source.secure,
         )
-        return cls(made, checked.finish, facts, table, source)
+        return cls(made, finish, facts, table, source)
 
 
 ANYWHERE = (None, None, None, None, 1)

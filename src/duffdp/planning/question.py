@@ -190,7 +190,8 @@ def questions(
                 'n goes with the name of a shape such as "normal", got records and n. Leave n out.'
             )
         domain = _domain(bounds, step, categories, read(data).integer)
-        known.check_domain(parameters, domain)
+        if known.check_domain is not None:
+            known.check_domain(parameters, domain)
         return [Question(data, statistic, parameters, domain, stepped)]
     if data not in SHAPES or categories is not None:
         raise DuffError(
