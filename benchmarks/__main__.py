@@ -46,16 +46,64 @@ def main() -> None:
     median(ages, 1.5, "median, 1e+07 tied doubles, step 1", bounds=(0, 120), step=1)
     median(np.zeros(10**7), 1.5, "median, 1e+07 equal doubles")
     x = data[10**7]
-    for epsilon, limit in ((1.0, 10), (0.01, 30)):
+    for verb, theirs in ((duffdp.sum, np.sum), (duffdp.mean, np.mean)):
         measured = ratio(
-            lambda e=epsilon: duffdp.mean(x, epsilon=e, bounds=(-10, 10)), lambda: np.mean(x)
+            lambda v=verb: v(x, epsilon=1.0, bounds=(-10, 10)),  # type: ignore[misc]
+            lambda t=theirs: t(x),  # type: ignore[misc]
         )
-        row(f"mean, 1e+07 doubles, epsilon {epsilon:g}", "np.mean", measured, limit)
+        row(f"{verb.__name__}, 1e+07 doubles", f"np.{verb.__name__}", measured, 3)
+    for choice, epsilon, limit in (("clipped", 1.0, 100), ("distance", 1.0, 10)):
+        measured = ratio(
+            lambda m=choice, e=epsilon: duffdp.mean(  # type: ignore[misc]
+                x, epsilon=e, bounds=(-10, 10), mechanism=m
+            ),
+            lambda: np.mean(x),
+            repeats=5,
+        )
+        row(f"mean, 1e+07 doubles, {choice}", "np.mean", measured, limit)
+    row(
+        "std, 1e+07 doubles",
+        "np.std",
+        ratio(lambda: duffdp.std(x, epsilon=1.0, bounds=(-10, 10)), lambda: np.std(x)),
+        4,
+    )
+    row(
+        "iqr, 1e+07 doubles",
+        "np.percentile",
+        ratio(
+            lambda: duffdp.iqr(x, epsilon=1.0, bounds=(-10, 10)),
+            lambda: np.percentile(x, [25, 75]),
+        ),
+        0.4,
+    )
     row(
         "mode, 1e+07 integers in 0..120",
         "np.bincount",
         ratio(lambda: duffdp.mode(whole, epsilon=1, bounds=(0, 120)), lambda: np.bincount(whole)),
         2,
+    )
+    row(
+        "count, 1e+07 doubles",
+        "np.count_nonzero",
+        ratio(lambda: duffdp.count(x, epsilon=1), lambda: np.count_nonzero(~np.isnan(x))),
+        1.2,
+    )
+    edges = np.linspace(-5, 5, 101)
+    row(
+        "histogram, 1e+07 doubles, 100 bins",
+        "np.histogram",
+        ratio(
+            lambda: duffdp.histogram(x, bins=edges, epsilon=1),
+            lambda: np.histogram(x, 100, (-5, 5)),
+        ),
+        1.5,
+    )
+    uneven = np.sinh(edges)
+    row(
+        "histogram, 1e+07 doubles, 100 bins of any width",
+        "np.histogram",
+        ratio(lambda: duffdp.histogram(x, bins=uneven, epsilon=1), lambda: np.histogram(x, uneven)),
+        1.5,
     )
     row(
         "import duffdp",

@@ -33,14 +33,17 @@ import duffdp
 import engines
 from duffdp import Ledger
 from nasty import worth
-from scenarios import Maker, Scenario, smaller
+from scenarios import CELLS, Maker, Scenario, smaller
 
 COMMAND = [sys.executable, "-c", "from duffdp.cli import main; main()"]
 SHARES: dict[str, list[Any]] = {
     "quantile": [0.9],
     "quantiles": [[0.25, 0.5]],
     "trimmed_mean": [0.25],
+    "top": [2],
 }
+FLAGS = {"trimmed_mean": "--trim", "top": "-k"}  # of the command, for what is in SHARES; else -q
+OWN = ("values", "between", "bins")  # parameters of verbs with a public set of their own
 # What libraries say when they do not take a record: then there is no table to ask.
 NOT_TAKEN = (
     pyarrow.ArrowException,
@@ -53,13 +56,24 @@ NOT_TAKEN = (
 UNSEEN = {"value", "low", "high", "time"}  # what may differ in a release
 
 
-def sources(data: Any, options: dict[str, Any]) -> list[Any]:
+def sources(data: Any, verb: str, options: dict[str, Any]) -> list[Any]:
     """What the engine counts, one a group: the one place that knows the library from inside."""
     from duffdp.pipeline.ask import Ask
     from duffdp.pipeline.run import Prepared
 
     statistic = "mode" if "categories" in options else "median"
-    prepared = Prepared.of(Ask(statistic=statistic, epsilon=1, **options), data, None)
+    pair = {name: options[name] for name in ("x", "y") if name in options}
+    if verb == "slope" and not pair:
+        data = (data, data)
+    ask = Ask(
+        statistic=verb if verb in (*CELLS, "slope") else statistic,
+        epsilon=1,
+        parameters={name: options[name] for name in OWN if name in options} | pair,
+        **{
+            name: value for name, value in options.items() if name not in {*OWN, *pair, "mechanism"}
+        },
+    )
+    prepared = Prepared.of(ask, data, None)
     return prepared.data.sources(prepared.entropy)
 
 
@@ -73,10 +87,22 @@ def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:
 
         return Counter({"edges": len(read_edges(data).first)})
     found: Counter[Any] = Counter()
-    for group, source in enumerate(sources(data, options)):
+    for group, source in enumerate(sources(data, verb, options)):
+        if verb == "slope":
+            found.update((group, *pair) for pair in zip(*source, strict=True))
+            continue
         for index, count in zip(*source.tally(), strict=True):
             found["rows" if "unit" in options else (group, int(index))] += int(count)
     return found
+
+
+def released(verb: str, data: Any, options: dict[str, Any]) -> Any:
+    """What a verb makes of a table; records without a second column are beside themselves."""
+    if verb != "slope":
+        return getattr(duffdp, verb)(data, *SHARES.get(verb, []), epsilon=1.0, **options)
+    if "x" in options:
+        return duffdp.slope(**options, data=data, epsilon=1.0)
+    return duffdp.slope(data, data, **options, epsilon=1.0)
 
 
 def observed(scenario: Scenario, data: Any, folder: Path) -> dict[str, Any]:
@@ -96,9 +122,7 @@ def observed(scenario: Scenario, data: Any, folder: Path) -> dict[str, Any]:
     ):
         warnings.simplefilter("always")
         try:
-            verb = getattr(duffdp, scenario.verb)
-            release = verb(data, *SHARES.get(scenario.verb, []), epsilon=1.0, **options)
-            seen["release"] = _public(release)
+            seen["release"] = _public(released(scenario.verb, data, options))
         except (Exception, PanicException) as error:
             seen["error"] = type(error).__name__, str(error)
     # Python warns of unclosed files when it collects them, whoever opened them.
@@ -114,11 +138,16 @@ def _public(release: Any) -> dict[str, Any]:
     """All of a release but its value; type, keys and being in the public set are no secrets."""
     facts = {n: str(fact) for n, fact in release.to_dict().items() if n not in UNSEEN}
     rows = release.rows()
-    values = [value for _, part, value in rows if part != "count"]
+    released = [
+        (column.kind, value)
+        for cells in release.cells
+        for column, value in zip(release.columns, cells, strict=True)
+    ]
+    candidates = [value for kind, value in released if kind == "candidate"]
     facts["keys"] = str([(keys, part) for keys, part, _ in rows])
     facts["type"] = type(release.value).__name__
-    facts["types"] = str(sorted({type(value).__name__ for value in values}))
-    facts["outside"] = any(not _is_candidate(release.domain, value) for value in values)
+    facts["types"] = str(sorted({type(value).__name__ for _, value in released}))
+    facts["outside"] = any(not _is_candidate(release.domain, value) for value in candidates)
     if rows[0][0]:
         facts["columns"] = list(narwhals.from_native(release.value).collect_schema())
     return facts
@@ -148,11 +177,12 @@ def _observed_command(scenario: Scenario, data: str, folder: Path) -> dict[str, 
     line = [*COMMAND, name, data]
     for name, text in scenario.options.items():
         value = worth(text)
-        if name in ("keys", "categories"):
+        if name in ("keys", "categories", "values", "bins"):
             value = ",".join(map(str, value))
-        line += [f"--{name}", *(map(str, value) if name == "bounds" else [str(value)])]
+        pair = name in ("bounds", "between")
+        line += [f"--{name}", *(map(str, value) if pair else [str(value)])]
     for share in SHARES.get(scenario.verb, [[]])[0] if several else SHARES.get(scenario.verb, []):
-        line += ["--trim" if scenario.verb == "trimmed_mean" else "-q", str(share)]
+        line += [FLAGS.get(scenario.verb, "-q"), str(share)]
     line += ["--epsilon", "1", "--format", "json"]
     ledger = _new_ledger(folder) if scenario.ledger else None
     if ledger:

@@ -31,6 +31,7 @@ class Mutant(NamedTuple):
 
 PEOPLE = "tests/people_test.py::test_people_are_independent_of_each_other_and_of_other_releases"
 DOOR, NEIGHBOURS = "tests/public_door_test.py", "tests/neighbours_test.py"
+DRAFTS = "tests/joint_proposal_test.py"
 SHARES = f"{DOOR}::test_shares_of_tables_add_up_to_what_is_asked_and_charged"
 GRAPH_SHARES = f"{DOOR}::test_shares_of_graphs_add_up_to_what_is_asked_and_charged"
 QUANTILES = f"{DOOR}::test_several_quantiles_share_one_epsilon"
@@ -46,10 +47,21 @@ ONE_ROW = f"{NEIGHBOURS}::test_one_row_through_the_verb"
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 IN_GROUPS = f"{NEIGHBOURS}::test_one_row_in_one_of_two_groups_through_the_verb"
 ONE_PERSON = f"{NEIGHBOURS}::test_one_person_with_all_their_rows_through_the_verb"
+SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 PAIRS = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
+
+CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
+
+SPREAD = "tests/spread_test.py"
+PATHS = f"{SPREAD}::test_no_path_of_draws_loses_more_than_epsilon"
+IQR = f"{SPREAD}::test_iqr_is_what_a_search_reaches"
+VARIANCE = f"{SPREAD}::test_variance_by_its_definition"
+ONE_MORE = f"{SPREAD}::test_one_record_moves_a_distance_by_at_most_one"
+OUTSIDE = f"{SPREAD}::test_how_many_records_lie_outside_of_each_interval"
+LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
 
 MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
@@ -94,11 +106,95 @@ MUTANTS = (
         (SHARES,),
     ),
     Mutant(
+        "spread: noise for half of what a record adds",
+        "statistics/moments.py",
+        "return self.levels(domain).top ** 2",
+        "return self.levels(domain).top ** 2 // 2",
+        (PATHS,),
+    ),
+    Mutant(
+        "spread: the interval at twice the rate",
+        "statistics/enclosure.py",
+        "rate: ClassVar[Fraction] = Fraction(1)",
+        "rate: ClassVar[Fraction] = Fraction(2)",
+        (PATHS,),
+    ),
+    Mutant(
+        "spread: more shares than there are",
+        "statistics/registry.py",
+        "Fraction(1, 4), Fraction(7, 10)",
+        "Fraction(1, 4), Fraction(8, 10)",
+        (SHARES,),
+    ),
+    Mutant(
+        "spread: levels are not clamped in doubles",
+        "engines/arrays/column.py",
+        "np.clip(level, levels.low, levels.high, out=level)",
+        "np.clip(level, levels.low, None, out=level)",
+        (PATHS,),
+    ),
+    Mutant(
+        "spread: levels are not clamped in tables",
+        "engines/tables/level_sums.py",
+        "nw.when(index > high).then(high)",
+        "nw.when(index > high).then(index)",
+        (LEVEL_SUMS,),
+    ),
+    Mutant(
+        "spread: records outside are counted on one side",
+        "statistics/enclosure.py",
+        "outside += above[",
+        "outside += 0 * above[",
+        (OUTSIDE,),
+    ),
+    Mutant(
+        "spread: an iqr at the full rate",
+        "statistics/iqr.py",
+        "rate = Fraction(1, 2)",
+        "rate = Fraction(1)",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "spread: a variance at the full rate",
+        "statistics/variance.py",
+        "rate = Fraction(1, 2)",
+        "rate = Fraction(1)",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "spread: the widest iqr is one rank short",
+        "statistics/iqr.py",
+        "(n + k + 1) // 2",
+        "(n + k) // 2",
+        (IQR,),
+    ),
+    Mutant(
+        "spread: the narrowest iqr ignores ranks above",
+        "statistics/iqr.py",
+        "_up(n + 3 * k))",
+        "_up(n + k))",
+        (IQR,),
+    ),
+    Mutant(
+        "spread: the lowest variance is not divided by what joins",
+        "statistics/variance.py",
+        "left * (self.records + k))",
+        "left * (self.records - k))",
+        (ONE_MORE,),
+    ),
+    Mutant(
+        "spread: the highest variance without removals",
+        "statistics/variance.py",
+        "(n + i) * (n + 2 * i - k)",
+        "(n + i) * (n + i)",
+        (VARIANCE,),
+    ),
+    Mutant(
         "graphs are drawn before they are charged",
         "pipeline/run.py",
         CHARGES,
-        "    [draw(p.checked.recipe, p.data.sources(p.entropy), p.data.domain, p.entropy)\n"
-        f"     for p in prepared if p.checked.recipe.entry.of_graphs]\n{CHARGES}",
+        "    [draw(p.recipe, p.data.sources(p.entropy), p.data.domain, p.entropy)\n"
+        f"     for p in prepared if p.recipe.entry.of_graphs]\n{CHARGES}",
         (ORDER,),
     ),
     Mutant(
@@ -140,15 +236,57 @@ MUTANTS = (
     Mutant(
         "a joint law that is a tenth too steep",
         "mechanisms/joint/proposal.py",
-        "* self._epsilon / 2\n        return [cell",
-        "* self._epsilon * 11 / 20\n        return [cell",
+        "self._log_top + self._epsilon / 2 * score",
+        "self._log_top + self._epsilon * 11 / 20 * score",
         (QUANTILES,),
+    ),
+    Mutant(
+        "many quantiles at the true number of records",
+        "mechanisms/joint/proposal.py",
+        "[Fraction(profile.records)]",
+        "[Fraction(profile.total)]",
+        (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
+    ),
+    Mutant(
+        "many quantiles at the true number of records, by their count",
+        "statistics/quantiles.py",
+        "near, self.qs, self.records, reach",
+        "near, self.qs, near[0].total, reach",
+        (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
+    ),
+    Mutant(
+        "a run that lies in two blocks counts twice",
+        "mechanisms/joint/proposal.py",
+        "factors += [Fraction(1, math.factorial(many)) for many in shared.values()]",
+        "factors += [Fraction(1, 1) for many in shared.values()]",
+        (f"{DRAFTS}::test_windows_that_leave_out_much_of_the_law",),
+    ),
+    Mutant(
+        "a block counts as often as places lie in it",
+        "mechanisms/joint/proposal.py",
+        "factors.append(Fraction(1, math.factorial(len(found))))",
+        "factors.append(Fraction(1, max(len(found), 1)))",
+        (f"{DRAFTS}::test_places_that_share_a_run",),
+    ),
+    Mutant(
+        "far sizes are twice as likely",
+        "mechanisms/joint/proposal.py",
+        "2 ** (steps + 2)",
+        "2 ** (steps + 3)",
+        (f"{DRAFTS}::test_sizes_that_leave_out_much_of_the_law",),
+    ),
+    Mutant(
+        "a place outside a window is proposed twice as often as it is said to be",
+        "mechanisms/joint/proposal.py",
+        "return place, Fraction(high - low, 1 << FINEST)",
+        "return place, Fraction(high - low, 2 << FINEST)",
+        (f"{DRAFTS}::test_windows_that_leave_out_much_of_the_law",),
     ),
     Mutant(
         "races that are a tenth too steep",
         "mechanisms/mechanism.py",
-        "race(batch, self.coefficient(batch), self._flip, source)",
-        "race(batch, self.coefficient(batch) * 11 / 10, self._flip, source)",
+        "race(batch, self.coefficient(batch), self.noise(batch.rate), source)",
+        "race(batch, self.coefficient(batch) * 11 / 10, self.noise(batch.rate), source)",
         (SHARES,),
     ),
     Mutant(
@@ -157,6 +295,55 @@ MUTANTS = (
         "return steps.rate * steps.unit * self._epsilon",
         "return steps.unit * self._epsilon",
         (ONE_ROW,),
+    ),
+    Mutant(
+        "a lattice with strides a tenth too long",
+        "mechanisms/lattice.py",
+        "period=self._epsilon, slope=rate",
+        "period=self._epsilon * 11 / 10, slope=rate",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "a lattice whose law has strides a tenth too long",
+        "mechanisms/lattice.py",
+        "p = np.exp(-epsilon * self.strides)",
+        "p = np.exp(-1.1 * epsilon * self.strides)",
+        ("tests/lattice_test.py::test_the_law_by_integration",),
+    ),
+    Mutant(
+        "a lattice for distances that are no whole numbers",
+        "mechanisms/lattice.py",
+        "if steps.unit != 1 or steps.rate.numerator != 1:",
+        "if steps.rate.numerator != 1:",
+        ("tests/lattice_test.py::test_what_is_no_lattice_is_refused",),
+    ),
+    Mutant(
+        "a first pass of the race that bends the noise too little",
+        "sampling/race.py",
+        "bound -= lost * np.fmod",
+        "bound -= 0.9 * lost * np.fmod",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "refined bits that forget the lattice",
+        "sampling/race.py",
+        "c * self.distance - noise.bent(-bound)",
+        "c * self.distance + bound",
+        ("tests/lattice_test.py::test_few_bits_keep_the_law",),
+    ),
+    Mutant(
+        "a lattice is called Laplace noise",
+        "mechanisms/lattice.py",
+        'loss_family = "geometric"',
+        'loss_family = "laplace"',
+        (PAIRS,),
+    ),
+    Mutant(
+        "a distance bound that puts all candidates on one lattice",
+        "mechanisms/distance_bound.py",
+        "if strides * period == nats:",
+        "if True:",
+        ("tests/distance_bound_test.py::test_no_smaller_number_holds",),
     ),
     Mutant(
         "permute-and-flip is called bounded",
@@ -315,16 +502,100 @@ MUTANTS = (
     Mutant(
         "a count with noise for twice the epsilon",
         "mechanisms/geometric.py",
-        "scaled = self._epsilon / sensitivity",
-        "scaled = 2 * self._epsilon / sensitivity",
+        "two_sided_geometrics(scaled, ",
+        "two_sided_geometrics(2 * scaled, ",
         (SHARES,),
     ),
     Mutant(
         "a count without noise",
         "pipeline/draw.py",
-        "noisy = mechanism.release(exact, statistic.sensitivity(domain), entropy)",
+        "noisy = mechanism.release(exact, sensitivity, entropy)",
         "noisy = exact",
         (SHARES,),
+    ),
+    Mutant(
+        "an order without noise",
+        "mechanisms/ranking.py",
+        "self.release(groups, sensitivity, source)",
+        "groups",
+        (SHARES,),
+    ),
+    Mutant(
+        "an order that costs nothing",
+        "statistics/cell_entries.py",
+        'Part(Top(given["k"]), "noisy-ranking", columns)',
+        'Part(Top(given["k"]), "noisy-ranking", columns, 2)',
+        (SHARES,),
+    ),
+    Mutant(
+        "ties in the order of the list",
+        "mechanisms/ranking.py",
+        "other = place + source.below(end - place)",
+        "other = place",
+        ("tests/ranking_test.py::test_ties_are_fair",),
+    ),
+    Mutant(
+        "zero twice as likely as it should be",
+        "sampling/geometric.py",
+        "kept = ~negative | (sizes != 0).astype(bool)",
+        "kept = ~negative | (sizes == sizes).astype(bool)",
+        ("tests/geometric_test.py::test_draws_follow_the_law",),
+    ),
+    Mutant(
+        "doubles that are trusted too far",
+        "sampling/geometric.py",
+        "slack = (known * 2.0**-51 + 4) / rest + time * SLACK",
+        "slack = time * 0",
+        ("tests/geometric_test.py::test_bounds_hold_the_exact_number",),
+    ),
+    Mutant(
+        "signs that are all alike",
+        "sampling/geometric.py",
+        "negative = _coins(len(left), source)",
+        "negative = _coins(len(left), source) & False",
+        ("tests/geometric_test.py::test_draws_follow_the_law",),
+    ),
+    Mutant(
+        "a record in two cells of a share",
+        "domain/membership.py",
+        "return -1 if place is None else INSIDE if place >= 0 else OUTSIDE",
+        "return -1 if place is None else INSIDE",
+        ("tests/bins_test.py", "tests/cells_test.py"),
+    ),
+    Mutant(
+        "an edge that is in the bin before it",
+        "domain/thresholds.py",
+        "reached = column >= met[middle]",
+        "reached = column > met[middle]",
+        ("tests/bins_test.py::test_all_ways_agree_with_the_definition",),
+    ),
+    Mutant(
+        "bins of one width by arithmetic alone",
+        "domain/thresholds.py",
+        "found += keys >= self.around[found + 1]",
+        "pass",
+        ("tests/bins_test.py",),
+    ),
+    Mutant(
+        "missing records that make up a share, in memory",
+        "engines/tables/memory.py",
+        "outside = np.where(self._missing(), -1, OUTSIDE)",
+        "outside = OUTSIDE",
+        ("tests/cells_test.py::test_every_engine_counts_alike",),
+    ),
+    Mutant(
+        "rows without a value that do not count",
+        "engines/tables/lazy_rows.py",
+        "(PERSON,) if rows_count else (VALUE, PERSON)",
+        "(VALUE, PERSON)",
+        ("tests/cells_test.py::test_rows_without_a_value_count",),
+    ),
+    Mutant(
+        "counts that add up to the exact sum of what is positive",
+        "statistics/cell_entries.py",
+        "total = max(0, sum(numbers))",
+        "total = sum(max(0, number) for number in numbers)",
+        ("tests/cells_test.py::test_counts_that_add_up_are_the_nearest_ones",),
     ),
     Mutant(
         "the smaller one of two draws",
@@ -372,8 +643,8 @@ MUTANTS = (
     Mutant(
         "bits of the release are drawn before the charge",
         "pipeline/run.py",
-        "return cls(checked, facts, table, source)",
-        "table.sources(source)\n        return cls(checked, facts, table, source)",
+        "return cls(made, finish, facts, table, source)",
+        "table.sources(source)\n        return cls(made, finish, facts, table, source)",
         (ORDER, REFUSED),
     ),
     Mutant(
@@ -475,6 +746,83 @@ MUTANTS = (
         ("tests/ledger_test.py::test_ten_tenths_are_one", PLAN),
     ),
     Mutant(
+        "a sum whose noise is for a little less than a record",
+        "statistics/sum.py",
+        "return max(abs(low), abs(low + (domain.size - 1) * step))",
+        "return max(abs(low), abs(low + (domain.size - 1) * step)) - 1",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "a sum that looks at one of its bounds",
+        "statistics/sum.py",
+        "return max(abs(low), abs(low + (domain.size - 1) * step))",
+        "return abs(low + (domain.size - 1) * step)",
+        ("tests/sums_test.py::test_a_sum_is_exact",),
+    ),
+    Mutant(
+        "soft counts whose noise is for one number alone",
+        "statistics/soft_counts.py",
+        "        return domain.size - 1\n",
+        "        return (domain.size - 1) // 2\n",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "soft counts that forget the distance from the upper bound",
+        "statistics/soft_counts.py",
+        "return indices, count * (domain.size - 1) - indices",
+        "return indices, count * (domain.size - 1)",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "a clipped mean whose shares exceed epsilon",
+        "statistics/clipped_mean.py",
+        "Fraction(1, 10), Fraction(1, 10), Fraction(1, 5), Fraction(3, 5)",
+        "Fraction(1, 10), Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)",
+        (SHARES,),
+    ),
+    Mutant(
+        "epsilon that was not spent counts twice",
+        "pipeline/draw.py",
+        "unspent[i] += epsilon",
+        "unspent[i] += 2 * epsilon",
+        (SHARES,),
+    ),
+    Mutant(
+        "groups share what one of them did not spend",
+        "pipeline/draw.py",
+        "unspent[i] += epsilon",
+        "unspent[:] = [each + epsilon for each in unspent]",
+        (f"{CLIPPED}::test_what_is_not_drawn_is_spent_on_the_sum",),
+    ),
+    Mutant(
+        "a clipped sum whose noise is for the nearer end",
+        "statistics/clipped_mean.py",
+        "return max(self._centre - first, last - self._centre)",
+        "return max(1, min(self._centre - first, last - self._centre))",
+        (CLIPPED,),
+    ),
+    Mutant(
+        "a radius at twice its rate",
+        "statistics/clipped_mean.py",
+        "    rate = Fraction(1)\n",
+        "    rate = Fraction(2)\n",
+        (CLIPPED,),
+    ),
+    Mutant(
+        "the first step of a staircase is accepted too often",
+        "sampling/staircase.py",
+        "happens(epsilon, Fraction(1), source) for _ in range(numbers + 1)",
+        "happens(epsilon, Fraction(1), source) for _ in range(numbers)",
+        (STAIRS,),
+    ),
+    Mutant(
+        "coins that are decided in doubles fall too often",
+        "sampling/lazy_uniform.py",
+        "<= quick * (1 - SLACK)",
+        "<= quick * 1.2",
+        (STAIRS,),
+    ),
+    Mutant(
         "a ledger that never refuses",
         "ledger/ledger.py",
         "if due.epsilon > left.epsilon or",
@@ -543,6 +891,104 @@ MUTANTS = (
         "with closing(one.data):",
         "if True:",
         (f"{ADDRESSES}::test_a_table_by_its_address",),
+    ),
+    Mutant(
+        "slope: the rate is twice what it may be",
+        "statistics/slope.py",
+        "rate = Fraction(1, 2)",
+        "rate = Fraction(1)",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "slope: a record counts as half of what it moves",
+        "statistics/slope.py",
+        "reach = level * (level + parts * (2 * n - 1)) // (2 * parts**2)",
+        "reach = level * (level + parts * (n - 1)) // (2 * parts**2)",
+        (f"{SLOPE}::test_one_pair_moves_a_distance_by_at_most_one",),
+    ),
+    Mutant(
+        "slope: a window and its tail measure differently",
+        "statistics/slope.py",
+        "linear, wanted = self._parts * (2 * n - 1)",
+        "linear, wanted = self._parts * (2 * n + 1)",
+        (f"{SLOPE}::test_windows",),
+    ),
+    Mutant(
+        "slope: the tail may hold what is nearer than it says",
+        "statistics/slope.py",
+        "left, most + 1, distance_of)",
+        "left, most + 2, distance_of)",
+        (f"{SLOPE}::test_windows",),
+    ),
+    Mutant(
+        "slope: a pair on a candidate counts as above it",
+        "statistics/pair_slopes.py",
+        "near + (side > 0), near + (side >= 0)",
+        "near + (side >= 0), near + (side >= 0)",
+        (f"{SLOPE}::test_distance",),
+    ),
+    Mutant(
+        "slope: records that are alike count as a pair",
+        "statistics/pair_slopes.py",
+        "_tied_pairs(equal_to_next(keys, above)) - self._twins",
+        "_tied_pairs(equal_to_next(keys, above))",
+        (f"{SLOPE}::test_distance",),
+    ),
+    Mutant(
+        "slope: places of pairs are trusted to the last digit",
+        "statistics/pair_slopes.py",
+        "unsure = np.abs(place - near) <= ROUNDING * max(low, high) / grid.spacing",
+        "unsure = np.abs(place - near) <= 0",
+        (f"{SLOPE}::test_distance_of_doubles",),
+    ),
+    Mutant(
+        "slope: residuals are rounded",
+        "statistics/residuals.py",
+        "    product, error = _product(x, b)",
+        "    product, error = x * b, 0 * x",
+        (f"{SLOPE}::test_residuals_are_exact",),
+    ),
+    Mutant(
+        "slope: halfway residuals sort wrongly",
+        "statistics/residuals.py",
+        "onward = (third != 0) & (np.sign(second) == np.sign(third))",
+        "onward = third != third",
+        (f"{SLOPE}::test_residuals_halfway_between_doubles",),
+    ),
+    Mutant(
+        "slope: a tie in x breaks the order at the far candidate",
+        "statistics/pair_slopes.py",
+        "order(self._residuals(high), -self._x_rank)",
+        "order(self._residuals(high))",
+        (f"{SLOPE}::test_distance",),
+    ),
+    Mutant(
+        "pairs: rows of people are not capped in lazy tables",
+        "engines/tables/lazy_rows.py",
+        "            rows = self.engine.cap(rows, self._order, self._contributions)\n",
+        "            rows = rows.drop(PERSON)\n",
+        (f"{PAIRS}::test_rows_of_a_person_are_capped_over_all_groups",),
+    ),
+    Mutant(
+        "pairs: the choice of a person's rows depends on values",
+        "engines/tables/adapters/dask_frame.py",
+        "return numbers.view(np.int64) if numbers.dtype == np.float64 else numbers",
+        "return numbers",
+        (f"{PAIRS}::test_every_row_of_a_person_may_count",),
+    ),
+    Mutant(
+        "pairs: a pair with one number is not left out",
+        "engines/pairs.py",
+        "present = ~(np.isnan(x) | np.isnan(y))",
+        "present = ~np.isnan(x)",
+        (f"{PAIRS}::test_records_that_are_no_pairs_are_left_out_one_by_one",),
+    ),
+    Mutant(
+        "pairs: unequal lengths are cut",
+        "engines/tables/pair_columns.py",
+        "if one != other:",
+        "if one > 10 * other:",
+        (f"{PAIRS}::test_what_is_refused_is_refused_before_it_is_paid",),
     ),
 )
 

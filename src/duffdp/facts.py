@@ -12,11 +12,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from duffdp.domain import Categories, Domain, Grid
+from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
 from duffdp.parameters import Choice
 from duffdp.privacy import Loss, PrivacyUnit, Worded
 
 DAY = dt.timedelta(days=1)
+_INFINITE = ("-inf", "inf")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,13 +48,16 @@ class StatisticFact(Worded):
         return self.name, dict(self.parameters)
 
     def __str__(self) -> str:
-        if not self.parameters:
-            return self.name
         words = [
-            ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-            for value in self.parameters.values()
+            ", ".join(map(str, value))
+            if isinstance(value, tuple | list)
+            else name
+            if value is True
+            else str(value)
+            for name, value in self.parameters.items()
+            if value is not False and value is not None
         ]
-        return f"{self.name}({', '.join(words)})"
+        return f"{self.name}({', '.join(words)})" if words else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,7 @@ class Facts:
     mechanism: MechanismFact
     loss: Loss
     unit: PrivacyUnit
-    domain: Domain
+    domain: PublicSet
     column: str | None = None
     by: tuple[str, ...] = ()
     keys: tuple[tuple[Any, ...], ...] = ()
@@ -163,7 +167,17 @@ class Facts:
         )
 
 
-def _from_domain(domain: Domain) -> dict[str, Any]:
+def _from_domain(domain: PublicSet) -> dict[str, Any]:
+    if isinstance(domain, Membership):
+        among = domain.among
+        listed = (
+            {"values": list(among)} if isinstance(among, Categories) else {"between": _ends(among)}
+        )
+        return {"kind": domain.kind, **listed}
+    if isinstance(domain, Presence):
+        return {"kind": domain.kind}
+    if isinstance(domain, Bins):
+        return {"kind": domain.kind, "bins": _ends(domain)}
     if isinstance(domain, Categories):
         return {"kind": domain.kind, "categories": list(domain)}
     step = domain.step
@@ -177,8 +191,22 @@ def _from_domain(domain: Domain) -> dict[str, Any]:
     return {"kind": domain.kind, "bounds": [domain.lower, domain.upper], "step": step}
 
 
-def _to_domain(given: dict[str, Any]) -> Domain:
+def _ends(bins: Bins) -> list[Any]:
+    """The edges of bins; JSON has no infinite numbers."""
+    infinite = {float(text): text for text in _INFINITE}
+    return [infinite.get(edge, edge) if isinstance(edge, float) else edge for edge in bins.edges]
+
+
+def _to_domain(given: dict[str, Any]) -> PublicSet:
     kind = given["kind"]
+    if kind in ("row", "present"):
+        return Presence(rows=kind == "row")
+    if "values" in given:
+        return Membership(Categories(given["values"]))
+    for name in ("bins", "between"):
+        if name in given:
+            bins = Bins(float(e) if e in _INFINITE else from_json(e, kind) for e in given[name])
+            return Membership(bins) if name == "between" else bins
     if "categories" in given:
         return Categories(given["categories"])
     lower, upper = (from_json(bound, kind) for bound in given["bounds"])
@@ -188,8 +216,8 @@ def _to_domain(given: dict[str, Any]) -> Domain:
 def as_json(value: Any) -> Any:
     """A value, or a list, tuple or dictionary of values, with nothing in it that JSON cannot hold.
 
-    Dates and times become ISO text, exact numbers text, steps of time the numbers that `step`
-    takes, others their text.
+    Dates and times become ISO text, exact numbers text, durations numbers of seconds, others their
+    text.
     """
     if value is None or type(value) in (str, bool, int, float):
         return value
@@ -199,8 +227,8 @@ def as_json(value: Any) -> Any:
         return [as_json(item) for item in value]
     if isinstance(value, dt.date | dt.time):  # a datetime is a date
         return value.isoformat()
-    if isinstance(value, dt.timedelta):  # days between dates, seconds between times
-        return value // DAY if value % DAY == dt.timedelta(0) else value.total_seconds()
+    if isinstance(value, dt.timedelta):
+        return value.total_seconds()
     for kind in (bool, int, float):  # numpy's doubles and enumerations are numbers too
         if isinstance(value, kind):
             return kind(value)

@@ -101,6 +101,37 @@ def read_k(k: Any) -> int:
     return _whole("k", k, 2, "the edges of a star. Pass for example k=2")
 
 
+def read_places(k: Any) -> int:
+    """How many of the most common values: a whole number of 1 or more."""
+    return _whole("k", k, 1, "how many values. Pass for example k=5")
+
+
+def read_flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise DuffError(f"{name} must be True or False, got {value!r:.40}.")
+    return value
+
+
+def read_x(x: Any) -> str | None:
+    """The column of x; None where x is an array."""
+    return _column("x", x)
+
+
+def read_y(y: Any) -> str | None:
+    """The column of y; None where y is an array."""
+    return _column("y", y)
+
+
+def _column(name: str, column: Any) -> str | None:
+    if column is not None and not isinstance(column, str):
+        raise DuffError(
+            f"{name} must be the name of a column, got {column!r:.40}. Pass for example "
+            f'{name}="age".'
+        )
+    return column
+
+
 def read_contributions(contributions: Any) -> int:
     """How many rows of a person count: a whole number of 1 or more."""
     return _whole(

@@ -3,14 +3,16 @@ that it is released by."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from duffdp.domain import Grid
 from duffdp.facts import MechanismFact
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.pipeline.recipe import make_recipe
 from duffdp.statistics.registry import entries
+from duffdp.steps import StepFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +25,19 @@ class Audited:
     fact: MechanismFact
 
 
+class ByNumber:
+    """A statistic of pairs for records that are numbers: points of an arch, in order."""
+
+    def __init__(self, statistic: Any) -> None:
+        self._statistic = statistic
+
+    def steps(self, values: Iterable[int], domain: Grid) -> StepFunction:
+        """The step function of the points."""
+        pairs = [(i, i * (7 - i) // 2) for i in values]  # slopes of 3, 2, 1 and between
+        steps: StepFunction = self._statistic.steps(pairs, domain)
+        return steps
+
+
 def audited() -> Iterator[Audited]:
     """Every statistic of tables that is one draw from a step function, with each choice of
     mechanism."""
@@ -30,7 +45,9 @@ def audited() -> Iterator[Audited]:
         for example in known.examples:
             for choice in known.choices:
                 made = make_recipe(known.name, tuple(example.items()), choice, 1)
-                (part, mechanism), *others = made.parts
-                if not others and not known.of_graphs and isinstance(mechanism, Mechanism):
-                    title = known.title(made.statistic.parameters)
-                    yield Audited(title, part.statistic, type(mechanism), made.mechanism)
+                for recipe in filter(None, (made, made.coarse)):
+                    (part, mechanism), *others = recipe.parts
+                    if not others and not known.of_graphs and isinstance(mechanism, Mechanism):
+                        title = known.title(recipe.statistic.parameters)
+                        asked = ByNumber(part.statistic) if known.of_pairs else part.statistic
+                        yield Audited(title, asked, type(mechanism), recipe.mechanism)

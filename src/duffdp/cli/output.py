@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
 import os
@@ -105,8 +106,9 @@ def _caption(name: str, release: Release) -> str:
     unit = release.unit
     many = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
     who = unit.kind if unit.column is None else f"{unit.column} with up to {many}"
+    of = "" if release.counted is None else f" of {release.counted}"
     return (
-        f"{name or release.statistic}: epsilon {release.epsilon:.6g} for each {who}, "
+        f"{name or release.statistic}{of}: epsilon {release.epsilon:.6g} for each {who}, "
         f"{release.mechanism}"
     )
 
@@ -135,6 +137,8 @@ def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, dt.timedelta):
+        return str(value)
     return f"{value:.10g}" if isinstance(value, float) else visible(str(as_json(value)))
 
 

@@ -1,6 +1,6 @@
 """Files whose first line names the columns, as relations of DuckDB.
 
-Every field stays as it stands but those of the column of values, which become what the public
+Every field stays as it stands but those of the columns of values, which become what the public
 domain needs. Nothing is found by looking at records. A record that is not well-formed changes
 neither how another one is read nor whether there is an error.
 """
@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from duffdp.engines.sql import quote_paths, read_fields
@@ -49,9 +50,9 @@ class DelimitedFiles:
     paths
         The files, in order.
     columns
-        Those that are needed; none stands for all of them.
-    value, kind
-        The column of values, and the kind of the public domain that it is read for.
+        Those that are needed; if there are none, all are known and the first one is read.
+    values, kind
+        The columns of values, and the kind of the public domain that they are read for.
     """
 
     def __init__(
@@ -59,7 +60,7 @@ class DelimitedFiles:
         connection: DuckDBPyConnection,
         paths: list[str],
         columns: list[str],
-        value: str | None,
+        values: tuple[str, ...],
         kind: str,
     ) -> None:
         self._connection = connection
@@ -74,13 +75,16 @@ class DelimitedFiles:
                 )
         names = columns or _all_names(known)
         self._fields = list(map("f{}".format, range(len(known))))
+        self._quoted = dict(zip(self._paths, quote_paths(self._paths), strict=True))
+        #: The columns and their types, which the records have no say in.
+        self.types = connection.sql(
+            f"SELECT {read_fields(zip(names, repeat('NULL::VARCHAR')), values, kind)} WHERE false"
+        )
+        # Where no column is needed, records are, and the first field stands for them.
+        names = columns or names[:1]
         self._places = list(map(known.index, names))
         self._needed = list(map("f{}".format, self._places))
-        self._quoted = dict(zip(self._paths, quote_paths(self._paths), strict=True))
-        self._select = read_fields(zip(names, self._needed, strict=True), value, kind)
-        #: The columns and their types, which the records have no say in.
-        empty = f"SELECT NULL::VARCHAR AS {', NULL::VARCHAR AS '.join(self._needed)}"
-        self.types = connection.sql(f"SELECT {self._select} FROM ({empty}) WHERE false")
+        self._select = read_fields(zip(names, self._needed, strict=True), values, kind)
 
     def rows(self) -> DuckDBPyRelation:
         """All records, parsed once for all queries that follow, in a table that may spill to

@@ -20,7 +20,6 @@ _TYPES = {
     "decimal": "DOUBLE",
     "date": "DATE",
     "datetime": "TIMESTAMP",
-    "category": "VARCHAR",
 }
 
 
@@ -39,25 +38,25 @@ def quote_paths(paths: Iterable[str]) -> list[str]:
     return [quote_text(escape(path)) for path in paths]
 
 
-def read_fields(fields: Iterable[tuple[str, str]], value: str | None, kind: str) -> str:
-    """A list of columns from names and texts: `value` is read as this kind, all others stay
+def read_fields(fields: Iterable[tuple[str, str]], values: tuple[str, ...], kind: str) -> str:
+    """A list of columns from names and texts: `values` are read as this kind, all others stay
     text.
     """
     return ", ".join(
-        f"{read_field(text, kind if name == value else 'category')} AS {quote_name(name)}"
+        f"{read_field(text, kind if name in values else 'category')} AS {quote_name(name)}"
         for name, text in fields
     )
 
 
 def read_field(text: str, kind: str) -> str:
-    """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date",
-    "datetime" or "category".
+    """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date" or
+    "datetime"; of any other kind it stays a text.
 
     Numbers are what DuckDB casts to DOUBLE: digits with a point, an exponent, a sign, single
     underscores between digits and blanks around them; `inf` is infinite and `nan` is missing. Days
     and times are ISO 8601 alone; a time with an offset is moved to UTC, one without stays as it is.
     """
-    if kind == "category":
+    if kind not in _TYPES:
         return text
     if kind in ("date", "datetime"):
         return f"TRY_CAST({_moment(text)} AS {_TYPES[kind]})"

@@ -45,7 +45,8 @@ class Exponential(Mechanism):
 
     name = "exponential"
     loss_family = "bounded-range"
-    _flip = False
+
+    exponential_noise = False
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         log_weight: Floats = -c * (steps.distance - steps.distance.min())

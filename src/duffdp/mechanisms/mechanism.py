@@ -1,4 +1,4 @@
-"""What the two mechanisms share: epsilon, the coefficient, the draw."""
+"""What the mechanisms on distances share: epsilon, the coefficient, the draw."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from duffdp.loss_family import LossFamily
 from duffdp.mechanisms.law import Law
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy, entropy
-from duffdp.sampling.race import race, races
+from duffdp.sampling.race import EXPONENTIAL, GUMBEL, Noise, race, races
 from duffdp.steps import Batch, StepFunction
 
 
@@ -22,8 +22,9 @@ class Mechanism(ABC):
     """A law over candidates that gets less likely with distance."""
 
     name: ClassVar[str]
+    exponential_noise: ClassVar[bool] = True  # else that of the exponential mechanism
+    on_lattice: ClassVar[bool] = False
     loss_family: ClassVar[LossFamily]  # what totals rest on: "pure" unless more is proven
-    _flip: ClassVar[bool]
 
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = read_epsilon(epsilon)
@@ -31,7 +32,19 @@ class Mechanism(ABC):
 
     def coefficient(self, steps: StepFunction | Batch) -> Fraction:
         """What one step of distance takes off the logarithm of a weight: rate * epsilon * unit."""
+        if self.on_lattice and (steps.unit != 1 or steps.rate.numerator != 1):
+            raise DuffError(
+                "a lattice needs distances that are whole numbers, unit 1 and a rate of 1, 1/2, "
+                f"1/3 ..., got unit {steps.unit} and rate {steps.rate}. Use PermuteAndFlip."
+            )
         return steps.rate * steps.unit * self._epsilon
+
+    def noise(self, rate: Fraction) -> Noise:
+        """What decides beside the distance, for distances with this rate."""
+        if self.on_lattice:
+            # In nats: one step of the lattice is epsilon, and a distance of 1 is rate * epsilon.
+            return Noise(exponential=True, period=self._epsilon, slope=rate)
+        return EXPONENTIAL if self.exponential_noise else GUMBEL
 
     def draw(self, steps: StepFunction, size: int | None = None, rng: object = None) -> Any:
         """One candidate, or an array of `size` independent ones, exactly from `law(steps)`.
@@ -45,13 +58,15 @@ class Mechanism(ABC):
             return steps.domain.value(self.release(Batch.of([steps]), source)[0])
         if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 0:
             raise DuffError(f"size must be None or a whole number of 0 or more, got {size!r}.")
-        return steps.domain.values(races(steps, size, self.coefficient(steps), self._flip, source))
+        return steps.domain.values(
+            races(steps, size, self.coefficient(steps), self.noise(steps.rate), source)
+        )
 
     def release(self, batch: Batch, source: Entropy) -> list[int]:
         """The index of one candidate from each of several step functions or windows of one
         statistic, in one race.
         """
-        return race(batch, self.coefficient(batch), self._flip, source)
+        return race(batch, self.coefficient(batch), self.noise(batch.rate), source)
 
     def law(self, steps: StepFunction) -> Law:
         """The explicit law over the candidates of a whole step function."""

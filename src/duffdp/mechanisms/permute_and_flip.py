@@ -59,7 +59,6 @@ class PermuteAndFlip(Mechanism):
 
     name = "permute-and-flip"
     loss_family = "laplace"
-    _flip = True
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         """P(x) = p_x times the integral over y in (0, 1) of G(y) / (1 - p_x y), G(y) = product over

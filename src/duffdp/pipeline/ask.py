@@ -7,10 +7,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from duffdp.domain import Categories, Domain, Grid
+from duffdp.domain import Categories, Grid, Presence, PublicSet
 from duffdp.engines.selection import Selection, select
-from duffdp.errors import BoundsError
+from duffdp.errors import BoundsError, DuffError
+from duffdp.mechanisms.registry import COARSE
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
+from duffdp.statistics.entry import Column, Finish
 
 EVERYTHING = Selection()
 
@@ -41,7 +43,7 @@ class Ask:
         """All that can be checked without data."""
         given = (
             self.statistic,
-            tuple(self.parameters.items()),
+            tuple((name, _hashable(value)) for name, value in self.parameters.items()),
             self.mechanism,
             self.epsilon,
             self.unit,
@@ -52,12 +54,36 @@ class Ask:
         except TypeError:  # something unhashable among them: let the checks say what is wrong
             made = make_recipe(*given)
         domain = self._domain(made)
-        if (self.column, self.by, self.keys, self.unit) == (None, None, None, None):
+        known = self.step is not None or isinstance(self.bounds, Grid) or made.entry.of_pairs
+        known = known or not isinstance(domain, Grid)
+        if made.entry.check_domain is not None and (known or domain.kind in ("date", "datetime")):
+            made.entry.check_domain(made.given, domain)  # else once the step is known
+        pair = self._pair(made) if made.entry.of_pairs else None
+        if (self.column, self.by, self.keys, self.unit, pair) == (None, None, None, None, None):
             return Checked(self, made, EVERYTHING, domain)
-        where = (self.column, self.by, self.keys, self.unit, made.unit.contributions)
+        where = (self.column, self.by, self.keys, self.unit, made.unit.contributions, pair)
         return Checked(self, made, select(*where), domain)
 
-    def _domain(self, made: Recipe) -> Domain:
+    def _pair(self, made: Recipe) -> tuple[str, str] | None:
+        """The names of the two columns, if they are columns of a table."""
+        name, x, y = made.entry.name, made.given["x"], made.given["y"]
+        if self.column is not None:
+            raise DuffError(f"{name} takes no column, got {self.column!r:.60}. Pass x and y.")
+        if x is not None and y is not None and x != y:
+            return x, y
+        if x is not None or y is not None:
+            raise DuffError(
+                f"x and y must be two different columns, got x={x!r} and y={y!r}. Pass for example "
+                'x="height" and y="weight".'
+            )
+        if (self.by, self.keys, self.unit) != (None, None, None):
+            raise DuffError(
+                "by, keys and unit need a table. Pass the names of its columns as x and y, and the "
+                "table as data."
+            )
+        return None
+
+    def _domain(self, made: Recipe) -> PublicSet:
         """The public outputs as far as they are known before the type of the column is."""
         if made.entry.outputs == "counts":
             return Grid(0, made.parts[0][0].statistic.most, 1)
@@ -77,19 +103,31 @@ class Ask:
                 'Pass for example categories=["yes", "no"].'
             )
         if self.categories is not None:
-            chosen = self.categories
-            return chosen if isinstance(chosen, Categories) else Categories(chosen)
+            return as_categories(self.categories)
         return bounded(self.bounds, self.step)
 
-    def _own_domain(self, made: Recipe) -> Domain:
+    def _own_domain(self, made: Recipe) -> PublicSet:
         """The public outputs of a statistic that makes them of its parameters."""
         for name in ("bounds", "step", "categories"):
-            if name not in made.entry.read and (given := getattr(self, name)) is not None:
+            listed = name == "categories" and made.entry.outputs == "own or categories"
+            given = getattr(self, name)
+            if given is not None and not listed and name not in made.entry.read:
                 raise BoundsError(
                     f"{made.entry.name} takes no {name}, got {name}={given!r:.60}. Leave it out."
                 )
         assert made.entry.own_domain is not None
-        return made.entry.own_domain(made.given)
+        own = made.entry.own_domain(made.given)
+        if made.entry.outputs == "own or categories":
+            if (own is None) == (self.categories is None):
+                given = "neither" if own is None else "both"
+                raise BoundsError(
+                    f"{made.entry.name} needs either bins or categories, got {given}. "
+                    "Pass for example bins=[0, 18, 65, 120]."
+                )
+            own = own or as_categories(self.categories)
+        assert own is not None
+        # Where no column is named, rows are counted.
+        return Presence(rows=self.column is None) if isinstance(own, Presence) else own
 
     @property
     def title(self) -> str:
@@ -103,6 +141,11 @@ class Ask:
         return f"{said[0].lower()}{said[1:]}{of}{by}"
 
 
+def _hashable(value: Any) -> Any:
+    """A list as a tuple: recipes are kept by what was asked for."""
+    return tuple(value) if type(value) is list else value
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """A release whose parameters are in order; no data have been looked at."""
@@ -110,20 +153,46 @@ class Checked:
     ask: Ask
     recipe: Recipe
     selection: Selection
-    domain: Domain
+    domain: PublicSet
 
-    def domain_for(self, integer: bool, untyped: bool) -> Domain:
+    @property
+    def finish(self) -> Finish | None:
+        """What is made of the numbers that are drawn, if they are not released as they are."""
+        made = self.recipe.finish
+        chosen = self.ask.step is not None or isinstance(self.ask.bounds, Grid)
+        return made if made is None or not chosen else made.on_step or made
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What is released for every group."""
+        made = self.finish
+        return self.recipe.columns if made is None else made.columns(self.domain)
+
+    def domain_for(self, integer: bool, untyped: bool) -> PublicSet:
         """The public outputs for a column of this type: 1 is the default step of whole numbers."""
         domain = self.domain
         if (
             self.ask.step is not None
+            or self.recipe.entry.of_pairs  # a slope of whole numbers is none
             or not isinstance(domain, Grid)
             or isinstance(self.ask.bounds, Grid)
         ):
             return domain
         if integer or (untyped and isinstance(domain.lower, int) and isinstance(domain.upper, int)):
-            return bounded(self.ask.bounds, None, integer=True)
+            domain = bounded(self.ask.bounds, None, integer=True)
+        if self.recipe.entry.check_domain is not None:
+            self.recipe.entry.check_domain(self.recipe.given, domain)
         return domain
+
+
+def as_categories(given: Any) -> Categories:
+    """Categories as they are, or made of a list."""
+    return given if isinstance(given, Categories) else Categories(given)
+
+
+def settled(made: Recipe, domain: PublicSet) -> Recipe:
+    """The recipe for this domain: by how many candidates it has, which is public."""
+    return made if made.coarse is None or domain.size > COARSE else made.coarse
 
 
 def bounded(bounds: Any, step: Any, integer: bool = False) -> Grid:

@@ -5,16 +5,17 @@ from __future__ import annotations
 import datetime as dt
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
-from duffdp.domain import Domain
+from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
 from duffdp.ledger.charge import Result
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Column
+from duffdp.statistics.entry import Column, Finish, NumberKind
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.version import __version__
 
@@ -98,7 +99,7 @@ class Release:
         return self.facts.unit.contributions
 
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> PublicSet:
         return self.facts.domain
 
     @property
@@ -128,6 +129,18 @@ class Release:
         fact = self.statistic
         return entry(fact.name).title(fact.parameters) if fact.name in REGISTRY else fact.name
 
+    @property
+    def counted(self) -> str | None:
+        """What its counts are numbers of: "rows", "people", or rows of people, so many each at
+        most; None for other releases.
+        """
+        if self.unit.kind == "edge" or {column.kind for column in self.columns} != {"count"}:
+            return None
+        if self.unit.kind == "row":
+            return "rows"
+        many = self.contributions
+        return "people" if many == 1 else f"rows of people, at most {many} each"
+
     def __float__(self) -> float:
         return float(self.value)
 
@@ -141,6 +154,7 @@ class Release:
         what = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
         groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
         value = "" if self.grouped else f": {self.value!r}"
+        value += "" if self.counted is None else f" {self.counted}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         cost = f"epsilon={self.epsilon:g} for each {self.unit}"
         return f"<Release {what}{value}, {cost}{groups}{seeded}>"
@@ -248,9 +262,7 @@ class Release:
             kind = facts.domain.kind
             cells = tuple(
                 tuple(
-                    from_json(item, kind)
-                    if column.kind == "candidate" and kind != "category"
-                    else item
+                    _from_json(item, column.kind, kind)
                     for item, column in zip(row, columns, strict=True)
                 )
                 for row in rows
@@ -275,14 +287,24 @@ class Release:
         return json.dumps(self.to_dict())
 
 
-def released(recipe: Recipe, facts: Facts, result: Result, data: Any) -> Release:
+def released(
+    recipe: Recipe, finish: Finish | None, facts: Facts, result: Result, data: Any
+) -> Release:
     """The release of drawn numbers: candidates as values, in the shape of the statistic or as a
     frame like the data.
     """
-    columns, domain = recipe.finish.columns(facts.domain), facts.domain
-    cells = tuple(tuple(recipe.finish.values(domain, row)) for row in result.numbers)
+    domain: Any = facts.domain
+    columns = recipe.columns if finish is None else finish.columns(domain)
     names = _beside(columns, facts.by)
-    values = [list(column) for column in zip(*cells, strict=True)]
+    if finish is None:
+        values = []
+        for column, numbers in zip(columns, zip(*result.numbers, strict=True), strict=True):
+            read = domain.value if column.kind == "candidate" else partial(max, 0)
+            values.append(list(map(read, numbers)))
+    else:
+        made = [finish.values(domain, numbers) for numbers in result.numbers]
+        values = list(map(list, zip(*made, strict=True)))
+    cells = tuple(zip(*values, strict=True))
     value: Any
     if facts.by:
         value = data.answers(dict(zip(names, values, strict=True)))
@@ -294,14 +316,24 @@ def released(recipe: Recipe, facts: Facts, result: Result, data: Any) -> Release
 
 
 def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
-    """The names of value columns in a frame that has key columns as well."""
-    names: list[str] = []
+    """The names of value columns in a frame that has key columns as well; some engines do not tell
+    upper from lower case.
+    """
+    names, taken = [], {name.casefold() for name in by}
     for column in columns:
         name = column.name
-        while name in by:
+        while name.casefold() in taken:
             name += "_value"
         names.append(name)
+        taken.add(name.casefold())
     return names
+
+
+def _from_json(item: Any, column: NumberKind, kind: str) -> Any:
+    """A released number from what JSON has of it."""
+    if column == "duration":
+        return dt.timedelta(seconds=item)
+    return from_json(item, kind) if column != "count" and kind != "category" else item
 
 
 def _presented(value: Any, cells: tuple[Any, ...]) -> Any:

@@ -13,7 +13,7 @@ from typing import Any
 from duffdp.errors import DuffError
 from duffdp.facts import Facts
 from duffdp.parameters import read_epsilon, read_weight
-from duffdp.pipeline.ask import Ask, Checked
+from duffdp.pipeline.ask import Ask, Checked, settled
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.run import Prepared, ledger_of, make_releases
 from duffdp.pipeline.text_values import with_values
@@ -142,7 +142,7 @@ class Plan:
                 found[name] = (
                     _facts(checked) if source is None else self._prepared(ask, source).facts
                 )
-            numbers = len(checked.recipe.finish.columns(checked.domain))
+            numbers = len(checked.columns)
             rows[name] = numbers * max(len(checked.selection.keys), 1)
         book = self._ledger(ledger)
         return Cost(found, rows, self.epsilon, None if book is None else book.remaining_exactly())
@@ -180,7 +180,7 @@ class Plan:
 
 def _facts(checked: Checked) -> Facts:
     """What is known of a release without its data."""
-    made, selection = checked.recipe, checked.selection
+    made, selection = settled(checked.recipe, checked.domain), checked.selection
     return Facts(
         statistic=made.statistic,
         mechanism=made.mechanism,
@@ -204,7 +204,11 @@ def _in_place(number: int) -> Iterator[None]:
 
 def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction) -> Ask:
     known = entry(given.get("statistic"))
-    words = GRAPH_WORDS if known.of_graphs else WORDS
+    words: tuple[str, ...] = GRAPH_WORDS if known.of_graphs else WORDS
+    if known.of_pairs:
+        words = tuple(word for word in words if word != "column")
+        if not {"x", "y"} <= set(given):
+            raise DuffError(f"{known.name} needs x and y, the names of two columns.")
     for name, owners in _parameters().items():
         if (name in given) != (name in known.read) and name not in known.optional:
             raise DuffError(

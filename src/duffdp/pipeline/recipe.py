@@ -5,7 +5,7 @@ share.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
@@ -13,10 +13,10 @@ from typing import Any
 
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
-from duffdp.mechanisms.registry import mechanism
-from duffdp.parameters import read_contributions, read_epsilon
+from duffdp.mechanisms.registry import LEAST_EPSILON, mechanism
+from duffdp.parameters import Choice, read_contributions, read_epsilon
 from duffdp.privacy import Loss, LossPart, PrivacyUnit
-from duffdp.statistics.entry import Entry, Finish, Part, as_numbered
+from duffdp.statistics.entry import Column, Entry, Finish, Part
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entry
 
@@ -34,7 +34,9 @@ class Recipe:
     loss: Loss
     unit: PrivacyUnit
     given: dict[str, Any]  # the checked parameters
-    finish: Finish
+    columns: tuple[Column, ...]  # of what is drawn
+    finish: Finish | None  # None: numbers are released as they were drawn
+    coarse: Recipe | None = None  # the same for a domain with few candidates, if that differs
 
 
 def make_recipe(
@@ -65,7 +67,35 @@ def make_recipe(
             f"contributions={contributions} needs unit, the column that names the person. "
             'Pass for example unit="person_id".'
         )
+    unit = PrivacyUnit("row")
+    if known.of_graphs:
+        unit = PrivacyUnit("edge")
+    elif person is not None:
+        unit = PrivacyUnit("person", person, contributions)
     parts = known.parts(checked, choice)
+    made = _with_parts(known, parts, choice, total, unit, checked)
+    coarse = tuple(_on_coarse_domain(part, total * part.share / contributions) for part in parts)
+    if coarse == parts:
+        return made
+    return replace(made, coarse=_with_parts(known, coarse, choice, total, unit, checked))
+
+
+def _on_coarse_domain(part: Part, epsilon: Fraction) -> Part:
+    """What draws where candidates are few."""
+    if part.on_coarse_domain is None or epsilon < LEAST_EPSILON:
+        return part
+    return replace(part, mechanism=part.on_coarse_domain)
+
+
+def _with_parts(
+    known: Entry,
+    parts: tuple[Part, ...],
+    choice: Choice,
+    total: Fraction,
+    unit: PrivacyUnit,
+    checked: dict[str, Any],
+) -> Recipe:
+    contributions = unit.contributions
     # A person with m rows moves a distance by up to m: the same as one row at epsilon / m.
     drawing = tuple(
         (part, mechanism(part.mechanism)(total * part.share / contributions)) for part in parts
@@ -82,15 +112,19 @@ def make_recipe(
         LossPart(family, share * many * total, many, contributions)
         for (family, share), many in draws.items()
     )
-    said = StatisticFact(known.name, {name: _said(value) for name, value in checked.items()})
-    unit = PrivacyUnit("row")
-    if known.of_graphs:
-        unit = PrivacyUnit("edge")
-    elif person is not None:
-        unit = PrivacyUnit("person", person, contributions)
+    said = StatisticFact(
+        known.name,
+        {
+            name: _said(value)
+            for name, value in checked.items()
+            if value is not None and name not in known.said_by_domain
+        },
+    )
     loss = Loss(total, parts=losses)
-    finish = known.finish(checked, choice) or as_numbered(parts)
-    return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit, checked, finish)
+    finish = known.finish(checked, choice)
+    columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
+    chosen = MechanismFact(choice, facts)
+    return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish)
 
 
 #: The same, made once; for what has a hash.

@@ -10,17 +10,20 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Domain
-from duffdp.engines.arrays import CategoryColumn, Column, Records, read
+from duffdp.domain import Presence, PublicSet
+from duffdp.engines.arrays import array_source, read
 from duffdp.engines.edges import check_edges
 from duffdp.engines.selection import is_table
 from duffdp.engines.tables import Table
+from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
-from duffdp.pipeline.ask import EVERYTHING, Ask, Checked
+from duffdp.pipeline.ask import EVERYTHING, Ask, settled
 from duffdp.pipeline.draw import draw
 from duffdp.pipeline.outcome import Release, released
+from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
+from duffdp.statistics.entry import Finish
 
 if TYPE_CHECKING:
     from duffdp.ledger.ledger import Ledger
@@ -29,7 +32,7 @@ if TYPE_CHECKING:
 class Edges:
     """The edges of a graph, not read yet; what no edge could change is checked."""
 
-    def __init__(self, edges: Any, domain: Domain) -> None:
+    def __init__(self, edges: Any, domain: PublicSet) -> None:
         check_edges(edges)
         self._edges, self.domain = edges, domain
 
@@ -43,21 +46,18 @@ class Edges:
 class Array:
     """The records of an array or a list, of which the type is checked."""
 
-    def __init__(self, data: Any, domain_for: Callable[[bool, bool], Domain]) -> None:
+    def __init__(self, data: Any, domain_for: Callable[[bool, bool], PublicSet]) -> None:
         self._records = records = read(data)
-        self.domain = domain_for(records.integer, False)
-        self._column(records._replace(array=records.array[:0]))
+        domain = domain_for(records.integer, False)
+        # The records of an array are its values, which may be missing.
+        self.domain = Presence() if isinstance(domain, Presence) else domain
+        array_source(records._replace(array=records.array[:0]), self.domain)
 
     def sources(self, source: Entropy) -> list[Any]:
-        return [self._column(self._records)]
+        return [array_source(self._records, self.domain)]
 
     def close(self) -> None:
         """Nothing was begun."""
-
-    def _column(self, records: Records) -> CategoryColumn | Column:
-        if isinstance(self.domain, Categories):
-            return CategoryColumn(records, self.domain)
-        return Column(records, self.domain)
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +66,10 @@ class Prepared:
     has been read.
     """
 
-    checked: Checked
+    recipe: Recipe
+    finish: Finish | None
     facts: Facts
-    data: Array | Table | Edges
+    data: Array | Table | Edges | PairColumns
     entropy: Entropy
 
     @classmethod
@@ -77,14 +78,18 @@ class Prepared:
         checked = ask.check()
         source = SYSTEM if rng is None else entropy(rng)
         selection, domain_for = checked.selection, checked.domain_for
-        table: Array | Table | Edges
+        table: Array | Table | Edges | PairColumns
         if checked.recipe.unit.kind == "edge":
             table = Edges(data, checked.domain)
+        elif checked.recipe.entry.of_pairs and selection.pair is None:
+            table = PairColumns(data, checked.domain)
         elif selection is EVERYTHING and (type(data) is np.ndarray or not is_table(data)):
             table = Array(data, domain_for)
         else:
             table = Table(data, selection, checked.domain.kind, domain_for)
-        made = checked.recipe
+        finish, made = checked.finish, checked.recipe
+        if made.coarse is not None:
+            made = settled(made, table.domain)
         facts = Facts(
             statistic=made.statistic,
             mechanism=made.mechanism,
@@ -96,7 +101,7 @@ class Prepared:
             keys=selection.keys,
             secure=source.secure,
         )
-        return cls(checked, facts, table, source)
+        return cls(made, finish, facts, table, source)
 
 
 ANYWHERE = (None, None, None, None, 1)
@@ -154,11 +159,11 @@ def make_releases(
         if result is None:
             with closing(one.data):
                 counts = one.data.sources(one.entropy)
-                numbers = draw(one.checked.recipe, counts, one.data.domain, one.entropy)
+                numbers = draw(one.recipe, counts, one.data.domain, one.entropy)
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)
-        releases.append(released(one.checked.recipe, one.facts, result, one.data))
+        releases.append(released(one.recipe, one.finish, one.facts, result, one.data))
         if done is not None:
             done()
     return releases

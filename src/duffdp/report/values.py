@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any, NamedTuple
 
+from duffdp.domain import Categories, Grid, Membership
 from duffdp.pipeline.outcome import Release
-from duffdp.report.words import written
+from duffdp.report.words import lasting, written
 from duffdp.statistics.registry import entry
 
 
@@ -16,6 +18,7 @@ class Values(NamedTuple):
     keys: list[list[str]]
     texts: list[str]
     places: list[int]  # -1 for what is no candidate
+    numbers: list[Any]  # the values themselves
 
     def on_domain(self) -> Values:
         """Candidates alone."""
@@ -24,7 +27,15 @@ class Values(NamedTuple):
             keys=[self.keys[i] for i in kept],
             texts=[self.texts[i] for i in kept],
             places=[self.places[i] for i in kept],
+            numbers=[self.numbers[i] for i in kept],
         )
+
+
+def _number(value: Any) -> str:
+    """What is no candidate: a duration, whole, or with as many digits as can matter."""
+    if isinstance(value, dt.timedelta):
+        return lasting(value)
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
 
 
 def values(release: Release) -> Values:
@@ -34,11 +45,23 @@ def values(release: Release) -> Values:
     rows: list[tuple[list[str], Any, int]] = []
     for key, row in zip(release.keys or [()], release.cells, strict=True):
         for column, value in zip(release.columns, row, strict=True):
-            place = domain.index(value) if column.kind == "candidate" else -1
+            place = -1
+            if column.kind == "candidate":
+                assert isinstance(domain, Grid | Categories)
+                place = domain.index(value)
             rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
-    texts = [f"{value:,.10g}" if place < 0 else written(value, domain) for _, value, place in rows]
+    texts = [
+        (f"{value:.4f}" if isinstance(domain, Membership) else _number(value))  # few digits
+        if place < 0
+        else written(value, domain)
+        for _, value, place in rows
+    ]
     columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
     named = "value" if several else release.title.lower()
     return Values(
-        [*columns, named], [keys for keys, _, _ in rows], texts, [place for _, _, place in rows]
+        [*columns, named],
+        [keys for keys, _, _ in rows],
+        texts,
+        [place for _, _, place in rows],
+        [value for _, value, _ in rows],
     )

@@ -6,11 +6,15 @@ from __future__ import annotations
 
 from typing import Any
 
-from duffdp.domain import Domain, Grid, Ints
+import numpy as np
+
+from duffdp.domain import Bins, Categories, Grid, Ints, Presence, PublicSet, Scale
+from duffdp.domain.membership import INSIDE, OUTSIDE
 from duffdp.domain.snapping import reaches_expression, snap_expression, whole_rounded_down
+from duffdp.engines.pairs import Pairs, pairs_by_group
 from duffdp.engines.tables.adapters.query import QueryEngine
 from duffdp.engines.tables.clocks import ticks
-from duffdp.engines.tables.names import COUNT, GROUP, INDEX, LOW, PERSON, VALUE
+from duffdp.engines.tables.names import COUNT, GROUP, INDEX, LOW, OTHER, PERSON, VALUE
 from duffdp.engines.tables.public_values import Known
 
 
@@ -22,7 +26,8 @@ class LazyRows:
     nw, engine
         narwhals, and the adapter of the engine.
     rows
-        VALUE, the columns of groups, and PERSON if people are asked for, in a frame of narwhals.
+        VALUE, OTHER if they are pairs, the columns of groups, and PERSON if people are asked for,
+        in a frame of narwhals.
     keys, categories
         Public values as the columns hold them.
     contributions, order
@@ -36,7 +41,7 @@ class LazyRows:
         rows: Any,
         keys: Known | None,
         categories: Known | None,
-        domain: Domain,
+        domain: PublicSet,
         contributions: int,
         order: tuple[int, int],
     ) -> None:
@@ -46,7 +51,7 @@ class LazyRows:
         schema = rows.collect_schema()
         self._dtype = schema[VALUE]
         self.groups = 1 if keys is None else keys.size
-        self.by = [name for name in schema if name not in (VALUE, PERSON)]
+        self.by = [name for name in schema if name not in (VALUE, OTHER, PERSON)]
         self.has_people = PERSON in schema
         # Whether rows can be counted by their own group columns first, and joined with the keys
         # after that.
@@ -56,18 +61,33 @@ class LazyRows:
             for row, group in zip(keys.values, keys.positions, strict=True):
                 self._key_rows.setdefault(group, []).append(row)
         self._rows = self._present(rows, schema)
-        #: All rows that count.
-        self.counted = self.indexed()
+        #: All rows that count, as candidates; pairs are none.
+        self.counted: Any = None if OTHER in schema else self.indexed()
+
+    def pairs(self) -> list[Pairs]:
+        """All rows that count, fetched: the pairs of each group."""
+        rows = self._rows.with_columns(
+            *(self.nw.col(name).cast(self.nw.Float64) + 0.0 for name in (VALUE, OTHER))
+        )
+        rows = self.joined(rows)
+        if self.has_people:
+            rows = self.engine.cap(rows, self._order, self._contributions)
+        found = self.engine.fetch(rows)
+        x, y = (np.asarray(found[name], dtype=np.float64) for name in (VALUE, OTHER))
+        group = None if self._keys is None else np.asarray(found[GROUP], dtype=np.int64)
+        return pairs_by_group(x, y, group, self.groups)
 
     def _present(self, rows: Any, schema: Any) -> Any:
         """Rows with a value and, if people are asked for, a person; nan is neither. There is one
-        zero.
+        zero. Where rows are counted, no value is asked for.
         """
-        for name in (VALUE, PERSON):
+        rows_count = isinstance(self.domain, Presence) and self.domain.rows
+        for name in (PERSON,) if rows_count else (VALUE, OTHER, PERSON):
             if name in schema:
                 rows = self.engine.present(rows, name)
         # -0.0 is 0.0 and has other bits, by which some engines join and bring rows together.
-        floats = [name for name in schema if name != VALUE and schema[name].is_float()]
+        others = [name for name in schema if name not in (VALUE, OTHER)]
+        floats = [name for name in others if schema[name].is_float()]
         return rows.with_columns(*(self.nw.col(name) + 0.0 for name in floats)) if floats else rows
 
     def indexed(self, first: int = 0, last: int | None = None, shift: int = 0) -> Any:
@@ -78,10 +98,7 @@ class LazyRows:
         of 2**shift.
         """
         nw = self.nw
-        rows = (
-            self._snapped(first, last, shift) if self._categories is None else self._with_category()
-        )
-        rows = rows.select(
+        rows = self._with_index(first, last, shift).select(
             nw.col(INDEX), *map(nw.col, self.by), *([nw.col(PERSON)] if self.has_people else [])
         )
         if self.late:
@@ -161,7 +178,7 @@ class LazyRows:
         )
         return rows if beyond is None else rows.filter(~beyond)
 
-    def _numbers(self, grid: Grid) -> tuple[Any, Any, Any]:
+    def _numbers(self, grid: Scale) -> tuple[Any, Any, Any]:
         """Rows, and their value as an expression of numbers with its type."""
         nw, dtype, column = self.nw, self._dtype, self.nw.col(VALUE)
         if isinstance(dtype, nw.Date | nw.Datetime):
@@ -171,10 +188,34 @@ class LazyRows:
             return self.engine.doubles(self._rows, VALUE), column, nw.Float64
         return self._rows, column, dtype
 
-    def _snapped(self, first: int, last: int | None, shift: int) -> Any:
+    def _with_index(self, first: int, last: int | None, shift: int) -> Any:
+        """Rows with INDEX, without those that are in no cell of the domain."""
+        nw, domain = self.nw, self.domain
+        if isinstance(domain, Grid):
+            return self._snapped(domain, first, last, shift)
+        if isinstance(domain, Presence):
+            return self._rows.with_columns(nw.lit(0, nw.Int64).alias(INDEX))
+        if isinstance(domain, Categories):
+            return self._with_category("inner")
+        if isinstance(domain, Bins):
+            return self._binned(domain).filter(nw.col(INDEX) >= 0)
+        among = domain.among
+        rows = self._binned(among) if isinstance(among, Bins) else self._with_category("left")
+        inside = nw.col(INDEX) >= 0 if isinstance(among, Bins) else ~nw.col(INDEX).is_null()
+        cell = nw.when(inside).then(nw.lit(INSIDE, nw.Int64)).otherwise(nw.lit(OUTSIDE, nw.Int64))
+        return rows.with_columns(cell.alias(INDEX))
+
+    def _binned(self, bins: Bins) -> Any:
+        """INDEX of the bin of every row, -1 for none."""
+        nw = self.nw
+        rows, column, dtype = self._numbers(bins)
+        rows = rows.with_columns(column.alias(INDEX))  # once, as it is compared several times
+        index = bins.thresholds.of_column(nw, nw.col(INDEX), dtype)
+        return rows.with_columns(index.alias(INDEX))
+
+    def _snapped(self, grid: Grid, first: int, last: int | None, shift: int) -> Any:
         """INDEX of every row on a grid."""
-        nw, grid = self.nw, self.domain
-        assert isinstance(grid, Grid)
+        nw = self.nw
         rows, column, dtype = self._numbers(grid)
         if self.late and not isinstance(self._dtype, nw.Date | nw.Datetime):
             # Rows capped for a person must be the same in every query; others may be left out
@@ -186,13 +227,11 @@ class LazyRows:
             index = snap_expression(nw, column, dtype, grid, shift)
         return rows.with_columns(index.alias(INDEX))
 
-    def _with_category(self) -> Any:
-        """INDEX by a join with the public list."""
+    def _with_category(self, how: str) -> Any:
+        """INDEX by a join with the public list; by a left one it is missing for other values."""
         assert self._categories is not None
         columns = {
             VALUE: [value for (value,) in self._categories.values],
             INDEX: self._categories.positions,
         }
-        return self._rows.join(
-            self.engine.literal_frame(self._rows, columns), on=VALUE, how="inner"
-        )
+        return self._rows.join(self.engine.literal_frame(self._rows, columns), on=VALUE, how=how)

@@ -53,8 +53,8 @@ def median(
     contributions
         How many rows of a person count at most, picked at random.
     mechanism
-        "best": signed distance with permute-and-flip. "duff": the paper's distance with the
-        exponential mechanism.
+        "best": signed distance on a lattice or, with more than 2**20 candidates or a small
+        epsilon, with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -143,8 +143,8 @@ def quantile(
     contributions
         How many rows of a person count at most, picked at random.
     mechanism
-        "best": signed distance with permute-and-flip. "duff": the paper's distance with the
-        exponential mechanism.
+        "best": signed distance on a lattice or, with more than 2**20 candidates or a small
+        epsilon, with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from duffdp.domain import Array, Grid
+from duffdp.domain import Array, Scale
 
 
 class QueryEngine(Protocol):
@@ -41,7 +41,7 @@ class QueryEngine(Protocol):
     def doubles(self, rows: Any, name: str) -> Any:
         """Rows with the decimals of a column as doubles, whatever their size."""
 
-    def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
         """Rows with dates and times as whole numbers since 1970 in `name`, and their unit: D, s, ms
         or us.
 
