@@ -17,7 +17,7 @@ from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
-from duffdp.pipeline.ask import EVERYTHING, Ask
+from duffdp.pipeline.ask import EVERYTHING, Ask, settled
 from duffdp.pipeline.draw import draw
 from duffdp.pipeline.outcome import Release, released
 from duffdp.pipeline.recipe import Recipe
@@ -82,7 +82,7 @@ class Prepared:
             table = Table(data, selection, checked.domain.kind, domain_for)
         finish, made = checked.finish, checked.recipe
         if made.coarse is not None:
-            made = made.on(table.domain)
+            made = settled(made, table.domain)
         facts = Facts(
             statistic=made.statistic,
             mechanism=made.mechanism,
