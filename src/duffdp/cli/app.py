@@ -6,7 +6,6 @@ import os
 import signal
 import sys
 import threading
-from _thread import interrupt_main
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Annotated, Any
@@ -86,7 +85,7 @@ def run(arguments: list[str]) -> int:
 
     def swallowed(unraisable: sys.UnraisableHookArgs) -> None:
         if isinstance(unraisable.exc_value, KeyboardInterrupt):  # it hit a destructor: once more
-            threading.Timer(0.01, interrupt_main).start()
+            threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
         else:
             sys.__unraisablehook__(unraisable)
 
