@@ -9,6 +9,7 @@ from bisect import bisect_right
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Literal
 
 import numpy as np
@@ -63,7 +64,7 @@ class Shift:
 
 
 def grain_of(q: Fraction) -> int:
-    """Steps of a rank: a multiple of the denominator of q, so that q n is a whole number of them."""
+    """Steps of a rank: a multiple of the denominator of q, so that q n is a whole number."""
     return q.denominator * -(-FINEST // q.denominator)
 
 
@@ -114,14 +115,8 @@ def shift(q: Fraction, epsilon: Fraction, miss: Fraction, candidates: int, cover
     else:
         aim = _Sampling(float(q), scale / grain, float(miss), lead, knots).least_aim()
     steps = [max(1, math.ceil(rank * grain)) for rank in aim.tolist()]
-    return Shift(
-        grain,
-        slack,
-        most,
-        knots,
-        tuple(_no_steeper(knots, [*steps, steps[-1]], slack)),
-        tuple(safe),
-    )
+    line = _no_steeper(knots, [*steps, steps[-1]], slack)
+    return Shift(grain, slack, most, knots, tuple(line), tuple(safe))
 
 
 @lru_cache(maxsize=1)
@@ -143,10 +138,9 @@ def _no_steeper(knots: tuple[int, ...], least: list[int], slope: int) -> list[in
         line[i] = max(line[i], line[i - 1])
     for i in range(len(line) - 2, -1, -1):
         line[i] = max(line[i], line[i + 1] - slope * (knots[i + 1] - knots[i]))
-    assert all(
-        0 <= line[i + 1] - line[i] <= slope * (knots[i + 1] - knots[i])
-        for i in range(len(line) - 1)
-    )
+    for (fewer, low), (more, high) in pairwise(zip(knots, line, strict=True)):
+        if not 0 <= high - low <= slope * (more - fewer):
+            raise ArithmeticError("one record would move an end by more than it is paid for")
     return line
 
 
@@ -167,9 +161,8 @@ class _Sampling:
     ) -> None:
         self._q, self._scale, self._miss, self._lead = q, scale, miss, lead[:, None]
         self._wanted = math.log(miss) - 1e-9  # doubles err by less
-        self._fewest, self._most = (
-            np.array(k, dtype=float)[:, None] for k in (knots[:-1], knots[1:])
-        )
+        records = np.array(knots, dtype=np.float64)[:, None]
+        self._fewest, self._most = records[:-1], records[1:]
         low, high = math.log(miss) - 6, max(-math.log(miss), 4) + 6
         odds = np.arange(low, high, self.CELL)
         upto = 1 / (1 + np.exp(-odds))
@@ -203,7 +196,8 @@ class _Sampling:
             right = found <= 0
             low, over = np.where(right, low, middle), np.where(right, over / 2, found)
             high, under = np.where(right, middle, high), np.where(right, found, under / 2)
-        return high[:, 0]
+        aims: Floats = high[:, 0]
+        return aims
 
     def _excess(self, which: Ints, beyond: Floats) -> Floats:
         """Nats by which the bound on the probability of a miss is too large."""
@@ -215,7 +209,7 @@ class _Sampling:
         """An upper bound of P(B <= q n + past) for all numbers of records n between the knots."""
         q, place = self._q, past + 1
         if q in (0, 1):
-            return (past >= 0) * 1.0
+            return np.where(past >= 0, 1.0, 0.0)
         # With more records the bound rises below the mean and falls above it.
         records = np.where(place < 0, self._most[which], np.maximum(self._fewest[which], 1))
         share = place / records
