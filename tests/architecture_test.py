@@ -28,6 +28,7 @@ ROOMS = (
     "optional",
     "domain",
     "parameters",
+    "loss_family",
     "privacy",
     "facts",
     "steps",

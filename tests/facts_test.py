@@ -19,6 +19,7 @@ import pytest
 import duffdp
 from duffdp import DuffError, Loss, PrivacyUnit, Release
 from duffdp.facts import as_json
+from duffdp.privacy import LossPart
 
 DAY = dt.date(2024, 1, 1)
 NOON = dt.datetime(2024, 1, 1, 12)
@@ -148,9 +149,34 @@ def test_units_and_losses_are_checked():
     ):
         with pytest.raises(DuffError):
             PrivacyUnit(*wrong)
-    assert Loss.from_dict(as_json(asdict(Loss(Fraction(1, 3), Fraction(1, 7), True)))) == Loss(
-        Fraction(1, 3), Fraction(1, 7), True
-    )
+
+
+def test_losses_are_checked_and_come_back():
+    third = Fraction(1, 3)
+    parts = (LossPart("geometric", third / 4, 1, 3), LossPart("bounded-range", third * 3 / 4, 9))
+    loss = Loss(third, Fraction(1, 7), parts)
+    assert Loss.from_dict(json.loads(json.dumps(as_json(asdict(loss))))) == loss
+    assert Loss(third).parts == (LossPart("pure", third),)
+    for wrong in (
+        (LossPart("pure", third / 2),),
+        (LossPart("gaussian", third),),
+        (LossPart("pure", third, 0),),
+        (LossPart("geometric", third, 1, 0),),
+    ):
+        with pytest.raises(DuffError, match="loss"):
+            Loss(third, Fraction(0), wrong)
+
+
+@pytest.mark.parametrize(("said", "family"), [(True, "bounded-range"), (False, "pure")])
+def test_losses_of_earlier_releases_are_read(said, family):
+    """They said whether the whole had a bounded range, and version 0.1 nothing."""
+    earlier = {"epsilon": "1/3", "delta": "0", "bounded_range": said}
+    assert Loss.from_dict(earlier).parts == (LossPart(family, Fraction(1, 3)),)
+    del earlier["bounded_range"]
+    assert Loss.from_dict(earlier) == Loss(Fraction(1, 3))
+    whole = RELEASES["median"]().to_dict()
+    whole["loss"] = {"epsilon": whole["loss"]["epsilon"], "delta": "0", "bounded_range": said}
+    assert Release.from_dict(whole).loss.parts[0].family == family
 
 
 def test_no_name_is_parsed():

@@ -12,8 +12,11 @@ import pytest
 import duffdp
 from cases import MECHANISMS, SMALL, STATISTICS, small_data
 from duffdp import Categories, DuffError, Grid, UnsupportedData
-from duffdp.mechanisms import Exponential, Geometric, Joint, PermuteAndFlip, PiecewiseLaplace
+from duffdp.loss_family import FAMILIES
+from duffdp.mechanisms import Exponential, Joint, PermuteAndFlip
 from duffdp.mechanisms import mechanism as mechanism_module
+from duffdp.mechanisms.registry import HOMES
+from duffdp.mechanisms.registry import mechanism as mechanism_named
 from duffdp.statistics import Mean, Median, Mode
 from duffdp.steps import StepFunction
 
@@ -199,12 +202,11 @@ def test_only_the_exponential_mechanisms_have_a_bounded_range():
     """The largest loss less the smallest, over all outputs of two neighbours: at most epsilon for
     these, more for permute-and-flip.
     """
-    facts = {
-        kind: kind.bounded_range
-        for kind in (Exponential, Joint, PermuteAndFlip, Geometric, PiecewiseLaplace)
-    }
-    assert [kind for kind, bounded in facts.items() if bounded] == [Exponential, Joint]
-    assert len({kind.name for kind in facts}) == len(facts)
+    kinds = list(map(mechanism_named, HOMES))
+    bounded = [kind for kind in kinds if kind.loss_family == "bounded-range"]
+    assert bounded == [Exponential, Joint]
+    assert [kind.name for kind in kinds] == list(HOMES)
+    assert {kind.loss_family for kind in kinds} <= set(FAMILIES)
     widest = dict.fromkeys(MECHANISMS, 0.0)
     for mechanism in MECHANISMS:
         for data in small_data(4):

@@ -47,6 +47,7 @@ ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 IN_GROUPS = f"{NEIGHBOURS}::test_one_row_in_one_of_two_groups_through_the_verb"
 ONE_PERSON = f"{NEIGHBOURS}::test_one_person_with_all_their_rows_through_the_verb"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
+PAIRS = "tests/dominating_pairs_test.py"
 
 MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
@@ -158,23 +159,114 @@ MUTANTS = (
     Mutant(
         "permute-and-flip is called bounded",
         "mechanisms/permute_and_flip.py",
-        "bounded_range = False",
-        "bounded_range = True",
-        (f"{NEIGHBOURS}::test_what_is_called_bounded_is_bounded",),
+        'loss_family = "laplace"',
+        'loss_family = "bounded-range"',
+        (PAIRS, f"{NEIGHBOURS}::test_what_is_called_bounded_is_bounded"),
+    ),
+    Mutant(
+        "geometric noise is called Laplace noise",
+        "mechanisms/geometric.py",
+        'ClassVar[LossFamily] = "geometric"',
+        'ClassVar[LossFamily] = "laplace"',
+        (PAIRS,),
+    ),
+    Mutant(
+        "joint quantiles are called pure",
+        "mechanisms/joint/joint.py",
+        'ClassVar[LossFamily] = "bounded-range"',
+        'ClassVar[LossFamily] = "pure"',
+        ("tests/composition_test.py::test_the_family_is_written_down_by_every_verb",),
     ),
     Mutant(
         "a release is called bounded for one of its parts",
         "pipeline/recipe.py",
-        "bounded = all(",
-        "bounded = any(",
-        (f"{NEIGHBOURS}::test_what_is_called_bounded_is_bounded",),
+        "Counter((made.loss_family, part.share) for part, made in drawing)",
+        "Counter((drawing[-1][1].loss_family, part.share) for part, made in drawing)",
+        (PAIRS,),
     ),
     Mutant(
-        "joint quantiles are not called bounded",
+        "a count of rows is called one of people with several",
         "pipeline/recipe.py",
-        "bounded = all(made.bounded_range for _, made in drawing)",
-        'bounded = all(part.mechanism == "exponential" for part, _ in drawing)',
-        ("tests/composition_test.py::test_what_is_bounded_is_written_down_by_every_verb",),
+        "many, contributions)\n        for (family",
+        "many, contributions + 1)\n        for (family",
+        (PAIRS,),
+    ),
+    Mutant(
+        "draws of a part that cost a share of what they do",
+        "pipeline/recipe.py",
+        "share * many * total, many, contributions",
+        "share * many * total, 2 * many, contributions",
+        (PAIRS,),
+    ),
+    Mutant(
+        "a bounded range is counted at a sixteenth",
+        "ledger/composition.py",
+        '(8 if family == "bounded-range" else 2)',
+        '(16 if family == "bounded-range" else 2)',
+        ("tests/composition_test.py::test_an_adversary_who_chooses_by_what_came_out",),
+    ),
+    Mutant(
+        "Laplace noise is counted at twice its scale",
+        "ledger/composition.py",
+        "dp_event.LaplaceDpEvent(1 / epsilon)",
+        "dp_event.LaplaceDpEvent(2 / epsilon)",
+        ("tests/composition_test.py",),
+    ),
+    Mutant(
+        "anything pure is counted at an eighth",
+        "ledger/composition.py",
+        '(8 if family == "bounded-range" else 2)',
+        "8",
+        ("tests/composition_test.py::test_what_is_known_comes_from_the_stored_loss",),
+    ),
+    Mutant(
+        "a bounded range is used where there is a delta",
+        "ledger/composition.py",
+        "    if loss.delta:\n",
+        "    if loss.delta and not loss.parts:\n",
+        ("tests/composition_test.py::test_of_a_release_with_a_delta_nothing_else_is_used",),
+    ),
+    Mutant(
+        "draws of one part count once",
+        "ledger/composition.py",
+        "draws[draw] += times * many",
+        "draws[draw] += times",
+        ("tests/composition_test.py::test_parts_compose_one_by_one",),
+    ),
+    Mutant(
+        "a grid of losses that ends before epsilon",
+        "ledger/composition.py",
+        "places = math.ceil(epsilon / gap)",
+        "places = math.ceil(epsilon / gap * 0.9)",
+        ("tests/composition_test.py",),
+    ),
+    Mutant(
+        "logistic noise that tells less",
+        "ledger/dominating_pairs.py",
+        "np.expm1((at - epsilon) / 2) ** 2 / -np.expm1(-epsilon)",
+        "np.expm1((at - epsilon) / 2) ** 2",
+        (PAIRS,),
+    ),
+    Mutant(
+        "geometric noise on one step too many",
+        "ledger/dominating_pairs.py",
+        "steps = contributions if",
+        "steps = contributions + 1 if",
+        (PAIRS,),
+    ),
+    Mutant(
+        "what is only pure is taken for geometric noise for many rows",
+        "ledger/dominating_pairs.py",
+        'contributions if family == "geometric" else 1',
+        "contributions",
+        (PAIRS,),
+    ),
+    Mutant(
+        "earlier charges are all called bounded",
+        "privacy.py",
+        'given.get("bounded_range") is True',
+        '"bounded_range" in given',
+        ("tests/facts_test.py::test_losses_of_earlier_releases_are_read",),
     ),
     Mutant(
         "a lower room imports a verb through the package",
@@ -264,8 +356,8 @@ MUTANTS = (
     Mutant(
         "a person is charged like a row",
         "pipeline/recipe.py",
-        "Loss(total, bounded_range=bounded)",
-        "Loss(total / contributions, bounded_range=bounded)",
+        "Loss(total, parts=losses)",
+        "Loss(total / contributions)",
         (SHARES,),
     ),
     Mutant(

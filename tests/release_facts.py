@@ -8,6 +8,7 @@ from fractions import Fraction
 import duffdp
 from duffdp.facts import Facts, MechanismFact, MechanismPart, StatisticFact
 from duffdp.pipeline.outcome import Column
+from duffdp.privacy import LossPart
 
 
 def facts(
@@ -16,7 +17,7 @@ def facts(
     parameters=None,
     epsilon="1/10",
     delta=0,
-    bounded_range=False,
+    family="pure",
     mechanism="permute-and-flip",
     utility="signed",
     asked="best",
@@ -25,7 +26,8 @@ def facts(
     secure=True,
     **more,
 ):
-    loss = duffdp.Loss(Fraction(epsilon), Fraction(delta), bounded_range)
+    spent = (LossPart(family, Fraction(epsilon)),)
+    loss = duffdp.Loss(Fraction(epsilon), Fraction(delta), spent)
     return Facts(
         statistic=StatisticFact(name, parameters or {}),
         mechanism=MechanismFact(asked, (MechanismPart(mechanism, utility, loss.epsilon),)),

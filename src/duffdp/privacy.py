@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from duffdp.errors import DuffError
+from duffdp.loss_family import FAMILIES, LossFamily
 
 UnitKind = Literal["row", "person", "edge"]
 
@@ -86,6 +87,20 @@ class PrivacyUnit(Worded):
 
 
 @dataclass(frozen=True, slots=True)
+class LossPart:
+    """What one mechanism of a release costs, and what is known of its privacy loss.
+
+    `epsilon` is for all draws together, each of which costs the same. `contributions` is how many
+    rows of a unit count: the more, the closer geometric noise comes to Laplace noise.
+    """
+
+    family: LossFamily
+    epsilon: Fraction
+    draws: int = 1
+    contributions: int = 1
+
+
+@dataclass(frozen=True, slots=True)
 class Loss:
     """What a release costs its unit: epsilon and delta, exactly, and what composition may use.
 
@@ -93,10 +108,11 @@ class Loss:
     ----------
     epsilon, delta
         The privacy loss.
-    bounded_range
-        Whether the log-ratios of all outputs lie within epsilon of each other, as those of
-        exponential mechanisms do: such a release is (epsilon^2 / 8)-zero-concentrated private, any
-        other pure one epsilon^2 / 2.
+    parts
+        The mechanisms that epsilon is spent on, each with the family of its privacy loss: "pure" if
+        nothing is known but epsilon, "geometric" and "laplace" if it is dominated by such noise,
+        "bounded-range" if the log-ratios of all outputs lie within epsilon of each other. One
+        "pure" part if not given.
 
     Privacy
     -------
@@ -104,24 +120,48 @@ class Loss:
 
     References
     ----------
-    Cesar and Rogers, "Bounding, concentrating, and truncating" (ALT 2021): bounded range and
-    concentrated privacy.
+    Zhu, Dong and Wang, "Optimal accounting of differential privacy via characteristic function"
+    (AISTATS 2022): dominating pairs. `docs/theory.md`: those of our mechanisms.
 
     Examples
     --------
-    >>> from fractions import Fraction
     >>> import duffdp
-    >>> duffdp.Loss(Fraction(1, 2)).bounded_range
-    False
+    >>> release = duffdp.describe(range(9), epsilon=1.0, bounds=(0, 9), step=1)
+    >>> [(part.family, str(part.epsilon)) for part in release.loss.parts]
+    [('geometric', '1/8'), ('bounded-range', '7/8')]
     """
 
     epsilon: Fraction
     delta: Fraction = Fraction(0)
-    bounded_range: bool = False
+    parts: tuple[LossPart, ...] = ()
+
+    def __post_init__(self) -> None:
+        if not self.parts:
+            object.__setattr__(self, "parts", (LossPart("pure", self.epsilon),))
+        if any(part.family not in FAMILIES for part in self.parts):
+            raise DuffError(
+                f"the family of a loss is {' or '.join(FAMILIES)}, got {self.parts!r:.200}."
+            )
+        if any(min(part.draws, part.contributions) < 1 for part in self.parts):
+            raise DuffError(
+                f"draws and contributions of a loss are 1 or more, got {self.parts!r:.200}."
+            )
+        if sum(part.epsilon for part in self.parts) != self.epsilon:
+            raise DuffError(
+                f"the parts of a loss add up to epsilon, got {self.parts!r:.200} for "
+                f"{self.epsilon!r}."
+            )
 
     @classmethod
     def from_dict(cls, given: dict[str, Any]) -> Loss:
         """The loss behind its part of a stored release: exact numbers are text there, for they
         are added up.
+
+        Earlier releases say no more than whether the whole has a bounded range, or nothing.
         """
-        return cls(Fraction(given["epsilon"]), Fraction(given["delta"]), given["bounded_range"])
+        epsilon, delta = Fraction(given["epsilon"]), Fraction(given["delta"])
+        if "parts" in given:
+            parts = (part | {"epsilon": Fraction(part["epsilon"])} for part in given["parts"])
+            return cls(epsilon, delta, tuple(LossPart(**part) for part in parts))
+        bounded = given.get("bounded_range") is True
+        return cls(epsilon, delta, (LossPart("bounded-range" if bounded else "pure", epsilon),))

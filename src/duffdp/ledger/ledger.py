@@ -15,7 +15,7 @@ from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
 from duffdp.ledger.composition import tight_epsilon
 from duffdp.ledger.journal import Amount, Entry, Journal, amount_of
-from duffdp.ledger.replay import Verified, bounded_range_of, verify
+from duffdp.ledger.replay import Verified, loss_of, verify
 from duffdp.parameters import read_delta, read_epsilon
 
 
@@ -241,12 +241,12 @@ class Ledger:
     def total(self, delta: float) -> float:
         """The epsilon of all charges together at a given delta: at most the sum, far less for many.
 
-        By dp-accounting, for the releases made so far. The budget itself is kept by plain sums.
+        By dp-accounting, for the releases made so far, from what is known of the mechanism behind
+        each part of each charge. The budget itself is kept by plain sums.
         """
         with self._journal.reading() as view:
             bodies = [entry.body for entry in view.of_kind(self.dataset, "charge")]
-        losses = ((bounded_range_of(body), *amount_of(body)) for body in bodies)
-        return tight_epsilon(losses, delta)
+        return tight_epsilon(map(loss_of, bodies), delta)
 
     def verify(self, head: str | None = None) -> Verified:
         """Replay the file: every hash, every sum, no budget overdrawn, no release without a charge.
@@ -266,9 +266,14 @@ def _stored(entries: list[Entry], call: str, facts: dict[str, Any]) -> Result | 
     never used.
     """
     asked = json.loads(json.dumps(facts))
+    # What is known of a mechanism grows: a retry pays the same amount, whatever was known then.
+    amount = amount_of(asked)
     for entry in entries:
         body = entry.body
-        if entry.kind == "charge" and {name: body[name] for name in asked} != asked:
+        if entry.kind == "charge" and (
+            amount_of(body) != amount
+            or any(body[name] != asked[name] for name in asked if name != "loss")
+        ):
             raise DuffError(
                 f"the call id {call!r} was used for a release with other parameters. "
                 "Use an id once for each release."

@@ -8,6 +8,7 @@ from typing import Any
 
 from duffdp.errors import LedgerError
 from duffdp.ledger.journal import START, Amount, Entry, Journal, amount_of, out_of_order
+from duffdp.privacy import Loss
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +22,9 @@ class Verified:
     head: str
 
 
-def bounded_range_of(body: dict[str, Any]) -> bool:
-    """Whether the log-ratios of a stored charge have a bounded range; version 0.1 did not say."""
-    return body.get("loss", {}).get("bounded_range", False) is True
+def loss_of(body: dict[str, Any]) -> Loss:
+    """What a stored charge cost; version 0.1 wrote no separate loss."""
+    return Loss.from_dict(body.get("loss", body))
 
 
 def verify(path: Path, head: str | None = None) -> Verified:

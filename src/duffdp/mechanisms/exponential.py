@@ -44,7 +44,7 @@ class Exponential(Mechanism):
     """
 
     name = "exponential"
-    bounded_range = True
+    loss_family = "bounded-range"
     _flip = False
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:

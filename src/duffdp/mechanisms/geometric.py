@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from duffdp.loss_family import LossFamily
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy
 from duffdp.sampling.geometric import two_sided_geometric
@@ -23,8 +24,9 @@ class Geometric:
     Privacy
     -------
     Pure epsilon-differential privacy for neighbours whose numbers differ by at most `sensitivity`,
-    all differences added up. Its range is not bounded: do not account it as (epsilon^2 / 8)-zCDP.
-    Draws are exact (`tests/geometric_test.py`).
+    all differences added up; for one count exactly as much as randomised response tells. Its range
+    is not bounded: do not account it as (epsilon^2 / 8)-zCDP. Draws are exact
+    (`tests/geometric_test.py`).
 
     Utility
     -------
@@ -48,7 +50,7 @@ class Geometric:
     """
 
     name: ClassVar[str] = "two-sided-geometric"
-    bounded_range: ClassVar[bool] = False
+    loss_family: ClassVar[LossFamily] = "geometric"
 
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = read_epsilon(epsilon)

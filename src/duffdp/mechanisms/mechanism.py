@@ -10,6 +10,7 @@ import numpy as np
 
 from duffdp.domain import Floats
 from duffdp.errors import DuffError
+from duffdp.loss_family import LossFamily
 from duffdp.mechanisms.law import Law
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy, entropy
@@ -21,7 +22,7 @@ class Mechanism(ABC):
     """A law over candidates that gets less likely with distance."""
 
     name: ClassVar[str]
-    bounded_range: ClassVar[bool]  # whether composition may use (epsilon^2 / 8)-zCDP
+    loss_family: ClassVar[LossFamily]  # what totals rest on: "pure" unless more is proven
     _flip: ClassVar[bool]
 
     def __init__(self, epsilon: Any) -> None:

@@ -30,9 +30,10 @@ class PermuteAndFlip(Mechanism):
 
     Privacy
     -------
-    Pure epsilon-differential privacy for neighbours that differ in one record. It is not
-    bounded-range: do not account it as (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact
-    (`tests/neighbours_test.py`, `tests/race_test.py`).
+    Pure epsilon-differential privacy for neighbours that differ in one record. Its privacy loss is
+    that of Laplace noise at worst; it is not bounded-range: do not account it as
+    (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact (`tests/neighbours_test.py`,
+    `tests/dominating_pairs_test.py`, `tests/race_test.py`).
 
     Utility
     -------
@@ -57,7 +58,7 @@ class PermuteAndFlip(Mechanism):
     """
 
     name = "permute-and-flip"
-    bounded_range = False
+    loss_family = "laplace"
     _flip = True
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:

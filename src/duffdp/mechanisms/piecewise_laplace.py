@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 from duffdp.count_ladder import CountLadder
 from duffdp.errors import DuffError
+from duffdp.loss_family import LossFamily
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.sampling.lazy_uniform import LazyUniform, decide
@@ -67,7 +68,7 @@ class PiecewiseLaplace:
     """
 
     name: ClassVar[str] = "piecewise-laplace"
-    bounded_range: ClassVar[bool] = False
+    loss_family: ClassVar[LossFamily] = "pure"
 
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = read_epsilon(epsilon)

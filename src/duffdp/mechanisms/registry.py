@@ -1,5 +1,8 @@
 """The mechanisms that releases are drawn by, by their names; one is loaded when it is first asked
 for.
+
+Each class states its `loss_family`, which totals for a delta rest on: "pure" unless more is proven
+in `docs/theory.md`.
 """
 
 from __future__ import annotations

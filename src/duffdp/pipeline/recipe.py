@@ -4,6 +4,7 @@ share.
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -14,7 +15,7 @@ from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
 from duffdp.mechanisms.registry import mechanism
 from duffdp.parameters import read_contributions, read_epsilon
-from duffdp.privacy import Loss, PrivacyUnit
+from duffdp.privacy import Loss, LossPart, PrivacyUnit
 from duffdp.statistics.entry import Entry, Finish, Part, as_numbered
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entry
@@ -76,14 +77,18 @@ def make_recipe(
             for kind, group in groupby(parts, key=lambda part: (part.mechanism, part.utility))
         )
     )
-    bounded = all(made.bounded_range for _, made in drawing)
+    draws = Counter((made.loss_family, part.share) for part, made in drawing)
+    losses = tuple(
+        LossPart(family, share * many * total, many, contributions)
+        for (family, share), many in draws.items()
+    )
     said = StatisticFact(known.name, {name: _said(value) for name, value in checked.items()})
     unit = PrivacyUnit("row")
     if known.of_graphs:
         unit = PrivacyUnit("edge")
     elif person is not None:
         unit = PrivacyUnit("person", person, contributions)
-    loss = Loss(total, bounded_range=bounded)
+    loss = Loss(total, parts=losses)
     finish = known.finish(checked, choice) or as_numbered(parts)
     return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit, checked, finish)
 

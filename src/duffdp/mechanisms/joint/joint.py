@@ -6,6 +6,7 @@ import math
 from fractions import Fraction
 from typing import Any, ClassVar
 
+from duffdp.loss_family import LossFamily
 from duffdp.mechanisms.joint.proposal import RARE, Proposal, nats_outside, needed_nats
 from duffdp.parameters import read_epsilon
 from duffdp.rank_profile import RankProfile
@@ -64,7 +65,7 @@ class Joint:
     """
 
     name: ClassVar[str] = "joint-exponential"
-    bounded_range: ClassVar[bool] = True
+    loss_family: ClassVar[LossFamily] = "bounded-range"
 
     def __init__(self, epsilon: Any) -> None:
         self._asked = read_epsilon(epsilon)
