@@ -313,15 +313,15 @@ MUTANTS = (
     Mutant(
         "a count with noise for twice the epsilon",
         "mechanisms/geometric.py",
-        "two_sided_geometric(self._epsilon, source)",
-        "two_sided_geometric(2 * self._epsilon, source)",
+        "scaled = self._epsilon / sensitivity",
+        "scaled = 2 * self._epsilon / sensitivity",
         (SHARES,),
     ),
     Mutant(
         "a count without noise",
         "pipeline/draw.py",
-        "return [[mechanism.release(count, entropy) for count in counts]]",
-        "return [counts]",
+        "noisy = mechanism.release(exact, statistic.sensitivity(domain), entropy)",
+        "noisy = exact",
         (SHARES,),
     ),
     Mutant(
