@@ -25,6 +25,13 @@ class Mechanism(StrEnum):
     duff = "duff"
 
 
+class Covers(StrEnum):
+    """What an interval holds."""
+
+    data = "data"
+    population = "population"
+
+
 class PipeKind(StrEnum):
     """What a pipe holds."""
 
@@ -91,6 +98,22 @@ Unit = Annotated[
 ]
 Contributions = Annotated[
     int, typer.Option("--contributions", help="How many rows of a person count at most.")
+]
+Interval = Annotated[
+    float | None,
+    typer.Option(
+        "--interval",
+        metavar="CONFIDENCE",
+        help="Also an interval that holds the answer this often, such as 0.95.",
+    ),
+]
+Covering = Annotated[
+    Covers,
+    typer.Option(
+        "--covers",
+        help="What the interval holds: the answer for the data, or for the population that they "
+        "were drawn from.",
+    ),
 ]
 Chosen = Annotated[
     Mechanism,

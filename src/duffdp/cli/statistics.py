@@ -77,12 +77,14 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         if entry.outputs == "grid"
         else [("categories", o.Listed, None), ("bounds", o.NoBounds, None)]
     )
-    rows = [
+    rows: list[tuple[str, Any, Any]] = [
         ("by", o.By, None),
         ("keys", o.Keys, None),
         ("unit", o.Unit, None),
         ("contributions", o.Contributions, 1),
     ]
+    if entry.interval is not None:
+        rows += [("interval", o.Interval, None), ("covers", o.Covering, o.Covers.data)]
     return [
         ("data", o.Data, needed),
         ("pipe", o.Pipe, None),
@@ -127,8 +129,12 @@ def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
 
     name, parameters = entry.for_parameters({key: given[key] for key in entry.read})
     options: dict[str, Any] = {
-        key: given[key] for key in ("column", "unit", "contributions", "epsilon") if key in given
+        key: given[key]
+        for key in ("column", "unit", "contributions", "epsilon", "interval")
+        if key in given
     }
+    if "covers" in given:
+        options["covers"] = str(given["covers"])
     if "mechanism" in given:
         options["mechanism"] = str(given["mechanism"])
     if given.get("bounds") is not None:

@@ -24,9 +24,9 @@ def distance_bound(facts: Facts, confidence: float) -> int:
             "only for the distance utilities."
         )
     flip = parts[0].name == PermuteAndFlip.name
-    (part,) = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)
+    part = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)[0]
     rate: Fraction = part.statistic.rate
-    c = rate * facts.loss.epsilon / facts.unit.contributions
+    c = rate * parts[0].epsilon / facts.unit.contributions
     bound = records_away(facts.domain.size, c, flip, confidence)
     if known.distance_bound == "mean":
         return min(bound, mean_distance_bound(c, confidence))

@@ -14,11 +14,11 @@ from typing import Any
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
 from duffdp.mechanisms.registry import mechanism
-from duffdp.parameters import read_contributions, read_epsilon
+from duffdp.parameters import Interval, read_contributions, read_epsilon, read_interval
 from duffdp.privacy import Loss, LossPart, PrivacyUnit
 from duffdp.statistics.entry import Entry, Finish, Part, as_numbered
 from duffdp.statistics.own import own_entry
-from duffdp.statistics.registry import entry
+from duffdp.statistics.registry import entries, entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +35,7 @@ class Recipe:
     unit: PrivacyUnit
     given: dict[str, Any]  # the checked parameters
     finish: Finish
+    interval: Interval | None
 
 
 def make_recipe(
@@ -44,12 +45,14 @@ def make_recipe(
     epsilon: Any,
     person: str | None = None,
     contributions: Any = 1,
+    interval: Any = None,
+    covers: Any = "data",
 ) -> Recipe:
     """The recipe for the name of a statistic in the registry, or for a statistic of the caller's
     own.
 
     `person` is the column that names whom the release is for, and `contributions` how many of their
-    rows count.
+    rows count. `interval` is a confidence, and `covers` what the interval is for.
     """
     known = entry(statistic) if isinstance(statistic, str) else own_entry(statistic)
     if choice not in known.choices:
@@ -65,7 +68,12 @@ def make_recipe(
             f"contributions={contributions} needs unit, the column that names the person. "
             'Pass for example unit="person_id".'
         )
-    parts = known.parts(checked, choice)
+    wanted = read_interval(interval, covers)
+    if wanted is None:
+        parts = known.parts(checked, choice)
+        finish = known.finish(checked, choice) or as_numbered(parts)
+    else:
+        parts, finish = _with_interval(known, checked, choice, wanted, total, contributions)
     # A person with m rows moves a distance by up to m: the same as one row at epsilon / m.
     drawing = tuple(
         (part, mechanism(part.mechanism)(total * part.share / contributions)) for part in parts
@@ -89,12 +97,35 @@ def make_recipe(
     elif person is not None:
         unit = PrivacyUnit("person", person, contributions)
     loss = Loss(total, parts=losses)
-    finish = known.finish(checked, choice) or as_numbered(parts)
-    return Recipe(known, drawing, said, MechanismFact(choice, facts), loss, unit, checked, finish)
+    how = MechanismFact(choice, facts)
+    return Recipe(known, drawing, said, how, loss, unit, checked, finish, wanted)
 
 
 #: The same, made once; for what has a hash.
 recipe = lru_cache(maxsize=256, typed=True)(make_recipe)
+
+
+def _with_interval(
+    known: Entry,
+    checked: dict[str, Any],
+    choice: str,
+    wanted: Interval,
+    total: Fraction,
+    contributions: int,
+) -> tuple[tuple[Part, ...], Finish]:
+    """What is drawn for a value with an interval, if the statistic has one."""
+    if known.interval is None:
+        have = ", ".join(other.name for other in entries() if other.interval is not None)
+        raise DuffError(
+            f"there is no interval for {known.name} that could be promised, only for {have}. "
+            "Pass interval=None."
+        )
+    if wanted.covers == "population" and contributions != 1:
+        raise DuffError(
+            f"an interval for a population needs independent rows, got up to {contributions} of a "
+            'person. Pass contributions=1 or covers="data".'
+        )
+    return known.interval(checked, choice, wanted, total / contributions)
 
 
 def _said(value: Any) -> Any:

@@ -88,6 +88,7 @@ class Prepared:
             by=selection.by,
             keys=selection.keys,
             secure=source.secure,
+            interval=made.interval,
         )
         return cls(checked, facts, table, source)
 
@@ -107,6 +108,8 @@ def run_one(
     mechanism: Any,
     ledger: Any,
     rng: object,
+    interval: Any = None,
+    covers: Any = "data",
 ) -> Release:
     """One release on its own; `where` is column, by, keys, unit and contributions."""
     column, by, keys, unit, contributions = where
@@ -123,6 +126,8 @@ def run_one(
         unit=unit,
         contributions=contributions,
         mechanism=mechanism,
+        interval=interval,
+        covers=covers,
     )
     return run(ask, data, None if ledger is None else ledger_of(ledger), rng)
 

@@ -5,17 +5,20 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from duffdp.pipeline.outcome import Release
-from duffdp.report.words import written
+from duffdp.report.words import with_interval, written
 from duffdp.statistics.registry import entry
 
 
 class Values(NamedTuple):
-    """Names of the columns, and for each row its keys, its value as text and its candidate."""
+    """Names of the columns, and for each row its keys, its value as text, its candidate and the
+    candidates that an interval around it ends at.
+    """
 
     columns: list[str]
     keys: list[list[str]]
     texts: list[str]
     places: list[int]  # -1 for what is no candidate
+    spans: list[tuple[int, int] | None]
 
     def on_domain(self) -> Values:
         """Candidates alone."""
@@ -24,11 +27,14 @@ class Values(NamedTuple):
             keys=[self.keys[i] for i in kept],
             texts=[self.texts[i] for i in kept],
             places=[self.places[i] for i in kept],
+            spans=[self.spans[i] for i in kept],
         )
 
 
 def values(release: Release) -> Values:
     """Rows in the order of the release; one without keys if there are no groups."""
+    if release.facts.interval is not None:
+        return _with_intervals(release)
     domain = release.domain
     several = len(release.columns) > 1
     rows: list[tuple[list[str], Any, int]] = []
@@ -40,5 +46,26 @@ def values(release: Release) -> Values:
     columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
     named = "value" if several else release.title.lower()
     return Values(
-        [*columns, named], [keys for keys, _, _ in rows], texts, [place for _, _, place in rows]
+        [*columns, named],
+        [keys for keys, _, _ in rows],
+        texts,
+        [place for _, _, place in rows],
+        [None] * len(rows),
+    )
+
+
+def _with_intervals(release: Release) -> Values:
+    """A row for each group, its value followed by the interval."""
+    domain = release.domain
+    texts = [
+        with_interval(*(written(each, domain) for each in row), too_few)
+        for row, too_few in zip(release.cells, release.too_few(), strict=True)
+    ]
+    places = [[domain.index(each) for each in row] for row in release.cells]
+    return Values(
+        [*release.by, release.title.lower()],
+        [list(map(str, key)) for key in release.keys] or [[]],
+        texts,
+        [place for place, _, _ in places],
+        [(low, high) for _, low, high in places],
     )

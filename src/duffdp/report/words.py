@@ -21,6 +21,7 @@ _UTILITIES = {
     "signed": "how many records would have to join or leave to make it true, "
     "or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
+    "end": "how many records lie between it and the rank that the end of the interval is aimed at",
     "ladder": "at least how many edges would have to be added or removed to make it true",
 }
 _UNITS: dict[UnitKind, str] = {
@@ -57,6 +58,11 @@ def written(value: Any, domain: Domain) -> str:
         return f"{value:,}"
     finest = max(domain.spacing, domain.spacing * domain.size * 1e-6)
     return f"{value:,.{max(0, math.ceil(-math.log10(finest) - 1e-9))}f}"
+
+
+def with_interval(value: str, low: str, high: str, too_few: bool) -> str:
+    """A value and its interval, as written."""
+    return f"{value} ({'too few to tell' if too_few else f'{low} to {high}'})"
 
 
 def lasting(step: dt.timedelta) -> str:
@@ -174,8 +180,32 @@ def _part(part: MechanismPart) -> str:
     )
 
 
+def interval(release: Release) -> str:
+    """What the interval of a release holds."""
+    asked = release.facts.interval
+    if asked is None:
+        return ""
+    name = release.title.lower()
+    whose = {
+        "data": f"the exact {name} of the records",
+        "population": f"the {name} of the population that the records were drawn from "
+        "independently, whatever its distribution,",
+    }[asked.covers]
+    return (
+        f"With at least {float(100 * asked.confidence):.6g} % probability {whose} lies in the "
+        f"interval{', in each group by itself' if release.grouped else ''}. With too few records "
+        "to tell, the interval is the whole range of possible answers. "
+    )
+
+
 def accuracy(release: Release) -> str:
-    """The error in the terms of the paper."""
+    """The error in the units of the data, if there is an interval, and in the terms of the
+    paper.
+    """
+    return f"{interval(release)}{_in_records(release)}"
+
+
+def _in_records(release: Release) -> str:
     try:
         likely, sure = release.distance_bound(0.95), release.distance_bound(0.99)
     except DuffError:

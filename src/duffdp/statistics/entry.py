@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
 from duffdp.domain import Domain
-from duffdp.parameters import Choice
+from duffdp.parameters import Choice, Interval
 
 Parameters = Mapping[str, Any]
 # What a released number is: a candidate of the domain, a count of records, or another number.
@@ -89,6 +89,10 @@ class Entry:
     finish
         What becomes of the numbers that the parts drew, for checked parameters and a choice of
         mechanism; if there is nothing, they are released as the parts name them.
+    interval
+        What is drawn for a value with an interval and what becomes of it, for checked parameters, a
+        choice of mechanism, the interval and the epsilon that a row may cost; None for statistics
+        that have no interval.
     label
         What a number of a list or dictionary is called, given its column.
     sort
@@ -116,6 +120,9 @@ class Entry:
     own_domain: Callable[[Parameters], Domain] | None = None
     optional: frozenset[str] = frozenset()
     finish: Callable[[Parameters, Choice], Finish | None] = lambda *_: None
+    interval: (
+        Callable[[Parameters, Choice, Interval, Fraction], tuple[tuple[Part, ...], Finish]] | None
+    ) = None
     several: tuple[str, str] | None = None
     lines: str = "quantile"
     label: Callable[[str], str] = str

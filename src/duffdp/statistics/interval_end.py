@@ -11,14 +11,16 @@ from typing import Any, Literal
 import numpy as np
 
 from duffdp.domain import Grid, Ints
+from duffdp.domain.grid import MOST_CANDIDATES
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question, Ranks, Source
-from duffdp.parameters import read_q
-from duffdp.statistics.interval_shift import Covers, Shift, most_of, shift
+from duffdp.parameters import Covers, read_q
+from duffdp.statistics.interval_shift import Shift, check_epsilon, most_of, shift
 from duffdp.statistics.quantile import MOST_RANKS, Quantile
 from duffdp.steps import Batch, StepFunction, Tail
 
 Side = Literal["low", "high"]
+SIDES: tuple[Side, Side] = ("low", "high")
 
 
 class IntervalEnd:
@@ -76,11 +78,12 @@ class IntervalEnd:
     def __init__(self, q: Any, side: Side, *, miss: Any, covers: Covers, epsilon: Any) -> None:
         self.q, self.side, self.covers = read_q(q), side, covers
         self.miss, self.epsilon = Fraction(miss), Fraction(epsilon)
+        check_epsilon(self.q, self.epsilon, self.miss, covers)
         self.unit = Fraction(1, most_of(self.q, covers))
 
     def outputs(self, domain: Grid) -> Grid:
         """The indices of the candidates, and of the safe end."""
-        return Grid(0, domain.size, 1)
+        return Grid(0, min(domain.size, MOST_CANDIDATES - 1), 1)
 
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate, and of the safe end."""

@@ -10,14 +10,12 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from itertools import pairwise
-from typing import Literal
 
 import numpy as np
 
 from duffdp.domain import Floats, Ints
 from duffdp.errors import DuffError
-
-Covers = Literal["data", "population"]
+from duffdp.parameters import Covers
 
 FINEST = 64  # a rank is cut in about so many steps
 # Ranks by which the aim may move when a record joins: paid for by as much less noise.
@@ -78,6 +76,15 @@ def most_of(q: Fraction, covers: Covers) -> int:
     return int(max(q, 1 - q) * grain_of(q)) + slack_of(q, covers)
 
 
+def check_epsilon(q: Fraction, epsilon: Fraction, miss: Fraction, covers: Covers) -> None:
+    """Raise an error if distances would not fit into 64 bits: they grow as epsilon falls."""
+    if 2 * most_of(q, covers) / epsilon * (100 + math.ceil(math.log(1 / miss))) > MOST_STEPS:
+        raise DuffError(
+            f"an end of an interval for q={q} cannot be drawn with an epsilon of "
+            f"{float(epsilon):g}. Pass a larger epsilon, or no interval."
+        )
+
+
 @lru_cache(maxsize=256)
 def shift(q: Fraction, epsilon: Fraction, miss: Fraction, candidates: int, covers: Covers) -> Shift:
     """The shift of a lower end of the q-quantile; an upper end is a lower end of 1 - q from above.
@@ -98,11 +105,6 @@ def shift(q: Fraction, epsilon: Fraction, miss: Fraction, candidates: int, cover
     grain, slack, most = grain_of(q), slack_of(q, covers), most_of(q, covers)
     scale = 2 * most / float(epsilon)  # steps for one nat
     knots = _knots()
-    if scale * (100 + math.log(1 / miss)) > MOST_STEPS:
-        raise DuffError(
-            f"an interval needs a larger epsilon, got {float(epsilon):g} for each end. "
-            "Pass a larger epsilon or interval=None."
-        )
     safe = _no_steeper(
         knots,
         [math.ceil(scale * math.log(max(n, 1) / (SAFE_SHARE * candidates))) for n in knots],

@@ -7,8 +7,17 @@ from collections.abc import Iterator
 from fractions import Fraction
 
 from duffdp.errors import DuffError
-from duffdp.parameters import Choice, read_k, read_nodes, read_q, read_qs, read_trim, share_text
-from duffdp.statistics.entry import Entry, Parameters, Part
+from duffdp.parameters import (
+    Choice,
+    Interval,
+    read_k,
+    read_nodes,
+    read_q,
+    read_qs,
+    read_trim,
+    share_text,
+)
+from duffdp.statistics.entry import Entry, Finish, Parameters, Part
 
 # The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 /
 # epsilon: enough for most.
@@ -23,6 +32,15 @@ def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
     if choice == "duff":
         return (Part(Quantile(q), "exponential", (column,), utility="distance"),)
     return (Part(Quantile(q, "signed"), "permute-and-flip", (column,), utility="signed"),)
+
+
+def _quantile_interval(
+    q: Fraction, column: str, choice: Choice, wanted: Interval, epsilon: Fraction
+) -> tuple[tuple[Part, ...], Finish]:
+    from duffdp.statistics.interval import around_quantile
+
+    (value,) = _quantile(q, column, choice)
+    return around_quantile(value, q, wanted, epsilon)
 
 
 def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -98,6 +116,7 @@ ENTRIES = (
         name="median",
         summary="A private median of a column, overall or for each group.",
         parts=lambda _, choice: _quantile(Fraction(1, 2), "median", choice),
+        interval=lambda _, *asked: _quantile_interval(Fraction(1, 2), "median", *asked),
         title=lambda _: "Median",
         distance_bound="one",
         planned="quantile",
@@ -106,6 +125,7 @@ ENTRIES = (
         name="quantile",
         summary="Private quantiles of a column, overall or for each group.",
         parts=lambda given, choice: _quantile(given["q"], "quantile", choice),
+        interval=lambda given, *asked: _quantile_interval(given["q"], "quantile", *asked),
         title=lambda given: f"Quantile {given['q']}",
         read={"q": read_q},
         several=("quantiles", "qs"),
