@@ -234,7 +234,7 @@ def test_parameters_are_checked_before_data_are_looked_at(call):
     for change in wrong:
         with pytest.raises(DuffError):
             call(Untouchable(), **{**right, **change})
-    for name in call.parameters:
+    for name in call.parameters.keys() - {"interval"}:  # which may be left out
         with pytest.raises(DuffError):
             call.verb(Untouchable(), **right, **{**call.parameters, name: None})
 

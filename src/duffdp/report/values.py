@@ -58,7 +58,7 @@ def _with_intervals(release: Release) -> Values:
     """A row for each group, its value followed by the interval."""
     domain = release.domain
     texts = [
-        with_interval(*(written(each, domain) for each in row), too_few)
+        with_interval([written(each, domain) for each in row], too_few)
         for row, too_few in zip(release.cells, release.too_few(), strict=True)
     ]
     places = [[domain.index(each) for each in row] for row in release.cells]

@@ -60,8 +60,9 @@ def written(value: Any, domain: Domain) -> str:
     return f"{value:,.{max(0, math.ceil(-math.log10(finest) - 1e-9))}f}"
 
 
-def with_interval(value: str, low: str, high: str, too_few: bool) -> str:
-    """A value and its interval, as written."""
+def with_interval(row: list[str], too_few: bool) -> str:
+    """A value and the ends of its interval, as written."""
+    value, low, high = row
     return f"{value} ({'too few to tell' if too_few else f'{low} to {high}'})"
 
 
