@@ -12,6 +12,7 @@ import nasty
 from nasty import Pool
 
 WINDOW = 25_000  # more records than any reader looks at before it decides
+WITH_INTERVAL = ("median", "quantile")
 VERBS = ("median", "quantile", "quantiles", "mean", "trimmed_mean", "mode", "describe")
 # Bounds for each kind of value, and steps that go with them.
 _FINE, _COARSE = ["None", "1", "0.5", "7"], ["2**30", "2**40"]
@@ -137,6 +138,8 @@ class Maker:
             options |= {"unit": "'p'", "contributions": choice(["1", "3"])}
         if verb != "describe" and self._chance(0.2):
             options["mechanism"] = "'duff'"
+        if verb in WITH_INTERVAL and self._chance(0.3):
+            options["interval"] = "0.9"
         return verb, options
 
     def _objects(self) -> Scenario:
@@ -208,7 +211,13 @@ def smaller(scenario: Scenario) -> Iterator[Scenario]:
             yield replace(scenario, records=left, place=place - (i < place))
     if scenario.ledger:
         yield replace(scenario, ledger=False)
-    for names in (("by", "keys"), ("unit", "contributions"), ("mechanism",), ("step",)):
+    for names in (
+        ("by", "keys"),
+        ("unit", "contributions"),
+        ("mechanism",),
+        ("interval",),
+        ("step",),
+    ):
         if names[0] in options and options.get("step") not in _COARSE:
             yield replace(scenario, options=_without(options, names))
     if scenario.verb != "median" and "bounds" in options:
