@@ -171,6 +171,13 @@ def test_the_largest_miss_is_what_was_asked_for_at_every_number_of_records(q, ep
         assert max(found) <= miss
 
 
+def test_an_upper_end_is_a_lower_end_from_above():
+    for q in (0.1, 0.9):
+        assert end(q).shift(Grid(1, FINE, 1)) == moved(q)
+        assert end(q, "high").shift(Grid(1, FINE, 1)) == moved(1 - q)
+    assert moved(0.1).at(1000) < moved(0.9).at(1000)
+
+
 def test_the_largest_miss_is_not_far_below():
     """A twentieth less, and the promise would be broken."""
     for q, n in ((0.5, 1013), (0.9, 4321), (0.5, 100_000)):
@@ -285,8 +292,9 @@ def test_windows_hold_what_the_whole_holds(q, side, covers):
 
 def test_an_epsilon_that_whole_numbers_cannot_hold_is_refused():
     with pytest.raises(DuffError, match="larger epsilon"):
-        moved(Fraction(1, 10**6 - 1), Fraction(1, 10**12))
-    assert moved(0.5, Fraction(1, 10**12)).at(100)[0] > 100
+        end(Fraction(1, 10**6 - 1), epsilon=Fraction(1, 10**12))
+    least = end(0.5, epsilon=Fraction(1, 10**12)).shift(Grid(0, 2**60, 1))
+    assert 2**40 < max(*least.aim, *map(abs, least.safe)) < 2**62
 
 
 def test_the_normal_bound_is_an_upper_bound():

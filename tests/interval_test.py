@@ -17,6 +17,7 @@ import duffdp
 from command_line import ADULT, AGES, rows
 from duffdp import DuffError, Ledger, Plan, Release
 from duffdp.audit.neighbours import largest_log_ratio, neighbours
+from duffdp.pipeline.recipe import recipe
 from duffdp.statistics.interval import _in_order
 from release_draws import laws, recorded
 
@@ -96,6 +97,16 @@ def test_the_ends_are_right_as_often_as_promised(covers, confidence):
 def test_people_with_several_rows_widen_the_ends():
     for missed in misses(epsilon=2, interval=0.95, unit="p", contributions=3):
         assert 0.0005 < missed <= 0.025
+
+
+def test_either_end_may_be_wrong_half_as_often_as_the_interval():
+    made = recipe("median", (), "best", 1, "p", 2, 0.95, "data")
+    ends = [part.statistic for part, _ in made.parts[1:]]
+    assert [(end.side, end.miss) for end in ends] == [
+        ("low", Fraction(1, 40)),
+        ("high", Fraction(1, 40)),
+    ]
+    assert [end.epsilon for end in ends] == [Fraction(7, 32)] * 2
 
 
 @pytest.mark.parametrize("covers", COVERS)

@@ -131,6 +131,7 @@ class IntervalEnd:
             begin=batch.begin + np.arange(len(ranks)),
             tail_of=tail_of,
             unit=self.unit,
+            rate=self.rate,
         )
 
     def _safe_distance(self, moved: Shift, records: int) -> int:
