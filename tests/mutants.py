@@ -497,8 +497,8 @@ MUTANTS = (
     Mutant(
         "interval: the safe end moves faster than a record may",
         "statistics/interval_shift.py",
-        "        most,\n    )\n    # In ranks",
-        "        50 * most,\n    )\n    # In ranks",
+        "safe = _no_steeper(knots, alone, most)",
+        "safe = _no_steeper(knots, alone, 50 * most)",
         (ENDS,),
     ),
     Mutant(

@@ -20,7 +20,8 @@ from duffdp.parameters import Covers
 FINEST = 64  # a rank is cut in about so many steps
 # Ranks by which the aim may move when a record joins: paid for by as much less noise.
 SLACK = {"data": Fraction(1, 64), "population": Fraction(1, 32)}
-# The weight of the safe end is that of this share of all candidates, divided by the records.
+# The weight of the safe end is that of this share of all candidates, divided by the records; less
+# where a large epsilon leaves fewer gaps between records to compete with it.
 SAFE_SHARE = 1e-3
 MOST_RECORDS = 2**57  # beyond, distances do not fit into 64 bits
 MOST_STEPS = 2**61
@@ -105,11 +106,9 @@ def shift(q: Fraction, epsilon: Fraction, miss: Fraction, candidates: int, cover
     grain, slack, most = grain_of(q), slack_of(q, covers), most_of(q, covers)
     scale = 2 * most / float(epsilon)  # steps for one nat
     knots = _knots()
-    safe = _no_steeper(
-        knots,
-        [math.ceil(scale * math.log(max(n, 1) / (SAFE_SHARE * candidates))) for n in knots],
-        most,
-    )
+    share = SAFE_SHARE / (1 + 4 * float(epsilon) ** 2)
+    alone = [math.ceil(scale * math.log(max(n, 1) / (share * candidates))) for n in knots]
+    safe = _no_steeper(knots, alone, most)
     # In ranks: the candidate that is right, or the safe end, outweighs all others by so much.
     lead = (scale * math.log(candidates) + np.minimum(safe[1:], 0)) / grain
     if covers == "data":
