@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 
-.PHONY: demo test quick lint mutants bench commands paper clean
+.PHONY: demo test quick lint mutants bench commands paper dist clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -56,6 +56,10 @@ paper: | $(BIN)/python
 
 commands: $(READY)
 	$(BIN)/python docs/commands.py
+
+# Wheel and sdist, each installed into empty environments and tried from an empty folder.
+dist: | $(BIN)/python
+	$(BIN)/python tools/dist.py
 
 clean:
 	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis dist build

@@ -33,14 +33,17 @@ import duffdp
 import engines
 from duffdp import Ledger
 from nasty import worth
-from scenarios import Maker, Scenario, smaller
+from scenarios import CELLS, Maker, Scenario, smaller
 
 COMMAND = [sys.executable, "-c", "from duffdp.cli import main; main()"]
 SHARES: dict[str, list[Any]] = {
     "quantile": [0.9],
     "quantiles": [[0.25, 0.5]],
     "trimmed_mean": [0.25],
+    "top": [2],
 }
+FLAGS = {"trimmed_mean": "--trim", "top": "-k"}  # of the command, for what is in SHARES; else -q
+OWN = ("values", "between", "bins")  # parameters of verbs with a public set of their own
 # What libraries say when they do not take a record: then there is no table to ask.
 NOT_TAKEN = (
     pyarrow.ArrowException,
@@ -53,13 +56,19 @@ NOT_TAKEN = (
 UNSEEN = {"value", "low", "high", "time"}  # what may differ in a release
 
 
-def sources(data: Any, options: dict[str, Any]) -> list[Any]:
+def sources(data: Any, verb: str, options: dict[str, Any]) -> list[Any]:
     """What the engine counts, one a group: the one place that knows the library from inside."""
     from duffdp.pipeline.ask import Ask
     from duffdp.pipeline.run import Prepared
 
     statistic = "mode" if "categories" in options else "median"
-    prepared = Prepared.of(Ask(statistic=statistic, epsilon=1, **options), data, None)
+    ask = Ask(
+        statistic=verb if verb in CELLS else statistic,
+        epsilon=1,
+        parameters={name: options[name] for name in OWN if name in options},
+        **{name: value for name, value in options.items() if name not in OWN},
+    )
+    prepared = Prepared.of(ask, data, None)
     return prepared.data.sources(prepared.entropy)
 
 
@@ -73,7 +82,7 @@ def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:
 
         return Counter({"edges": len(read_edges(data).first)})
     found: Counter[Any] = Counter()
-    for group, source in enumerate(sources(data, options)):
+    for group, source in enumerate(sources(data, verb, options)):
         for index, count in zip(*source.tally(), strict=True):
             found["rows" if "unit" in options else (group, int(index))] += int(count)
     return found
@@ -115,10 +124,16 @@ def _public(release: Any) -> dict[str, Any]:
     facts = {n: str(fact) for n, fact in release.to_dict().items() if n not in UNSEEN}
     rows = release.rows()
     values = [value for _, part, value in rows if part != "count"]
+    candidates = [
+        value
+        for row in release.cells
+        for column, value in zip(release.columns, row, strict=True)
+        if column.kind == "candidate"
+    ]
     facts["keys"] = str([(keys, part) for keys, part, _ in rows])
     facts["type"] = type(release.value).__name__
     facts["types"] = str(sorted({type(value).__name__ for value in values}))
-    facts["outside"] = any(not _is_candidate(release.domain, value) for value in values)
+    facts["outside"] = any(not _is_candidate(release.domain, value) for value in candidates)
     if rows[0][0]:
         facts["columns"] = list(narwhals.from_native(release.value).collect_schema())
     return facts
@@ -148,11 +163,12 @@ def _observed_command(scenario: Scenario, data: str, folder: Path) -> dict[str, 
     line = [*COMMAND, name, data]
     for name, text in scenario.options.items():
         value = worth(text)
-        if name in ("keys", "categories"):
+        if name in ("keys", "categories", "values", "bins"):
             value = ",".join(map(str, value))
-        line += [f"--{name}", *(map(str, value) if name == "bounds" else [str(value)])]
+        pair = name in ("bounds", "between")
+        line += [f"--{name}", *(map(str, value) if pair else [str(value)])]
     for share in SHARES.get(scenario.verb, [[]])[0] if several else SHARES.get(scenario.verb, []):
-        line += ["--trim" if scenario.verb == "trimmed_mean" else "-q", str(share)]
+        line += [FLAGS.get(scenario.verb, "-q"), str(share)]
     line += ["--epsilon", "1", "--format", "json"]
     ledger = _new_ledger(folder) if scenario.ledger else None
     if ledger:

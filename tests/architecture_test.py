@@ -23,6 +23,7 @@ LONGEST = 400  # lines of a module
 # Data go one way: a room may import from itself and from the rooms above it.
 ROOMS = (
     "errors",
+    "alternatives",
     "version",
     "printable",
     "optional",

@@ -97,7 +97,7 @@ def test_files_out(call, tmp_path):
         assert duckdb.sql(f"SELECT value FROM '{file}'").fetchall() == [(37,)]
     file = tmp_path / "m.txt"
     assert call("median", ADULT, *AGES, "-e", SURE, "--out", file)[0] == 0
-    assert "permute-and-flip" in file.read_text()
+    assert "lattice" in file.read_text()
 
 
 MEDIAN = ("median", ADULT, *AGES, "-e", "1")

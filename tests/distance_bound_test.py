@@ -14,8 +14,9 @@ import pytest
 import duffdp
 from cases import MECHANISMS, STATISTICS, small_data
 from duffdp import Categories, DuffError, Grid, PrivacyUnit
-from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.mechanisms import Exponential, Lattice, PermuteAndFlip
 from duffdp.mechanisms.distance_bound import distance_bound
+from duffdp.sampling.race import EXPONENTIAL, GUMBEL
 from duffdp.statistics import Mean, Median, Mode, Quantile
 from release_facts import release
 
@@ -33,7 +34,7 @@ def release_of(statistic, mechanism, epsilon, domain, contributions=1):
         parameters={"q": statistic.q} if name == "quantile" else {},
         mechanism=mechanism.name,
         utility=getattr(statistic, "utility", "distance"),
-        asked="best" if mechanism is PermuteAndFlip else "duff",
+        asked="duff" if mechanism is Exponential else "best",
         epsilon=epsilon if isinstance(epsilon, str) else repr(epsilon),
         domain=domain,
         unit=PrivacyUnit("person", "who", contributions),
@@ -56,15 +57,22 @@ def beyond(statistic, mechanism, epsilon, domain, data, k):
     return mass[distance > k].sum()
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
-@pytest.mark.parametrize("statistic", BOUNDED, ids=repr)
+@pytest.mark.parametrize(
+    ("statistic", "mechanism"),
+    [
+        *((statistic, mechanism) for mechanism in MECHANISMS for statistic in BOUNDED),
+        *((Quantile(q, "signed"), Lattice) for q in (0, 0.1, 0.5, 0.9)),
+        (Median(), Lattice),
+        (Mode(), Lattice),
+    ],
+)
 def test_it_holds_for_all_small_data(statistic, mechanism):
     """All data sets with up to four records on four values, spread over domains of 2 to 2**40
     candidates.
     """
-    if isinstance(statistic, Mode) and (statistic.rate == 1) != (mechanism is PermuteAndFlip):
-        # the verbs pair the full rate with permute-and-flip and the paper's with the exponential
-        # mechanism
+    if isinstance(statistic, Mode) and (statistic.rate == 1) == (mechanism is Exponential):
+        # the verbs pair the paper's rate with the exponential mechanism, and the full rate with
+        # the others
         return
     for domain in DOMAINS:
         places = sorted({round(x * (domain.size - 1) / 3) for x in range(4)})
@@ -78,14 +86,14 @@ def test_it_holds_for_all_small_data(statistic, mechanism):
                     assert mass[distance > k].sum() <= 1 - confidence + 1e-9
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, Lattice])
 @pytest.mark.parametrize("epsilon", [0.1, 1.0, 4.0])
 @pytest.mark.parametrize("domain", [Grid(0, 3, 1), Grid(0, 120, 1), Grid(0.0, 1.0)], ids=repr)
 def test_no_smaller_number_holds(mechanism, epsilon, domain):
     """Records that are all equal reach the worst case of the plain distance, so one less is
     exceeded too often.
     """
-    mode = Mode(1 if mechanism is PermuteAndFlip else Fraction(1, 2))
+    mode = Mode(Fraction(1, 2) if mechanism is Exponential else 1)
     for statistic in (*(Quantile(q) for q in (0, 0.1, 0.5, 0.9, 1)), mode):
         for confidence in CONFIDENCES:
             k = release_of(statistic, mechanism, epsilon, domain).distance_bound(confidence)
@@ -98,7 +106,7 @@ def test_no_smaller_number_holds(mechanism, epsilon, domain):
 
 
 @pytest.mark.parametrize("epsilon", [0.1, 1.0])
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, Lattice])
 def test_the_signed_distance_is_within_log_2(mechanism, epsilon):
     """Half the records at the last candidate and half beside it: all others k + 1 away, the two
     rivals at 0 and 1.
@@ -172,7 +180,9 @@ def test_no_candidate_is_further_than_the_simple_bound():
         for c in (Fraction(1, 1000), Fraction(1, 2), Fraction(3)):
             for confidence in (0.5, 0.95, 1 - 1e-12):
                 textbook = math.log(size / (1 - confidence)) / c
-                em, pf = (distance_bound(size, c, flip, confidence) for flip in (False, True))
+                em, pf = (
+                    distance_bound(size, c, noise, confidence) for noise in (GUMBEL, EXPONENTIAL)
+                )
                 assert 0 <= pf <= em <= textbook
 
 
@@ -208,7 +218,7 @@ def test_large_and_small_epsilons():
             <= release.distance_bound(Decimal("0.999999"))
             <= 100 / epsilon + 1
         )
-    assert distance_bound(1, Fraction(1), True, 0.99) == 0
+    assert distance_bound(1, Fraction(1), EXPONENTIAL, 0.99) == 0
 
 
 @pytest.mark.parametrize(

@@ -14,11 +14,11 @@ import polars as pl
 import pytest
 
 import duffdp
-from cases import SMALL, STATISTICS
+from cases import SMALL, STATISTICS, small_data
 from duffdp import Grid
 from duffdp.audit.neighbours import Listed, neighbours
 from duffdp.ledger.dominating_pairs import deltas
-from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.mechanisms import Exponential, Lattice, PermuteAndFlip
 from duffdp.statistics import Quantile
 from release_draws import recorded
 from verb_calls import TABLES
@@ -170,6 +170,33 @@ def test_mechanisms_of_a_family_never_exceed_it(statistic, mechanism, epsilon):
     at = grid(epsilon, 49)
     for here, there in probabilities(mechanism(epsilon), statistic, SMALL, 5):
         assert largest_excess(here, there, FAMILY[mechanism], epsilon, 1, at) <= ROUNDING
+
+
+@pytest.mark.parametrize("rows", [1, 2, 3])
+@pytest.mark.parametrize("epsilon", [0.5, 2.0, 6.0])
+@pytest.mark.parametrize("candidates", [2, 4])
+def test_a_lattice_is_geometric_noise_in_as_many_steps_as_rows(candidates, epsilon, rows):
+    """All that so many rows can add to small data."""
+    at, quantile = grid(epsilon, 49), Quantile(0.5, "signed")
+    inside = np.abs(at) < 0.9 * epsilon
+    allowed = deltas(Lattice.loss_family, epsilon, rows, at)
+
+    @cache
+    def of(data):
+        steps = quantile.steps(list(data), Grid(0, candidates - 1, 1))
+        law = Lattice(Fraction(epsilon) / rows).law(steps)
+        return [law.probability(x) for x in range(candidates)]
+
+    largest = np.zeros(len(at))
+    for here in small_data(3, candidates):
+        for joined in itertools.combinations_with_replacement(range(candidates), rows):
+            one, other = of(here), of(tuple(sorted((*here, *joined))))
+            for pair in ((one, other), (other, one)):
+                largest = np.maximum(largest, hockey_stick(*pair, at))
+    assert (largest <= allowed + ROUNDING).all()
+    if candidates == 2 and rows == 1:  # nothing less holds
+        assert largest == pytest.approx(allowed, abs=ROUNDING)
+        assert (largest - deltas("laplace", epsilon, 1, at))[inside].min() > 0
 
 
 def law_of(mechanism, thousandths):

@@ -27,7 +27,7 @@ from duffdp.audit.neighbours import (
 from duffdp.engines.tables import people
 from duffdp.statistics import Median, Mode
 from release_draws import laws
-from verb_calls import GRAPHS, REGISTERED, TABLES, WITH_INTERVALS
+from verb_calls import GRAPHS, REGISTERED, TABLES
 
 EPSILONS = [0.3, 1.0, 3.0]
 WITHIN = 1 + 1e-9
@@ -116,8 +116,18 @@ def test_levels_are_ordered():
 
 # Through the verbs: the laws of what reaches the samplers.
 
-FINE, RECORDS = Grid(0.0, 2.0, 2.0**-20), (0.0, 1.0, 2.0)
+FINE, COARSE, RECORDS = Grid(0.0, 2.0, 2.0**-20), Grid(0.0, 2.0, 2.0**-8), (0.0, 1.0, 2.0)
+LISTED = Grid(0.0, 2.0, 1.0)
 PLACES = [0, 2**20, 2**21]  # of the records among the candidates
+# Every call, and again those that another mechanism draws where candidates are few.
+ON_DOMAINS = [
+    pytest.param(call, domain, id=str(call) if domain is FINE else f"{call} on few candidates")
+    for domain in (FINE, COARSE)
+    for call in TABLES
+    if domain is FINE
+    or len({str(call([], epsilon=9, **call.outputs(bounds=d)).mechanism) for d in (FINE, COARSE)})
+    > 1
+]
 # How much of epsilon the worst neighbours use, where it is less than nine tenths. The tests below
 # are as sharp as that.
 LEAST = {
@@ -135,10 +145,15 @@ LEAST = {
 }
 
 
+def on_grid(call, domain):
+    """Bounds for what takes them; a candidate for each record where all are listed."""
+    return call.outputs(bounds=LISTED if call.entry.name == "top" else domain)
+
+
 def check(call, losses):
     """Losses by epsilon: none above it, and one nearly all of it."""
     fact = call(
-        EMPTY[call.entry.of_graphs], epsilon=1, **GIVEN[call.entry.of_graphs]
+        EMPTY[call.entry.of_graphs], epsilon=1, **call.outputs(**GIVEN[call.entry.of_graphs])
     ).mechanism.parts[-1]
     kind = (call.entry.name, fact.name)
     shares = [loss / epsilon for epsilon, loss in losses.items()]
@@ -160,35 +175,40 @@ CONTAINERS = {
 
 
 @pytest.mark.parametrize("container", CONTAINERS)
-@pytest.mark.parametrize("call", TABLES, ids=str)
-def test_one_row_through_the_verb(call, container):
+@pytest.mark.parametrize(("call", "domain"), ON_DOMAINS)
+def test_one_row_through_the_verb(call, domain, container):
     make, where = CONTAINERS[container]
     losses = {}
     for epsilon in TABLE_EPSILONS.get(call.entry.name, (0.3, 9.0)):
 
         def draws_of(data, epsilon=epsilon):
             rows = make([RECORDS[i] for i in data])
-            return laws(lambda: call(rows, epsilon=epsilon, bounds=FINE, **where), PLACES)
+            return laws(
+                lambda: call(rows, epsilon=epsilon, **on_grid(call, domain), **where), PLACES
+            )
 
         losses[epsilon] = largest_log_ratio(draws_of, ((a, b) for a, b, _ in neighbours(3, 4)))
     check(call, losses)
 
 
-@pytest.mark.parametrize("call", [c for c in TABLES if c not in WITH_INTERVALS], ids=str)
-def test_what_is_called_bounded_is_bounded(call):
+@pytest.mark.parametrize(
+    ("call", "domain"), [p for p in ON_DOMAINS if "interval" not in p.values[0].parameters]
+)
+def test_what_is_called_bounded_is_bounded(call, domain):
     """The log-ratios of all outputs lie within epsilon of each other: composition then charges a
     quarter. What is not called so needs its whole charge."""
     epsilon = 9.0
 
     @cache
     def draws_of(data):
-        return laws(lambda: call([RECORDS[i] for i in data], epsilon=epsilon, bounds=FINE), PLACES)
+        rows = [RECORDS[i] for i in data]
+        return laws(lambda: call(rows, epsilon=epsilon, **on_grid(call, domain)), PLACES)
 
     widest = 0.0
     for here, there, _ in neighbours(3, 4):
         least, most = log_ratios(draws_of(here), draws_of(there))
         widest = max(widest, most - least)
-    parts = call([1.0], epsilon=epsilon, bounds=FINE).loss.parts
+    parts = call([1.0], epsilon=epsilon, **on_grid(call, domain)).loss.parts
     bounded = all(part.family == "bounded-range" for part in parts)
     assert bounded == (widest <= epsilon * WITHIN)
 
@@ -221,12 +241,13 @@ def frame_of(rows):
     return pl.DataFrame(rows, schema=schema, orient="row")
 
 
-@pytest.mark.parametrize("call", TABLES, ids=str)
-def test_one_row_in_one_of_two_groups_through_the_verb(call):
+@pytest.mark.parametrize(("call", "domain"), ON_DOMAINS)
+def test_one_row_in_one_of_two_groups_through_the_verb(call, domain):
     """All groups together are one release; a row that counted in two of them, or in none, would
     show."""
     epsilon = FEW_ROWS_EPSILON.get(call.entry.name, 9.0)
-    where = {"column": "x", "by": "g", "keys": ["b", "a"], "epsilon": epsilon, "bounds": FINE}
+    where = {"column": "x", "by": "g", "keys": ["b", "a"], "epsilon": epsilon}
+    where |= on_grid(call, domain)
 
     def draws_of(data):
         rows = frame_of([(*ROWS[i], 0) for i in data])
@@ -261,9 +282,7 @@ def people_draws(call, rows, order, **given):
     are chosen."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(people, "np", Ordered(order))
-        return laws(
-            lambda: call(frame_of(rows), column="x", unit="p", bounds=FINE, **given), PLACES
-        )
+        return laws(lambda: call(frame_of(rows), column="x", unit="p", **given), PLACES)
 
 
 # Rows of several persons: value, group, person. Whoever has more rows than count is capped.
@@ -277,13 +296,13 @@ CROWDS = {
 
 @pytest.mark.parametrize("by", [{}, {"by": "g", "keys": ["a", "b"]}], ids=["all", "groups"])
 @pytest.mark.parametrize("contributions", [1, 3])
-@pytest.mark.parametrize("call", TABLES, ids=str)
-def test_one_person_with_all_their_rows_through_the_verb(call, contributions, by):
+@pytest.mark.parametrize(("call", "domain"), ON_DOMAINS)
+def test_one_person_with_all_their_rows_through_the_verb(call, domain, contributions, by):
     """Remove each person in turn. A random order of all rows is a random order of the others'
     rows, so it is enough that the laws are within epsilon for every order of all rows and the one
     that it leaves for the others."""
     epsilon = FEW_ROWS_EPSILON.get(call.entry.name, 9.0) * contributions
-    given = {"epsilon": epsilon, "contributions": contributions, **by}
+    given = {"epsilon": epsilon, "contributions": contributions, **on_grid(call, domain), **by}
     draws_of = cache(lambda rows, order: people_draws(call, rows, order, **given))
     largest = 0.0
     for rows in CROWDS.values():

@@ -26,7 +26,7 @@ def test_preview_is_the_law():
     truth = int(np.sort(AGES)[99])
     grid = Grid(0, 120, 1)
     duff = Exponential(0.5).law(Median().steps(AGES, grid))
-    ((part, mechanism),) = recipe("median", (), "best", 0.5).parts
+    ((part, mechanism),) = recipe("median", (), "best", 0.5).on(grid).parts
     best = mechanism.law(part.statistic.steps(AGES, grid))
     for name, law in (("duff", duff), ("best", best)):
         assert found.expected_error(name) == law.expected_error(truth)

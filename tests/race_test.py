@@ -4,6 +4,7 @@ with size and power.
 
 from __future__ import annotations
 
+import math
 import multiprocessing
 import threading
 from decimal import Decimal
@@ -16,7 +17,7 @@ from scipy import stats
 
 from cases import MECHANISMS, SMALL
 from duffdp import Categories, DuffError, Grid
-from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.mechanisms import Exponential, Lattice, PermuteAndFlip
 from duffdp.sampling import race as racing
 from duffdp.sampling.entropy import SYSTEM, SeededEntropy, entropy
 from duffdp.sampling.lazy_uniform import LazyUniform
@@ -25,6 +26,14 @@ from duffdp.steps import Batch, StepFunction, Tail
 
 FALSE_ALARM = 1e-9  # one in a thousand million runs of a correct sampler
 DATA = [0, 0, 1, 1, 1, 2, 3, 3, 3, 3]
+NOISES = [
+    racing.GUMBEL,
+    racing.EXPONENTIAL,
+    *(
+        racing.Noise(exponential=True, period=period, slope=Fraction(1, 2))
+        for period in (Fraction(1, 10), Fraction(1, 3), Fraction(4))
+    ),
+]
 
 
 def p_value(drawn, law, values):
@@ -73,7 +82,7 @@ def window(steps, first, last, lower=0):
     )
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, Lattice])
 @pytest.mark.parametrize(
     ("statistic", "epsilon"),
     [(Median(), 1.0), (Median("rank"), 0.8), (Median("signed"), 0.8), (Mean(), 1.2), (Mode(), 0.6)],
@@ -83,19 +92,21 @@ def test_draws_follow_the_law(mechanism, statistic, epsilon):
     check(mechanism(epsilon).draw(steps, 60_000), mechanism, epsilon, steps, range(4))
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, Lattice])
 @pytest.mark.parametrize("bits", [1, 2, 5])
 def test_refinement_is_exact(mechanism, bits):
     """Starting with hardly any bits nearly every race has to be refined, and the law is the
     same.
     """
     steps, chosen = Median().steps([3, 3, 4, 4, 4, 5, 5], Grid(0, 8, 1)), mechanism(1.0)
-    drawn = racing.races(steps, 2_000, chosen.coefficient(steps), chosen._flip, SYSTEM, bits=bits)
+    drawn = racing.races(
+        steps, 2_000, chosen.coefficient(steps), chosen.noise(Fraction(1, 2)), SYSTEM, bits=bits
+    )
     check(drawn, mechanism, 1.0, steps, range(9))
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, Lattice])
 @pytest.mark.parametrize(
     ("first", "last", "lower"), [(0, -1, 0), (4, 4, 0), (3, 5, 0), (3, 5, 2), (0, 4, 0), (0, 8, 0)]
 )
@@ -108,20 +119,24 @@ def test_every_window_gives_the_same_law(mechanism, first, last, lower):
     cut = window(steps, first, last, lower)
     drawn = [
         grid.value(i)
-        for i in racing.races(cut, 2_000, chosen.coefficient(cut), chosen._flip, SYSTEM)
+        for i in racing.races(
+            cut, 2_000, chosen.coefficient(cut), chosen.noise(Fraction(1, 2)), SYSTEM
+        )
     ]
     check(drawn, mechanism, 1.0, steps, range(9))
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, Lattice])
 def test_windows_and_few_bits_together(mechanism):
     steps, chosen = Median().steps([3, 3, 4, 4, 4, 5, 5], Grid(0, 8, 1)), mechanism(1.0)
     cut = window(steps, 3, 5)
-    drawn = racing.races(cut, 2_000, chosen.coefficient(cut), chosen._flip, SYSTEM, bits=2)
+    drawn = racing.races(
+        cut, 2_000, chosen.coefficient(cut), chosen.noise(Fraction(1, 2)), SYSTEM, bits=2
+    )
     check(drawn, mechanism, 1.0, steps, range(9))
 
 
-@pytest.mark.parametrize("mechanism", MECHANISMS)
+@pytest.mark.parametrize("mechanism", [*MECHANISMS, Lattice])
 def test_side_by_side(mechanism):
     """Many step functions in one race: each gets a draw from its own law."""
     chosen = mechanism(1.0)
@@ -131,15 +146,20 @@ def test_side_by_side(mechanism):
         Median().steps([], SMALL),
     ]
     drawn = np.array(
-        racing.race(Batch.of(kinds * 20_000), chosen.coefficient(kinds[0]), chosen._flip, SYSTEM)
+        racing.race(
+            Batch.of(kinds * 20_000),
+            chosen.coefficient(kinds[0]),
+            chosen.noise(Fraction(1, 2)),
+            SYSTEM,
+        )
     ).reshape(-1, 3)
     for i, data in enumerate([DATA, [3, 3, 3], []]):
         assert p_value(drawn[:, i], chosen.law(Median().steps(data, SMALL)), range(4)) > FALSE_ALARM
 
 
-@pytest.mark.parametrize("flip", [False, True])
+@pytest.mark.parametrize("noise", NOISES, ids=str)
 @pytest.mark.parametrize("bits", [1, 3, 8, 32, 53, 64])
-def test_bounds_of_the_first_pass_hold(flip, bits):
+def test_bounds_of_the_first_pass_hold(noise, bits):
     """The double-precision interval encloses the key whatever the undrawn bits turn out to be."""
     rng = np.random.default_rng(bits)
     top = 2**bits - 1
@@ -159,6 +179,9 @@ def test_bounds_of_the_first_pass_hold(flip, bits):
         top - 1,
         top,
     ]
+    if noise.period is not None:  # where the noise of a single candidate jumps
+        jumps = [round(math.exp(-k * float(noise.period)) * 2**bits) for k in range(1, 9)]
+        edge += [jump + near for jump in jumps for near in range(-3, 4)]
     known = np.array(
         [k for k in edge if 0 <= k <= top]
         + rng.integers(0, top, 60, endpoint=True, dtype=np.uint64).tolist(),
@@ -167,26 +190,26 @@ def test_bounds_of_the_first_pass_hold(flip, bits):
     count = np.array([1, 2, 1000, 2**40, 2**62 - 1])[rng.integers(0, 5, len(known))]
     distance = np.array([0, 1, 7, 10_000, 10**9])[rng.integers(0, 5, len(known))]
     c = Fraction(1, 20)
-    low, high = racing._keys(known, bits, count, distance, float(c), flip)
+    low, high = racing._keys(known, bits, count, distance, float(c), noise)
     for i, word in enumerate(known.tolist()):
         for more in (0, 1, 2**63, 2**64 - 2, 2**64 - 1):
             uniform = LazyUniform((word << 64) | more, bits + 64)
             contender = racing._Contender(int(distance[i]), [(uniform, int(count[i]))])
-            assert contender.key(c, flip, 0) >= Decimal(low[i]) or word == 0
-            assert contender.key(c, flip, 1) <= Decimal(high[i]) or word == top
+            assert contender.key(c, noise, 0) >= Decimal(low[i]) or word == 0
+            assert contender.key(c, noise, 1) <= Decimal(high[i]) or word == top
 
 
-@pytest.mark.parametrize("flip", [False, True])
-def test_more_bits_narrow_the_interval(flip):
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+def test_more_bits_narrow_the_interval(noise):
     uniform = LazyUniform(3, 4)
     contender = racing._Contender(5, [(uniform, 7)])
     widths = []
     for _ in range(4):
-        low, high = (contender.key(Fraction(1, 3), flip, upper) for upper in (0, 1))
+        low, high = (contender.key(Fraction(1, 3), noise, upper) for upper in (0, 1))
         assert low < high
         widths.append(high - low)
         uniform.refine(SYSTEM)
-    assert all(b < a * Decimal(10) ** -15 for a, b in pairwise(widths))
+    assert all(b < a / 10**15 for a, b in pairwise(widths))
 
 
 def test_levels_beyond_the_reach_of_doubles_can_win():
@@ -211,7 +234,7 @@ def test_levels_beyond_the_reach_of_doubles_can_win():
         def below(self, bound):
             return 0
 
-    assert racing.race(Batch.of([steps]), Fraction(1, 2), False, Rigged()) == [1]
+    assert racing.race(Batch.of([steps]), Fraction(1, 2), racing.GUMBEL, Rigged()) == [1]
 
 
 def test_a_seed_reproduces_and_the_system_does_not():

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from typing import Any
 
 import numpy as np
@@ -19,18 +19,32 @@ import duffdp.mechanisms.geometric as geometric
 import duffdp.mechanisms.joint.proposal as proposal
 import duffdp.mechanisms.mechanism as mechanism
 import duffdp.mechanisms.piecewise_laplace as piecewise_laplace
+import duffdp.mechanisms.staircase as staircase
 from duffdp.audit.neighbours import Distribution, Listed, Stepped
-from duffdp.mechanisms import Exponential, Geometric, Joint, PermuteAndFlip, PiecewiseLaplace
+from duffdp.mechanisms import (
+    Exponential,
+    Geometric,
+    Joint,
+    Lattice,
+    PermuteAndFlip,
+    PiecewiseLaplace,
+    Ranking,
+    Staircase,
+)
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.registry import HOMES
 from duffdp.rank_profile import FINEST, UNIT, part_count
 from duffdp.sampling.lazy_uniform import LazyUniform
+from duffdp.sampling.race import Noise
 from duffdp.steps import StepFunction
 
 KNOWN = {
     "exponential",
     "permute-and-flip",
+    "lattice",
     "two-sided-geometric",
+    "noisy-ranking",
+    "staircase",
     "joint-exponential",
     "piecewise-laplace",
 }
@@ -46,7 +60,7 @@ class Draw:
 
     mechanism: Any
     find_epsilon: Callable[[], float]
-    law: Callable[[], Distribution]
+    law: Callable[[], Distribution | tuple[Distribution, ...]]  # several that are independent
 
     @property
     def epsilon(self) -> float:
@@ -68,6 +82,7 @@ def recorded(places: Sequence[int] | None = None) -> Iterator[list[Draw]]:
     with pytest.MonkeyPatch.context() as patch:
         _record_races(patch, draws)
         _record_counts(patch, draws)
+        _record_staircases(patch, draws)
         _record_ladders(patch, draws)
         _record_quantiles(patch, draws, places)
         yield draws
@@ -77,12 +92,13 @@ def laws(call: Callable[[], Any], places: Sequence[int] | None = None) -> list[D
     """The laws of the independent draws that a call makes."""
     with recorded(places) as draws:
         call()
-    return [draw.law() for draw in draws]
+    found = (draw.law() for draw in draws)
+    return [part for law in found for part in (law if isinstance(law, tuple) else (law,))]
 
 
 def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
-    """Exponential and permute-and-flip: what reaches the race is the distances and the
-    coefficient."""
+    """Exponential, permute-and-flip and lattice: what reaches the race is the distances, the
+    coefficient and the noise."""
     racing: list[Any] = []
     original = Mechanism.release
 
@@ -90,11 +106,11 @@ def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
         racing.append(self)
         return original(self, batch, source)
 
-    def race(batch, c, flip, source):
+    def race(batch, c, noise, source):
         for i in range(len(batch)):
             epsilon = float(c / (batch.rate * batch.unit))
             draws.append(
-                Draw(racing[-1], lambda e=epsilon: e, lambda i=i: _race_law(batch[i], c, flip))
+                Draw(racing[-1], lambda e=epsilon: e, lambda i=i: _race_law(batch[i], c, noise))
             )
         return [0] * len(batch)
 
@@ -102,7 +118,7 @@ def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
     patch.setattr(mechanism, "race", race)
 
 
-def _race_law(steps: StepFunction, c: Any, flip: bool) -> Stepped:
+def _race_law(steps: StepFunction, c: Any, noise: Noise) -> Stepped:
     size = steps.domain.size
     if steps.tail is None:
         start, count, distance = steps.start, steps.count, steps.distance
@@ -111,29 +127,40 @@ def _race_law(steps: StepFunction, c: Any, flip: bool) -> Stepped:
         start, count = np.arange(size), np.ones(size, dtype=np.int64)
         distance = np.array([steps.distance_of(i) for i in range(size)])
     whole = StepFunction(steps.domain, start, count, distance, rate=c)
-    return Stepped(whole, (PermuteAndFlip if flip else Exponential)(1).law(whole))
+    if noise.period is not None:
+        assert noise.slope * noise.period == c
+        whole = StepFunction(steps.domain, start, count, distance, rate=noise.slope)
+        return Stepped(whole, Lattice(noise.period).law(whole))
+    return Stepped(whole, (PermuteAndFlip if noise.exponential else Exponential)(1).law(whole))
 
 
 def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
     """Geometric noise: what reaches the sampler is epsilon; every size of the noise is tried."""
-    original = Geometric.release
+    original, ranking = Geometric.release, Ranking.rank
 
     def release(self, groups, sensitivity, source):
-        return [released(self, totals, sensitivity, source) for totals in groups]
+        for totals in groups:
+            each = [listed(self, totals, i, sensitivity, source) for i in range(len(totals))]
+            (epsilon,) = {epsilon for epsilon, _ in each}
+            law = tuple(law for _, law in each)
+            draws.append(Draw(self, lambda e=epsilon: float(e), lambda law=law: law))
+        return [[0] * len(totals) for totals in groups]
 
-    def released(self, totals, sensitivity, source):
-        (count,) = totals
-        asked: list[Any] = []
+    def listed(self, totals, place, sensitivity, source):
+        """The epsilon that the noise of one of several numbers follows, and the law of its sum."""
+        count, asked = totals[place], []
 
         def with_noise(k):
-            def noise(epsilon, source):
+            def noise(epsilon, size, source):
                 asked.append(epsilon)
-                return k
+                return [k if i == place else 0 for i in range(size)]
 
             with pytest.MonkeyPatch.context() as inner:
-                inner.setattr(geometric, "two_sided_geometric", noise)
-                ((output,),) = original(self, [totals], sensitivity, source)
-                return output
+                inner.setattr(geometric, "two_sided_geometrics", noise)
+                (outputs,) = original(self, [totals], sensitivity, source)
+            others = [x for i, x in enumerate(outputs) if i != place]
+            assert others == [x for i, x in enumerate(totals) if i != place]
+            return outputs[place]
 
         found = {k: with_noise(k) for k in range(-LARGE - count, LARGE - count + 1)}
         (epsilon,) = set(asked)
@@ -142,10 +169,100 @@ def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
         for k, output in found.items():
             beyond = k in (-LARGE - count, LARGE - count)  # this much noise, or more
             law[output] += ratio ** abs(k) * (1 if beyond else 1 - ratio) / (1 + ratio)
-        draws.append(Draw(self, lambda: float(epsilon), lambda: Listed(law)))
-        return [0]
+        return epsilon, Listed(law)
+
+    def rank(self, groups, sensitivity, places, source):
+        for totals in groups:
+            asked: list[Any] = []
+
+            def noise(epsilon, size, source, asked=asked):
+                asked.append(epsilon)
+                return [0] * size
+
+            with pytest.MonkeyPatch.context() as inner:
+                inner.setattr(Geometric, "release", original)
+                inner.setattr(geometric, "two_sided_geometrics", noise)
+                ranking(self, [totals], sensitivity, places, source)
+            (epsilon,) = asked
+            law = partial(order_law, tuple(totals), float(epsilon), places)
+            draws.append(Draw(self, lambda e=epsilon: float(e), law))
+        return [list(range(places)) for _ in groups]
 
     patch.setattr(Geometric, "release", release)
+    patch.setattr(Ranking, "rank", rank)
+
+
+@cache
+def order_law(totals: tuple[int, ...], epsilon: float, places: int) -> Listed:
+    """The law of the order of the largest numbers with noise: all orders, ties split evenly."""
+    reach = math.ceil(60 / epsilon) + max(totals)
+    value = np.arange(-reach, reach + 1)
+    chance = [np.exp(-epsilon * abs(value - total)) * math.tanh(epsilon / 2) for total in totals]
+    law: Counter[tuple[int, ...]] = Counter()
+    for order in itertools.permutations(range(len(totals))):
+        # By the length of the run of equal values that ends here, and by their value.
+        runs = [chance[order[0]]]
+        for i in order[1:]:
+            above = np.cumsum(sum(runs)[::-1])[::-1] - sum(runs)
+            tied = [chance[i] * run / (t + 1) for t, run in enumerate(runs, 1)]
+            runs = [chance[i] * above, *tied]
+        law[order[:places]] += float(sum(runs).sum())
+    assert abs(sum(law.values()) - 1) < 1e-9
+    return Listed(law)
+
+
+class Stairs:
+    """The law of numbers with staircase noise, from what the sampler is given."""
+
+    def __init__(self, totals: Sequence[int], epsilon: Any, sensitivity: int, width: int) -> None:
+        self._totals, self._epsilon = totals, float(epsilon)
+        self._sensitivity, self._width = sensitivity, width
+        radii = [k * sensitivity + width for k in range(math.ceil(60 / self._epsilon) + 2)]
+        points = (2 * r - 1 if len(totals) == 1 else 2 * r * (r - 1) + 1 for r in radii)
+        weighted = (p * math.exp(-self._epsilon * k) for k, p in enumerate(points))
+        self._log_scale = math.log(math.fsum(weighted)) + math.log(-math.expm1(-self._epsilon))
+
+    def outputs(self) -> Iterator[tuple[int, ...]]:
+        """Points at both sides of the edges of the first steps, in every direction."""
+        edges = [k * self._sensitivity + self._width - side for k in range(3) for side in (0, 1)]
+        around = sorted({0, *edges, *(-edge for edge in edges)})
+        for noise in itertools.product(around, repeat=len(self._totals)):
+            yield tuple(a + b for a, b in zip(self._totals, noise, strict=True))
+
+    def log_probability(self, output: tuple[int, ...], /) -> float:
+        away = sum(abs(a - b) for a, b in zip(self._totals, output, strict=True))
+        step = -((self._width - 1 - away) // self._sensitivity) if away >= self._width else 0
+        return -self._epsilon * step - self._log_scale
+
+
+def _record_staircases(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
+    """Staircase noise: what reaches the sampler is epsilon, the sensitivity and the width."""
+    original = Staircase.release
+
+    def release(self, groups, sensitivity, source):
+        for totals in groups:
+            asked: list[Any] = []
+
+            def noise(*given, asked=asked):
+                asked.append(given)
+                return [7, 5][: given[3]]
+
+            with pytest.MonkeyPatch.context() as inner:
+                inner.setattr(staircase, "staircase", noise)
+                (outputs,) = original(self, [totals], sensitivity, source)
+            ((epsilon, sent, width, numbers, _),) = asked
+            assert numbers == len(totals)
+            exact = [a - b for a, b in zip(outputs, [7, 5], strict=False)]
+            draws.append(
+                Draw(
+                    self,
+                    lambda e=epsilon: float(e),
+                    lambda given=(exact, epsilon, sent, width): Stairs(*given),
+                )
+            )
+        return [[0] * len(totals) for totals in groups]
+
+    patch.setattr(Staircase, "release", release)
 
 
 class _Sign:

@@ -32,7 +32,7 @@ def test_what_a_release_says():
     assert (release.statistic.name, release.statistic.parameters) == ("median", {})
     assert (release.unit.kind, release.unit.column) == ("row", None)
     (part,) = release.mechanism.parts
-    assert (part.name, part.utility, part.epsilon) == ("permute-and-flip", "signed", Fraction(1, 2))
+    assert (part.name, part.utility, part.epsilon) == ("lattice", "signed", Fraction(1, 2))
     assert release.domain == Grid(0, 10, 1)
     assert release.secure
     assert float(release) == release.value
@@ -54,7 +54,7 @@ def test_facts_equal_their_text_as_in_version_0_1():
     release = duffdp.median([1, 2, 3], epsilon=0.5, bounds=(0, 10), step=1)
     assert release.statistic == "median"
     assert release.unit == "row"
-    assert release.mechanism == "permute-and-flip(signed)"
+    assert release.mechanism == "lattice(signed)"
     assert release.unit != "person"
 
 

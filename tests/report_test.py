@@ -15,6 +15,7 @@ import pytest
 import duffdp
 import release_facts
 from duffdp import Categories, DuffError, Grid
+from duffdp.report.bars import bars
 from duffdp.report.plot import plot
 from duffdp.report.values import values
 from engines import ENGINES
@@ -81,7 +82,7 @@ def test_several_numbers(page):
     )
     assert "Quantiles 0.25, 0.5" in text
     assert "Summary" in text
-    assert "two-sided geometric noise on the count" in text
+    assert "two-sided geometric noise on every count" in text
     assert "each group" not in text
     grouped = duffdp.describe(pl.DataFrame(ages), **given, by="g", keys=["a", "b"])
     text = page(grouped)
@@ -313,3 +314,67 @@ except duffdp.DuffError as error:
 def test_templates_are_shipped():
     folder = Path(duffdp.report.__file__).parent
     assert {path.name for path in folder.glob("*.jinja")} == {"page.html.jinja", "page.md.jinja"}
+
+
+COUNTED = pl.DataFrame({"x": [1.0, 5.0, 7.0, None], "g": ["a", "b", "b", "b"], "p": [1, 1, 2, 3]})
+
+
+def widths(picture):
+    return [float(x) for x in re.findall(r'<rect class="value"[^>]* width="([\d.]+)"', picture)]
+
+
+def test_counts_are_bars_from_zero():
+    """Their lengths are in proportion, and so are those of negative numbers, on the other side."""
+    release = duffdp.histogram(["a"] * 40 + ["b"] * 10, categories=["a", "b"], epsilon=400)
+    long, short = widths(bars(values(release)))
+    assert long == pytest.approx(4 * short, rel=1e-2)
+    moved = values(release)._replace(numbers=[30, -10])
+    picture = bars(moved)
+    right, left = widths(picture)
+    assert right == pytest.approx(3 * left, rel=1e-2)
+    begins = [float(x) for x in re.findall(r'<rect class="value" x="([\d.]+)"', picture)]
+    assert begins[0] == pytest.approx(begins[1] + left, abs=0.2)  # zero
+    assert widths(bars(values(release)._replace(numbers=[0, 0]))) == [0, 0]
+    one = duffdp.count([1], epsilon=1)
+    assert bars(values(one)) == ""  # one number needs no picture
+    many = duffdp.histogram([1], bins=range(60), epsilon=1)
+    assert bars(values(many)) == ""
+
+
+def test_what_counts_say(page):
+    given = {"column": "x", "epsilon": 0.5}
+    bins = duffdp.histogram(COUNTED, bins=[0, 5, 9], **given)
+    text = page(bins)
+    for words in (
+        "Histogram",
+        "Rows whose value is not missing.",
+        "a count is off by at most 6; with 99 % by at most 9. This holds for each number by itself",
+        "the bins; records outside of them are not counted: ",
+        "two-sided geometric noise on every count",
+    ):
+        assert words in text
+    assert "possible answers" not in text
+    people = page(duffdp.count(COUNTED, unit="p", epsilon=0.5))
+    assert "People: each counts once" in people
+    assert "possible" not in people
+    assert "possible" not in page(duffdp.count(COUNTED, epsilon=0.5))
+    assert "Rows, whatever is in them" in page(duffdp.count(COUNTED, epsilon=0.5))
+    rows = page(duffdp.count(COUNTED, unit="p", contributions=3, epsilon=0.5))
+    assert "Rows of people, of which at most 3 a person count" in rows
+    assert "off by at most 18" in rows
+    share = page(duffdp.share(COUNTED, between=(0, 5), **given))
+    assert "inside and outside, of which the share is made, are each off by at most 6" in share
+    assert "the ends between which records make up the share: " in share
+    listed = page(duffdp.share(COUNTED, column="g", values=["a", "b"], epsilon=1))
+    assert "the values that make up the share: a, b" in listed
+    words = page(duffdp.histogram(COUNTED, column="g", categories=["a"], epsilon=1))
+    assert "the values that are counted, and no others: a" in words
+    together = page(duffdp.histogram(COUNTED, bins=[0, 5], adds_up=True, **given))
+    assert "no bound is known" in together
+    top = page(duffdp.top(COUNTED, 2, column="g", categories=["a", "b"], epsilon=1))
+    assert "noise on the number of records of every possible answer" in top
+    assert "the 2 possible answers: a, b" in top
+    grouped = page(
+        duffdp.share(COUNTED, between=(0, 5), by="g", keys=["a", "b"], column="x", epsilon=400)
+    )
+    assert re.search(r"a \|? ?1\.0000", grouped)

@@ -14,6 +14,7 @@ from nasty import Pool
 WINDOW = 25_000  # more records than any reader looks at before it decides
 WITH_INTERVAL = ("median", "quantile")
 VERBS = ("median", "quantile", "quantiles", "mean", "trimmed_mean", "mode", "describe")
+CELLS = ("count", "share", "histogram")  # with a public set of their own
 # Bounds for each kind of value, and steps that go with them.
 _FINE, _COARSE = ["None", "1", "0.5", "7"], ["2**30", "2**40"]
 _QUESTIONS = {
@@ -124,7 +125,13 @@ class Maker:
         """A verb with its parameters for a kind of value; groups and people need columns."""
         choice, verb = self.random.choice, "mode"
         options = {"column": "'x'"} if named else {}
-        if kind == "words":
+        if self._chance(0.3):
+            verb = choice(CELLS)
+            options |= self._cells(verb, kind)
+            if verb == "count" and self._chance(0.5):
+                options.pop("column", None)
+        elif kind == "words":
+            verb = choice(["mode", "top"])
             options["categories"] = choice(["['a', 'b', 'z']", "['a', 'A', '']"])
         else:
             verb = choice(VERBS)
@@ -136,11 +143,21 @@ class Maker:
             options |= {"by": "'g'", "keys": keys}
         if named and self._chance(0.3):
             options |= {"unit": "'p'", "contributions": choice(["1", "3"])}
-        if verb != "describe" and self._chance(0.2):
+        if verb not in ("describe", "top", *CELLS) and self._chance(0.2):
             options["mechanism"] = "'duff'"
         if verb in WITH_INTERVAL and self._chance(0.3):
             options["interval"] = "0.9"
         return verb, options
+
+    def _cells(self, verb: str, kind: str) -> dict[str, str]:
+        """What a verb that counts in cells takes for a kind of value."""
+        if verb == "count":
+            return {}
+        if kind == "words":
+            listed = self.random.choice(["['a', 'b', 'z']", "['a', 'A', '']"])
+            return {"values" if verb == "share" else "categories": listed}
+        bounds, _ = self.random.choice(_QUESTIONS[kind])
+        return {"between" if verb == "share" else "bins": bounds}
 
     def _objects(self) -> Scenario:
         container = self.random.choice(list(containers.IN_MEMORY))

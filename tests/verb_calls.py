@@ -22,6 +22,10 @@ class Call:
     verb: Callable[..., duffdp.Release]
     parameters: Mapping[str, Any]
 
+    def outputs(self, **grid: Any) -> dict[str, Any]:
+        """What the verb takes of bounds and a step: nothing, if it has a public set of its own."""
+        return {} if self.entry.own_domain is not None else grid
+
     def __call__(self, data: Any, **given: Any) -> duffdp.Release:
         return self.verb(data, **self.parameters, **given)
 

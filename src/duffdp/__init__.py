@@ -8,16 +8,18 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from duffdp import mechanisms, report, research, statistics, testing
-    from duffdp.domain import Categories, Grid
+    from duffdp.domain import Bins, Categories, Grid
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.facts import MechanismFact, StatisticFact
     from duffdp.ledger import Ledger
     from duffdp.pipeline.outcome import Release
     from duffdp.pipeline.plan import Plan
+    from duffdp.pipeline.verbs.cells import count, histogram, share, top
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
     from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
-    from duffdp.pipeline.verbs.summary import describe, mean, mode, trimmed_mean
+    from duffdp.pipeline.verbs.summary import describe, mode, trimmed_mean
+    from duffdp.pipeline.verbs.sums import mean, sum
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.privacy import Loss, PrivacyUnit
     from duffdp.statistics.ladder import ladder, reach
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 from duffdp.version import __version__ as __version__
 
 __all__ = [
+    "Bins",
     "BoundsError",
     "BudgetExceeded",
     "Categories",
@@ -43,8 +46,10 @@ __all__ = [
     "StatisticFact",
     "StepFunction",
     "UnsupportedData",
+    "count",
     "describe",
     "epsilon_for",
+    "histogram",
     "ladder",
     "mean",
     "mechanisms",
@@ -57,24 +62,29 @@ __all__ = [
     "release",
     "report",
     "research",
+    "share",
     "stars",
     "statistics",
+    "sum",
     "testing",
+    "top",
     "triangles",
     "trimmed_mean",
 ]
 
 _HOME = {
-    "domain": ("Categories", "Grid"),
+    "domain": ("Bins", "Categories", "Grid"),
     "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
     "facts": ("MechanismFact", "StatisticFact"),
     "ledger": ("Ledger",),
     "pipeline.outcome": ("Release",),
     "pipeline.plan": ("Plan",),
+    "pipeline.verbs.cells": ("count", "histogram", "share", "top"),
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
     "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
-    "pipeline.verbs.summary": ("describe", "mean", "mode", "trimmed_mean"),
+    "pipeline.verbs.summary": ("describe", "mode", "trimmed_mean"),
+    "pipeline.verbs.sums": ("mean", "sum"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "privacy": ("Loss", "PrivacyUnit"),
     "statistics.ladder": ("ladder", "reach"),
@@ -91,7 +101,9 @@ def __getattr__(name: str) -> Any:
         if name in names:
             value = globals()[name] = getattr(import_module(f"duffdp.{module}"), name)
             return value
-    raise AttributeError(f"module 'duffdp' has no attribute {name!r}")
+    from duffdp.alternatives import refused
+
+    raise AttributeError(refused(name) or f"module 'duffdp' has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

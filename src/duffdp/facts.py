@@ -12,11 +12,12 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from duffdp.domain import Categories, Domain, Grid
+from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
 from duffdp.parameters import Choice, Interval, exact
 from duffdp.privacy import Loss, PrivacyUnit, Worded
 
 DAY = dt.timedelta(days=1)
+_INFINITE = ("-inf", "inf")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -47,13 +48,16 @@ class StatisticFact(Worded):
         return self.name, dict(self.parameters)
 
     def __str__(self) -> str:
-        if not self.parameters:
-            return self.name
         words = [
-            ", ".join(map(str, value)) if isinstance(value, tuple | list) else str(value)
-            for value in self.parameters.values()
+            ", ".join(map(str, value))
+            if isinstance(value, tuple | list)
+            else name
+            if value is True
+            else str(value)
+            for name, value in self.parameters.items()
+            if value is not False and value is not None
         ]
-        return f"{self.name}({', '.join(words)})"
+        return f"{self.name}({', '.join(words)})" if words else self.name
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +124,7 @@ class Facts:
     mechanism: MechanismFact
     loss: Loss
     unit: PrivacyUnit
-    domain: Domain
+    domain: PublicSet
     column: str | None = None
     by: tuple[str, ...] = ()
     keys: tuple[tuple[Any, ...], ...] = ()
@@ -177,7 +181,17 @@ def _to_interval(given: dict[str, Any] | None) -> Interval | None:
     return None if given is None else Interval(exact(given["confidence"]), given["covers"])
 
 
-def _from_domain(domain: Domain) -> dict[str, Any]:
+def _from_domain(domain: PublicSet) -> dict[str, Any]:
+    if isinstance(domain, Membership):
+        among = domain.among
+        listed = (
+            {"values": list(among)} if isinstance(among, Categories) else {"between": _ends(among)}
+        )
+        return {"kind": domain.kind, **listed}
+    if isinstance(domain, Presence):
+        return {"kind": domain.kind}
+    if isinstance(domain, Bins):
+        return {"kind": domain.kind, "bins": _ends(domain)}
     if isinstance(domain, Categories):
         return {"kind": domain.kind, "categories": list(domain)}
     step = domain.step
@@ -191,8 +205,22 @@ def _from_domain(domain: Domain) -> dict[str, Any]:
     return {"kind": domain.kind, "bounds": [domain.lower, domain.upper], "step": step}
 
 
-def _to_domain(given: dict[str, Any]) -> Domain:
+def _ends(bins: Bins) -> list[Any]:
+    """The edges of bins; JSON has no infinite numbers."""
+    infinite = {float(text): text for text in _INFINITE}
+    return [infinite.get(edge, edge) if isinstance(edge, float) else edge for edge in bins.edges]
+
+
+def _to_domain(given: dict[str, Any]) -> PublicSet:
     kind = given["kind"]
+    if kind in ("row", "present"):
+        return Presence(rows=kind == "row")
+    if "values" in given:
+        return Membership(Categories(given["values"]))
+    for name in ("bins", "between"):
+        if name in given:
+            bins = Bins(float(e) if e in _INFINITE else from_json(e, kind) for e in given[name])
+            return Membership(bins) if name == "between" else bins
     if "categories" in given:
         return Categories(given["categories"])
     lower, upper = (from_json(bound, kind) for bound in given["bounds"])

@@ -104,6 +104,18 @@ def read_k(k: Any) -> int:
     return _whole("k", k, 2, "the edges of a star. Pass for example k=2")
 
 
+def read_places(k: Any) -> int:
+    """How many of the most common values: a whole number of 1 or more."""
+    return _whole("k", k, 1, "how many values. Pass for example k=5")
+
+
+def read_flag(name: str, value: Any) -> bool:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise DuffError(f"{name} must be True or False, got {value!r:.40}.")
+    return value
+
+
 def read_contributions(contributions: Any) -> int:
     """How many rows of a person count: a whole number of 1 or more."""
     return _whole(

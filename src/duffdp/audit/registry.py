@@ -30,7 +30,8 @@ def audited() -> Iterator[Audited]:
         for example in known.examples:
             for choice in known.choices:
                 made = make_recipe(known.name, tuple(example.items()), choice, 1)
-                (part, mechanism), *others = made.parts
-                if not others and not known.of_graphs and isinstance(mechanism, Mechanism):
-                    title = known.title(made.statistic.parameters)
-                    yield Audited(title, part.statistic, type(mechanism), made.mechanism)
+                for recipe in filter(None, (made, made.coarse)):
+                    (part, mechanism), *others = recipe.parts
+                    if not others and not known.of_graphs and isinstance(mechanism, Mechanism):
+                        title = known.title(recipe.statistic.parameters)
+                        yield Audited(title, part.statistic, type(mechanism), recipe.mechanism)

@@ -11,6 +11,7 @@ from typing import Annotated, Any
 
 import typer
 
+from duffdp.alternatives import refused
 from duffdp.cli.statistics import command
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
 from duffdp.printable import visible
@@ -29,7 +30,7 @@ Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot
 Errors are one line; with --debug, anywhere on the line, the traceback follows."""
 
 STATISTICS = {known.name.replace("_", "-"): known for known in entries() if known.summary}
-OTHERS = ("release", "ledger", "preview", "epsilon-for", "audit", "paper")  # one file each
+OTHERS = ("release", "ledger", "preview", "epsilon-for", "audit", "demo", "paper")  # one file each
 COMMANDS = (*STATISTICS, *OTHERS)
 
 
@@ -90,6 +91,8 @@ def run(arguments: list[str]) -> int:
         signal.signal(number, stop)
     try:
         given = [part for part in arguments if part != "--debug"]
+        if given and (instead := refused(given[0])) is not None:
+            raise DuffError(instead)
         # To lay out all commands takes longer than the one that is meant.
         app = application(given[:1] if given and given[0] in COMMANDS else COMMANDS)
         code = app(given, prog_name="duffdp", standalone_mode=False)

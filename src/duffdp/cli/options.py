@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -18,11 +18,20 @@ class Format(StrEnum):
     parquet = "parquet"
 
 
-class Mechanism(StrEnum):
-    """Which mechanism draws."""
+# What the choices of `--mechanism` mean.
+MECHANISMS = {
+    "best": "the most accurate one",
+    "clipped": "for wide bounds, biased where tails are heavy",
+    "distance": "by dataset distance, improved",
+    "duff": "the paper's",
+}
 
-    best = "best"
-    duff = "duff"
+
+def chosen(choices: tuple[str, ...]) -> Any:
+    """The option of a statistic that can be drawn in several ways."""
+    said = " ".join(f"{name}: {MECHANISMS[name]}." for name in choices)
+    kinds = StrEnum("Mechanism", {name: name for name in choices})  # type: ignore[misc]
+    return Annotated[kinds, typer.Option("--mechanism", help=said)]
 
 
 class Covers(StrEnum):
@@ -56,6 +65,10 @@ Pipe = Annotated[
     typer.Option("--pipe", help="What the pipe holds; CSV and Parquet are told by their header."),
 ]
 Column = Annotated[str, typer.Option("--column", "-c", help="The column to summarise.")]
+AnyColumn = Annotated[
+    str | None,
+    typer.Option("--column", "-c", help="Count the rows where it is not missing; else all rows."),
+]
 Epsilon = Annotated[
     float, typer.Option("--epsilon", "-e", help="The whole privacy loss of this command.")
 ]
@@ -114,10 +127,6 @@ Covering = Annotated[
         help="What the interval holds: the answer for the data, or for the population that they "
         "were drawn from.",
     ),
-]
-Chosen = Annotated[
-    Mechanism,
-    typer.Option("--mechanism", help="best: the most accurate one. duff: the paper's."),
 ]
 Book = Annotated[
     Path | None,

@@ -123,8 +123,9 @@ def _caption(name: str, release: Release) -> str:
     unit = release.unit
     many = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
     who = unit.kind if unit.column is None else f"{unit.column} with up to {many}"
+    of = "" if release.counted is None else f" of {release.counted}"
     return (
-        f"{name or release.statistic}: epsilon {release.epsilon:.6g} for each {who}, "
+        f"{name or release.statistic}{of}: epsilon {release.epsilon:.6g} for each {who}, "
         f"{release.mechanism}{_covered(release)}"
     )
 

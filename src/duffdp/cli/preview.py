@@ -70,10 +70,11 @@ def preview(
     from duffdp import planning
     from duffdp.cli.output import check_writable, table
     from duffdp.cli.planning import question
+    from duffdp.planning.question import default_mechanisms
 
     check_writable(picture)
     asked = question(data, column, n, statistic, q, bounds, step, categories)
-    names = tuple(mechanism or ("best", "duff"))
+    names = tuple(mechanism or default_mechanisms(statistic))
     found = [
         planning.preview(epsilon=each, mechanisms=names, delta=delta, **asked)
         for each in sorted(epsilon)

@@ -30,10 +30,46 @@ PARAMETERS: dict[str, Any] = {
         float, typer.Option("--trim", help="The share that is cut off at either end, below 0.5.")
     ],
     "k": Annotated[int, typer.Option("-k", help="Edges of a star: 2 or more.")],
+    "values": Annotated[
+        str | None,
+        typer.Option(
+            "--values",
+            metavar="A,B,...",
+            help="The public values that a record is among; or @FILE, one on a line.",
+        ),
+    ],
+    "between": Annotated[
+        tuple[str, str] | None,
+        typer.Option(
+            "--between",
+            metavar="LOWER UPPER",
+            help="Two public ends, both included: numbers (-inf, inf too) or ISO dates.",
+        ),
+    ],
+    "bins": Annotated[
+        str | None,
+        typer.Option(
+            "--bins",
+            metavar="A,B,...",
+            help="The public edges of bins, rising: numbers, -inf, inf, or ISO dates; or @FILE.",
+        ),
+    ],
+    "nonnegative": Annotated[
+        bool | None,
+        typer.Option("--nonnegative/--negative", help="Whether counts below 0 become 0, as usual."),
+    ],
+    "adds_up": Annotated[
+        bool | None,
+        typer.Option("--adds-up", help="Make counts of 0 and more that add up to the noisy sum."),
+    ],
     "nodes": Annotated[
         int,
         typer.Option("--nodes", help="The public number of nodes, those without edges included."),
     ],
+}
+# What a parameter means for one statistic.
+OWN_PARAMETERS: dict[tuple[str, str], Any] = {
+    ("top", "k"): Annotated[int, typer.Option("-k", help="How many values: 1 or more.")],
 }
 
 
@@ -55,8 +91,16 @@ def command(entry: Entry) -> Callable[..., None]:
 
 def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
     needed = inspect.Parameter.empty
-    own = [(name, PARAMETERS[name], needed) for name in entry.read]
-    chosen = [("mechanism", o.Chosen, o.Mechanism.best)] if len(entry.choices) > 1 else []
+    own = [
+        (
+            name,
+            OWN_PARAMETERS.get((entry.name, name), PARAMETERS[name]),
+            None if name in entry.optional else needed,
+        )
+        for name in entry.read
+    ]
+    choices = entry.choices
+    chosen = [("mechanism", o.chosen(choices), choices[0])] if len(choices) > 1 else []
     paid = [("ledger", o.Book, None), ("dataset", o.Dataset, None), ("call_id", o.CallId, None)]
     written = [
         ("form", o.Written, o.Format.table),
@@ -72,10 +116,16 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
             *paid,
             *written,
         ]
-    outputs = (
-        [("bounds", o.Bounds, needed)]
-        if entry.outputs == "grid"
-        else [("categories", o.Listed, None), ("bounds", o.NoBounds, None)]
+    step = ("step", o.Step, None)
+    listed = ("categories", o.Listed, None)
+    outputs: dict[str, list[tuple[str, Any, Any]]] = {
+        "grid": [("bounds", o.Bounds, needed), step],
+        "grid or categories": [listed, ("bounds", o.NoBounds, None), step],
+        "own or categories": [listed],
+        "own": [],
+    }
+    column = (
+        ("column", o.AnyColumn, None) if entry.column_optional else ("column", o.Column, needed)
     )
     rows: list[tuple[str, Any, Any]] = [
         ("by", o.By, None),
@@ -89,10 +139,9 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("data", o.Data, needed),
         ("pipe", o.Pipe, None),
         *own,
-        ("column", o.Column, needed),
+        column,
         ("epsilon", o.Epsilon, needed),
-        *outputs,
-        ("step", o.Step, None),
+        *outputs[entry.outputs],
         *rows,
         *chosen,
         *paid,
@@ -124,10 +173,11 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
 
 def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
     """What the options ask for; keys and categories are still text."""
-    from duffdp.cli.values import groups, listed, value
+    from duffdp.cli.values import groups, listed, value, written_parameter
     from duffdp.pipeline.ask import Ask
 
-    name, parameters = entry.for_parameters({key: given[key] for key in entry.read})
+    own = {key: written_parameter(key, given[key]) for key in entry.read}
+    name, parameters = entry.for_parameters(own)
     options: dict[str, Any] = {
         key: given[key]
         for key in ("column", "unit", "contributions", "epsilon", "interval")

@@ -39,6 +39,17 @@ def listed(text: str) -> list[str]:
         ) from None
 
 
+def written_parameter(name: str, given: Any) -> Any:
+    """A parameter of a statistic from what was written for it: lists and pairs are text."""
+    if given is None:
+        return None
+    if name == "bins":
+        return [value(text) for text in listed(given)]
+    if name == "between":
+        return tuple(map(value, given))
+    return listed(given) if name == "values" else given
+
+
 def groups(by: list[str], keys: list[str]) -> dict[str, Any]:
     """All combinations of the keys of each column, still as text."""
     if len(keys) != len(by):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import sys
 from collections.abc import Iterable
 from decimal import Decimal, localcontext
 from fractions import Fraction
@@ -214,10 +215,46 @@ class Grid:
         """Where a number lies between the candidates of a numeric grid, exactly."""
         return (number * self._den - self._num_lo) / self._num_step
 
+    def number_at(self, place: Fraction) -> float | Decimal:
+        """The number at a place between the candidates of a numeric grid: a double, or a decimal
+        with the digits that decimals have by default.
+        """
+        found = Fraction(self._num_lo + place * self._num_step) / self._den
+        if self.kind == "decimal":
+            return Decimal(found.numerator) / Decimal(found.denominator)
+        return float(found)
+
+    @property
+    def exact_unit(self) -> Fraction:
+        """The largest number of which all candidates of a numeric grid are multiples."""
+        return Fraction(math.gcd(self._num_lo, self._num_step), self._den)
+
+    @property
+    def units(self) -> tuple[int, int]:
+        """The lower bound and the step as multiples of `exact_unit`."""
+        unit = math.gcd(self._num_lo, self._num_step)
+        return self._num_lo // unit, self._num_step // unit
+
+    def multiple(self, many: int) -> int | float | Decimal:
+        """So many times `exact_unit`, in the kind of the bounds and step; doubles end at the
+        largest of them.
+        """
+        unit = self.exact_unit
+        try:
+            return self._number(many * unit.numerator, unit.denominator)
+        except OverflowError:
+            return math.copysign(sys.float_info.max, many)
+
     @property
     def spacing(self) -> float:
         """The step as a number: in days for dates, in seconds for datetimes."""
         return self._num_step / (self._den * (1_000_000 if self.kind == "datetime" else 1))
+
+    @property
+    def whole_ends(self) -> tuple[int, int]:
+        """The first and the last candidate of a grid of whole numbers (days, microseconds)."""
+        assert self.whole_steps is not None
+        return self.whole_steps.low, self.whole_steps.high
 
     @property
     def whole(self) -> bool:
@@ -233,10 +270,12 @@ class Grid:
             index = self.double_steps.of_array(keys).astype(np.int64)
         return np.minimum(index, self.size - 1) if self.double_steps.rounds else index
 
-    def snap_float(self, keys: Keys) -> Floats:
-        """As `snap` for float64 keys, with indices in float64 (exact up to 2**50 candidates)."""
+    def snap_float(self, keys: Keys, out: Floats | None = None) -> Floats:
+        """As `snap` for float64 keys, with indices in float64 (exact up to 2**50 candidates); nan
+        stays nan.
+        """
         with np.errstate(all="ignore"):
-            return self.double_steps.of_array(keys)
+            return self.double_steps.of_array(keys, out)
 
     def parameters(self) -> dict[str, Any]:
         """What makes it, all public."""

@@ -159,12 +159,20 @@ class DoubleSteps(NamedTuple):
         """For any double but nan."""
         return min(self._place(key), self.size - 1)
 
-    def of_array(self, keys: Keys) -> Floats:
-        """For float64 without nan; indices in float64, which may be too large if this `rounds`."""
+    def of_array(self, keys: Keys, out: Floats | None = None) -> Floats:
+        """For float64, where nan stays nan; indices in float64, which may be too large if this
+        `rounds`. They are written to `out` if it is given.
+        """
+        inside = (
+            clamp(keys, self.low, self.high)
+            if out is None
+            else np.clip(keys, self.low, self.high, out=out)
+        )
+        index: Floats
         if self.shrink == 1.0:
-            index: Floats = clamp(keys, self.low, self.high) - self.low
+            index = np.subtract(inside, self.low, out=out)
         else:
-            index = clamp(keys, self.low, self.high) * self.shrink
+            index = np.multiply(inside, self.shrink, out=out)
             index -= self.low * self.shrink
         if not self.multiply:
             index /= self.factor

@@ -49,7 +49,7 @@ class DelimitedFiles:
     paths
         The files, in order.
     columns
-        Those that are needed; none stands for all of them.
+        Those that are needed; if there are none, all are known and the first one is read.
     value, kind
         The column of values, and the kind of the public domain that it is read for.
     """
@@ -74,13 +74,17 @@ class DelimitedFiles:
                 )
         names = columns or _all_names(known)
         self._fields = list(map("f{}".format, range(len(known))))
+        self._quoted = dict(zip(self._paths, quote_paths(self._paths), strict=True))
+        #: The columns and their types, which the records have no say in.
+        self.types = connection.sql(
+            f"SELECT {read_fields(((name, 'NULL::VARCHAR') for name in names), value, kind)} "
+            "WHERE false"
+        )
+        # Where no column is needed, records are, and the first field stands for them.
+        names = columns or names[:1]
         self._places = list(map(known.index, names))
         self._needed = list(map("f{}".format, self._places))
-        self._quoted = dict(zip(self._paths, quote_paths(self._paths), strict=True))
         self._select = read_fields(zip(names, self._needed, strict=True), value, kind)
-        #: The columns and their types, which the records have no say in.
-        empty = f"SELECT NULL::VARCHAR AS {', NULL::VARCHAR AS '.join(self._needed)}"
-        self.types = connection.sql(f"SELECT {self._select} FROM ({empty}) WHERE false")
 
     def rows(self) -> DuckDBPyRelation:
         """All records, parsed once for all queries that follow, in a table that may spill to

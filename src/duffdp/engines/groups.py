@@ -7,7 +7,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from duffdp.domain import Array, Categories, Grid, Ints
+from duffdp.domain import Array, Grid, Ints
 from duffdp.engines.arrays import SORTED, Column, Records, distinct, wanted
 from duffdp.engines.source import Question, Ranks
 
@@ -117,11 +117,9 @@ def by_group(records: Records, groups: Array | None, many: int, grid: Grid) -> l
     )
 
 
-def counted(
-    index: Ints, group: Array | None, many: int, categories: Categories
-) -> Iterable[Counted]:
-    """Counts of each category in each group."""
-    code = index if group is None else group * categories.size + index
-    for row in np.bincount(code, minlength=many * categories.size).reshape(many, -1):
+def counted(index: Ints, group: Array | None, many: int, size: int) -> Iterable[Counted]:
+    """Counts of each of `size` cells in each group."""
+    code = index if group is None else group * size + index
+    for row in np.bincount(code, minlength=many * size).reshape(many, -1):
         found = row.nonzero()[0]
         yield Counted(found, row[found])

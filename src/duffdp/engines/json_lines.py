@@ -37,6 +37,8 @@ class JsonLines:
         value: str | None,
         kind: str,
     ) -> None:
+        if not columns and kind == "row":
+            columns = ["row"]  # whether it is there or not, there is a record
         if not columns:
             raise UnsupportedData(
                 "JSON lines have no list of columns, so one must be named. Pass for example "

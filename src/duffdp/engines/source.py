@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import NamedTuple, Protocol
 
@@ -51,6 +52,12 @@ class Source(Tally, Protocol):
 
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
         """The wanted ranks and, if asked for, the sum of all indices."""
+
+    def clamped_sum(self, first: int, last: int) -> tuple[int, int]:
+        """How many records there are, and the sum of their indices, clamped to two candidates."""
+
+    def outside(self, centre: int, radii: Sequence[int]) -> list[int]:
+        """How many records are further than each radius from a candidate."""
 
     def rank_of(self, index: int) -> tuple[int, int]:
         """How many records lie before this candidate and how many at it."""

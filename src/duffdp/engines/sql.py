@@ -20,7 +20,6 @@ _TYPES = {
     "decimal": "DOUBLE",
     "date": "DATE",
     "datetime": "TIMESTAMP",
-    "category": "VARCHAR",
 }
 
 
@@ -50,14 +49,14 @@ def read_fields(fields: Iterable[tuple[str, str]], value: str | None, kind: str)
 
 
 def read_field(text: str, kind: str) -> str:
-    """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date",
-    "datetime" or "category".
+    """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date" or
+    "datetime"; of any other kind it stays a text.
 
     Numbers are what DuckDB casts to DOUBLE: digits with a point, an exponent, a sign, single
     underscores between digits and blanks around them; `inf` is infinite and `nan` is missing. Days
     and times are ISO 8601 alone; a time with an offset is moved to UTC, one without stays as it is.
     """
-    if kind == "category":
+    if kind not in _TYPES:
         return text
     if kind in ("date", "datetime"):
         return f"TRY_CAST({_moment(text)} AS {_TYPES[kind]})"

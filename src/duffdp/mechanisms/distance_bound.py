@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from functools import partial
 from typing import Any
 
 from duffdp.parameters import read_confidence
+from duffdp.sampling.race import Noise
 
 DIGITS = (
     80  # the number of candidates (19 digits), a rest of 1e-16 and its square, with room to spare
 )
 TINY = Decimal("1e-30")
+RARE = Decimal("1e-9")  # so many rivals are expected to win: then the first-order bound will do
 
 
-def distance_bound(candidates: int, coefficient: Fraction, flip: bool, confidence: Any) -> int:
+def distance_bound(candidates: int, coefficient: Fraction, noise: Noise, confidence: Any) -> int:
     """The least k such that an output at distance 0 up to k has at least this probability, whatever
     the data.
 
@@ -25,8 +29,8 @@ def distance_bound(candidates: int, coefficient: Fraction, flip: bool, confidenc
         Number of possible outputs; at least one of them has distance 0 or less.
     coefficient
         What one step of distance takes off the logarithm of a weight.
-    flip
-        Whether the mechanism is permute-and-flip, else the exponential mechanism.
+    noise
+        That of the mechanism, such as `Exponential(1).noise(rate)`.
     confidence
         Between 0 and 1.
 
@@ -41,23 +45,29 @@ def distance_bound(candidates: int, coefficient: Fraction, flip: bool, confidenc
     References
     ----------
     Asi and Duchi, "Instance-optimality in differential privacy" (NeurIPS 2020), for the exponential
-    mechanism; the exact worst case of both mechanisms is in `docs/theory.md`.
+    mechanism; the exact worst case of each mechanism is in `docs/theory.md`.
 
     Examples
     --------
-    >>> distance_bound(121, Fraction(1, 2), flip=False, confidence=0.95)
+    >>> from duffdp.mechanisms import Exponential, PermuteAndFlip
+    >>> half = Fraction(1, 2)
+    >>> distance_bound(121, half, Exponential(1).noise(half), confidence=0.95)
     15
-    >>> distance_bound(121, Fraction(1, 2), flip=True, confidence=0.95)
+    >>> distance_bound(121, half, PermuteAndFlip(1).noise(half), confidence=0.95)
     14
     """
-    return _least(
-        lambda k, c: _beyond(candidates, (-c * (k + 1)).exp(), flip), coefficient, confidence
-    )
+    if not noise.exponential:
+        beyond = _beyond_gumbel
+    elif noise.period is None:
+        beyond = _beyond_exponential
+    else:
+        beyond = partial(_beyond_lattice, noise.period)
+    return _least(lambda k: beyond(candidates, coefficient * (k + 1)), confidence)
 
 
 def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
-    """The same for a mean, on any grid and under both mechanisms; the distance is counted from that
-    of the closest candidate.
+    """The same for a mean, on any grid, under the exponential mechanism and permute-and-flip; the
+    distance is counted from that of the closest candidate.
 
     Parameters
     ----------
@@ -82,39 +92,60 @@ def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
     15
     """
 
-    def beyond(k: int, c: Decimal) -> Decimal:
-        ratio = (-c).exp()
-        odds = (-c * (k + 1)).exp() * (8 * (k + 1) + 12 + 8 * ratio / (1 - ratio))
+    def beyond(k: int) -> Decimal:
+        ratio = _exp(-coefficient)
+        odds = _exp(-coefficient * (k + 1)) * (8 * (k + 1) + 12 + 8 * ratio / (1 - ratio))
         return odds / (1 + odds)
 
-    return _least(beyond, coefficient, confidence)
+    return _least(beyond, confidence)
 
 
-def _least(
-    beyond: Callable[[int, Decimal], Decimal], coefficient: Fraction, confidence: Any
-) -> int:
+def _least(beyond: Callable[[int], Decimal], confidence: Any) -> int:
     """The least k at which a probability that falls with k is down to 1 - confidence."""
     with localcontext() as context:
         context.prec = DIGITS
         rest = 1 - read_confidence(confidence)
-        c = Decimal(coefficient.numerator) / Decimal(coefficient.denominator)
         low, high = -1, 1  # the rest is exceeded at `low` and kept at `high`
-        while beyond(high, c) > rest:
+        while beyond(high) > rest:
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if beyond(middle, c) <= rest else (middle, high)
+            low, high = (low, middle) if beyond(middle) <= rest else (middle, high)
         return high
 
 
-def _beyond(candidates: int, weight: Decimal, flip: bool) -> Decimal:
-    """Probability that one of the others wins, if one candidate has weight 1 and all others have
-    this weight.
-    """
+def _exp(exponent: Fraction) -> Decimal:
+    return (Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
+
+
+# Probabilities that one of the others wins, if one candidate has distance 0 and all others are so
+# many nats lighter; or, where digits run out, an upper bound that is as good.
+
+
+def _beyond_gumbel(candidates: int, nats: Fraction) -> Decimal:
+    odds = (candidates - 1) * _exp(-nats)
+    return odds / (1 + odds)
+
+
+def _beyond_exponential(candidates: int, nats: Fraction) -> Decimal:
+    weight = _exp(-nats)
     expected = candidates * weight
-    if not flip:
-        return (expected - weight) / (1 + expected - weight)
     if expected < TINY:
-        return expected / 2  # an upper bound, and the limit: the digits of 1 - weight are used up
+        return expected / 2
     # The one wins with the integral of (1 - weight y)^(candidates - 1) over y from 0 to 1.
     return 1 - (1 - (candidates * (1 - weight).ln()).exp()) / expected
+
+
+def _beyond_lattice(period: Fraction, candidates: int, nats: Fraction) -> Decimal:
+    strides = math.ceil(nats / period)
+    if strides * period == nats:  # all are on one lattice: it only breaks ties
+        return _beyond_exponential(candidates, nats)
+    # The one wins if it is k strides ahead, with probability (1 - ratio) ratio^k, and the others
+    # are not `strides` + k strides ahead.
+    ratio, weight = _exp(-period), _exp(-period * strides)
+    ahead, beyond = Decimal(1), Decimal(0)
+    while (candidates - 1) * weight > RARE:
+        lose = ((candidates - 1) * (1 - weight).ln()).exp()
+        beyond += (1 - ratio) * ahead * (1 - lose)
+        ahead, weight = ahead * ratio, weight * ratio
+    return beyond + ahead * (candidates - 1) * weight / (1 + ratio)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 from duffdp.domain import Floats
 from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.sampling.race import GUMBEL, Noise
 from duffdp.steps import StepFunction
 
 
@@ -45,7 +48,9 @@ class Exponential(Mechanism):
 
     name = "exponential"
     loss_family = "bounded-range"
-    _flip = False
+
+    def noise(self, rate: Fraction) -> Noise:
+        return GUMBEL
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         log_weight: Floats = -c * (steps.distance - steps.distance.min())

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 from duffdp.loss_family import LossFamily
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy
-from duffdp.sampling.geometric import two_sided_geometric
+from duffdp.sampling.geometric import two_sided_geometrics
 
 
 class Geometric:
@@ -35,7 +35,7 @@ class Geometric:
 
     Runtime
     -------
-    One random word and one logarithm for a number.
+    A random word or two and a logarithm for a number, all numbers at once.
 
     References
     ----------
@@ -63,9 +63,8 @@ class Geometric:
         `sensitivity` in all.
         """
         scaled = self._epsilon / sensitivity
-        return [
-            [total + two_sided_geometric(scaled, source) for total in totals] for totals in groups
-        ]
+        noise = iter(two_sided_geometrics(scaled, sum(map(len, groups)), source))
+        return [[total + next(noise) for total in totals] for totals in groups]
 
     def probability(self, total: int, output: int, sensitivity: int = 1) -> float:
         """The probability of an output for a number: not private."""

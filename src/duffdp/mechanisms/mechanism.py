@@ -1,4 +1,4 @@
-"""What the two mechanisms share: epsilon, the coefficient, the draw."""
+"""What the mechanisms on distances share: epsilon, the coefficient, the draw."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from duffdp.loss_family import LossFamily
 from duffdp.mechanisms.law import Law
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy, entropy
-from duffdp.sampling.race import race, races
+from duffdp.sampling.race import Noise, race, races
 from duffdp.steps import Batch, StepFunction
 
 
@@ -23,7 +23,6 @@ class Mechanism(ABC):
 
     name: ClassVar[str]
     loss_family: ClassVar[LossFamily]  # what totals rest on: "pure" unless more is proven
-    _flip: ClassVar[bool]
 
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = read_epsilon(epsilon)
@@ -32,6 +31,10 @@ class Mechanism(ABC):
     def coefficient(self, steps: StepFunction | Batch) -> Fraction:
         """What one step of distance takes off the logarithm of a weight: rate * epsilon * unit."""
         return steps.rate * steps.unit * self._epsilon
+
+    @abstractmethod
+    def noise(self, rate: Fraction) -> Noise:
+        """What decides beside the distance, for distances with this rate."""
 
     def draw(self, steps: StepFunction, size: int | None = None, rng: object = None) -> Any:
         """One candidate, or an array of `size` independent ones, exactly from `law(steps)`.
@@ -45,13 +48,15 @@ class Mechanism(ABC):
             return steps.domain.value(self.release(Batch.of([steps]), source)[0])
         if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 0:
             raise DuffError(f"size must be None or a whole number of 0 or more, got {size!r}.")
-        return steps.domain.values(races(steps, size, self.coefficient(steps), self._flip, source))
+        return steps.domain.values(
+            races(steps, size, self.coefficient(steps), self.noise(steps.rate), source)
+        )
 
     def release(self, batch: Batch, source: Entropy) -> list[int]:
         """The index of one candidate from each of several step functions or windows of one
         statistic, in one race.
         """
-        return race(batch, self.coefficient(batch), self._flip, source)
+        return race(batch, self.coefficient(batch), self.noise(batch.rate), source)
 
     def law(self, steps: StepFunction) -> Law:
         """The explicit law over the candidates of a whole step function."""

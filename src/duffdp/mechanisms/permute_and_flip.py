@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
 from duffdp.domain import Floats
 from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.sampling.race import EXPONENTIAL, Noise
 from duffdp.steps import StepFunction
 
 
@@ -59,7 +61,9 @@ class PermuteAndFlip(Mechanism):
 
     name = "permute-and-flip"
     loss_family = "laplace"
-    _flip = True
+
+    def noise(self, rate: Fraction) -> Noise:
+        return EXPONENTIAL
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         """P(x) = p_x times the integral over y in (0, 1) of G(y) / (1 - p_x y), G(y) = product over

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from fractions import Fraction
 
 from duffdp.errors import DuffError
 from duffdp.facts import Facts
 from duffdp.mechanisms.distance_bound import distance_bound as records_away
 from duffdp.mechanisms.distance_bound import mean_distance_bound
-from duffdp.mechanisms.permute_and_flip import PermuteAndFlip
+from duffdp.mechanisms.geometric import Geometric
+from duffdp.mechanisms.registry import mechanism
+from duffdp.statistics.cells import Cells
 from duffdp.statistics.registry import REGISTRY, entry
 
 DISTANCES = ("distance", "signed")
@@ -23,12 +26,30 @@ def distance_bound(facts: Facts, confidence: float) -> int:
             f"there is no bound on the distance of {statistic} by {facts.mechanism}, "
             "only for the distance utilities."
         )
-    flip = parts[0].name == PermuteAndFlip.name
     part = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)[0]
     rate: Fraction = part.statistic.rate
-    c = rate * parts[0].epsilon / facts.unit.contributions
-    bound = records_away(facts.domain.size, c, flip, confidence)
+    epsilon = parts[0].epsilon / facts.unit.contributions
+    c, noise = rate * epsilon, mechanism(parts[0].name)(epsilon).noise(rate)
+    bound = records_away(facts.domain.size, c, noise, confidence)
     if known.distance_bound == "mean":
         return min(bound, mean_distance_bound(c, confidence))
     # Without any record every candidate is one record away from being the quantile.
     return max(bound, 1) if known.distance_bound == "one" else bound
+
+
+def count_bound(facts: Facts, confidence: float) -> int | None:
+    """What the noise on a count does not exceed with this confidence, whatever the data; None for
+    what is no count with noise.
+    """
+    statistic, (drawn, *others) = facts.statistic, facts.mechanism.parts
+    known = REGISTRY.get(statistic.name)
+    moved = statistic.parameters.get("adds_up")  # by what the others add up to
+    if known is None or others or moved or drawn.name != Geometric.name:
+        return None
+    (part,) = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)
+    if not isinstance(part.statistic, Cells):
+        return None
+    each = float(facts.loss.epsilon / facts.unit.contributions)
+    # P(more than t) = 2 exp(-epsilon (t + 1)) / (1 + exp(-epsilon))
+    beyond = math.log(2 / ((1 - confidence) * (1 + math.exp(-each)))) / each
+    return max(0, math.ceil(beyond) - 1)

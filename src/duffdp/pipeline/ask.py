@@ -7,10 +7,11 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from duffdp.domain import Categories, Domain, Grid
+from duffdp.domain import Categories, Grid, Presence, PublicSet
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
+from duffdp.statistics.entry import Finish
 
 EVERYTHING = Selection()
 
@@ -56,12 +57,14 @@ class Ask:
         except TypeError:  # something unhashable among them: let the checks say what is wrong
             made = make_recipe(*given)
         domain = self._domain(made)
+        if not isinstance(domain, Grid) or self.step is not None or isinstance(self.bounds, Grid):
+            made.entry.check_domain(made.given, domain)  # else once the step is known
         if (self.column, self.by, self.keys, self.unit) == (None, None, None, None):
             return Checked(self, made, EVERYTHING, domain)
         where = (self.column, self.by, self.keys, self.unit, made.unit.contributions)
         return Checked(self, made, select(*where), domain)
 
-    def _domain(self, made: Recipe) -> Domain:
+    def _domain(self, made: Recipe) -> PublicSet:
         """The public outputs as far as they are known before the type of the column is."""
         if made.entry.outputs == "counts":
             return Grid(0, made.parts[0][0].statistic.most, 1)
@@ -81,19 +84,31 @@ class Ask:
                 'Pass for example categories=["yes", "no"].'
             )
         if self.categories is not None:
-            chosen = self.categories
-            return chosen if isinstance(chosen, Categories) else Categories(chosen)
+            return as_categories(self.categories)
         return bounded(self.bounds, self.step)
 
-    def _own_domain(self, made: Recipe) -> Domain:
+    def _own_domain(self, made: Recipe) -> PublicSet:
         """The public outputs of a statistic that makes them of its parameters."""
         for name in ("bounds", "step", "categories"):
-            if name not in made.entry.read and (given := getattr(self, name)) is not None:
+            listed = name == "categories" and made.entry.outputs == "own or categories"
+            given = getattr(self, name)
+            if given is not None and not listed and name not in made.entry.read:
                 raise BoundsError(
                     f"{made.entry.name} takes no {name}, got {name}={given!r:.60}. Leave it out."
                 )
         assert made.entry.own_domain is not None
-        return made.entry.own_domain(made.given)
+        own = made.entry.own_domain(made.given)
+        if made.entry.outputs == "own or categories":
+            if (own is None) == (self.categories is None):
+                given = "neither" if own is None else "both"
+                raise BoundsError(
+                    f"{made.entry.name} needs either bins or categories, got {given}. "
+                    "Pass for example bins=[0, 18, 65, 120]."
+                )
+            own = own or as_categories(self.categories)
+        assert own is not None
+        # Where no column is named, rows are counted.
+        return Presence(rows=self.column is None) if isinstance(own, Presence) else own
 
     @property
     def title(self) -> str:
@@ -114,9 +129,15 @@ class Checked:
     ask: Ask
     recipe: Recipe
     selection: Selection
-    domain: Domain
+    domain: PublicSet
 
-    def domain_for(self, integer: bool, untyped: bool) -> Domain:
+    @property
+    def finish(self) -> Finish:
+        """What is made of the numbers that are drawn."""
+        chosen = self.ask.step is not None or isinstance(self.ask.bounds, Grid)
+        return (self.recipe.finish.on_step if chosen else None) or self.recipe.finish
+
+    def domain_for(self, integer: bool, untyped: bool) -> PublicSet:
         """The public outputs for a column of this type: 1 is the default step of whole numbers."""
         domain = self.domain
         if (
@@ -126,8 +147,14 @@ class Checked:
         ):
             return domain
         if integer or (untyped and isinstance(domain.lower, int) and isinstance(domain.upper, int)):
-            return bounded(self.ask.bounds, None, integer=True)
+            domain = bounded(self.ask.bounds, None, integer=True)
+        self.recipe.entry.check_domain(self.recipe.given, domain)
         return domain
+
+
+def as_categories(given: Any) -> Categories:
+    """Categories as they are, or made of a list."""
+    return given if isinstance(given, Categories) else Categories(given)
 
 
 def bounded(bounds: Any, step: Any, integer: bool = False) -> Grid:

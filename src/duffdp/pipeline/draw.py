@@ -7,16 +7,18 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from fractions import Fraction
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
-from duffdp.domain import Domain
+from duffdp.domain import PublicSet
 from duffdp.engines.groups import BLOCK
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import Entropy
+from duffdp.statistics.cells import Top
 from duffdp.statistics.count import Count
-from duffdp.statistics.entry import Part
+from duffdp.statistics.entry import NOT_DRAWN, Part
 from duffdp.steps import Batch
 
 if TYPE_CHECKING:
@@ -32,36 +34,71 @@ NEGLIGIBLE = 20.0
 Numbers = list[list[int]]  # for each group, one number or several
 
 
-def draw(recipe: Recipe, sources: Sequence[Any], domain: Domain, entropy: Entropy) -> Numbers:
+def draw(recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Entropy) -> Numbers:
     """The numbers of every group, in the order of the columns: indices of candidates, or counts."""
     known: list[int] = []  # numbers of records, from profiles: a count needs no pass of its own
     profiled = [hasattr(part.statistic, "profile") for part, _ in recipe.parts]
     columns: dict[int, list[Sequence[int]]] = {}
+    unspent = [Fraction(0)] * len(sources)
     for place in sorted(range(len(profiled)), key=profiled.__getitem__, reverse=True):
-        columns[place] = _draw_part(*recipe.parts[place], sources, domain, entropy, known, columns)
+        part, made = recipe.parts[place]
+        if not hasattr(part.statistic, "given") and not hasattr(part.statistic, "asked"):
+            columns[place] = _draw_part(part, made, sources, domain, entropy, known)
+            continue
+        epsilon = recipe.loss.epsilon * part.share / recipe.unit.contributions
+        before = list(zip(*chain.from_iterable(map(columns.__getitem__, columns)), strict=True))
+        columns[place] = _draw_adaptively(
+            part, made, epsilon, before, unspent, sources, domain, entropy
+        )
     in_order = chain.from_iterable(map(columns.__getitem__, range(len(profiled))))
     rows = map(list, zip(*in_order, strict=True))
     return list(map(sorted, rows) if recipe.entry.sort else rows)
+
+
+def _draw_adaptively(
+    part: Part,
+    made: Any,
+    epsilon: Fraction,
+    before: Sequence[Sequence[int]],
+    unspent: list[Fraction],
+    sources: Sequence[Any],
+    domain: PublicSet,
+    entropy: Entropy,
+) -> list[Sequence[int]]:
+    """The columns of one part that depends on what was drawn `before` for each group.
+
+    A group that is not asked keeps the epsilon for the next part that it is asked.
+    """
+    statistic = part.statistic
+    pooled: dict[Fraction, Any] = {Fraction(0): made}
+    rows: list[list[int]] = []
+    for i, (source, numbers) in enumerate(zip(sources, before, strict=True)):
+        if hasattr(statistic, "asked") and not statistic.asked(numbers, epsilon):
+            unspent[i] += epsilon
+            rows.append([NOT_DRAWN] * len(part.columns))
+            continue
+        own = statistic.given(numbers) if hasattr(statistic, "given") else statistic
+        more, unspent[i] = unspent[i], Fraction(0)
+        if more not in pooled:
+            pooled[more] = type(made)(epsilon + more)
+        drawn = _draw_part(
+            replace(part, statistic=own), pooled[more], [source], domain, entropy, []
+        )
+        row = [number for (number,) in drawn]
+        rows.append(row + [NOT_DRAWN] * (len(part.columns) - len(row)))
+    return list(zip(*rows, strict=True))
 
 
 def _draw_part(
     part: Part,
     mechanism: Any,
     sources: Sequence[Any],
-    domain: Domain,
+    domain: PublicSet,
     entropy: Entropy,
     known: list[int],
-    earlier: dict[int, list[Sequence[int]]],
 ) -> list[Sequence[int]]:
     """The columns of one part, each with a number for every group."""
     statistic = part.statistic
-    if hasattr(statistic, "given"):
-        before = zip(*chain.from_iterable(earlier[i] for i in sorted(earlier)), strict=True)
-        each = [
-            _draw_part(replace(part, statistic=own), mechanism, [source], domain, entropy, [], {})
-            for own, source in zip(map(statistic.given, before), sources, strict=True)
-        ]
-        return [list(chain.from_iterable(column)) for column in zip(*each, strict=True)]
     if hasattr(statistic, "profile"):
         found = []
         for source in sources:
@@ -72,7 +109,11 @@ def _draw_part(
     if hasattr(statistic, "totals"):
         exact = [(count,) for count in known if isinstance(statistic, Count)]
         exact = exact or [statistic.totals(source, domain) for source in sources]
-        noisy = mechanism.release(exact, statistic.sensitivity(domain), entropy)
+        sensitivity = statistic.sensitivity(domain)
+        if isinstance(statistic, Top):
+            noisy = mechanism.rank(exact, sensitivity, statistic.k, entropy)
+        else:
+            noisy = mechanism.release(exact, sensitivity, entropy)
         return list(zip(*noisy, strict=True))
     if hasattr(statistic, "ladder"):
         ladders = [statistic.ladder(edges) for edges in sources]

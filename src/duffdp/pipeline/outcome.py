@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from duffdp.domain import Domain
+from duffdp.domain import Grid, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
 from duffdp.ledger.charge import Result
@@ -15,7 +15,7 @@ from duffdp.parameters import Covers
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Column
+from duffdp.statistics.entry import Column, Finish
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.version import __version__
 
@@ -106,7 +106,7 @@ class Release:
         return self.facts.unit.contributions
 
     @property
-    def domain(self) -> Domain:
+    def domain(self) -> PublicSet:
         return self.facts.domain
 
     @property
@@ -151,9 +151,10 @@ class Release:
         """For each group, whether its interval is all that could come out: there were too few
         records to tell more.
         """
-        if self.facts.interval is None:
+        domain = self.domain
+        if self.facts.interval is None or not isinstance(domain, Grid):
             return [False for _ in self.cells]
-        whole = tuple(self.domain.value(place) for place in (0, self.domain.size - 1))
+        whole = tuple(domain.value(place) for place in (0, domain.size - 1))
         return [row[1:] == whole for row in self.cells]
 
     @property
@@ -166,6 +167,18 @@ class Release:
         """What it is called on a page: "Median", "Quantile 0.9"."""
         fact = self.statistic
         return entry(fact.name).title(fact.parameters) if fact.name in REGISTRY else fact.name
+
+    @property
+    def counted(self) -> str | None:
+        """What its counts are numbers of: "rows", "people", or rows of people, so many each at
+        most; None for other releases.
+        """
+        if self.unit.kind == "edge" or {column.kind for column in self.columns} != {"count"}:
+            return None
+        if self.unit.kind == "row":
+            return "rows"
+        many = self.contributions
+        return "people" if many == 1 else f"rows of people, at most {many} each"
 
     def __float__(self) -> float:
         return float(self.value)
@@ -182,6 +195,7 @@ class Release:
         value = "" if self.grouped else f": {self.value!r}"
         if self.facts.interval is not None and not self.grouped:
             value += f" ({self.low!r} to {self.high!r})"
+        value += "" if self.counted is None else f" {self.counted}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         cost = f"epsilon={self.epsilon:g} for each {self.unit}"
         return f"<Release {what}{value}, {cost}{groups}{seeded}>"
@@ -293,9 +307,7 @@ class Release:
             kind = facts.domain.kind
             cells = tuple(
                 tuple(
-                    from_json(item, kind)
-                    if column.kind == "candidate" and kind != "category"
-                    else item
+                    from_json(item, kind) if column.kind != "count" and kind != "category" else item
                     for item, column in zip(row, columns, strict=True)
                 )
                 for row in rows
@@ -320,12 +332,12 @@ class Release:
         return json.dumps(self.to_dict())
 
 
-def released(recipe: Recipe, facts: Facts, result: Result, data: Any) -> Release:
+def released(recipe: Recipe, finish: Finish, facts: Facts, result: Result, data: Any) -> Release:
     """The release of drawn numbers: candidates as values, in the shape of the statistic or as a
     frame like the data.
     """
-    columns, domain = recipe.finish.columns(facts.domain), facts.domain
-    cells = tuple(tuple(recipe.finish.values(domain, row)) for row in result.numbers)
+    columns, domain = finish.columns(facts.domain), facts.domain
+    cells = tuple(tuple(finish.values(domain, row)) for row in result.numbers)
     names = _beside(columns, facts.by)
     values = [list(column) for column in zip(*cells, strict=True)]
     value: Any
@@ -339,13 +351,16 @@ def released(recipe: Recipe, facts: Facts, result: Result, data: Any) -> Release
 
 
 def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
-    """The names of value columns in a frame that has key columns as well."""
-    names: list[str] = []
+    """The names of value columns in a frame that has key columns as well; some engines do not tell
+    upper from lower case.
+    """
+    names, taken = [], {name.casefold() for name in by}
     for column in columns:
         name = column.name
-        while name in by:
+        while name.casefold() in taken:
             name += "_value"
         names.append(name)
+        taken.add(name.casefold())
     return names
 
 

@@ -146,7 +146,7 @@ class Plan:
                 found[name] = (
                     _facts(checked) if source is None else self._prepared(ask, source).facts
                 )
-            columns = checked.recipe.finish.columns(checked.domain)
+            columns = checked.finish.columns(checked.domain)
             numbers = len(columns) if checked.recipe.interval is None else 1  # ends beside values
             rows[name] = numbers * max(len(checked.selection.keys), 1)
         book = self._ledger(ledger)
@@ -185,7 +185,7 @@ class Plan:
 
 def _facts(checked: Checked) -> Facts:
     """What is known of a release without its data."""
-    made, selection = checked.recipe, checked.selection
+    made, selection = checked.recipe.on(checked.domain), checked.selection
     return Facts(
         statistic=made.statistic,
         mechanism=made.mechanism,

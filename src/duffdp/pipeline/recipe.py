@@ -5,16 +5,23 @@ share.
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
+from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
-from duffdp.mechanisms.registry import mechanism
-from duffdp.parameters import Interval, read_contributions, read_epsilon, read_interval
+from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON, mechanism
+from duffdp.parameters import (
+    Choice,
+    Interval,
+    read_contributions,
+    read_epsilon,
+    read_interval,
+)
 from duffdp.privacy import Loss, LossPart, PrivacyUnit
 from duffdp.statistics.entry import Entry, Finish, Part, as_numbered
 from duffdp.statistics.own import own_entry
@@ -35,7 +42,12 @@ class Recipe:
     unit: PrivacyUnit
     given: dict[str, Any]  # the checked parameters
     finish: Finish
-    interval: Interval | None
+    interval: Interval | None = None
+    coarse: Recipe | None = None  # the same for a domain with few candidates, if that differs
+
+    def on(self, domain: PublicSet) -> Recipe:
+        """The recipe for this domain: by how many candidates it has, which is public."""
+        return self if self.coarse is None or domain.size > COARSE else self.coarse
 
 
 def make_recipe(
@@ -69,11 +81,42 @@ def make_recipe(
             'Pass for example unit="person_id".'
         )
     wanted = read_interval(interval, covers)
+    unit = PrivacyUnit("row")
+    if known.of_graphs:
+        unit = PrivacyUnit("edge")
+    elif person is not None:
+        unit = PrivacyUnit("person", person, contributions)
     if wanted is None:
         parts = known.parts(checked, choice)
         finish = known.finish(checked, choice) or as_numbered(parts)
     else:
         parts, finish = _with_interval(known, checked, choice, wanted, total, contributions)
+    made = _with_parts(known, parts, choice, total, unit, checked, finish, wanted)
+    coarse = tuple(_on_coarse_domain(part, total * part.share / contributions) for part in parts)
+    if coarse == parts:
+        return made
+    few = _with_parts(known, coarse, choice, total, unit, checked, finish, wanted)
+    return replace(made, coarse=few)
+
+
+def _on_coarse_domain(part: Part, epsilon: Fraction) -> Part:
+    """What draws where candidates are few."""
+    if part.on_coarse_domain is None or epsilon < LEAST_EPSILON:
+        return part
+    return replace(part, mechanism=part.on_coarse_domain)
+
+
+def _with_parts(
+    known: Entry,
+    parts: tuple[Part, ...],
+    choice: Choice,
+    total: Fraction,
+    unit: PrivacyUnit,
+    checked: dict[str, Any],
+    finish: Finish,
+    wanted: Interval | None,
+) -> Recipe:
+    contributions = unit.contributions
     # A person with m rows moves a distance by up to m: the same as one row at epsilon / m.
     drawing = tuple(
         (part, mechanism(part.mechanism)(total * part.share / contributions)) for part in parts
@@ -90,12 +133,8 @@ def make_recipe(
         LossPart(family, share * many * total, many, contributions)
         for (family, share), many in draws.items()
     )
-    said = StatisticFact(known.name, {name: _said(value) for name, value in checked.items()})
-    unit = PrivacyUnit("row")
-    if known.of_graphs:
-        unit = PrivacyUnit("edge")
-    elif person is not None:
-        unit = PrivacyUnit("person", person, contributions)
+    own = (item for item in checked.items() if item[0] not in known.said_by_domain)
+    said = StatisticFact(known.name, {name: _said(value) for name, value in own})
     loss = Loss(total, parts=losses)
     how = MechanismFact(choice, facts)
     return Recipe(known, drawing, said, how, loss, unit, checked, finish, wanted)

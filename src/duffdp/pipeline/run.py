@@ -9,17 +9,19 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Domain
-from duffdp.engines.arrays import CategoryColumn, Column, Records, read
+from duffdp.domain import Presence, PublicSet
+from duffdp.engines.arrays import array_source, read
 from duffdp.engines.edges import check_edges
 from duffdp.engines.selection import is_table
 from duffdp.engines.tables import Table
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
-from duffdp.pipeline.ask import EVERYTHING, Ask, Checked
+from duffdp.pipeline.ask import EVERYTHING, Ask
 from duffdp.pipeline.draw import draw
 from duffdp.pipeline.outcome import Release, released
+from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
+from duffdp.statistics.entry import Finish
 
 if TYPE_CHECKING:
     from duffdp.ledger.ledger import Ledger
@@ -28,7 +30,7 @@ if TYPE_CHECKING:
 class Edges:
     """The edges of a graph, not read yet; what no edge could change is checked."""
 
-    def __init__(self, edges: Any, domain: Domain) -> None:
+    def __init__(self, edges: Any, domain: PublicSet) -> None:
         check_edges(edges)
         self._edges, self.domain = edges, domain
 
@@ -39,18 +41,15 @@ class Edges:
 class Array:
     """The records of an array or a list, of which the type is checked."""
 
-    def __init__(self, data: Any, domain_for: Callable[[bool, bool], Domain]) -> None:
+    def __init__(self, data: Any, domain_for: Callable[[bool, bool], PublicSet]) -> None:
         self._records = records = read(data)
-        self.domain = domain_for(records.integer, False)
-        self._column(records._replace(array=records.array[:0]))
+        domain = domain_for(records.integer, False)
+        # The records of an array are its values, which may be missing.
+        self.domain = Presence() if isinstance(domain, Presence) else domain
+        array_source(records._replace(array=records.array[:0]), self.domain)
 
     def sources(self, source: Entropy) -> list[Any]:
-        return [self._column(self._records)]
-
-    def _column(self, records: Records) -> CategoryColumn | Column:
-        if isinstance(self.domain, Categories):
-            return CategoryColumn(records, self.domain)
-        return Column(records, self.domain)
+        return [array_source(self._records, self.domain)]
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +58,8 @@ class Prepared:
     has been read.
     """
 
-    checked: Checked
+    recipe: Recipe
+    finish: Finish
     facts: Facts
     data: Array | Table | Edges
     entropy: Entropy
@@ -77,7 +77,7 @@ class Prepared:
             table = Array(data, domain_for)
         else:
             table = Table(data, selection, checked.domain.kind, domain_for)
-        made = checked.recipe
+        made = checked.recipe.on(table.domain)
         facts = Facts(
             statistic=made.statistic,
             mechanism=made.mechanism,
@@ -90,7 +90,7 @@ class Prepared:
             secure=source.secure,
             interval=made.interval,
         )
-        return cls(checked, facts, table, source)
+        return cls(made, checked.finish, facts, table, source)
 
 
 ANYWHERE = (None, None, None, None, 1)
@@ -151,11 +151,11 @@ def make_releases(
         result = None if paid is None else paid.earlier
         if result is None:
             counts = one.data.sources(one.entropy)
-            numbers = draw(one.checked.recipe, counts, one.data.domain, one.entropy)
+            numbers = draw(one.recipe, counts, one.data.domain, one.entropy)
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)
-        releases.append(released(one.checked.recipe, one.facts, result, one.data))
+        releases.append(released(one.recipe, one.finish, one.facts, result, one.data))
         if done is not None:
             done()
     return releases

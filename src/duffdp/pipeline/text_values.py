@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import replace
 from typing import Any
 
-from duffdp.domain import Categories
+from duffdp.domain import Categories, Membership
 from duffdp.engines.selection import is_path, narwhals
 from duffdp.engines.tables import column_types
 from duffdp.errors import DuffError
@@ -25,8 +25,12 @@ def with_values(ask: Ask, data: Any) -> Ask:
         columns = zip(selection.by, zip(*selection.keys, strict=True), strict=True)
         parts = [_values(name, types.get(name), texts) for name, texts in columns]
         ask = replace(ask, keys=list(zip(*parts, strict=True)))
-    if isinstance(domain, Categories) and selection.column is not None:
-        ask = replace(ask, categories=column_values(data, selection.column, domain))
+    if selection.column is not None:
+        if isinstance(domain, Categories):
+            ask = replace(ask, categories=column_values(data, selection.column, domain))
+        elif isinstance(domain, Membership) and isinstance(domain.among, Categories):
+            values = column_values(data, selection.column, domain.among)
+            ask = replace(ask, parameters={**ask.parameters, "values": values})
     return ask
 
 

@@ -11,7 +11,7 @@ import numpy as np
 
 from duffdp.errors import DuffError
 from duffdp.parameters import read_number
-from duffdp.planning.question import NOT_PRIVATE, SYNTHETIC, checked, made, questions
+from duffdp.planning.question import NOT_PRIVATE, SYNTHETIC, check, made, questions
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,12 +122,12 @@ def epsilon_for(
             f"within must be a finite number of 0 or more, got {within!r}. Pass for example "
             "within=1."
         )
-    checked(mechanism, statistic, 1.0, delta)
+    check(mechanism, statistic, 1.0, delta)
     asked = questions(data, statistic, q, bounds, step, categories, n, data_sets, seed)
     prepared = [(question.prepared(mechanism), question.truth) for question in asked]
 
     def misses(epsilon: float) -> bool:
-        maker = made(mechanism, statistic, epsilon, delta)
+        maker = made(mechanism, statistic, epsilon, delta, asked[0].domain)
         return (
             float(np.mean([maker.law(ready).tail(truth, within) for ready, truth in prepared]))
             > 1 - share

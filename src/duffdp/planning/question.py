@@ -9,11 +9,13 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid
-from duffdp.engines.arrays import read
+from duffdp.engines.arrays import Column, read
 from duffdp.errors import BoundsError, DuffError
+from duffdp.mechanisms.staircase import Staircase
 from duffdp.parameters import read_q
 from duffdp.pipeline.ask import bounded
 from duffdp.pipeline.recipe import Recipe, make_recipe
+from duffdp.planning.noise import Noisy, NoisyLaws
 from duffdp.research import sensitivity
 from duffdp.research.baselines import (
     ErrorExponential,
@@ -25,6 +27,7 @@ from duffdp.research.baselines import (
     SmoothPareto,
 )
 from duffdp.statistics.registry import REGISTRY, entries, entry
+from duffdp.statistics.sum import Sum
 
 # Named shapes, stretched to the bounds; on (-10, 10) the first is the standard normal distribution.
 SHAPES: dict[str, Callable[[np.random.Generator, int], Any]] = {
@@ -41,7 +44,7 @@ NOISY: dict[str, Callable[[float, float | None], Any]] = {
     "smooth-laplace": lambda epsilon, delta: SmoothLaplace(epsilon, delta),
     "smooth-laplace-log-normal": lambda epsilon, delta: SmoothLaplaceLogNormal(epsilon, delta),
 }
-RELEASED = ("best", "duff")
+RELEASED = ("best", "duff", "distance")
 MECHANISMS = (*RELEASED, "rank-exponential", *NOISY)
 
 NOT_PRIVATE = (
@@ -54,16 +57,18 @@ class Question:
     """One statistic on one data set: its truth, and what each mechanism works on."""
 
     def __init__(
-        self, values: Any, statistic: str, parameters: Mapping[str, Any], domain: Domain
+        self,
+        values: Any,
+        statistic: str,
+        parameters: Mapping[str, Any],
+        domain: Domain,
+        stepped: bool,
     ) -> None:
-        self._values, self._statistic, self._parameters, self._domain = (
-            values,
-            statistic,
-            parameters,
-            domain,
-        )
+        self._values, self._statistic, self._parameters = values, statistic, parameters
+        self.domain = domain
+        self._stepped = stepped  # whether the step was chosen
         known = entry(statistic)
-        if known.planned == "mean":
+        if known.planned in ("mean", "sum"):
             self.truth: Any = self._sensitivity().value
         else:
             (part,) = known.parts(known.checked(parameters), "duff")
@@ -72,21 +77,42 @@ class Question:
 
     def _sensitivity(self) -> sensitivity.Sensitivity:
         known = entry(self._statistic)
+        if known.planned == "sum":
+            return self._sum_sensitivity()
         found: Any = getattr(sensitivity, str(known.planned))
         if known.planned == "quantile":
             share = _share(self._parameters)
-            return found(self._values, share, self._domain)  # type: ignore[no-any-return]
-        return found(self._values, self._domain)  # type: ignore[no-any-return]
+            return found(self._values, share, self.domain)  # type: ignore[no-any-return]
+        return found(self._values, self.domain)  # type: ignore[no-any-return]
+
+    def _sum_sensitivity(self) -> sensitivity.Sensitivity:
+        """One record moves a sum by the same, whatever the others are."""
+        noisy, grid = self._noisy(Sum()), self.domain
+        assert isinstance(grid, Grid)
+        moved = float(grid.multiple(noisy.sensitivity))
+        return sensitivity.Sensitivity(float(grid.multiple(noisy.totals[0])), [moved])
+
+    def _noisy(self, statistic: Any) -> Noisy:
+        """Whole numbers that get noise."""
+        grid = self.domain
+        assert isinstance(grid, Grid)
+        totals = statistic.totals(Column(read(self._values), grid), grid)
+        moved = statistic.sensitivity(grid)
+        if isinstance(statistic, Sum):
+            return Noisy.sum_of(totals, moved, grid)
+        return Noisy.mean_of(totals, moved, grid, self._stepped or grid.timed)
 
     def prepared(self, mechanism: str) -> Any:
         """What does not depend on epsilon: the input of the mechanism."""
         if mechanism in RELEASED:
-            ((part, _),) = _recipe(self._statistic, self._parameters, mechanism, 1).parts
-            return part.statistic.steps(self._values, self._domain)
+            ((part, maker),) = _recipe(self._statistic, self._parameters, mechanism, 1).parts
+            if isinstance(maker, Staircase):
+                return self._noisy(part.statistic)
+            return part.statistic.steps(self._values, self.domain)
         if mechanism == "rank-exponential":
             ranked = RankExponential(1.0, _share(self._parameters))
-            return ranked.steps(self._values, self._domain)  # type: ignore[arg-type]
-        if isinstance(self._domain, Categories):
+            return ranked.steps(self._values, self.domain)  # type: ignore[arg-type]
+        if isinstance(self.domain, Categories):
             raise DuffError(
                 f'{mechanism!r} adds noise to a number, got categories. Use "best" or "duff".'
             )
@@ -101,7 +127,7 @@ def _recipe(statistic: str, parameters: Mapping[str, Any], mechanism: str, epsil
     return make_recipe(statistic, tuple(parameters.items()), mechanism, epsilon)
 
 
-def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> Any:
+def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None, domain: Domain) -> Any:
     """The mechanism behind a name; "best" and "duff" are what a release would use."""
     if mechanism in NOISY:
         return NOISY[mechanism](epsilon, delta)
@@ -110,22 +136,24 @@ def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> A
     examples = entry(
         statistic
     ).examples  # the law of a mechanism does not depend on parameters of the statistic
-    ((_, released),) = _recipe(statistic, examples[0], mechanism, epsilon).parts
-    return released
+    ((_, released),) = _recipe(statistic, examples[0], mechanism, epsilon).on(domain).parts
+    return NoisyLaws(released) if isinstance(released, Staircase) else released
 
 
-def checked(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> Any:
-    """The mechanism behind a name, or an error about its parameters."""
+def check(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> None:
+    """An error if there is no such mechanism for the statistic, or none with these parameters."""
     if statistic not in REGISTRY or entry(statistic).planned is None:
         plannable = [known.name for known in entries() if known.planned is not None]
         raise DuffError(f"statistic must be one of {', '.join(plannable)}, got {statistic!r}.")
-    if mechanism not in MECHANISMS:
-        raise DuffError(f"mechanism must be one of {', '.join(MECHANISMS)}, got {mechanism!r}.")
+    known = [n for n in MECHANISMS if n not in RELEASED or n in entry(statistic).choices]
+    if mechanism not in known:
+        unknown = " Measure it with releases of synthetic records." * (mechanism == "clipped")
+        raise DuffError(f"mechanism must be one of {', '.join(known)}, got {mechanism!r}.{unknown}")
     if mechanism == "rank-exponential" and entry(statistic).planned != "quantile":
         raise DuffError(
             f'"rank-exponential" is for medians and quantiles, got statistic={statistic!r}.'
         )
-    return made(mechanism, statistic, epsilon, delta)
+    made(mechanism, statistic, epsilon, delta, Grid(0, 1, 1))  # on any domain
 
 
 def questions(
@@ -155,16 +183,15 @@ def questions(
             "pass either bounds or, for a mode, categories: the public domain. For example "
             "bounds=(0, 120)."
         )
+    stepped = step is not None or isinstance(bounds, Grid)
     if not isinstance(data, str):
         if n is not None:
             raise DuffError(
                 'n goes with the name of a shape such as "normal", got records and n. Leave n out.'
             )
-        return [
-            Question(
-                data, statistic, parameters, _domain(bounds, step, categories, read(data).integer)
-            )
-        ]
+        domain = _domain(bounds, step, categories, read(data).integer)
+        known.check_domain(parameters, domain)
+        return [Question(data, statistic, parameters, domain, stepped)]
     if data not in SHAPES or categories is not None:
         raise DuffError(
             f"data must be records or, with bounds, one of {', '.join(SHAPES)}, got {data!r}."
@@ -187,9 +214,17 @@ def questions(
     low, span = float(domain.lower), float(domain.upper) - float(domain.lower)
     generators = np.random.default_rng(seed).spawn(sets)
     return [
-        Question(low + span * SHAPES[data](rng, int(n or 0)), statistic, parameters, domain)
+        Question(
+            low + span * SHAPES[data](rng, int(n or 0)), statistic, parameters, domain, stepped
+        )
         for rng in generators
     ]
+
+
+def default_mechanisms(statistic: str) -> tuple[str, ...]:
+    """What a preview compares if nothing is said: the best one, and the paper's if there is one."""
+    choices = entry(statistic).choices if statistic in REGISTRY else RELEASED
+    return tuple(name for name in ("best", "duff") if name in choices)
 
 
 def _domain(bounds: Any, step: Any, categories: Iterable[Any] | None, integer: bool) -> Domain:

@@ -8,12 +8,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
+from duffdp.domain import Categories, Grid, Membership
 from duffdp.errors import DuffError
 from duffdp.pipeline.outcome import Release
 from duffdp.printable import visible
 from duffdp.report import words
+from duffdp.report.bars import bars
 from duffdp.report.plot import plot
-from duffdp.report.values import values
+from duffdp.report.values import Values, values
 
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
 _TEMPLATES = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN}
@@ -161,9 +163,20 @@ def _section(heading: str, release: Release) -> dict[str, Any]:
         "secure": release.secure,
         "columns": found.columns,
         "rows": [[*keys, text] for keys, text in zip(found.keys, found.texts, strict=True)],
-        # The most triangles that a graph could have say nothing about how many it has.
-        "plot": "" if release.unit.kind == "edge" else plot(found, release.domain),
+        "counted": words.counted(release),
+        "plot": _picture(release, found),
     }
+
+
+def _picture(release: Release, found: Values) -> str:
+    domain = release.domain
+    if release.unit.kind == "edge":
+        return ""  # the most triangles that a graph could have say nothing about how many it has
+    if all(column.kind == "count" for column in release.columns):
+        return bars(found)
+    if isinstance(domain, Membership):
+        return bars(found, most=1)
+    return plot(found, domain) if isinstance(domain, Grid | Categories) else ""
 
 
 def _budget(ledger: Any, spent: float) -> dict[str, float]:

@@ -21,11 +21,11 @@ def plot(values: Values, domain: Domain) -> str:
     are too many to read.
     """
     values = values.on_domain()
-    if len(values.places) > MOST_ROWS or (
+    if not 0 < len(values.places) <= MOST_ROWS or (
         isinstance(domain, Categories) and domain.size > MOST_CATEGORIES
     ):
         return ""
-    labels = [_short(", ".join(keys), 28) for keys in values.keys]
+    labels = [shortened(", ".join(keys), 28) for keys in values.keys]
     left = 24 + LETTER * max(map(len, labels))
     places = [*values.places, *(end for span in values.spans if span for end in span)]
     ticks, shares = (
@@ -41,15 +41,7 @@ def plot(values: Values, domain: Domain) -> str:
         f'<svg viewBox="0 0 {WIDTH} {height}" role="img" '
         'aria-label="The released values on their public range">'
     ]
-    for share, text in ticks:
-        x = left + share * width
-        out.append(f'<line class="tick" x1="{x:.1f}" y1="{TOP - 6}" x2="{x:.1f}" y2="{base + 4}"/>')
-        half = LETTER * len(text) / 2  # a long text at the end of the axis stays inside the picture
-        anchor = "start" if x < half else "end" if x > WIDTH - half else "middle"
-        out.append(
-            f'<text class="axis" x="{x:.1f}" y="{base + 20}" '
-            f'text-anchor="{anchor}">{escape(text)}</text>'
-        )
+    out += axis([(left + share * width, text) for share, text in ticks], base)
     rows = zip(labels, values.texts, shares[: len(labels)], values.spans, strict=True)
     for i, (label, text, share, span) in enumerate(rows):
         x, y = left + share * width, TOP + ROW * (i + 0.5)
@@ -75,7 +67,21 @@ def plot(values: Values, domain: Domain) -> str:
     return "".join([*out, "</svg>"])
 
 
-def _short(text: str, most: int) -> str:
+def axis(ticks: list[tuple[float, str]], base: float) -> list[str]:
+    """Lines from top to base with what they stand for."""
+    out = []
+    for x, text in ticks:
+        out.append(f'<line class="tick" x1="{x:.1f}" y1="{TOP - 6}" x2="{x:.1f}" y2="{base + 4}"/>')
+        half = LETTER * len(text) / 2  # a long text at the end of the axis stays inside the picture
+        anchor = "start" if x < half else "end" if x > WIDTH - half else "middle"
+        out.append(
+            f'<text class="axis" x="{x:.1f}" y="{base + 20}" '
+            f'text-anchor="{anchor}">{escape(text)}</text>'
+        )
+    return out
+
+
+def shortened(text: str, most: int) -> str:
     """Text for a picture: nothing in it acts on the screen, and it is not too long."""
     text = visible(text)
     return text if len(text) <= most else text[: most - 1] + "…"
@@ -85,7 +91,9 @@ def _categories(
     domain: Categories, places: list[int], width: float
 ) -> tuple[list[tuple[float, str]], list[float]]:
     room = max(3, int(width / LETTER))
-    ticks = [((i + 0.5) / domain.size, _short(str(value), room)) for i, value in enumerate(domain)]
+    ticks = [
+        ((i + 0.5) / domain.size, shortened(str(value), room)) for i, value in enumerate(domain)
+    ]
     return ticks, [(place + 0.5) / domain.size for place in places]
 
 
@@ -101,12 +109,12 @@ def _scale(grid: Grid, places: list[int]) -> tuple[list[tuple[float, str]], list
         marks = [round(low + span * i / 3) for i in range(4)]
         return [((mark - low) / span, written(grid.value(mark), grid)) for mark in marks], shares
     first, width = float(grid.lower) + low * grid.spacing, span * grid.spacing
-    step = _nice(width / 6)
+    step = nice(width / 6)
     whole = range(math.ceil(first / step - 1e-9), math.floor((first + width) / step + 1e-9) + 1)
     return [((i * step - first) / width, f"{i * step:,.15g}") for i in whole], shares
 
 
-def _nice(rough: float) -> float:
+def nice(rough: float) -> float:
     """The next of 1, 2, 5 times a power of ten."""
     power = 10.0 ** math.floor(math.log10(rough))
     return next(power * factor for factor in (1, 2, 5, 10) if power * factor >= rough * (1 - 1e-9))

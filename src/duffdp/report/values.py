@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from duffdp.domain import Categories, Grid, Membership
 from duffdp.pipeline.outcome import Release
 from duffdp.report.words import with_interval, written
 from duffdp.statistics.registry import entry
@@ -18,6 +19,7 @@ class Values(NamedTuple):
     keys: list[list[str]]
     texts: list[str]
     places: list[int]  # -1 for what is no candidate
+    numbers: list[Any]  # the values themselves
     spans: list[tuple[int, int] | None]
 
     def on_domain(self) -> Values:
@@ -27,8 +29,14 @@ class Values(NamedTuple):
             keys=[self.keys[i] for i in kept],
             texts=[self.texts[i] for i in kept],
             places=[self.places[i] for i in kept],
+            numbers=[self.numbers[i] for i in kept],
             spans=[self.spans[i] for i in kept],
         )
+
+
+def _number(value: Any) -> str:
+    """What is no candidate: whole, or with as many digits as can matter."""
+    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
 
 
 def values(release: Release) -> Values:
@@ -40,9 +48,17 @@ def values(release: Release) -> Values:
     rows: list[tuple[list[str], Any, int]] = []
     for key, row in zip(release.keys or [()], release.cells, strict=True):
         for column, value in zip(release.columns, row, strict=True):
-            place = domain.index(value) if column.kind == "candidate" else -1
+            place = -1
+            if column.kind == "candidate":
+                assert isinstance(domain, Grid | Categories)
+                place = domain.index(value)
             rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
-    texts = [f"{value:,.10g}" if place < 0 else written(value, domain) for _, value, place in rows]
+    texts = [
+        (f"{value:.4f}" if isinstance(domain, Membership) else _number(value))  # few digits
+        if place < 0
+        else written(value, domain)
+        for _, value, place in rows
+    ]
     columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
     named = "value" if several else release.title.lower()
     return Values(
@@ -50,6 +66,7 @@ def values(release: Release) -> Values:
         [keys for keys, _, _ in rows],
         texts,
         [place for _, _, place in rows],
+        [value for _, value, _ in rows],
         [None] * len(rows),
     )
 
@@ -57,6 +74,7 @@ def values(release: Release) -> Values:
 def _with_intervals(release: Release) -> Values:
     """A row for each group, its value followed by the interval."""
     domain = release.domain
+    assert isinstance(domain, Grid)
     texts = [
         with_interval([written(each, domain) for each in row], too_few)
         for row, too_few in zip(release.cells, release.too_few(), strict=True)
@@ -67,5 +85,6 @@ def _with_intervals(release: Release) -> Values:
         [list(map(str, key)) for key in release.keys] or [[]],
         texts,
         [place for place, _, _ in places],
+        [value for value, _, _ in release.cells],
         [(low, high) for _, low, high in places],
     )

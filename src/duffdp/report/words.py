@@ -8,12 +8,18 @@ from collections.abc import Set
 from decimal import Decimal
 from typing import Any
 
-from duffdp.domain import Categories, Domain
+import numpy as np
+
+from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismPart
+from duffdp.mechanisms.staircase import Staircase
+from duffdp.pipeline.accuracy import count_bound
 from duffdp.pipeline.outcome import Release
+from duffdp.planning.noise import points
 from duffdp.privacy import UnitKind
 from duffdp.statistics.registry import entry
+from duffdp.statistics.sum import Sum
 
 _FEW = 12  # so many categories are named, more are counted
 _UTILITIES = {
@@ -22,6 +28,7 @@ _UTILITIES = {
     "or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
     "end": "how many records lie between it and the rank that the end of the interval is aimed at",
+    "outside": "how many records are further away",
     "ladder": "at least how many edges would have to be added or removed to make it true",
 }
 _UNITS: dict[UnitKind, str] = {
@@ -32,9 +39,13 @@ _UNITS: dict[UnitKind, str] = {
 _MECHANISMS = {
     "exponential": "the exponential mechanism",
     "permute-and-flip": "permute-and-flip",
+    "lattice": "permute-and-flip on a lattice, whose steps are what one record can change",
     "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
     "between the answers are from what they should be",
-    "two-sided-geometric": "two-sided geometric noise on the count",
+    "two-sided-geometric": "two-sided geometric noise on every count",
+    "noisy-ranking": "two-sided geometric noise on the number of records of every possible answer, "
+    "which are then put in order",
+    "staircase": "staircase noise on the sum of the records",
     "piecewise-laplace": "piecewise Laplace noise, as wide as one more edge could move the count",
 }
 
@@ -44,14 +55,14 @@ def number(value: float) -> str:
     return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
 
 
-def written(value: Any, domain: Domain) -> str:
+def written(value: Any, domain: PublicSet) -> str:
     """A candidate with the digits of its grid, but no finer than a millionth of the range."""
     if isinstance(value, dt.datetime):
         return value.isoformat(sep=" ")
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float | Decimal)
-        or isinstance(domain, Categories)
+        or not isinstance(domain, Grid)
     ):
         return str(value)
     if isinstance(value, int):
@@ -129,21 +140,18 @@ def assumed_public(release: Release) -> list[str]:
             f"the nodes of the graph, {nodes:,} in all",
             "the statistic, the mechanism and epsilon",
         ]
-    if isinstance(domain, Categories):
-        named = (
-            ", ".join(map(str, domain))
-            if domain.size <= _FEW
-            else "as listed in the plan of the release"
-        )
-        first = f"the {domain.size} possible answers: {named}"
+    if not isinstance(domain, Grid):
+        first = _cells(release)
     else:
         step = (
             lasting(domain.step)
             if isinstance(domain.step, dt.timedelta)
             else number(float(domain.step))
         )
+        numbers = any(column.kind == "number" for column in release.columns)
+        what = "what a record can count as" if numbers else "the possible answers"
         first = (
-            f"the possible answers: from {written(domain.lower, domain)} to "
+            f"{what}: from {written(domain.lower, domain)} to "
             f"{written(domain.upper, domain)} "
             f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest "
             "of them"
@@ -152,10 +160,48 @@ def assumed_public(release: Release) -> list[str]:
         ["the list of groups; a group without rows has an answer too"] if release.grouped else []
     )
     return [
-        first,
+        *([first] if first else []),
         *grouped,
         "the name and type of the columns, the statistic, the mechanism and epsilon",
     ]
+
+
+def _cells(release: Release) -> str:
+    """A public set that is no grid; nothing if all rows count."""
+    domain = release.domain
+    if isinstance(domain, Presence):
+        return ""
+    if isinstance(domain, Membership):
+        if isinstance(domain.among, Categories):
+            return f"the values that make up the share: {_named(domain.among)}"
+        return f"the ends between which records make up the share: {domain.among.label(0)}"
+    if isinstance(domain, Categories):
+        if all(column.kind == "candidate" for column in release.columns):
+            return f"the {domain.size} possible answers: {_named(domain)}"
+        return f"the values that are counted, and no others: {_named(domain)}"
+    assert isinstance(domain, Bins)
+    listed = [domain.label(i) for i in range(domain.size)]
+    return f"the bins; records outside of them are not counted: {_few(listed)}"
+
+
+def _named(categories: Categories) -> str:
+    return _few(list(map(str, categories)))
+
+
+def _few(texts: list[str]) -> str:
+    return ", ".join(texts) if len(texts) <= _FEW else "as listed in the plan of the release"
+
+
+def counted(release: Release) -> str:
+    """What a count counts; nothing for releases without one."""
+    if release.unit.kind == "edge" or "count" not in {column.kind for column in release.columns}:
+        return ""
+    if release.unit.kind == "row":
+        every = isinstance(release.domain, Presence) and release.domain.rows
+        return "Rows, whatever is in them." if every else "Rows whose value is not missing."
+    if release.contributions == 1:
+        return "People: each counts once, by one of their rows that was picked at random."
+    return f"Rows of people, of which at most {release.contributions} a person count."
 
 
 def mechanism(release: Release) -> str:
@@ -175,9 +221,39 @@ def _part(part: MechanismPart) -> str:
         said = f"{part.draws} draws of {said}, each with the same share of epsilon"
     if part.utility is None:
         return said
+    if part.utility == "clipped":
+        return f"{said}, each within the radius around the centre"
     return (
         f"{said}; an answer is the less likely, the larger its distance: "
         f"{_UTILITIES.get(part.utility, part.utility)}"
+    )
+
+
+def _noise(release: Release) -> str:
+    """The error of sums and means that got noise."""
+    domain, spent = release.domain, release.loss.epsilon / release.contributions
+    assert isinstance(domain, Grid)
+    if release.mechanism.asked == "clipped":
+        return (
+            "Records further from a private centre than a private radius count as if they were "
+            "that far: where a heavy tail matters the mean is biased towards the centre, and no "
+            "bound is known that does without the data."
+        )
+    if release.statistic.name == "sum":
+        moved = Sum().sensitivity(domain)
+        likely, sure = (
+            domain.multiple(math.ceil(noise))
+            for noise in np.quantile(np.abs(points(float(spent), moved, 1)), (0.95, 0.99))
+        )
+        return (
+            f"With 95 % probability it is at most {likely:,.4g} away from the sum of what the "
+            f"records count as; with 99 % at most {sure:,.4g}. This follows from what is public; "
+            "the data play no part in it."
+        )
+    steps = Staircase(spent).expected_error(domain.size - 1, numbers=2)
+    return (
+        f"On average it is off by about {number(steps * domain.spacing)} divided by the number of "
+        "records, or less, as long as there are many; their number is private."
     )
 
 
@@ -200,13 +276,29 @@ def interval(release: Release) -> str:
 
 
 def accuracy(release: Release) -> str:
-    """The error in the units of the data, if there is an interval, and in the terms of the
-    paper.
+    """The error in the units of the data, if there is an interval, and what follows from what is
+    public.
     """
-    return f"{interval(release)}{_in_records(release)}"
+    return f"{interval(release)}{_from_what_is_public(release)}"
 
 
-def _in_records(release: Release) -> str:
+def _from_what_is_public(release: Release) -> str:
+    """The error in the terms of the paper; of counts and sums, what noise adds to them."""
+    if release.mechanism.parts[-1].name == Staircase.name:
+        return _noise(release)
+    if (bound := count_bound(release.facts, 0.95)) is not None:
+        sure = count_bound(release.facts, 0.99)
+        each = " This holds for each number by itself." if len(release.cells[0]) > 1 else ""
+        each = " This holds for each group by itself." if release.grouped else each
+        what = (
+            "the numbers of records inside and outside, of which the share is made, are each"
+            if isinstance(release.domain, Membership)
+            else "a count is"
+        )
+        return (
+            f"With 95 % probability {what} off by at most {bound:,}; with 99 % by at most "
+            f"{sure:,}.{each}"
+        )
     try:
         likely, sure = release.distance_bound(0.95), release.distance_bound(0.99)
     except DuffError:

@@ -64,7 +64,14 @@ class SeededEntropy:
         return self._generator.integers(0, 2**64, size=size, dtype=np.uint64)
 
     def below(self, bound: int) -> int:
-        return int(self._generator.integers(bound))
+        if bound <= 2**63:
+            return int(self._generator.integers(bound))
+        bits = (bound - 1).bit_length()
+        size = (bits + 7) // 8
+        more = 8 * size - bits
+        while (found := int.from_bytes(self._generator.bytes(size), "big") >> more) >= bound:
+            pass
+        return found
 
 
 SYSTEM = SystemEntropy()

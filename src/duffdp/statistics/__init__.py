@@ -6,38 +6,49 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from duffdp.statistics.cells import Cells, Top
     from duffdp.statistics.count import Count
     from duffdp.statistics.ladder import Statistic
     from duffdp.statistics.mean import Mean
     from duffdp.statistics.mode import Mode
     from duffdp.statistics.quantile import Median, Quantile
     from duffdp.statistics.quantiles import Quantiles
+    from duffdp.statistics.soft_counts import SoftCounts
     from duffdp.statistics.stars import Stars
+    from duffdp.statistics.sum import Sum
     from duffdp.statistics.triangles import Triangles
     from duffdp.statistics.trimmed_mean import TrimmedMean
 
 __all__ = [
+    "Cells",
     "Count",
     "Mean",
     "Median",
     "Mode",
     "Quantile",
     "Quantiles",
+    "SoftCounts",
     "Stars",
     "Statistic",
+    "Sum",
+    "Top",
     "Triangles",
     "TrimmedMean",
 ]
 
 _HOME = {
+    "Cells": "cells",
     "Count": "count",
     "Mean": "mean",
     "Median": "quantile",
     "Mode": "mode",
     "Quantile": "quantile",
     "Quantiles": "quantiles",
+    "SoftCounts": "soft_counts",
     "Stars": "stars",
     "Statistic": "ladder",
+    "Sum": "sum",
+    "Top": "cells",
     "Triangles": "triangles",
     "TrimmedMean": "trimmed_mean",
 }

@@ -7,12 +7,13 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
-from duffdp.domain import Domain
+from duffdp.domain import PublicSet
 from duffdp.parameters import Choice, Interval
 
 Parameters = Mapping[str, Any]
 # What a released number is: a candidate of the domain, a count of records, or another number.
 NumberKind = Literal["candidate", "count", "number"]
+NOT_DRAWN = -1  # in the place of a number that a group was not asked for
 
 
 class Column(NamedTuple):
@@ -33,8 +34,14 @@ class Part:
     The statistic has what the mechanism needs, for the sources of all groups: `windows` of a step
     function, a `profile` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
     `sensitivity` by which one record moves all of them together. It may have `outputs(domain)`,
-    the candidates of its step function where they are not those that records are read on; and
-    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn.
+    the candidates of its step function where they are not those that records are read on;
+    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn; and
+    `asked(numbers, epsilon)`, whether a group is asked at all, given these numbers and the epsilon
+    of the part. If it is not, its number is -1, and the next part that the group is asked gets
+    that epsilon as well: what is spent is the same. The last part is always asked.
+
+    `on_coarse_domain` is the mechanism in the place of `mechanism` where candidates are few and
+    epsilon is not tiny (`mechanisms/registry.py`): public facts.
     """
 
     statistic: Any
@@ -43,6 +50,7 @@ class Part:
     share: Fraction = Fraction(1)
     utility: str | None = None
     kind: NumberKind = "candidate"
+    on_coarse_domain: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,11 +58,13 @@ class Finish:
     """What is made of the numbers that were drawn for a group: post-processing, which costs no
     epsilon and sees no record.
 
-    `columns` of a domain names what is released; `values` makes it of a group's numbers.
+    `columns` of a domain names what is released; `values` makes it of a group's numbers. `on_step`
+    is for callers who chose the step, if that makes a difference.
     """
 
-    columns: Callable[[Domain], tuple[Column, ...]]
-    values: Callable[[Domain, Sequence[int]], Sequence[Any]]
+    columns: Callable[[PublicSet], tuple[Column, ...]]
+    values: Callable[[PublicSet, Sequence[int]], Sequence[Any]]
+    on_step: Finish | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +86,16 @@ class Entry:
     shape
         Whether a release without groups is one value, a list of them or a dictionary.
     outputs
-        The public set: a grid, a grid or categories, the counts that a graph can have, or one that
-        the statistic makes of its own parameters.
+        The public set: a grid, a grid or categories, the counts that a graph can have, one that
+        the statistic makes of its own parameters, or that or categories.
     own_domain
-        That set, for checked parameters.
+        That set, for checked parameters; None if they do not make one.
+    check_domain
+        Refuses a public set that does not fit the checked parameters.
+    said_by_domain
+        Those of its parameters that the public set says already.
+    column_optional
+        Whether rows of a table can be meant, and no column of it.
     several
         The statistic, and its parameter, that stand for this one where its own parameter is a list.
     lines
@@ -116,8 +132,11 @@ class Entry:
     summary: str = ""
     read: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
     shape: Literal["value", "list", "dictionary"] = "value"
-    outputs: Literal["grid", "grid or categories", "counts", "own"] = "grid"
-    own_domain: Callable[[Parameters], Domain] | None = None
+    outputs: Literal["grid", "grid or categories", "counts", "own", "own or categories"] = "grid"
+    own_domain: Callable[[Parameters], PublicSet | None] | None = None
+    check_domain: Callable[[Parameters, PublicSet], None] = lambda *_: None
+    said_by_domain: frozenset[str] = frozenset()
+    column_optional: bool = False
     optional: frozenset[str] = frozenset()
     finish: Callable[[Parameters, Choice], Finish | None] = lambda *_: None
     interval: (
@@ -130,7 +149,7 @@ class Entry:
     choices: tuple[Choice, ...] = ("best", "duff")
     examples: tuple[Parameters, ...] = ({},)
     distance_bound: Literal["any", "one", "mean"] | None = None
-    planned: Literal["quantile", "mean", "mode"] | None = None
+    planned: Literal["quantile", "mean", "sum", "mode"] | None = None
 
     @property
     def of_graphs(self) -> bool:
@@ -166,10 +185,15 @@ def as_numbered(parts: Sequence[Part]) -> Finish:
     """
     columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
 
-    def values(domain: Domain, numbers: Sequence[int]) -> list[Any]:
+    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
         return [
-            domain.value(number) if column.kind == "candidate" else max(0, number)
+            _candidate(domain, number) if column.kind == "candidate" else max(0, number)
             for column, number in zip(columns, numbers, strict=True)
         ]
 
     return Finish(lambda _: columns, values)
+
+
+def _candidate(domain: PublicSet, index: int) -> Any:
+    assert hasattr(domain, "value")  # cells have counts, and no candidates
+    return domain.value(index)

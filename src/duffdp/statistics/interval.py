@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from duffdp.domain import Domain
+from duffdp.domain import Grid, PublicSet
 from duffdp.parameters import Interval
 from duffdp.statistics.entry import Column, Finish, Part
 from duffdp.statistics.interval_end import SIDES, IntervalEnd
@@ -44,8 +44,9 @@ def around_quantile(
     return (replace(value, share=VALUE_SHARE), *ends), Finish(lambda _: columns, _in_order)
 
 
-def _in_order(domain: Domain, numbers: Sequence[int]) -> list[Any]:
+def _in_order(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
     """The value and the ends: a safe end is the bound, and the value lies between them."""
+    assert isinstance(domain, Grid)
     value, low, high = numbers
     low, high = 0 if low == domain.size else low, min(high, domain.size - 1)
     low, high = min(low, high), max(low, high)

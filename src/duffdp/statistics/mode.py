@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Domain
-from duffdp.engines.arrays import CategoryColumn, Column, read
+from duffdp.domain import Domain
+from duffdp.engines.arrays import array_source, read
 from duffdp.engines.source import Question, Tally
 from duffdp.steps import Batch, StepFunction, merged
 
@@ -56,13 +56,7 @@ class Mode:
 
     def steps(self, values: Any, domain: Domain) -> StepFunction:
         """The distance of every candidate of the domain."""
-        records = read(values)
-        return self.window(
-            CategoryColumn(records, domain)
-            if isinstance(domain, Categories)
-            else Column(records, domain),
-            domain,
-        )
+        return self.window(array_source(read(values), domain), domain)
 
     def question(self, max_distance: float) -> Question:
         """What it needs to know: the counts of all values."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from fractions import Fraction
+from typing import TYPE_CHECKING
 
 from duffdp.errors import DuffError
 from duffdp.parameters import (
@@ -17,7 +18,11 @@ from duffdp.parameters import (
     read_trim,
     share_text,
 )
+from duffdp.statistics.cell_entries import ENTRIES as CELLS
 from duffdp.statistics.entry import Entry, Finish, Parameters, Part
+
+if TYPE_CHECKING:
+    from duffdp.domain import PublicSet
 
 # The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 /
 # epsilon: enough for most.
@@ -31,7 +36,10 @@ def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
 
     if choice == "duff":
         return (Part(Quantile(q), "exponential", (column,), utility="distance"),)
-    return (Part(Quantile(q, "signed"), "permute-and-flip", (column,), utility="signed"),)
+    signed = Quantile(q, "signed")
+    return (
+        Part(signed, "permute-and-flip", (column,), utility="signed", on_coarse_domain="lattice"),
+    )
 
 
 def _quantile_interval(
@@ -60,10 +68,43 @@ def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
 
 
 def _mean(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    if choice == "best":
+        from duffdp.statistics.soft_counts import SoftCounts
+
+        return (Part(SoftCounts(), "staircase", ("above", "below"), kind="number"),)
+    if choice == "clipped":
+        from duffdp.statistics.clipped_mean import clipped_parts
+
+        return clipped_parts()
     from duffdp.statistics.mean import Mean
 
     mechanism = "exponential" if choice == "duff" else "permute-and-flip"
     return (Part(Mean(), mechanism, ("mean",), utility="distance"),)
+
+
+def _mean_finish(_: Parameters, choice: Choice) -> Finish | None:
+    from duffdp.statistics.clipped_mean import CLIPPED_FINISH
+    from duffdp.statistics.soft_counts import SOFT_FINISH
+
+    return {"best": SOFT_FINISH, "clipped": CLIPPED_FINISH}.get(choice)
+
+
+def _sum(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    from duffdp.statistics.sum import Sum
+
+    return (Part(Sum(), "staircase", ("sum",), kind="number"),)
+
+
+def _sum_finish(_: Parameters, choice: Choice) -> Finish:
+    from duffdp.statistics.sum import SUM_FINISH
+
+    return SUM_FINISH
+
+
+def _no_dates(_: Parameters, domain: PublicSet) -> None:
+    from duffdp.statistics.sum import refuse_dates
+
+    refuse_dates("sum", domain)
 
 
 def _trimmed_mean(given: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -148,8 +189,20 @@ ENTRIES = (
         summary="A private mean of a column, overall or for each group.",
         parts=_mean,
         title=lambda _: "Mean",
+        finish=_mean_finish,
+        choices=("best", "clipped", "distance", "duff"),
         distance_bound="mean",
         planned="mean",
+    ),
+    Entry(
+        name="sum",
+        summary="A private sum of a column, overall or for each group.",
+        parts=_sum,
+        title=lambda _: "Sum",
+        finish=_sum_finish,
+        check_domain=_no_dates,
+        choices=("best",),
+        planned="sum",
     ),
     Entry(
         name="trimmed_mean",
@@ -179,6 +232,7 @@ ENTRIES = (
         lines="of all",
         choices=("best",),
     ),
+    *CELLS,
     Entry(
         name="triangles",
         summary="A private number of triangles of a graph; the guarantee is for one edge.",

@@ -9,19 +9,22 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Array, Categories, Ints
+from duffdp.domain import Array, Categories, Ints, Membership
 from duffdp.domain.reading import EPOCH, FINER
 from duffdp.engines.arrays.records import Records
 
 CHUNK = 2**16
 # Equal records of these types equal the same categories, so that they can be counted together.
 _COUNTED = frozenset({str, bytes, int, float, bool, type(None)})
+_NO_PYTHON_TIME = object()  # present, and equal to no category
 
 
 class CategoryColumn:
-    """The records of one array that fall into categories; others are dropped."""
+    """The records of one array that fall into categories, or among some values and elsewhere;
+    others are dropped.
+    """
 
-    def __init__(self, records: Records, categories: Categories) -> None:
+    def __init__(self, records: Records, categories: Categories | Membership) -> None:
         self._array, self._categories = records.array, categories
 
     def tally(self) -> tuple[Ints, Ints]:
@@ -46,7 +49,7 @@ def _value_counts(part: Array) -> Iterable[tuple[Any, int]]:
 
 
 def _as_python(record: Any) -> Any:
-    """A numpy scalar as the Python value it equals; None for a time that Python lacks."""
+    """A numpy scalar as the Python value it equals; None if it is missing."""
     if not issubclass(type(record), np.generic):  # isinstance would ask the record itself
         return record
     value = record.item()
@@ -55,6 +58,6 @@ def _as_python(record: Any) -> Any:
     unit, many = np.datetime_data(record.dtype)
     micros, rest = divmod(int(record.view(np.int64)) * many, FINER.get(unit, 1))
     if rest or unit not in FINER:
-        return None
+        return _NO_PYTHON_TIME
     span = dt.timedelta(microseconds=micros)
     return EPOCH + span if isinstance(record, np.datetime64) else span

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Sequence
 from fractions import Fraction
 
 import numpy as np
 
-from duffdp.domain import Array, Floats, Grid, Ints, Keys
-from duffdp.domain.reading import has_plain_unit, moments
+from duffdp.domain import Floats, Grid, Ints, Keys
+from duffdp.engines.arrays.keyed_array import CHUNK, KeyedArray
 from duffdp.engines.arrays.ranks import (
     SORTED,
     begins,
@@ -21,48 +21,21 @@ from duffdp.engines.arrays.ranks import (
 from duffdp.engines.arrays.records import Records
 from duffdp.engines.arrays.untyped import keys_on
 from duffdp.engines.source import Question, Ranks
-from duffdp.errors import UnsupportedData
 
-CHUNK = 2**16  # 512 KiB of doubles: stays in the second-level cache between the operations on it
+SUMMED = 2**17  # as CHUNK, where nothing else is kept in the cache
 PENDING = 2**19  # filtered values held before they are counted by value: 4 MiB
 DENSE = 2**12  # brackets with at most so many candidates are counted in a histogram
-_INT64, _UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
-_INT_MAX = 2**63 - 1
 
 
-def wrong_kind(dated: bool, given: str, dates: bool) -> str:
-    """What is wrong with a column that bounds do not fit."""
-    wanted, fix = (
-        ("dates or times", "numbers") if dated else ("numbers", "dates, such as 2020-01-31")
-    )
-    fits = not dated if dates else dated
-    other = f", or bounds that are {fix}" if fits else " or convert it"
-    return f"these bounds need a column of {wanted}, got {given}. Pass another column{other}."
-
-
-class Column:
+class Column(KeyedArray):
     """The records of one array on one grid, clamped and snapped one by one as they pass."""
 
     def __init__(self, records: Records, grid: Grid) -> None:
         array = records.array
         if array.dtype.kind == "O":
             array, grid = keys_on(array, grid)
-        elif array.dtype.kind not in ("M" if grid.timed else "fiub"):
-            raise UnsupportedData(
-                wrong_kind(grid.timed, f"dtype {array.dtype}", array.dtype.kind == "M")
-            )
-        elif array.dtype.kind == "M" and not has_plain_unit(array.dtype):
-            raise UnsupportedData(
-                f"times must count in a unit such as seconds, got dtype {array.dtype}. "
-                'Convert them, for example by .astype("datetime64[us]").'
-            )
-        self._array, self.grid = array, grid
-        self.integer = array.dtype.kind != "f" and grid.whole
-        # uint64 goes beyond int64, which matters only where candidates do as well.
-        unsigned = array.dtype.kind == "u" and array.dtype.itemsize == 8
-        beyond = grid.whole_steps is not None and grid.whole_steps.high > _INT_MAX
-        self._limits = _UINT64 if unsigned and beyond else _INT64
-        self._narrowed = unsigned and not beyond
+        super().__init__(array, grid)
+        self.grid = grid
 
     @property
     def size(self) -> int:
@@ -74,33 +47,11 @@ class Column:
         """Number of records, missing ones included."""
         return len(self._array)
 
-    def _chunks(self, length: int = CHUNK) -> Iterator[Keys]:
-        """Present records as keys, a cache-sized piece at a time."""
-        for begin in range(0, len(self._array), length):
-            yield self._keys(self._array[begin : begin + length])
-
-    def _keys(self, part: Array) -> Keys:
-        if part.dtype.kind == "M":
-            return moments(part, days=self.grid.kind == "date")
-        if self.integer:
-            if self._narrowed:
-                part = np.minimum(part, np.uint64(_INT_MAX))
-            return part.astype(self._limits.dtype, copy=False)
-        with np.errstate(all="ignore"):  # a record beyond all doubles is infinite, without a word
-            floating = part.dtype.kind == "f"
-            part = part.astype(np.float64, copy=False)
-            # A nan comes out on top: one reading, no copy.
-            if floating and part.size and math.isnan(part.max()):
-                return part[~np.isnan(part)]
-        return part
-
     def indices(self) -> Ints:
         """The index of every record in order, -1 for missing ones; not for columns of objects."""
-        array = self._array
-        with np.errstate(all="ignore"):
-            gone = array != array  # nan and NaT
-        index = np.full(len(array), -1, dtype=np.int64)
-        index[~gone] = self.grid.snap(self._keys(array[~gone]))
+        present, keys = self.present_keys()
+        index = np.full(len(self._array), -1, dtype=np.int64)
+        index[present] = self.grid.snap(keys)
         return index
 
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
@@ -108,12 +59,12 @@ class Column:
         ranks, total = question.ranks, question.total
         length = len(self._array)
         if length <= SORTED:
-            index = self.grid.snap(self._keys(self._array))
+            index = self.grid.snap(self.keys(self._array))
             return [ranks_of_few(index, self.size, q, reach) for q, reach in ranks], _exact_sum(
                 index
             ) if total else 0
         sample = self.grid.snap(
-            self._keys(self._array[_positions(length, max(2**11, int(length ** (2 / 3)) // 4))])
+            self.keys(self._array[_positions(length, max(2**11, int(length ** (2 / 3)) // 4))])
         )
         sample.sort()
         found: dict[int, Ranks] = {}
@@ -145,16 +96,58 @@ class Column:
     def _scan(self, gathers: list[_Gather], total: bool) -> tuple[int, int]:
         """One pass that fills the brackets: how many records, and if asked the sum of indices."""
         grid, seen, exact = self.grid, 0, 0
-        in_floats = not self.integer and grid.size <= 2**41
-        for part in self._chunks():
+        for part in self.chunks():
             seen += len(part)
             if total:
                 exact += (
-                    _float_sum(grid.snap_float(part)) if in_floats else _exact_sum(grid.snap(part))
+                    _float_sum(grid.snap_float(part)) or 0  # none is missing here
+                    if self._in_floats
+                    else _exact_sum(grid.snap(part))
                 )
             for gather in gathers:
                 gather.take(part)
         return seen, exact
+
+    @property
+    def _in_floats(self) -> bool:
+        """Whether indices are summed in doubles without error."""
+        return not self.integer and self.size <= 2**41 and not self.grid.double_steps.rounds
+
+    def clamped_sum(self, first: int, last: int) -> tuple[int, int]:
+        """How many records there are, and the sum of their indices, clamped to two candidates: one
+        pass.
+        """
+        seen = total = 0
+        everything = first <= 0 and last >= self.size - 1
+        buffer = np.empty(min(SUMMED, len(self._array)))
+        for begin in range(0, len(self._array), SUMMED):
+            part = self._array[begin : begin + SUMMED]
+            if self._in_floats and part.dtype == np.float64:
+                places = self.grid.snap_float(part, buffer[: len(part)])
+                if not everything:
+                    np.clip(places, first, last, out=places)
+                found = _float_sum(places)
+                if found is None:  # some are missing
+                    places = places[~np.isnan(places)]
+                    found = _float_sum(places)
+                seen += len(places)
+                total += found or 0
+            else:
+                index = self.grid.snap(self.keys(part))
+                seen += len(index)
+                total += _exact_sum(index if everything else np.clip(index, first, last))
+        return seen, total
+
+    def outside(self, centre: int, radii: Sequence[int]) -> list[int]:
+        """How many records are further than each radius from a candidate: one pass."""
+        counts = [0] * len(radii)
+        for part in self.chunks():
+            away = np.abs(self.grid.snap(part) - centre)
+            counts = [
+                count + int(np.count_nonzero(away > radius))
+                for count, radius in zip(counts, radii, strict=True)
+            ]
+        return counts
 
     def edges(self, low: int, high: int) -> tuple[float | None, float]:
         """The least (None: no key gets there) and the largest key of candidates `low` to `high`."""
@@ -170,7 +163,7 @@ class Column:
         """How many records lie before this candidate and how many at it: one pass."""
         least, most = self.edges(index, index)
         before = upto = 0
-        for part in self._chunks():
+        for part in self.chunks():
             before += len(part) if least is None else int(np.count_nonzero(part < least))
             upto += int(np.count_nonzero(part <= most))
         return before, upto - before
@@ -179,12 +172,12 @@ class Column:
         """Every distinct index with its count."""
         if self.size <= max(DENSE, 4 * len(self._array)) and self.size <= 2**22:
             counts = np.zeros(self.size, dtype=np.int64)
-            for part in self._chunks(max(CHUNK, self.size)):
+            for part in self.chunks(max(CHUNK, self.size)):
                 counts += np.bincount(self.grid.snap(part), minlength=self.size)
             index = counts.nonzero()[0]
             return index, counts[index]
         index = np.concatenate(
-            [self.grid.snap(part) for part in self._chunks()] or [np.empty(0, dtype=np.int64)]
+            [self.grid.snap(part) for part in self.chunks()] or [np.empty(0, dtype=np.int64)]
         )
         index.sort()
         return counted_runs(index)
@@ -283,17 +276,19 @@ class _Gather:
 
 
 def _exact_sum(index: Ints) -> int:
-    """Sum of int64 indices below 2**62 without overflow."""
+    """Sum of int64 indices from 0 to below 2**62 without overflow."""
+    if len(index) and int(index.max()) * len(index) < 2**63:
+        return int(index.sum())
     return (int((index >> 31).sum()) << 31) + int((index & (2**31 - 1)).sum())
 
 
-def _float_sum(index: Floats) -> int:
-    """Sum of whole numbers in float64: exact while the partial sums stay below 2**53."""
-    return (
-        sum(map(int, np.add.reduceat(index, np.arange(0, len(index), 2**12)).tolist()))
-        if len(index)
-        else 0
-    )
+def _float_sum(index: Floats) -> int | None:
+    """Sum of whole numbers below 2**41 in float64, 2**12 at a time: exact, for partial sums stay
+    below 2**53. None if one is missing.
+    """
+    rest = len(index) % 2**12
+    sums = [*index[rest:].reshape(-1, 2**12).sum(axis=1).tolist(), float(index[:rest].sum())]
+    return None if any(map(math.isnan, sums)) else sum(map(int, sums))
 
 
 def _positions(length: int, size: int) -> Ints:

@@ -6,24 +6,22 @@ from __future__ import annotations
 
 from typing import Any
 
-from duffdp.domain import Grid
+from duffdp.domain import Scale
 
 DAY = 86_400_000_000
 _MICROSECONDS = {"D": DAY, "s": 1_000_000, "ms": 1000, "us": 1}
 
 
-def reach(grid: Grid) -> tuple[int, int]:
+def reach(grid: Scale) -> tuple[int, int]:
     """Microseconds from a day before the grid to two days after: what lies beyond clamps to its
-    ends all the same.
+    ends, or lies outside of bins, all the same.
     """
-    steps = grid.whole_steps
-    assert steps is not None  # days and microseconds are whole
-    low, high = steps.low, steps.high
-    scale = DAY if grid.kind == "date" else 1
-    return low * scale - DAY, high * scale + 2 * DAY
+    low, high = grid.whole_ends  # days and microseconds are whole
+    each = DAY if grid.kind == "date" else 1
+    return low * each - DAY, high * each + 2 * DAY
 
 
-def ticks(nw: Any, column: Any, unit: str, grid: Grid) -> Any:
+def ticks(nw: Any, column: Any, unit: str, grid: Scale) -> Any:
     """Days for a grid of dates, microseconds for one of times; no step overflows 64 bits."""
     column = column.cast(nw.Int64)
     if grid.kind == "date":

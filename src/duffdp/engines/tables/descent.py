@@ -5,7 +5,7 @@ count these more finely.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -17,6 +17,12 @@ from duffdp.domain import Grid, Ints
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Question, Ranks
+from duffdp.engines.tables.index_sums import (
+    count_and_sum,
+    counted_outside,
+    outside_counts,
+    summed,
+)
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
 from duffdp.errors import UnsupportedData
@@ -24,8 +30,6 @@ from duffdp.errors import UnsupportedData
 BUCKETS = 2**12  # a group's buckets in one pass
 ROWS = 2**20  # rows that come back in one pass, all groups together
 EXACT = 2**17  # as few records as this are counted value by value
-PIECE = 21  # bits of an index that are summed by themselves: 2**42 of them fit 64 bits
-
 
 Answer = TypeVar("Answer")
 
@@ -39,18 +43,12 @@ class Descent:
     lazy: LazyRows
     _answers: dict[Question, list[tuple[list[Ranks], int]]] = field(default_factory=dict)
     _tallies: list[tuple[Ints, Ints]] | None = None
-    _totals: list[int] | None = None
+    _totals: list[tuple[int, int]] | None = None
 
     def ask(self, question: Question) -> list[tuple[list[Ranks], int]]:
         """The answer for every group."""
         if question not in self._answers:
-            if question.total and self._totals is None:
-                self._totals = self._sums()
-            sums = (
-                self._totals
-                if question.total and self._totals is not None
-                else [0] * self.lazy.groups
-            )
+            sums = [total for _, total in self.sums()] if question.total else [0] * self.lazy.groups
             near = self._sampled(*question.ranks[0]) if len(question.ranks) == 1 else None
             ranks = [near] if near is not None else self._descend(question.ranks)
             self._answers[question] = [
@@ -66,12 +64,35 @@ class Descent:
             self._tallies = [(index[a:b], count[a:b]) for a, b in pairwise(cut)]
         return self._tallies
 
-    def rank_of(self, group: int, index: int) -> tuple[int, int]:
-        nw, rows = self.lazy.nw, self.lazy.counted
+    def sums(self) -> list[tuple[int, int]]:
+        """The number of records of every group and the sum of their indices."""
+        if self._totals is None:
+            self._totals = self._sums()
+        return self._totals
+
+    def clamped_sum(self, group: int, first: int, last: int) -> tuple[int, int]:
+        """The same for one group, with indices clamped to two candidates."""
+        size = self.lazy.domain.size
+        if first <= 0 and last >= size - 1:
+            return self.sums()[group]
+        rows, sums = summed(self.lazy.nw, self._of_group(group), first, last, size)
+        return count_and_sum(self._fetch(rows.select(*sums)), 0)
+
+    def outside(self, group: int, centre: int, radii: Sequence[int]) -> list[int]:
+        """How many records of a group are further than each radius from a candidate."""
+        counts = counted_outside(self.lazy.nw, centre, radii)
+        return outside_counts(self._fetch(self._of_group(group).select(*counts)), radii)
+
+    def _of_group(self, group: int) -> Any:
+        """The rows of one group."""
         if self.lazy.late:
-            rows = self.lazy.joined(rows, {GROUP: [group]})
-        elif self.lazy.groups > 1:
-            rows = rows.filter(nw.col(GROUP) == group)
+            return self.lazy.joined(self.lazy.counted, {GROUP: [group]})
+        if self.lazy.groups > 1:
+            return self.lazy.counted.filter(self.lazy.nw.col(GROUP) == group)
+        return self.lazy.counted
+
+    def rank_of(self, group: int, index: int) -> tuple[int, int]:
+        nw, rows = self.lazy.nw, self._of_group(group)
         below, upto = (
             int(
                 self._fetch(rows.filter(nw.col(INDEX) < end).select(nw.len().alias(COUNT)))[COUNT][
@@ -218,35 +239,18 @@ class Descent:
             )
         return rows.filter((nw.col(INDEX) >= nw.col(LOW)) & (nw.col(INDEX) <= nw.col(HIGH)))
 
-    def _sums(self) -> list[int]:
-        """Exact sums of indices: a few bits at a time, so that no engine's integers overflow."""
-        nw = self.lazy.nw
-        names = [
-            f"piece_{i}" for i in range(-(-max(self.lazy.domain.size - 1, 1).bit_length() // PIECE))
-        ]
-        rows, rest = self.lazy.counted, nw.col(INDEX)
-        for name in names[:-1]:
-            piece = rest % 2**PIECE
-            # A multiple of a power of two below 2**62 is divided by it without error, in doubles
-            # too.
-            rows = rows.with_columns(piece.alias(name))
-            rows = rows.with_columns(
-                ((rest - piece) * 2.0**-PIECE).floor().cast(nw.Int64).alias(INDEX)
-            )
-        rows = rows.with_columns(rest.alias(names[-1]))
-        columns = [nw.col(name).sum() for name in names]
-        got = (
-            self._by_group(rows, [], columns)
-            if self.lazy.groups > 1
-            else self._fetch(rows.select(*columns))
-        )
-        sums = [0] * self.lazy.groups
-        group = whole(got[GROUP]) if self.lazy.groups > 1 else [0]
-        for i, name in enumerate(names):
-            for g, piece_sum in zip(group, got[name], strict=True):
-                missing = piece_sum is None or piece_sum is np.ma.masked or piece_sum != piece_sum
-                sums[int(g)] += 0 if missing else int(piece_sum) << (PIECE * i)
-        return sums
+    def _sums(self) -> list[tuple[int, int]]:
+        """The number of records of every group and the sum of their indices: one query."""
+        lazy = self.lazy
+        rows, sums = summed(lazy.nw, lazy.counted, 0, lazy.domain.size - 1, lazy.domain.size)
+        if lazy.groups == 1:
+            return [count_and_sum(self._fetch(rows.select(*sums)), 0)]
+        got = self._by_group(rows, [], sums)
+        found = [(0, 0)] * lazy.groups
+        for at, g in enumerate(whole(got[GROUP]).tolist()):
+            count, total = count_and_sum(got, at)  # a group may be spelled in several ways
+            found[g] = found[g][0] + count, found[g][1] + total
+        return found
 
     def _fetch(self, rows: Any) -> dict[str, Any]:
         return _answered(self.lazy.engine.fetch, rows)
@@ -304,6 +308,12 @@ class LazyColumn:
 
     def rank_of(self, index: int) -> tuple[int, int]:
         return self.descent.rank_of(self.group, index)
+
+    def clamped_sum(self, first: int, last: int) -> tuple[int, int]:
+        return self.descent.clamped_sum(self.group, first, last)
+
+    def outside(self, centre: int, radii: Sequence[int]) -> list[int]:
+        return self.descent.outside(self.group, centre, radii)
 
     def tally(self) -> tuple[Ints, Ints]:
         return self.descent.tallies()[self.group]

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from duffdp.domain import Domain, Grid, Ints
+from duffdp.domain import Bins, Categories, Grid, Ints, Presence, PublicSet, Scale
+from duffdp.domain.membership import INSIDE, OUTSIDE
 from duffdp.domain.snapping import reaches_expression, snap_expression
 from duffdp.engines.tables.adapters.query import QueryEngine
 from duffdp.engines.tables.clocks import ticks
@@ -36,7 +37,7 @@ class LazyRows:
         rows: Any,
         keys: Known | None,
         categories: Known | None,
-        domain: Domain,
+        domain: PublicSet,
         contributions: int,
         order: tuple[int, int],
     ) -> None:
@@ -61,9 +62,10 @@ class LazyRows:
 
     def _present(self, rows: Any, schema: Any) -> Any:
         """Rows with a value and, if people are asked for, a person; nan is neither. There is one
-        zero.
+        zero. Where rows are counted, no value is asked for.
         """
-        for name in (VALUE, PERSON):
+        rows_count = isinstance(self.domain, Presence) and self.domain.rows
+        for name in (PERSON,) if rows_count else (VALUE, PERSON):
             if name in schema:
                 keep = ~self.nw.col(name).is_null()
                 if schema[name].is_float():
@@ -81,10 +83,7 @@ class LazyRows:
         of 2**shift.
         """
         nw = self.nw
-        rows = (
-            self._snapped(first, last, shift) if self._categories is None else self._with_category()
-        )
-        rows = rows.select(
+        rows = self._with_index(first, last, shift).select(
             nw.col(INDEX), *map(nw.col, self.by), *([nw.col(PERSON)] if self.has_people else [])
         )
         if self.late:
@@ -136,7 +135,7 @@ class LazyRows:
             place = before if inside is None else nw.when(inside).then(place).otherwise(before)
         return rows.select(place.alias(INDEX))
 
-    def _numbers(self, grid: Grid) -> tuple[Any, Any, Any]:
+    def _numbers(self, grid: Scale) -> tuple[Any, Any, Any]:
         """Rows, and their value as an expression of numbers with its type."""
         nw, dtype, column = self.nw, self._dtype, self.nw.col(VALUE)
         if isinstance(dtype, nw.Date | nw.Datetime):
@@ -144,10 +143,34 @@ class LazyRows:
             return rows, ticks(nw, column, unit, grid), nw.Int64
         return self._rows, column, dtype
 
-    def _snapped(self, first: int, last: int | None, shift: int) -> Any:
+    def _with_index(self, first: int, last: int | None, shift: int) -> Any:
+        """Rows with INDEX, without those that are in no cell of the domain."""
+        nw, domain = self.nw, self.domain
+        if isinstance(domain, Grid):
+            return self._snapped(domain, first, last, shift)
+        if isinstance(domain, Presence):
+            return self._rows.with_columns(nw.lit(0, nw.Int64).alias(INDEX))
+        if isinstance(domain, Categories):
+            return self._with_category("inner")
+        if isinstance(domain, Bins):
+            return self._binned(domain).filter(nw.col(INDEX) >= 0)
+        among = domain.among
+        rows = self._binned(among) if isinstance(among, Bins) else self._with_category("left")
+        inside = nw.col(INDEX) >= 0 if isinstance(among, Bins) else ~nw.col(INDEX).is_null()
+        cell = nw.when(inside).then(nw.lit(INSIDE, nw.Int64)).otherwise(nw.lit(OUTSIDE, nw.Int64))
+        return rows.with_columns(cell.alias(INDEX))
+
+    def _binned(self, bins: Bins) -> Any:
+        """INDEX of the bin of every row, -1 for none."""
+        nw = self.nw
+        rows, column, dtype = self._numbers(bins)
+        rows = rows.with_columns(column.alias(INDEX))  # once, as it is compared several times
+        index = bins.thresholds.of_column(nw, nw.col(INDEX), dtype)
+        return rows.with_columns(index.alias(INDEX))
+
+    def _snapped(self, grid: Grid, first: int, last: int | None, shift: int) -> Any:
         """INDEX of every row on a grid."""
-        nw, grid = self.nw, self.domain
-        assert isinstance(grid, Grid)
+        nw = self.nw
         rows, column, dtype = self._numbers(grid)
         if self.late and not isinstance(self._dtype, nw.Date | nw.Datetime):
             # Rows capped for a person must be the same in every query; others may be left out
@@ -161,13 +184,11 @@ class LazyRows:
             rows = rows if beyond is None else rows.filter(~beyond)
         return rows.with_columns(snap_expression(nw, column, dtype, grid, shift).alias(INDEX))
 
-    def _with_category(self) -> Any:
-        """INDEX by a join with the public list."""
+    def _with_category(self, how: str) -> Any:
+        """INDEX by a join with the public list; by a left one it is missing for other values."""
         assert self._categories is not None
         columns = {
             VALUE: [value for (value,) in self._categories.values],
             INDEX: self._categories.positions,
         }
-        return self._rows.join(
-            self.engine.literal_frame(self._rows, columns), on=VALUE, how="inner"
-        )
+        return self._rows.join(self.engine.literal_frame(self._rows, columns), on=VALUE, how=how)

@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Domain, Grid, Ints
-from duffdp.engines.arrays import Column, Records
+from duffdp.domain import Array, Bins, Grid, Ints, Membership, Presence, PublicSet
+from duffdp.domain.membership import INSIDE, OUTSIDE
+from duffdp.engines.arrays import BinColumn, Column, Records
 from duffdp.engines.groups import by_group, counted, side_by_side
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters.memory_frame import MemoryFrame
@@ -36,12 +37,18 @@ class MemoryRows:
         self.dtype = adapter.schema[column]
         self._whole = self.dtype.is_integer() or self.dtype == adapter.nw.Boolean
 
-    def sources(self, domain: Domain, categories: Known | None, source: Randomness) -> list[Tally]:
+    def sources(
+        self, domain: PublicSet, categories: Known | None, source: Randomness
+    ) -> list[Tally]:
         """One source of counts for each key, in order; one in all without keys."""
         many = 1 if self._keys is None else self._keys.size
         objects = self.dtype == self._adapter.nw.Object
         if isinstance(domain, Grid) and self._unit is None and not objects:
             return list(self._records_by_group(domain, many))
+        if isinstance(domain, Bins) and self._keys is None and self._unit is None and not objects:
+            array, missing = self._adapter.array(self._column)
+            kept = array if missing is None else array[~missing]
+            return [BinColumn(Records(kept, self._whole), domain)]
         index = self._indices(domain, categories)
         present = index >= 0
         groups = self._groups(self._adapter) if self._keys is not None else None
@@ -54,8 +61,8 @@ class MemoryRows:
             rows = rows[choose_rows(people[rows], self._contributions, source)]
         index = index[rows]
         group = None if groups is None else groups[rows]
-        if isinstance(domain, Categories):
-            return list(counted(index, group, many, domain))
+        if not isinstance(domain, Grid):
+            return list(counted(index, group, many, domain.size))
         return list(by_group(Records(index, True), group, many, Grid(0, domain.size - 1, 1)))
 
     def _records_by_group(self, grid: Grid, many: int) -> list[Column]:
@@ -103,20 +110,34 @@ class MemoryRows:
         found_groups: Ints = np.append([group_of[row] for row in beginnings], -1)[numbers]
         return found_groups
 
-    def _indices(self, domain: Domain, categories: Known | None) -> Ints:
+    def _indices(self, domain: PublicSet, categories: Known | None) -> Ints:
         """For each row the index of its candidate, -1 if it is missing."""
-        if self.dtype != self._adapter.nw.Object and categories is not None:
+        objects = self.dtype == self._adapter.nw.Object
+        if isinstance(domain, Presence) and (domain.rows or not objects):
+            present = ~self._missing() if not domain.rows else np.ones(self._adapter.length, bool)
+            return np.where(present, 0, -1)
+        if categories is not None and not objects:
             found = self._adapter.positions(self._column, [value for (value,) in categories.values])
             places: Ints = np.append(np.array(categories.positions, dtype=np.int64), -1)[found]
+            if isinstance(domain, Membership):
+                outside = np.where(self._missing(), -1, OUTSIDE)
+                places = np.where(places >= 0, INSIDE, outside)
             return places
         array, missing = self._adapter.array(self._column)
-        if array.dtype == object or isinstance(domain, Categories):
+        records = Records(array, self._whole)
+        if array.dtype == object or categories is not None or isinstance(domain, Presence):
             index = np.fromiter(map(domain.record_index, array), dtype=np.int64, count=len(array))
+        elif isinstance(domain, Grid):
+            index = Column(records, domain).indices()
         else:
-            index = Column(Records(array, self._whole), domain).indices()
+            assert isinstance(domain, Bins | Membership)
+            index = BinColumn(records, domain).indices()
         if missing is not None:
             index[missing] = -1
         return index
+
+    def _missing(self) -> Array:
+        return self._adapter.missing(self._column)
 
 
 def _places(combined: Ints, codes: Ints, size: int) -> Ints:

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Domain
+from duffdp.domain import Categories, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
 from duffdp.engines.files import PathTable, open_path, unreadable
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
@@ -35,6 +35,7 @@ from duffdp.engines.tables.public_values import (
 from duffdp.errors import DuffError, UnsupportedData
 
 SERIES = "values"  # the column of a series
+EVERY_ROW = Presence(rows=True)
 _INT64 = range(-(2**63), 2**63)
 _PLACES = 38  # of the decimals that engines have
 
@@ -88,13 +89,13 @@ class Table:
         data: Any,
         selection: Selection,
         kind: str,
-        domain_for: Callable[[bool, bool], Domain],
+        domain_for: Callable[[bool, bool], PublicSet],
     ) -> None:
         self._nw = nw = narwhals()
         named = (selection.column, *selection.by, selection.unit)
         needed = list(dict.fromkeys(name for name in named if name is not None))
         self._path: PathTable | None = None
-        self.untyped = False
+        self.untyped = series = False
         if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
             self._path = open_path(
@@ -103,11 +104,14 @@ class Table:
             self.untyped, frame = self._path.untyped, nw.from_native(self._path.types)
         else:
             frame = _as_frame(nw, data, needed)
-            if isinstance(frame, nw.Series):
+            if series := isinstance(frame, nw.Series):
                 frame, selection = frame.alias(SERIES).to_frame(), selection._replace(column=SERIES)
                 needed = [SERIES]
-        self._selection = selection
         known = list(frame.collect_schema())
+        if selection.column is None and kind == EVERY_ROW.kind:
+            # Any column stands for the row, whatever is in it.
+            selection = selection._replace(column=(*needed, *known, None)[0])
+        self._selection = selection
         if selection.column is None:
             names = ", ".join(map(repr, known))
             raise DuffError(
@@ -128,11 +132,14 @@ class Table:
         )
         self._categories: Known | None = None
         self.domain = domain_for(dtype.is_integer() or dtype == nw.Boolean, self.untyped)
-        if isinstance(self.domain, Categories):
+        if series and self.domain == EVERY_ROW:
+            self.domain = Presence()  # the records of a series are its values
+        among = self.domain.among if isinstance(self.domain, Membership) else self.domain
+        if isinstance(among, Categories):
             self._categories = known_categories(
-                nw, self._adapter, dtype, selection.column, self.domain, self.untyped
+                nw, self._adapter, dtype, selection.column, among, self.untyped
             )
-        elif not (self._eager and dtype == nw.Object):
+        elif not (isinstance(among, Presence) or (self._eager and dtype == nw.Object)):
             timed, moments = (
                 self.domain.kind in ("date", "datetime"),
                 isinstance(dtype, nw.Date | nw.Datetime),

@@ -62,8 +62,8 @@ def median(
         "data": the exact statistic of the records that count. "population": that of the
         distribution that records were drawn from, independently; any distribution.
     mechanism
-        "best": signed distance with permute-and-flip. "duff": the paper's distance with the
-        exponential mechanism.
+        "best": signed distance on a lattice or, with more than 2**20 candidates or a small
+        epsilon, with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -162,8 +162,8 @@ def quantile(
         "data": the exact statistic of the records that count. "population": that of the
         distribution that records were drawn from, independently; any distribution.
     mechanism
-        "best": signed distance with permute-and-flip. "duff": the paper's distance with the
-        exponential mechanism.
+        "best": signed distance on a lattice or, with more than 2**20 candidates or a small
+        epsilon, with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Array, Grid
+from duffdp.domain import Array, Scale
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.names import PERSON
 
@@ -44,7 +44,7 @@ class DaskFrame(NarwhalsQuery):
             dask.dataframe.from_pandas(pandas.DataFrame(made), npartitions=1)
         )
 
-    def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
         native, dtype = rows.to_native(), rows.collect_schema()[name]
         unit = "D" if dtype == self.nw.Date else dtype.time_unit
         number = native[name].map_partitions(_numbers, meta=(name, "int64"))

@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Array, Grid
+from duffdp.domain import Array, Scale
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.clocks import reach
 from duffdp.engines.tables.names import COPY, INDEX, ORDER, PERSON, PLACE
@@ -42,7 +42,7 @@ class DuckdbRelation(NarwhalsQuery):
         ]
         return self.nw.from_native(self._listed(columns, types).project(", ".join(parts)))
 
-    def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
         native, column = rows.to_native(), f'"{name}"'
         dtype = rows.collect_schema()[name]
         low, high = reach(grid)

@@ -7,7 +7,7 @@ import unicodedata
 from decimal import Decimal
 from typing import Any
 
-from duffdp.domain import Grid
+from duffdp.domain import Scale
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.clocks import reach
 from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE, VALUE
@@ -43,7 +43,7 @@ class IbisTable(NarwhalsQuery):
         typed = {name: made[name].cast(known.get(name, "int64")) for name in sent}
         return self.nw.from_native(made.select(**typed))
 
-    def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
         import ibis
 
         native = rows.to_native()

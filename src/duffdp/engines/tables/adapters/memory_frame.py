@@ -47,6 +47,19 @@ class MemoryFrame:
             series = series.cast(self.nw.Float64)
         return series.to_numpy(), missing
 
+    def missing(self, name: str) -> Array:
+        """Which rows of a column, of no objects, are null or nan."""
+        series = self.column(name)
+        gone: Array = series.is_null().to_numpy().astype(bool)
+        if self.schema[name].is_float():
+            gone = gone | series.is_nan().fill_null(True).to_numpy().astype(bool)
+        return gone
+
+    @property
+    def length(self) -> int:
+        """The number of rows."""
+        return len(self.frame)
+
     def positions(self, name: str, values: list[Any]) -> Ints:
         """For each row the position of its value in a list of different ones, -1 if it is not
         there.

@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from duffdp.domain import Array, Grid
+from duffdp.domain import Array, Scale
 
 
 class QueryEngine(Protocol):
@@ -32,7 +32,7 @@ class QueryEngine(Protocol):
         that have its names.
         """
 
-    def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
         """Rows with dates and times as whole numbers since 1970 in `name`, and their unit: D, s, ms
         or us.
 

@@ -6,7 +6,7 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
-from duffdp.domain import Grid
+from duffdp.domain import Scale
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.clocks import DAY, reach
 from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE
@@ -45,7 +45,7 @@ class SparkFrame(NarwhalsQuery):
         typed = (_column(name).cast(known.get(name, t.LongType())).alias(name) for name in columns)
         return self.nw.from_native(made.select(*typed))
 
-    def clock(self, rows: Any, name: str, grid: Grid) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
         from pyspark.sql import functions as f
 
         native, column = rows.to_native(), _column(name)

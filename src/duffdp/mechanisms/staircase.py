@@ -1,0 +1,139 @@
+"""Staircase noise for one whole number, or for two that one record moves together."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, ClassVar, NamedTuple
+
+from duffdp.loss_family import LossFamily
+from duffdp.parameters import read_epsilon
+from duffdp.sampling.entropy import Entropy
+from duffdp.sampling.staircase import staircase
+
+
+class Staircase:
+    """One whole number, or two, plus noise whose probability falls in steps: by exp(-epsilon) for
+    every `sensitivity` that its absolute values, added up, are larger.
+
+    Parameters
+    ----------
+    epsilon
+        The privacy loss.
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy for neighbours whose numbers differ by at most `sensitivity`,
+    the differences added up: they move a point by one step at most. Its range is not bounded: do
+    not account it as (epsilon^2 / 8)-zCDP. Draws are exact (`tests/staircase_test.py`).
+
+    Utility
+    -------
+    The first step has the width that makes the expected absolute noise least. For one number that
+    is 4, 15 and 59 % less than Laplace's at epsilon 1, 2 and 5; no noise with the same guarantee
+    has less (Geng and Viswanath). For two numbers 1, 5 and 34 %.
+
+    Runtime
+    -------
+    A few random words and logarithms.
+
+    References
+    ----------
+    Geng and Viswanath, "The optimal noise-adding mechanism in differential privacy" (IEEE
+    Transactions on Information Theory 62, 2016), section V: the discrete staircase. Geng, Kairouz,
+    Oh and Viswanath, "The staircase mechanism in differential privacy" (IEEE Journal of Selected
+    Topics in Signal Processing 9, 2015): several numbers.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> noisy = duffdp.mechanisms.Staircase(2.0)
+    >>> [round(noisy.probability([2], [x], sensitivity=3), 3) for x in range(7)]
+    [0.07, 0.07, 0.516, 0.07, 0.07, 0.07, 0.009]
+    """
+
+    name: ClassVar[str] = "staircase"
+    loss_family: ClassVar[LossFamily] = "pure"
+
+    def __init__(self, epsilon: Any) -> None:
+        self._epsilon = read_epsilon(epsilon)
+        self.epsilon = float(self._epsilon)
+
+    def release(
+        self, groups: Sequence[Sequence[int]], sensitivity: int, source: Entropy
+    ) -> list[list[int]]:
+        """The numbers of each group, one or two, with noise; one record moves those of its group
+        by at most `sensitivity` in all.
+        """
+        released = []
+        for totals in groups:
+            width = best_width(self.epsilon, sensitivity, len(totals))
+            noise = staircase(self._epsilon, sensitivity, width, len(totals), source)
+            released.append([a + b for a, b in zip(totals, noise, strict=True)])
+        return released
+
+    def probability(
+        self, totals: Sequence[int], outputs: Sequence[int], sensitivity: int = 1
+    ) -> float:
+        """The probability of outputs for numbers: not private."""
+        width = best_width(self.epsilon, sensitivity, len(totals))
+        away = sum(abs(a - b) for a, b in zip(totals, outputs, strict=True))
+        step = 0 if away < width else 1 + (away - width) // sensitivity
+        scale = _moments(self.epsilon, Fraction(width, sensitivity), sensitivity, len(totals))
+        return math.exp(-self.epsilon * step) / (scale.points * float(sensitivity) ** len(totals))
+
+    def expected_error(self, sensitivity: int, numbers: int = 1) -> float:
+        """The expected absolute noise of one of the numbers."""
+        width = best_width(self.epsilon, sensitivity, numbers)
+        scale = _moments(self.epsilon, Fraction(width, sensitivity), sensitivity, numbers)
+        return float(Fraction(max(scale.sums, 0.0) / scale.points) * sensitivity) / numbers
+
+    def __repr__(self) -> str:
+        return f"Staircase(epsilon={self.epsilon:g})"
+
+
+class _Moments(NamedTuple):
+    """Of a uniform point in every ball, weighted with exp(-epsilon k) (1 - exp(-epsilon)): how
+    many there are and how far from 0 they are, added up; in units of the sensitivity.
+    """
+
+    points: float
+    sums: float
+
+
+def _moments(epsilon: float, share: Fraction, sensitivity: int, numbers: int) -> _Moments:
+    """For a first step whose width is this share of the sensitivity."""
+    b, rest = math.exp(-epsilon), -math.expm1(-epsilon)
+    # Moments of a geometric number k, then of the radius k + share.
+    k1, k2, k3 = b / rest, b * (1 + b) / rest**2, b * (1 + 4 * b + b * b) / rest**3
+    w, h = float(share), float(Fraction(1, sensitivity))
+    m1 = k1 + w
+    m2 = k2 + 2 * w * k1 + w**2
+    m3 = k3 + 3 * w * k2 + 3 * w**2 * k1 + w**3
+    if numbers == 1:  # 2 m - 1 points, with a sum of m (m - 1)
+        return _Moments(2 * m1 - h, m2 - h * m1)
+    # 2 m^2 - 2 m + 1 points, with a sum of 2 m (m - 1) (2 m - 1) / 3
+    return _Moments(2 * m2 - 2 * h * m1 + h * h, (4 * m3 - 6 * h * m2 + 2 * h * h * m1) / 3)
+
+
+@lru_cache(maxsize=256)
+def best_width(epsilon: float, sensitivity: int, numbers: int) -> int:
+    """The width of the first step that makes the expected noise least; whatever it is, the
+    guarantee holds.
+    """
+
+    def error(share: Fraction) -> float:
+        points, sums = _moments(epsilon, share, sensitivity, numbers)
+        return sums / points if points else 0.0  # a product that no double holds
+
+    low, high = Fraction(1, sensitivity), Fraction(1)
+    for _ in range(60):  # the error falls and then rises
+        third = Fraction(float(high - low)) / 3
+        left, right = low + third, high - third
+        low, high = (low, right) if error(left) <= error(right) else (left, high)
+        low, high = Fraction(float(low)), Fraction(float(high))
+    near = int(low * sensitivity)
+    widths = {min(max(near + i, 1), sensitivity) for i in range(-2, 3)}
+    return min(sorted(widths), key=lambda width: error(Fraction(width, sensitivity)))

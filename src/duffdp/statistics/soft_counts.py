@@ -1,0 +1,87 @@
+"""The mean as two numbers: how far all records together are from either bound."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Sequence
+from fractions import Fraction
+from typing import Any
+
+from duffdp.domain import Grid, PublicSet
+from duffdp.engines.source import Source
+from duffdp.statistics.entry import Column, Finish
+
+
+class SoftCounts:
+    """The steps from the lower bound to every record, and from every record to the upper bound,
+    added up.
+
+    The number of records is a part of neither of them, and yet both together tell the mean: it
+    divides the range as the first is to the second.
+
+    Privacy
+    -------
+    A record at step i of B adds i to one and B - i to the other: together they move by exactly B
+    when one record joins or leaves, and so does the number of records stay private. Not private by
+    itself: noise goes on top (`tests/neighbours_test.py`).
+
+    Utility
+    -------
+    With staircase noise the mean errs by 0.75 to 1 (upper - lower) / (epsilon n), least where it
+    lies in the middle of the bounds, and a third less at epsilon 5.
+
+    References
+    ----------
+    `docs/theory.md`, "Mean by soft counts".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> from duffdp.engines.arrays import Column, read
+    >>> grid = duffdp.Grid(0, 10, 1)
+    >>> counts = duffdp.statistics.SoftCounts()
+    >>> counts.totals(Column(read([1, 2, 3]), grid), grid), counts.sensitivity(grid)
+    ((6, 24), 10)
+    """
+
+    def totals(self, column: Source, domain: Grid) -> tuple[int, int]:
+        """Both numbers of one group."""
+        count, indices = column.clamped_sum(0, domain.size - 1)
+        return indices, count * (domain.size - 1) - indices
+
+    def sensitivity(self, domain: Grid) -> int:
+        """How much one record moves both together."""
+        return domain.size - 1
+
+
+def soft_place(domain: Grid, above: int, below: int) -> Fraction:
+    """Where the mean lies between the candidates; in the middle if the numbers leave it open."""
+    top, total = domain.size - 1, above + below
+    if total <= 0:
+        return Fraction(top, 2)
+    return min(max(Fraction(above * top, total), Fraction(0)), Fraction(top))
+
+
+def mean_finish(place: Callable[[Grid, Sequence[int]], Fraction]) -> Finish:
+    """A mean from what was drawn for a group, which says its place between the candidates: a
+    number, or where the caller chose the step, and for dates, the nearest candidate.
+    """
+
+    def nearest(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+        assert isinstance(domain, Grid)
+        return [domain.value(math.floor(place(domain, numbers) + Fraction(1, 2)))]
+
+    def columns(domain: PublicSet) -> tuple[Column, ...]:
+        timed = isinstance(domain, Grid) and domain.timed
+        return (Column("mean", "candidate" if timed else "number"),)
+
+    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+        assert isinstance(domain, Grid)
+        if domain.timed:
+            return nearest(domain, numbers)
+        return [domain.number_at(place(domain, numbers))]
+
+    return Finish(columns, values, Finish(lambda _: (Column("mean"),), nearest))
+
+
+SOFT_FINISH = mean_finish(lambda domain, numbers: soft_place(domain, *numbers))
