@@ -52,10 +52,48 @@ def main() -> None:
         )
         row(f"mean, 1e+07 doubles, epsilon {epsilon:g}", "np.mean", measured, limit)
     row(
+        "std, 1e+07 doubles",
+        "np.std",
+        ratio(lambda: duffdp.std(x, epsilon=1.0, bounds=(-10, 10)), lambda: np.std(x)),
+        4,
+    )
+    row(
+        "iqr, 1e+07 doubles",
+        "np.percentile",
+        ratio(
+            lambda: duffdp.iqr(x, epsilon=1.0, bounds=(-10, 10)),
+            lambda: np.percentile(x, [25, 75]),
+        ),
+        0.4,
+    )
+    row(
         "mode, 1e+07 integers in 0..120",
         "np.bincount",
         ratio(lambda: duffdp.mode(whole, epsilon=1, bounds=(0, 120)), lambda: np.bincount(whole)),
         2,
+    )
+    row(
+        "count, 1e+07 doubles",
+        "np.count_nonzero",
+        ratio(lambda: duffdp.count(x, epsilon=1), lambda: np.count_nonzero(~np.isnan(x))),
+        1.2,
+    )
+    edges = np.linspace(-5, 5, 101)
+    row(
+        "histogram, 1e+07 doubles, 100 bins",
+        "np.histogram",
+        ratio(
+            lambda: duffdp.histogram(x, bins=edges, epsilon=1),
+            lambda: np.histogram(x, 100, (-5, 5)),
+        ),
+        1.5,
+    )
+    uneven = np.sinh(edges)
+    row(
+        "histogram, 1e+07 doubles, 100 bins of any width",
+        "np.histogram",
+        ratio(lambda: duffdp.histogram(x, bins=uneven, epsilon=1), lambda: np.histogram(x, uneven)),
+        1.5,
     )
     row(
         "import duffdp",

@@ -20,8 +20,8 @@ import duffdp
 from duffdp import Grid
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms import Joint
-from duffdp.pipeline.draw import wide_profile
 from duffdp.sampling.entropy import entropy
+from duffdp.sampling.geometric import two_sided_geometric
 from duffdp.statistics import Quantiles
 
 Floats = npt.NDArray[np.float64]
@@ -110,8 +110,8 @@ def errors(
                 return float(np.abs(np.asarray(drawn) - truth).mean() * grid.spacing)
 
             joint = Joint(epsilon)
-            proposal = joint.proposal(wide_profile(joint, shares, Column(read(data), grid)))
-            found["joint"] += [error(proposal.release(source)) for _ in range(10)]
+            profiles = shares.profiles([Column(read(data), grid)], epsilon)
+            found["joint"] += map(error, joint.release(profiles * 10, source))
             for key, side in (("half", 0.5), ("one side", 1.0)):
                 published = Published(index, grid.size, epsilon, side)
                 found[key] += [error(published.draw(rng)) for _ in range(10)]
@@ -181,15 +181,49 @@ def speed() -> None:
 
 
 def many() -> None:
+    """Processor time, and mean error in ranks, of m quantiles: the best and the middle of a few
+    runs."""
     rng = np.random.default_rng(1)
-    for m in (3, 9, 19, 99):
+    for m in (3, 9, 19, 99, 999):
+        shares = [i / (m + 1) for i in range(1, m + 1)]
         for n in (1000, 10**6):
             data = rng.random(n)
-            begin = time.perf_counter()
-            duffdp.quantiles(
-                data, [i / (m + 1) for i in range(1, m + 1)], epsilon=1.0, bounds=(0.0, 1.0)
+            truth = np.quantile(data, shares, method="inverted_cdf")
+            times, off = [], []
+            for _ in range(3 if m > 99 else 9):
+                begin = time.process_time()
+                release = duffdp.quantiles(data, shares, epsilon=1.0, bounds=(0.0, 1.0))
+                times.append(time.process_time() - begin)
+                off.append(n * np.abs(np.array(release.value) - truth).mean())
+            middle = sorted(times)[len(times) // 2]
+            print(
+                f"| {m} | {n:,} | {min(times):.2f} s | {middle:.2f} s | {np.mean(off):.1f} |",
+                flush=True,
             )
-            print(f"| {m} | {n:,} | {time.perf_counter() - begin:.2f} s |", flush=True)
+
+
+def sizes() -> None:
+    """Mean error in ranks of m quantiles, with a free size and after a count."""
+    for m in (9, 19, 39):
+        rng, source, shares = (
+            np.random.default_rng(5),
+            entropy(5),
+            [i / (m + 1) for i in range(1, m + 1)],
+        )
+        found: dict[str, list[float]] = {"free": [], "count": []}
+        part = Fraction(1, 3 * math.isqrt(m))
+        for _ in range(60 if m < 30 else 20):
+            data, grid = rng.random(N), Grid(0.0, 1.0)
+            column = Column(read(data), grid)
+            truth = np.quantile(data, shares, method="inverted_cdf")
+            records = N + two_sided_geometric(part, source)
+            for key, epsilon, size in (("free", Fraction(1), None), ("count", 1 - part, records)):
+                profiles = Quantiles(shares, size).profiles([column], float(epsilon))
+                for each in Joint(epsilon).release(profiles * 2, source):
+                    values = np.array([grid.value(i) for i in each])
+                    found[key].append(float(N * np.abs(values - truth).mean()))
+        cells = " | ".join(f"{np.mean(values):.2f}" for values in found.values())
+        print(f"| {m} | {cells} |", flush=True)
 
 
 def ties() -> None:
@@ -230,10 +264,14 @@ def main() -> None:
     print("| data | epsilon | np.median | nine deciles | ratio |")
     print("| --- | --- | --- | --- | --- |")
     speed()
-    print("\nTime for m quantiles of U(0,1), epsilon 1\n")
-    print("| m | n | time |")
-    print("| --- | --- | --- |")
+    print("\nProcessor time and mean error, in ranks, of m quantiles of U(0,1), epsilon 1\n")
+    print("| m | n | best | middle | ranks |")
+    print("| --- | --- | --- | --- | --- |")
     many()
+    print("\nMean error, in ranks, of m quantiles of 1000 records of U(0,1), epsilon 1\n")
+    print("| m | free size | after a count |")
+    print("| --- | --- | --- |")
+    sizes()
     print("\nTime for a summary of 4 million records, median of 5\n")
     print("| records | epsilon | time |")
     print("| --- | --- | --- |")

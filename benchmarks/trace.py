@@ -48,45 +48,35 @@ def stays(calls: list[Call]) -> list[tuple[str, list[str]]]:
     ]
 
 
+def walks(folder: Path, epsilon: float) -> dict[str, list[Call]]:
+    """What a median and two quantiles of a CSV file call, by groups, for people, with a ledger."""
+    path = folder / "people.csv"
+    rows = "".join(f"{i % 90},{'ab'[i % 2]},{i % 500}\n" for i in range(2000))
+    path.write_text(f"age,ward,person\n{rows}")
+    given = {
+        "column": "age",
+        "by": "ward",
+        "keys": ["a", "b"],
+        "unit": "person",
+        "bounds": (0, 120),
+        "epsilon": epsilon,
+        "ledger": duffdp.Ledger(folder / "budget.db", epsilon=9),
+    }
+    found = {}
+    for verb, shares in ((duffdp.median, []), (duffdp.quantiles, [[0.25, 0.75]])):
+        run = partial(verb, path, *shares, **given)
+        run()  # imports come first
+        found[verb.__name__] = trace(run)
+    return found
+
+
 def main(show: bool) -> None:
-    with tempfile.TemporaryDirectory() as folder:
-        path = Path(folder) / "people.csv"
-        rows = "".join(f"{i % 90},{'ab'[i % 2]},{i % 500}\n" for i in range(2000))
-        path.write_text(f"age,ward,person\n{rows}")
-        ledger = duffdp.Ledger(Path(folder) / "budget.db", epsilon=9)
-
-        def median(epsilon: float) -> object:
-            return duffdp.median(
-                path,
-                column="age",
-                by="ward",
-                keys=["a", "b"],
-                unit="person",
-                bounds=(0, 120),
-                epsilon=epsilon,
-                ledger=ledger,
-            )
-
-        def quantiles(epsilon: float) -> object:
-            return duffdp.quantiles(
-                path,
-                [0.25, 0.75],
-                column="age",
-                by="ward",
-                keys=["a", "b"],
-                unit="person",
-                bounds=(0, 120),
-                epsilon=epsilon,
-                ledger=ledger,
-            )
-
-        for verb in (median, quantiles):
-            for epsilon in (1, 0.001):
-                verb(epsilon)  # imports come first
-                calls = trace(partial(verb, epsilon))
+    for epsilon in (1, 0.001):
+        with tempfile.TemporaryDirectory() as folder:
+            for name, calls in walks(Path(folder), epsilon).items():
                 walk = stays(calls)
                 print(
-                    f"{verb.__name__}(csv, by, unit, ledger, epsilon={epsilon}): {len(calls)} calls"
+                    f"{name}(csv, by, unit, ledger, epsilon={epsilon}): {len(calls)} calls"
                     f" of {len(set(calls))} functions in {len({file for file, _ in calls})} files,"
                     f" {len(walk) - 1} changes of file (at most {MOST_CHANGES})"
                 )

@@ -62,11 +62,14 @@ def sources(data: Any, verb: str, options: dict[str, Any]) -> list[Any]:
     from duffdp.pipeline.run import Prepared
 
     statistic = "mode" if "categories" in options else "median"
+    pair = {name: options[name] for name in ("x", "y") if name in options}
+    if verb == "slope" and not pair:
+        data = (data, data)
     ask = Ask(
-        statistic=verb if verb in CELLS else statistic,
+        statistic=verb if verb in (*CELLS, "slope") else statistic,
         epsilon=1,
-        parameters={name: options[name] for name in OWN if name in options},
-        **{name: value for name, value in options.items() if name not in OWN},
+        parameters={name: options[name] for name in OWN if name in options} | pair,
+        **{name: value for name, value in options.items() if name not in {*OWN, *pair}},
     )
     prepared = Prepared.of(ask, data, None)
     return prepared.data.sources(prepared.entropy)
@@ -83,9 +86,21 @@ def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:
         return Counter({"edges": len(read_edges(data).first)})
     found: Counter[Any] = Counter()
     for group, source in enumerate(sources(data, verb, options)):
+        if verb == "slope":
+            found.update((group, *pair) for pair in zip(*source, strict=True))
+            continue
         for index, count in zip(*source.tally(), strict=True):
             found["rows" if "unit" in options else (group, int(index))] += int(count)
     return found
+
+
+def released(verb: str, data: Any, options: dict[str, Any]) -> Any:
+    """What a verb makes of a table; records without a second column are beside themselves."""
+    if verb != "slope":
+        return getattr(duffdp, verb)(data, *SHARES.get(verb, []), epsilon=1.0, **options)
+    if "x" in options:
+        return duffdp.slope(**options, data=data, epsilon=1.0)
+    return duffdp.slope(data, data, **options, epsilon=1.0)
 
 
 def observed(scenario: Scenario, data: Any, folder: Path) -> dict[str, Any]:
@@ -105,9 +120,7 @@ def observed(scenario: Scenario, data: Any, folder: Path) -> dict[str, Any]:
     ):
         warnings.simplefilter("always")
         try:
-            verb = getattr(duffdp, scenario.verb)
-            release = verb(data, *SHARES.get(scenario.verb, []), epsilon=1.0, **options)
-            seen["release"] = _public(release)
+            seen["release"] = _public(released(scenario.verb, data, options))
         except (Exception, PanicException) as error:
             seen["error"] = type(error).__name__, str(error)
     # Python warns of unclosed files when it collects them, whoever opened them.
@@ -123,16 +136,15 @@ def _public(release: Any) -> dict[str, Any]:
     """All of a release but its value; type, keys and being in the public set are no secrets."""
     facts = {n: str(fact) for n, fact in release.to_dict().items() if n not in UNSEEN}
     rows = release.rows()
-    values = [value for _, part, value in rows if part != "count"]
-    candidates = [
-        value
-        for row in release.cells
-        for column, value in zip(release.columns, row, strict=True)
-        if column.kind == "candidate"
+    released = [
+        (column.kind, value)
+        for cells in release.cells
+        for column, value in zip(release.columns, cells, strict=True)
     ]
+    candidates = [value for kind, value in released if kind == "candidate"]
     facts["keys"] = str([(keys, part) for keys, part, _ in rows])
     facts["type"] = type(release.value).__name__
-    facts["types"] = str(sorted({type(value).__name__ for value in values}))
+    facts["types"] = str(sorted({type(value).__name__ for _, value in released}))
     facts["outside"] = any(not _is_candidate(release.domain, value) for value in candidates)
     if rows[0][0]:
         facts["columns"] = list(narwhals.from_native(release.value).collect_schema())

@@ -42,7 +42,7 @@ def test_the_plan_on_the_page_runs(tmp_path, call):
     code, out, _ = call("release", tmp_path / "plan.toml", "--check")
     assert (code, "age by sex" in out) == (0, True)
     code, out, _ = call("release", tmp_path / "plan.toml", "-f", "csv")
-    assert (code, out.count("\n")) == (0, 5)
+    assert (code, out.count("\n")) == (0, 9)
 
 
 def test_the_commands_on_the_page_run(tmp_path, call, monkeypatch):

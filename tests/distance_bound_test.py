@@ -34,7 +34,7 @@ def release_of(statistic, mechanism, epsilon, domain, contributions=1):
         parameters={"q": statistic.q} if name == "quantile" else {},
         mechanism=mechanism.name,
         utility=getattr(statistic, "utility", "distance"),
-        asked="duff" if mechanism is Exponential else "best",
+        asked="duff" if mechanism is Exponential else "distance" if name == "mean" else "best",
         epsilon=epsilon if isinstance(epsilon, str) else repr(epsilon),
         domain=domain,
         unit=PrivacyUnit("person", "who", contributions),

@@ -28,7 +28,7 @@ SURE = 1e5
 
 def rows(path, columns, value=None, kind="category", connection=None):
     """The records of a file, in no order."""
-    opened = open_path(path, columns, value=value, kind=kind, connection=connection)
+    opened = open_path(path, columns, values=(value,), kind=kind, connection=connection)
     try:
         found = opened.rows().fetchall()
     except Exception as error:
@@ -468,7 +468,7 @@ def test_the_session_decides_nothing(tmp_path):
 
 def test_only_the_column_of_values_has_a_type(tmp_path):
     (tmp_path / "t.csv").write_text("x,g,p\n1,1,00\n2.5,1.0,0\nfour,2020-01-01,1e5\n")
-    relation = open_path(tmp_path / "t.csv", ["x", "g", "p"], value="x", kind="int").rows()
+    relation = open_path(tmp_path / "t.csv", ["x", "g", "p"], values=("x",), kind="int").rows()
     assert list(map(str, relation.types)) == ["DOUBLE", "VARCHAR", "VARCHAR"]
     assert Counter(relation.fetchall()) == Counter(
         [(1, "1", "00"), (2.5, "1.0", "0"), (None, "2020-01-01", "1e5")]
@@ -481,7 +481,7 @@ def test_only_the_column_of_values_has_a_type(tmp_path):
     ):
         (tmp_path / "t.jsonl").write_text("")
         for file in ("t.csv", "t.jsonl"):
-            opened = open_path(tmp_path / file, ["x"], value="x", kind=kind)
+            opened = open_path(tmp_path / file, ["x"], values=("x",), kind=kind)
             for relation in (opened.types, opened.rows()):
                 assert [str(found) for found in relation.types] == [name]
 

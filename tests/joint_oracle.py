@@ -55,23 +55,25 @@ def score(
 
 
 def law(
-    data: tuple[int, ...], size: int, qs: tuple[Fraction, ...], epsilon: Fraction, spacing: int = 16
+    data: tuple[int, ...],
+    size: int,
+    qs: tuple[Fraction, ...],
+    epsilon: Fraction,
+    spacing: int = 16,
+    records: Fraction | None = None,
 ) -> dict[tuple[int, ...], float]:
-    """Probability of every sorted tuple of values, and under the key (s, ...) of every size with
-    its tuple.
-    """
+    """Probability of every sorted tuple of values, with a free size or with this one."""
     options = places(data, size)
     most = math.ceil((len(data) * epsilon / 2 + 60) / (spacing / 2))
+    sizes = [s * spacing / epsilon for s in range(most + 1)] if records is None else [records]
     weight: dict[tuple[int, ...], float] = Counter()
     for chosen in itertools.combinations_with_replacement(range(len(options)), len(qs)):
         volume = 1.0
         for option, many in Counter(chosen).items():
             volume *= float(options[option][1]) ** many / math.factorial(many)
         values, ranks = tuple(options[i][0] for i in chosen), tuple(options[i][2] for i in chosen)
-        for s in range(most + 1):
-            each = volume * math.exp(
-                -float(epsilon / 2 * score(ranks, len(data), qs, s * spacing / epsilon))
-            )
+        for s in sizes:
+            each = volume * math.exp(-float(epsilon / 2 * score(ranks, len(data), qs, s)))
             weight[values] += each
     total = sum(weight.values())
     return {values: each / total for values, each in weight.items()}

@@ -9,22 +9,25 @@ import math
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 
 import duffdp
 import joint_oracle
 from cases import small_data
 from duffdp import DuffError, Grid
+from duffdp.audit.neighbours import largest_log_ratio, neighbours
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms import Joint
-from duffdp.mechanisms.joint import proposal as proposals
-from duffdp.mechanisms.joint.proposal import Proposal, range_log_sums
-from duffdp.pipeline.draw import wide_profile
+from duffdp.mechanisms.joint import joint as mechanisms
+from duffdp.mechanisms.joint.proposal import WORDS, Proposal
+from duffdp.pipeline.recipe import recipe
 from duffdp.rank_profile import FINEST, UNIT, part_count, part_ranks
 from duffdp.sampling.entropy import entropy
 from duffdp.sampling.lazy_uniform import happens
-from duffdp.statistics import Quantiles
-from duffdp.statistics.quantiles import read_qs
+from duffdp.statistics import Quantiles, registry
+from duffdp.statistics.quantiles import QuantilesAfterCount, read_qs
+from release_draws import laws, recorded
 
 HALF, QUARTERS = (Fraction(1, 2),), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 QS = [HALF, (Fraction(1, 10), Fraction(1, 5)), (Fraction(0), Fraction(1)), QUARTERS]
@@ -34,9 +37,21 @@ def column(data, size):
     return Column(read(list(data)), Grid(0, size - 1, 1))
 
 
+def profile_of(epsilon, column, qs, reach=None, records=None):
+    return Quantiles(qs, records).profiles([column], float(epsilon), reach)[0]
+
+
 def proposal_of(epsilon, column, qs):
-    joint = Joint(epsilon)
-    return joint.proposal(wide_profile(joint, Quantiles(qs), column))
+    return Proposal(profile_of(epsilon, column, qs), Fraction(epsilon))
+
+
+def accepted(made, source):
+    """Draft by draft from one proposal, until one is accepted."""
+    while True:
+        words = source.words(WORDS * (len(made._layers) + 1)).tolist()
+        draft = made.draft(words, source)
+        if draft and happens(draft.exponent, draft.ratio, source, draft.word):
+            return draft
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(3, 10), Fraction(1), Fraction(3), Fraction(12)])
@@ -50,6 +65,23 @@ def test_loss_over_all_neighbours(qs, epsilon):
                 there = laws[tuple(sorted((*data, x)))]
                 loss = max(abs(math.log(here[t] / there[t])) for t in here)
                 assert loss <= float(epsilon) * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(3, 10), Fraction(3)])
+@pytest.mark.parametrize("qs", QS)
+def test_loss_after_a_count(qs, epsilon):
+    """For every count that may have come out before; with the loss of the count it is epsilon."""
+    largest = 0.0
+    for records in (0, 1, 4, 9):
+        laws = {
+            data: joint_oracle.law(data, 3, qs, epsilon, records=Fraction(records))
+            for data in small_data(5, 3)
+        }
+        for data, here in laws.items():
+            for x in range(3) if len(data) < 5 else ():
+                there = laws[tuple(sorted((*data, x)))]
+                largest = max(largest, *(abs(math.log(here[t] / there[t])) for t in here))
+    assert 0.5 * float(epsilon) < largest <= float(epsilon) * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("qs", [*QS, (Fraction(1, 10), Fraction(3, 10), Fraction(9, 10))])
@@ -123,7 +155,8 @@ def compare(proposal, data, size, qs, epsilon, draws, seed=1):
     keys = sorted(law)
     place = {key: i for i, key in enumerate(keys)}
     counts = np.bincount(
-        [place[tuple(proposal.release(source))] for _ in range(draws)], minlength=len(keys)
+        [place[tuple(accepted(proposal, source).candidates)] for _ in range(draws)],
+        minlength=len(keys),
     )
     return chi_squared(counts, np.array([law[key] for key in keys]) * draws)
 
@@ -136,27 +169,6 @@ def test_draws_follow_the_law(qs, data, epsilon):
     assert found < limit
 
 
-@pytest.mark.parametrize(
-    "bound", [1, 2, 3, 7, 2**24, 2**40 + 5, 2**62 + 1, 2**64, 2**64 + 1, 2**70]
-)
-def test_a_random_word_favours_no_number(bound):
-    """All words that are used fall into whole rounds of the numbers; for others bits are drawn
-    anew.
-    """
-
-    class Anew:
-        def below(self, asked):
-            assert asked == bound
-            return "anew"
-
-    rounds = 2**64 // bound
-    for word in {0, 1, rounds * bound - 1, rounds * bound, 2**64 - 1} - {-1, 2**64}:
-        expected = word % bound if word < rounds * bound else "anew"
-        words = [5, word]
-        assert proposals._below(bound, words, Anew()) == expected
-        assert words == [5]  # each word is used once
-
-
 def test_the_test_of_draws_can_fail():
     data, qs = (0, 1, 1, 2, 3, 3), QUARTERS
     found, limit = compare(proposal_of(2.0, column(data, 4), qs), data, 4, qs, Fraction(3), 3000)
@@ -164,79 +176,65 @@ def test_the_test_of_draws_can_fail():
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(30)])
-@pytest.mark.parametrize("reach", [1, 50])
-def test_every_draw_is_weighed_by_its_score_at_the_stated_epsilon(monkeypatch, epsilon, reach):
+@pytest.mark.parametrize(("reach", "records"), [(1, None), (50, None), (50, 7)])
+def test_every_draw_is_weighed_by_its_score_at_the_stated_epsilon(
+    monkeypatch, epsilon, reach, records
+):
     """What a draw is accepted with is exp(-epsilon/2 score) of the oracle, exactly, inside the
     windows and outside.
     """
     data, qs = (0, 0, 2, 3, 3, 3, 3, 5, 6), QUARTERS
-    weighed, proposed = [], []
+    weighed, drafts = [], []
 
     def recorded(exponent, ratio, *_):
-        weighed.append(exponent)
+        weighed.append((exponent, ratio))
         return True
 
-    for name in ("_inside", "_outside"):
-        original = getattr(Proposal, name)
+    original = Proposal.draft
 
-        def wrapped(self, *bits, original=original):
-            found = original(self, *bits)
-            if found is not None:
-                proposed.append((found[0], found[2]))
-            return found
+    def kept(self, *given):
+        drafts.append(original(self, *given))
+        return drafts[-1]
 
-        monkeypatch.setattr(Proposal, name, wrapped)
-    monkeypatch.setattr(proposals, "happens", recorded)
-    joint, source = Joint(epsilon), entropy(2)
-    profile = Quantiles(qs).profile(column(data, 7), reach)
+    monkeypatch.setattr(Proposal, "draft", kept)
+    monkeypatch.setattr(mechanisms, "happens", recorded)
+    profile = profile_of(epsilon, column(data, 7), qs, reach, records)
+    found = Joint(epsilon).release([profile] * 40, entropy(2))
+    whole = [draft for draft in drafts if draft]
+    assert weighed == [(draft.exponent, draft.ratio) for draft in whole]
+    assert sorted(found) == sorted(draft.candidates for draft in whole)
     tops = set()
-    for _ in range(40):
-        found = joint.release(profile, source)
-        size, places = proposed[-1]
-        assert found == [cell for cell, _ in places]
-        ranks = tuple(Fraction(rank, UNIT) for _, rank in places)
-        score = joint_oracle.score(ranks, len(data), qs, 16 * size / epsilon)
-        tops.add(weighed[-1] - epsilon / 2 * score)
+    for draft in whole:
+        ranks = tuple(Fraction(rank, UNIT) for rank in draft.ranks)
+        size = draft.size if records is None else Fraction(records)
+        assert (draft.size * epsilon / 16).denominator == 1 or draft.size == records
+        score = joint_oracle.score(ranks, len(data), qs, size)
+        tops.add(draft.exponent - epsilon / 2 * score)
     assert len(tops) == 1  # the same constant for all
 
 
-def test_above_the_largest_epsilon_the_law_is_that_of_the_largest():
-    data, sizes = (0, 1, 1, 2, 3), []
+def test_groups_are_drawn_together_and_each_gets_its_own(monkeypatch):
+    """More groups than are kept at a time, some of them refused, and each with its own law."""
+    monkeypatch.setattr(mechanisms, "TOGETHER", 3)
+    profiles = [profile_of(30, column((at,) * 40, 9), QUARTERS) for at in range(8)]
+    assert Joint(30).release(profiles, entropy(1)) == [[at] * 3 for at in range(8)]
+
+
+def test_above_the_largest_epsilon_the_law_is_that_of_the_largest(monkeypatch):
+    profile = profile_of(64, column((0, 1, 1, 2, 3), 4), HALF)
+    asked = []
+    original = Proposal.__init__
+
+    def kept(self, profile, epsilon):
+        asked.append(epsilon)
+        original(self, profile, epsilon)
+
+    monkeypatch.setattr(Proposal, "__init__", kept)
     for epsilon in (64, 65, 10**6):
         joint = Joint(epsilon)
         assert joint.epsilon == epsilon
-        profile = Quantiles(HALF).profile(column(data, 4), joint.first_reach(1, 5))
-        proposal = joint.proposal(profile)
-        sizes.append((proposal._epsilon, proposal.bits, proposal._log_top))
-    assert sizes[0] == sizes[1] == sizes[2]
-    assert sizes[0][0] == 64
-
-
-@pytest.mark.parametrize(
-    ("epsilon", "nats", "draws"), [(3, 6.0, 3000), (3, 4.0, 1500), (1, 2.5, 500)]
-)
-def test_narrow_windows_leave_the_law_as_it_is(epsilon, nats, draws):
-    """Windows and sizes that leave out much of the law: the uniform proposal makes up for it."""
-    data, qs = (0, 0, 2, 3, 3, 3, 3, 5, 6), (Fraction(1, 4), Fraction(3, 4))
-    profile = Quantiles(qs).profile(column(data, 7), 1)
-    assert all(epsilon / 2 * away / (3 / 4) >= nats for away in profile.away)
-    proposal = Proposal(profile, Fraction(epsilon), nats)
-    assert proposal.bits < 0
-    found, limit = compare(proposal, data, 7, qs, Fraction(epsilon), draws)
-    assert found < limit
-
-
-def test_joined_runs_leave_the_law_as_it_is():
-    """At a small epsilon neighbouring runs are proposed together."""
-    data, qs, epsilon = (
-        (0, 1, 2, 2, 2, 2, 4, 6, 6),
-        (Fraction(1, 3), Fraction(2, 3)),
-        Fraction(1, 5),
-    )
-    proposal = proposal_of(epsilon, column(data, 7), qs)
-    assert proposal._blocks.spread > 0
-    found, limit = compare(proposal, data, 7, qs, epsilon, 4000)
-    assert found < limit
+        joint.release([profile], entropy(1))
+    assert asked == [64, 64, 64]
 
 
 def test_the_finest_parts_rise_as_well():
@@ -257,15 +255,18 @@ def test_windows_of_a_large_array_hold_the_runs_of_the_whole():
     rng = np.random.default_rng(5)
     data = np.round(rng.normal(50, 20, 40_000), 1)
     source = Column(read(data), Grid(0, 100, 0.05))
-    near, whole = (Quantiles(QUARTERS).profile(source, reach) for reach in (300, 40_000))
+    near, whole = (profile_of(1, source, QUARTERS, reach) for reach in (300, 40_000))
     runs = [
         list(zip(*(x.tolist() for x in (p.start, p.cells, p.part, p.parts, p.rank)), strict=True))
         for p in (near, whole)
     ]
     assert set(runs[0]) < set(runs[1])
     assert (np.diff(near.rank) > 0).all()
-    assert min(near.away) >= 299
-    assert min(whole.away) == math.inf
+    for profile, reach in ((near, 299), (whole, 9_900)):
+        for q, low, high in zip(QUARTERS, profile.low, profile.high, strict=True):
+            ranks = profile.rank[[low, high - 1]] / UNIT - float(q) * profile.total
+            assert ranks[0] <= -reach
+            assert ranks[1] >= reach
     cell = int(whole.start[1000])
     assert near.rank_at(cell, 2**FINEST - 1) == whole.rank[whole.start == cell][-1]
 
@@ -273,7 +274,7 @@ def test_windows_of_a_large_array_hold_the_runs_of_the_whole():
 def test_windows_within_a_tie():
     """Of a tie that is wider than a window the parts near the rank are listed, and no others."""
     data = np.concatenate([np.zeros(3), np.full(10**6, 5), np.full(7, 9)])
-    profile = Quantiles(QUARTERS).profile(column(data, 11), 300)
+    profile = profile_of(1, column(data, 11), QUARTERS, 300)
     assert len(profile.rank) < 3 * 700 / 2 + 20
     for j, q in enumerate(QUARTERS):
         ranks = profile.rank[profile.low[j] : profile.high[j]] / UNIT - float(q) * profile.total
@@ -282,7 +283,7 @@ def test_windows_within_a_tie():
         # a record each time that parts were halved
         assert np.diff(ranks).max() <= 2 * math.log2(10**6)
         assert np.median(np.diff(ranks)) <= 4
-        assert 300 <= profile.away[j] < 340
+        assert ranks[-1] - ranks[0] < 680
     # What is listed has the ranks that a pass finds.
     for run in range(0, len(profile.rank), 97):
         part = (int(profile.part[run]) << FINEST) // int(profile.parts[run])
@@ -299,7 +300,7 @@ class Coarse:
             source,
             ranges,
             source.size,
-            source.length,
+            10**6,  # no sort of all
         )
         self.rank_of = source.rank_of
 
@@ -323,45 +324,23 @@ class Coarse:
     "ranges", [((0, 4), (3, 9)), ((0, 2), (4, 9)), ((0, 3), (2, 6)), ((0, 9), (3, 9))]
 )
 def test_windows_that_meet_or_overlap_within_a_gap(ranges):
-    """No place is listed twice, and a place is said to lie in a window if a run of the window holds
-    it, and not else.
+    """No place is listed twice, a place is found in the run that holds it, and windows have no
+    holes.
     """
     data, qs = (0,) * 6 + (6,) * 7, (Fraction(1, 5), Fraction(4, 5))
-    profile = Quantiles(qs).profile(Coarse(column(data, 10), ranges), 20)
-    beyond = profile.start + profile.cells
-    same = profile.start[1:] == profile.start[:-1]
-    assert (np.diff(profile.rank) > 0).all()
-    assert (
-        np.where(same, profile.part[1:] == profile.part[:-1] + 1, profile.start[1:] >= beyond[:-1])
-    ).all()
-    for j, (low, high) in enumerate(ranges):
-        window = slice(profile.low[j], profile.high[j])
-        listed = {
-            c
-            for a, b in zip(profile.start[window], beyond[window], strict=True)
-            for c in range(a, b)
-        }
-        assert listed >= set(range(low, high + 1))
-        for cell in range(10):
-            held = {
-                profile.holds(j, cell, profile.rank_at(cell, part << FINEST - 2))
-                for part in range(4)
-            }
-            assert held == {cell in listed}
-
-
-def test_range_sums_do_not_cancel():
-    rng = np.random.default_rng(2)
-    for _ in range(50):
-        logs = rng.normal(0, 200, 60)
-        ends = np.sort(rng.integers(0, 61, (2, 40)), axis=1)
-        low, high = np.minimum(*ends), np.maximum(*ends)
-        found = range_log_sums(logs, low, high)
-        expected = [
-            np.logaddexp.reduce(logs[a:b]) if b > a else -np.inf
-            for a, b in zip(low, high, strict=True)
-        ]
-        np.testing.assert_allclose(found, expected, rtol=1e-12)
+    profile = profile_of(1, Coarse(column(data, 10), ranges), qs, 20)
+    ends = [(profile.begin(i), profile.end(i)) for i in range(len(profile.rank))]
+    assert all(a[1] <= b[0] for a, b in itertools.pairwise(ends))
+    for low, high in zip(profile.low, profile.high, strict=True):
+        assert all(a[1] == b[0] for a, b in itertools.pairwise(ends[low:high]))
+    for place in range(0, 10 << FINEST, 1 << FINEST - 2):
+        holders = [i for i, (begin, end) in enumerate(ends) if begin <= place < end]
+        run, holds = profile.find(place)
+        assert holders == [run] * holds
+        assert sum(begin <= place for begin, _ in ends) == run + 1
+        if holds:
+            cell, part = divmod(place, 1 << FINEST)
+            assert profile.rank_at(cell, part) == profile.rank[run]
 
 
 def test_a_coin():
@@ -413,24 +392,14 @@ def test_ties_wider_than_a_gap_between_quantiles():
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 4), Fraction(1)])
 @pytest.mark.parametrize("qs", [HALF, (Fraction(2, 5), Fraction(1, 2))])
-def test_places_within_a_tie_follow_the_law(monkeypatch, qs, epsilon):
+def test_places_within_a_tie_follow_the_law(qs, epsilon):
     """A window that ends within a tie: not the candidate, which is nearly always the tie, but the
     part of it that is drawn.
     """
     data = (0,) * 5 + (1,) * 200 + (2,) * 3
-    profile = Quantiles(qs).profile(column(data, 3), 12)
-    assert profile.part[profile.start == 1].min() > 0
-    proposal = Joint(epsilon).proposal(profile)
-    assert proposal._blocks._within.any()
-    proposed = []
-    for name in ("_inside", "_outside"):
-        original = getattr(Proposal, name)
-
-        def wrapped(self, *bits, original=original):
-            proposed.append(original(self, *bits))
-            return proposed[-1]
-
-        monkeypatch.setattr(Proposal, name, wrapped)
+    profile = profile_of(epsilon, column(data, 3), qs, 40)
+    assert profile.part[profile.low[0]] > 0
+    proposal = Proposal(profile, epsilon)
     options = joint_oracle.places(data, 3)
     index = {(cell, rank * UNIT): i for i, (cell, _, rank) in enumerate(options)}
     weight, c = np.zeros(len(options)), float(epsilon) / 2
@@ -447,8 +416,8 @@ def test_places_within_a_tie_follow_the_law(monkeypatch, qs, epsilon):
         )
     draws, source, counts = 1500, entropy(6), np.zeros(len(options))
     for _ in range(draws):
-        proposal.release(source)
-        counts[index[proposed[-1][2][0]]] += 1
+        draft = accepted(proposal, source)
+        counts[index[draft.candidates[0], draft.ranks[0]]] += 1
     found, limit = chi_squared(counts, weight / weight.sum() * draws)
     assert found < limit
     steeper = weight**1.5
@@ -466,7 +435,7 @@ def test_ties_and_epsilon_take_no_longer():
         source = Column(read(data), Grid(0.0, 1.0))
         for epsilon in (1, 10, 100, 1000):
             proposal = proposal_of(epsilon, source, QUARTERS)
-            work[name, epsilon] = proposal._sizes * len(proposal._blocks.rank)
+            work[name, epsilon] = len(proposal._sizes) * sum(map(len, proposal._profile.blocks))
     assert max(work.values()) < 12 * work["apart", 1]
 
 
@@ -539,3 +508,85 @@ def test_qs_are_sorted():
 def test_bad_parameters_are_found_before_data_are_read(change):
     with pytest.raises(DuffError):
         duffdp.quantiles(object(), [0.5], **{"epsilon": 1.0, "bounds": (0, 9), **change})
+
+
+@pytest.fixture
+def after_a_count(monkeypatch):
+    """Two quantiles are many."""
+    monkeypatch.setattr(registry, "MOST_WITH_SIZE", 1)
+    recipe.cache_clear()
+    yield
+    recipe.cache_clear()
+
+
+@pytest.mark.parametrize("count", [0, 3, 20])
+def test_many_quantiles_through_the_verb(monkeypatch, after_a_count, count):
+    """For every count that may have come out: its loss and that of the quantiles add up to at most
+    epsilon.
+    """
+    monkeypatch.setattr(QuantilesAfterCount, "given", lambda self, _: Quantiles(self.qs, count))
+    for epsilon in (1.0, 9.0):
+
+        def draws_of(data, epsilon=epsilon):
+            return laws(
+                lambda: duffdp.quantiles(
+                    list(map(float, data)), [0.25, 0.75], epsilon=epsilon, bounds=(0.0, 2.0), step=1
+                )
+            )
+
+        loss = largest_log_ratio(draws_of, ((a, b) for a, b, _ in neighbours(3, 4)))
+        # A size of 0 makes all places alike, and a third of epsilon is for the count.
+        assert (0.9 if count == 3 and epsilon == 9 else 0.33) * epsilon < loss
+        assert loss <= epsilon * (1 + 1e-9)
+
+
+def test_many_quantiles_are_charged_for_their_count(after_a_count):
+    """What the count and the places receive adds up to epsilon, and is written down."""
+    with recorded() as draws:
+        release = duffdp.quantiles(range(50), [0.2, 0.5, 0.8, 0.9], epsilon=3, bounds=(0, 49))
+    assert [draw.mechanism.name for draw in draws] == ["two-sided-geometric", "joint-exponential"]
+    assert [draw.epsilon for draw in draws] == pytest.approx([3 / 6, 3 * 5 / 6])
+    assert [part.family for part in release.loss.parts] == ["geometric", "bounded-range"]
+    assert [part.epsilon for part in release.loss.parts] == [Fraction(1, 2), Fraction(5, 2)]
+
+
+@pytest.mark.parametrize("mechanism", ["best", "duff"])
+def test_many_quantiles(mechanism):
+    """In order, near the truth, and no count among them."""
+    shares = [i / 40 for i in range(1, 40)]
+    data = np.arange(4000)
+    release = duffdp.quantiles(
+        data, shares, epsilon=20.0, bounds=(0, 3999), mechanism=mechanism, rng=2
+    )
+    assert len(release.value) == 39
+    assert release.value == sorted(release.value)
+    assert np.abs(np.array(release.value) - 4000 * np.array(shares)).max() < 60
+    table = duffdp.quantiles(
+        pl.DataFrame({"x": data, "g": ["a", "b"] * 2000}),
+        shares,
+        column="x",
+        by="g",
+        keys=["a", "b", "c"],
+        epsilon=20.0,
+        bounds=(0, 3999),
+        mechanism=mechanism,
+        rng=2,
+    ).value
+    assert table.shape == (3, 40)
+    assert table.columns[1] == "0.025"
+
+
+@pytest.mark.parametrize("data", [[], [5] * 3, list(range(30))])
+def test_many_quantiles_of_few_records(data):
+    """Places that share runs by the dozen: they are cut, and the draw ends."""
+    shares = [i / 60 for i in range(1, 60)]
+    found = duffdp.quantiles(data, shares, epsilon=1.0, bounds=(0.0, 100.0), rng=1).value
+    assert len(found) == 59
+    assert found == sorted(found)
+
+
+def test_one_quantile_is_the_single_one():
+    data = np.arange(101)
+    one = duffdp.quantiles(data, [0.5], epsilon=1, bounds=(0, 100), rng=4)
+    assert one.value == [duffdp.median(data, epsilon=1, bounds=(0, 100), rng=4).value]
+    assert [part.name for part in one.mechanism.parts] == ["permute-and-flip"]

@@ -152,7 +152,9 @@ RATES = [
         Fraction(1, 2),
     ),
     (
-        lambda m: duffdp.mean([1, 2], epsilon=3, bounds=(0, 9), mechanism=m),
+        lambda m: duffdp.mean(
+            [1, 2], epsilon=3, bounds=(0, 9), mechanism="distance" if m == "best" else m
+        ),
         Fraction(1, 2),
         Fraction(1, 2),
     ),

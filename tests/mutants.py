@@ -31,6 +31,7 @@ class Mutant(NamedTuple):
 
 PEOPLE = "tests/people_test.py::test_people_are_independent_of_each_other_and_of_other_releases"
 DOOR, NEIGHBOURS = "tests/public_door_test.py", "tests/neighbours_test.py"
+DRAFTS = "tests/joint_proposal_test.py"
 SHARES = f"{DOOR}::test_shares_of_tables_add_up_to_what_is_asked_and_charged"
 GRAPH_SHARES = f"{DOOR}::test_shares_of_graphs_add_up_to_what_is_asked_and_charged"
 QUANTILES = f"{DOOR}::test_several_quantiles_share_one_epsilon"
@@ -47,6 +48,7 @@ ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 IN_GROUPS = f"{NEIGHBOURS}::test_one_row_in_one_of_two_groups_through_the_verb"
 ONE_PERSON = f"{NEIGHBOURS}::test_one_person_with_all_their_rows_through_the_verb"
 ENDS, INTERVALS = "tests/interval_end_test.py", "tests/interval_test.py"
+SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 PAIRS = "tests/dominating_pairs_test.py"
 
@@ -139,9 +141,51 @@ MUTANTS = (
     Mutant(
         "a joint law that is a tenth too steep",
         "mechanisms/joint/proposal.py",
-        "* self._epsilon / 2\n        return [cell",
-        "* self._epsilon * 11 / 20\n        return [cell",
+        "self._log_top + self._epsilon / 2 * score",
+        "self._log_top + self._epsilon * 11 / 20 * score",
         (QUANTILES,),
+    ),
+    Mutant(
+        "many quantiles at the true number of records",
+        "mechanisms/joint/proposal.py",
+        "[Fraction(profile.records)]",
+        "[Fraction(profile.total)]",
+        (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
+    ),
+    Mutant(
+        "many quantiles at the true number of records, by their count",
+        "statistics/quantiles.py",
+        "near, self.qs, self.records, reach",
+        "near, self.qs, near[0].total, reach",
+        (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
+    ),
+    Mutant(
+        "a run that lies in two blocks counts twice",
+        "mechanisms/joint/proposal.py",
+        "factors += [Fraction(1, math.factorial(many)) for many in shared.values()]",
+        "factors += [Fraction(1, 1) for many in shared.values()]",
+        (f"{DRAFTS}::test_windows_that_leave_out_much_of_the_law",),
+    ),
+    Mutant(
+        "a block counts as often as places lie in it",
+        "mechanisms/joint/proposal.py",
+        "factors.append(Fraction(1, math.factorial(len(found))))",
+        "factors.append(Fraction(1, max(len(found), 1)))",
+        (f"{DRAFTS}::test_places_that_share_a_run",),
+    ),
+    Mutant(
+        "far sizes are twice as likely",
+        "mechanisms/joint/proposal.py",
+        "2 ** (steps + 2)",
+        "2 ** (steps + 3)",
+        (f"{DRAFTS}::test_sizes_that_leave_out_much_of_the_law",),
+    ),
+    Mutant(
+        "a place outside a window is proposed twice as often as it is said to be",
+        "mechanisms/joint/proposal.py",
+        "return place, Fraction(high - low, 1 << FINEST)",
+        "return place, Fraction(high - low, 2 << FINEST)",
+        (f"{DRAFTS}::test_windows_that_leave_out_much_of_the_law",),
     ),
     Mutant(
         "races that are a tenth too steep",
@@ -504,8 +548,8 @@ MUTANTS = (
     Mutant(
         "bits of the release are drawn before the charge",
         "pipeline/run.py",
-        "return cls(made, facts, table, source)",
-        "table.sources(source)\n        return cls(made, facts, table, source)",
+        "return cls(made, checked.finish, facts, table, source)",
+        "table.sources(source)\n        return cls(made, checked.finish, facts, table, source)",
         (ORDER, REFUSED),
     ),
     Mutant(
@@ -696,6 +740,104 @@ MUTANTS = (
         'if wanted.covers == "population" and contributions != 1:',
         "if False:",
         (INTERVALS,),
+    ),
+    Mutant(
+        "slope: the rate is twice what it may be",
+        "statistics/slope.py",
+        "rate = Fraction(1, 2)",
+        "rate = Fraction(1)",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "slope: a record counts as half of what it moves",
+        "statistics/slope.py",
+        "reach = level * (level + parts * (2 * n - 1)) // (2 * parts**2)",
+        "reach = level * (level + parts * (n - 1)) // (2 * parts**2)",
+        (f"{SLOPE}::test_one_pair_moves_a_distance_by_at_most_one",),
+    ),
+    Mutant(
+        "slope: a window and its tail measure differently",
+        "statistics/slope.py",
+        "linear, wanted = self._parts * (2 * n - 1)",
+        "linear, wanted = self._parts * (2 * n + 1)",
+        (f"{SLOPE}::test_windows",),
+    ),
+    Mutant(
+        "slope: the tail may hold what is nearer than it says",
+        "statistics/slope.py",
+        "left, most + 1, distance_of)",
+        "left, most + 2, distance_of)",
+        (f"{SLOPE}::test_windows",),
+    ),
+    Mutant(
+        "slope: a pair on a candidate counts as above it",
+        "statistics/pair_slopes.py",
+        "near + (side > 0), near + (side >= 0)",
+        "near + (side >= 0), near + (side >= 0)",
+        (f"{SLOPE}::test_distance",),
+    ),
+    Mutant(
+        "slope: records that are alike count as a pair",
+        "statistics/pair_slopes.py",
+        "_tied_pairs(equal_to_next(keys, above)) - self._twins",
+        "_tied_pairs(equal_to_next(keys, above))",
+        (f"{SLOPE}::test_distance",),
+    ),
+    Mutant(
+        "slope: places of pairs are trusted to the last digit",
+        "statistics/pair_slopes.py",
+        "unsure = np.abs(place - near) <= ROUNDING * max(low, high) / grid.spacing",
+        "unsure = np.abs(place - near) <= 0",
+        (f"{SLOPE}::test_distance_of_doubles",),
+    ),
+    Mutant(
+        "slope: residuals are rounded",
+        "statistics/residuals.py",
+        "    product, error = _product(x, b)",
+        "    product, error = x * b, 0 * x",
+        (f"{SLOPE}::test_residuals_are_exact",),
+    ),
+    Mutant(
+        "slope: halfway residuals sort wrongly",
+        "statistics/residuals.py",
+        "onward = (third != 0) & (np.sign(second) == np.sign(third))",
+        "onward = third != third",
+        (f"{SLOPE}::test_residuals_halfway_between_doubles",),
+    ),
+    Mutant(
+        "slope: a tie in x breaks the order at the far candidate",
+        "statistics/pair_slopes.py",
+        "order(self._residuals(high), -self._x_rank)",
+        "order(self._residuals(high))",
+        (f"{SLOPE}::test_distance",),
+    ),
+    Mutant(
+        "pairs: rows of people are not capped in lazy tables",
+        "engines/tables/lazy_rows.py",
+        "            rows = self.engine.cap(rows, self._order, self._contributions)\n",
+        "            rows = rows.drop(PERSON)\n",
+        (f"{PAIRS}::test_rows_of_a_person_are_capped_over_all_groups",),
+    ),
+    Mutant(
+        "pairs: the choice of a person's rows depends on values",
+        "engines/tables/adapters/dask_frame.py",
+        "return numbers.view(np.int64) if numbers.dtype == np.float64 else numbers",
+        "return numbers",
+        (f"{PAIRS}::test_every_row_of_a_person_may_count",),
+    ),
+    Mutant(
+        "pairs: a pair with one number is not left out",
+        "engines/pairs.py",
+        "present = ~(np.isnan(x) | np.isnan(y))",
+        "present = ~np.isnan(x)",
+        (f"{PAIRS}::test_records_that_are_no_pairs_are_left_out_one_by_one",),
+    ),
+    Mutant(
+        "pairs: unequal lengths are cut",
+        "engines/tables/pair_columns.py",
+        "if one != other:",
+        "if one > 10 * other:",
+        (f"{PAIRS}::test_what_is_refused_is_refused_before_it_is_paid",),
     ),
 )
 

@@ -113,3 +113,48 @@ def reached(
         )
         best.append(next(fewest))
     return best
+
+
+def slope(records: list[tuple[float, float]], b: float, parts: int) -> Fraction:
+    """The least multiple k of 1 / parts with k n + k (k - 1) / 2 of at least the number of pairs
+    with a slope above b less that below, or the other way round.
+    """
+    balance = 0
+    for (x1, y1), (x2, y2) in itertools.combinations(records, 2):
+        if x1 != x2:
+            each = (Fraction(y2) - Fraction(y1)) / (Fraction(x2) - Fraction(x1))
+            balance += (each > Fraction(b)) - (each < Fraction(b))
+    k, n = Fraction(0), len(records)
+    while k * n + k * (k - 1) / 2 < abs(balance):
+        k += Fraction(1, parts)
+    return k
+
+
+def reaches(
+    statistic: Callable[[tuple[int, ...]], Fraction], data: tuple[int, ...], size: int
+) -> tuple[list[Fraction], list[Fraction]]:
+    """The lowest and the highest value within k changes, for every k up to the number of records
+    and one.
+    """
+    here = Counter(data)
+    ends: dict[int, list[Fraction]] = {}
+    for there in data_sets(size, 2 * len(data) + 1):
+        cost = sum(abs(count - here[place]) for place, count in enumerate(there))
+        ends.setdefault(cost, []).append(statistic(there))
+    levels = range(len(data) + 2)
+    within = [[value for k in range(most + 1) for value in ends[k]] for most in levels]
+    return list(map(min, within)), list(map(max, within))
+
+
+def iqr(counts: tuple[int, ...]) -> Fraction:
+    """The record of rank ceil(3 n / 4) minus that of rank ceil(n / 4); 0 of no record."""
+    ordered = list(records(counts))
+    n = len(ordered)
+    return Fraction(ordered[-(-3 * n // 4) - 1] - ordered[-(-n // 4) - 1]) if n else Fraction(0)
+
+
+def variance(counts: tuple[int, ...]) -> Fraction:
+    """The mean squared distance from the mean; 0 of no record."""
+    ordered = list(records(counts))
+    mean = Fraction(sum(ordered), max(len(ordered), 1))
+    return sum(((x - mean) ** 2 for x in ordered), Fraction(0)) / max(len(ordered), 1)

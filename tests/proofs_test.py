@@ -13,7 +13,7 @@ import pytest
 import z3
 
 from duffdp import Grid
-from duffdp.statistics import Quantile
+from duffdp.statistics import Quantile, Slope
 
 FRACTIONS = sorted(
     {Fraction(p, m) for m in (2, 3, 4, 7, 10, 100, 1000) for p in (1, m // 2, m - 1) if 0 < p < m}
@@ -240,3 +240,35 @@ def test_one_record_moves_the_joint_score_by_at_most_one(places):
     if places > 1:  # with the target of every gap one share of a record further
         moved = [want + z3.Q(1, places + 1) for want in wanted]
         assert not holds(within(score(more, moved) - score(gaps, wanted), 1), *known)
+
+
+# The slope. k records move a balance of n records by at most g(n, k).
+
+
+def moved(n, k):
+    return k * n + k * (k - 1) / 2
+
+
+def test_one_pair_moves_the_distance_of_a_slope_by_at_most_one():
+    """For all numbers of records and all distances, whole or not: what is within k of a data set is
+    within k + 1 of its neighbour."""
+    n, k, before, after = z3.Reals("n k before after")
+    known = [n >= 0, k >= 0, before >= 0, after >= 0, within(after - before, n)]
+    joined, left = [*known, before <= moved(n, k)], [*known, after <= moved(n + 1, k)]
+    assert holds(after <= moved(n + 1, k + 1), *joined)
+    assert holds(before <= moved(n, k + 1), *left)
+    assert not holds(before <= moved(n, k + z3.Q(15, 16)), *left)
+    assert not holds(before <= moved(n, k + 1), *known, after <= moved(n + 2, k))
+
+
+@pytest.mark.parametrize("utility", ["distance", "balance"])
+def test_the_distance_that_is_proven_is_the_one_that_is_computed(utility):
+    """For points on an arch, of which every pair has a slope of its own."""
+    for n in range(2, 12):
+        steps = Slope(utility).steps([(i, -i * i) for i in range(n)], Grid(-2 * n, 2 * n, 1))
+        for b in range(-2 * n, 2 * n + 1):
+            slopes = [-i - j for i in range(n) for j in range(i)]
+            balance = abs(sum((slope > b) - (slope < b) for slope in slopes))
+            k = steps.distance_at(b) * steps.unit
+            assert moved(n, k) >= balance
+            assert k == 0 or moved(n, k - steps.unit) < balance

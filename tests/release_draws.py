@@ -67,8 +67,23 @@ class Draw:
         return self.find_epsilon()
 
 
+class Noisy:
+    """A whole number with two-sided geometric noise. The ratio to another one is largest at either
+    of the two numbers."""
+
+    def __init__(self, total: int, epsilon: Any) -> None:
+        self._total, self._epsilon = total, epsilon
+
+    def outputs(self) -> tuple[int]:
+        return (self._total,)
+
+    def log_probability(self, output: int) -> float:
+        whole = math.log(math.tanh(float(self._epsilon) / 2))
+        return whole - float(self._epsilon * abs(output - self._total))
+
+
 @contextmanager
-def recorded(places: Sequence[int] | None = None) -> Iterator[list[Draw]]:
+def recorded(places: Sequence[int] | None = None, path: Sequence[int] = ()) -> Iterator[list[Draw]]:
     """Record the draws of the releases made inside; what they return means nothing.
 
     Parameters
@@ -76,27 +91,35 @@ def recorded(places: Sequence[int] | None = None) -> Iterator[list[Draw]]:
     places
         For several quantiles on a fine domain: the candidates that can have records. All others
         between two of them are alike. All candidates if not given.
+    path
+        What the first draws return, 0 if there are more: later ones may depend on it.
     """
     assert set(HOMES) == KNOWN, "a new mechanism needs its law here"
     draws: list[Draw] = []
     with pytest.MonkeyPatch.context() as patch:
-        _record_races(patch, draws)
-        _record_counts(patch, draws)
+        returned = dict(enumerate(path)).get
+        _record_races(patch, draws, returned)
+        _record_counts(patch, draws, returned)
         _record_staircases(patch, draws)
         _record_ladders(patch, draws)
         _record_quantiles(patch, draws, places)
         yield draws
 
 
-def laws(call: Callable[[], Any], places: Sequence[int] | None = None) -> list[Distribution]:
-    """The laws of the independent draws that a call makes."""
-    with recorded(places) as draws:
+def laws(
+    call: Callable[[], Any], places: Sequence[int] | None = None, path: Sequence[int] = ()
+) -> list[Distribution]:
+    """The laws of the draws that a call makes, each given what the ones before returned."""
+    with recorded(places, path) as draws:
         call()
     found = (draw.law() for draw in draws)
     return [part for law in found for part in (law if isinstance(law, tuple) else (law,))]
 
 
-def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
+Returned = Callable[[int, int], int]  # of a draw by its number, or else what is given
+
+
+def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Returned) -> None:
     """Exponential, permute-and-flip and lattice: what reaches the race is the distances, the
     coefficient and the noise."""
     racing: list[Any] = []
@@ -112,7 +135,7 @@ def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
             draws.append(
                 Draw(racing[-1], lambda e=epsilon: e, lambda i=i: _race_law(batch[i], c, noise))
             )
-        return [0] * len(batch)
+        return [returned(i, 0) for i in range(len(draws) - len(batch), len(draws))]
 
     patch.setattr(Mechanism, "release", release)
     patch.setattr(mechanism, "race", race)
@@ -134,17 +157,38 @@ def _race_law(steps: StepFunction, c: Any, noise: Noise) -> Stepped:
     return Stepped(whole, (PermuteAndFlip if noise.exponential else Exponential)(1).law(whole))
 
 
-def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
+def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Returned) -> None:
     """Geometric noise: what reaches the sampler is epsilon; every size of the noise is tried."""
     original, ranking = Geometric.release, Ranking.rank
 
     def release(self, groups, sensitivity, source):
-        for totals in groups:
-            each = [listed(self, totals, i, sensitivity, source) for i in range(len(totals))]
-            (epsilon,) = {epsilon for epsilon, _ in each}
-            law = tuple(law for _, law in each)
-            draws.append(Draw(self, lambda e=epsilon: float(e), lambda law=law: law))
-        return [[0] * len(totals) for totals in groups]
+        return [released(self, totals, sensitivity, source) for totals in groups]
+
+    def released(self, totals, sensitivity, source):
+        if max(totals) > LARGE // 2:
+            return several(self, totals, sensitivity, source)
+        each = [listed(self, totals, i, sensitivity, source) for i in range(len(totals))]
+        (epsilon,) = {epsilon for epsilon, _ in each}
+        law = tuple(law for _, law in each)
+        draws.append(Draw(self, lambda: float(epsilon * sensitivity), lambda: law))
+        return [returned(len(draws) - 1, 0)] + [0] * (len(totals) - 1)
+
+    def several(self, totals, sensitivity, source):
+        """Numbers too large to list: each gets noise of its own, and nothing else."""
+        asked: list[Any] = []
+
+        def noise(epsilon, size, source):
+            asked.append(epsilon)
+            return list(range(1, size + 1))
+
+        with pytest.MonkeyPatch.context() as inner:
+            inner.setattr(geometric, "two_sided_geometrics", noise)
+            (output,) = original(self, [totals], sensitivity, source)
+        assert output == [total + i + 1 for i, total in enumerate(totals)]
+        (epsilon,) = set(asked)
+        law = tuple(Noisy(total, epsilon) for total in totals)
+        draws.append(Draw(self, lambda: float(epsilon * sensitivity), lambda: law))
+        return [0] * len(totals)
 
     def listed(self, totals, place, sensitivity, source):
         """The epsilon that the noise of one of several numbers follows, and the law of its sum."""
@@ -350,40 +394,41 @@ def _record_quantiles(
     """Several quantiles: what reaches the coin that accepts a proposal is the exponent of its
     weight."""
 
-    def release(self, profile, source):
-        made = self.proposal(profile)
+    def release(self, profiles, source):
+        for profile in profiles:
+            made = proposal.Proposal(profile, self._epsilon)
 
-        def exponent(size, chosen):
-            asked = []
-            made._inside = lambda words, source: (size, 1, chosen)
-            with pytest.MonkeyPatch.context() as inner:
-                inner.setattr(proposal, "happens", lambda exponent, *_: not asked.append(exponent))
-                made.draw(_Zero())
-            return asked[0]
+            def exponent(size, chosen, made=made):
+                places = [proposal.Place((0, 0), *place) for place in chosen]
+                made._near = lambda words, word, source: made._made(size, places, 1, word, [])
+                return made.draft([0, 0], _Zero()).exponent
 
-        draws.append(
-            Draw(
-                self,
-                lambda: _slope(profile, exponent),
-                lambda: _quantiles_law(self, profile, exponent, places),
+            draws.append(
+                Draw(
+                    self,
+                    lambda profile=profile, exponent=exponent: _slope(profile, exponent),
+                    lambda profile=profile, exponent=exponent, made=made: _quantiles_law(
+                        self, profile, exponent, made._sizes, places
+                    ),
+                )
             )
-        )
-        return [0] * len(profile.qs)
+        return [[0] * len(profile.qs) for profile in profiles]
 
     patch.setattr(Joint, "release", release)
 
 
 def _slope(profile, exponent) -> float:
-    """The epsilon that a record weighs, from all records in one gap and two sizes: none, and one
-    that no gap has."""
+    """The epsilon that a record weighs, from all records in one gap and three sizes: the score is
+    n for none, and large - n and 2 large - n for two that the gap has no room for."""
     assert profile.total, "no record, no weight"
     shares = [b - a for a, b in itertools.pairwise((0, *profile.qs, 1))]
     widest, large = shares.index(max(shares)), 10**6
     where = [(0, 0)] * widest + [(0, UNIT * profile.total)] * (len(profile.qs) - widest)
-    return float((8 * large + exponent(0, where) - exponent(large, where)) / profile.total)
+    none, one, two = (exponent(size, where) for size in (0, large, 2 * large))
+    return float((none + two - 2 * one) / profile.total)
 
 
-def _quantiles_law(self, profile, exponent, places) -> Listed:
+def _quantiles_law(self, profile, exponent, sizes, places) -> Listed:
     """The law over sorted tuples of candidates and gaps between them, by listing all sizes and
     all places."""
     cells = range(profile.size) if places is None else places
@@ -400,16 +445,15 @@ def _quantiles_law(self, profile, exponent, places) -> Listed:
                 inside.append(((cell,), 1 / parts, (cell, rank)))
         after = cell + 1
     base = exponent(0, [inside[0][2]] * len(profile.qs))
-    key = (self.epsilon, profile.qs, profile.size, tuple(inside), base)
+    key = (self.epsilon, profile.qs, profile.records, profile.size, tuple(inside), base)
     if key not in LISTED:
-        sizes = math.ceil((float(self.epsilon) * profile.total / 2 + 40) / 8) + 1
         weight: Counter[Any] = Counter()
         for chosen in itertools.combinations_with_replacement(range(len(inside)), len(profile.qs)):
             volume = math.prod(
                 inside[i][1] ** many / math.factorial(many) for i, many in Counter(chosen).items()
             )
             where = [inside[i][2] for i in chosen]
-            each = sum(math.exp(float(base - exponent(size, where))) for size in range(sizes))
+            each = sum(math.exp(float(base - exponent(size, where))) for size in sizes)
             weight[tuple(inside[i][0] for i in chosen)] += volume * each
         total = sum(weight.values())
         LISTED[key] = Listed({output: each / total for output, each in weight.items()})

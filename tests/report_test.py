@@ -63,7 +63,8 @@ def test_people_groups_and_modes(page):
     frame = pl.DataFrame({"x": [1.0, 2.0, 3.0], "g": ["a<b", "c|d", "a<b"], "p": [1, 1, 2]})
     groups = ["a<b", "c|d"]
     given = {"column": "x", "epsilon": 0.5, "bounds": (0, 9), "step": 0.5, "unit": "p"}
-    mean = duffdp.mean(frame, **given, by="g", keys=groups, contributions=2)
+    people = {"by": "g", "keys": groups, "contributions": 2}
+    mean = duffdp.mean(frame, **given, **people, mechanism="distance")
     mode = duffdp.mode(frame, column="g", epsilon=0.25, categories=groups, unit="p")
     text = page([mean, mode], title="Two & <three>")
     assert "same value of “p” together. At most 2 rows of each" in text
@@ -72,6 +73,19 @@ def test_people_groups_and_modes(page):
     assert "This holds for each group by itself" in text
     assert "the 2 possible answers: a" in text
     assert "cost epsilon = 0.75 for whoever" in text
+
+
+def test_means_and_sums_with_noise(page):
+    """What is known of the noise is said; a clipped mean is called biased."""
+    records = [3.0, 4.0, 5.0] * 100
+    given = {"epsilon": 1.0, "bounds": (0, 10)}
+    text = page(duffdp.mean(records, **given))
+    assert "off by about 9.931 divided by the number of records" in text
+    assert "what a record can count as: from 0 to 10" in text
+    assert "biased towards the centre" in page(duffdp.mean(records, **given, mechanism="clipped"))
+    text = page(duffdp.sum([3, 4, 5], epsilon=1.0, bounds=(0, 1000), step=1))
+    assert "at most 2,996 away from the sum of what the records count as" in text
+    assert "staircase noise" in text
 
 
 def test_several_numbers(page):

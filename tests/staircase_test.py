@@ -106,6 +106,23 @@ def test_errors_against_laplace():
         assert Staircase(1.3).probability([0], [x]) == pytest.approx(same, rel=1e-12)
 
 
+@pytest.mark.parametrize("sensitivity", [1, 3, 20])
+@pytest.mark.parametrize("epsilon", EPSILONS)
+def test_how_large_noise_is(epsilon, sensitivity):
+    mechanism = Staircase(epsilon)
+    sizes = range(1, 3 * sensitivity + 2)
+    inside = [
+        sum(mechanism.probability([0], [x], sensitivity) for x in range(-size + 1, size))
+        for size in sizes
+    ]
+    for size, chance in zip(sizes, inside, strict=True):
+        assert mechanism.tail(sensitivity, size) == pytest.approx(1 - chance, abs=1e-12)
+    for confidence in (0.5, 0.95, 0.999):
+        noise = mechanism.largest_noise(sensitivity, confidence)
+        assert mechanism.tail(sensitivity, noise + 1) <= 1 - confidence
+        assert noise == 0 or mechanism.tail(sensitivity, noise) > 1 - confidence
+
+
 def test_extreme_parameters():
     for epsilon, sensitivity, numbers in itertools.product(
         (1e-12, 1.0, 1e9), (1, 2**60, 10**300), (1, 2)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+import numpy as np
+import polars as pl
+
 import duffdp
 from duffdp.statistics.entry import Entry
 from duffdp.statistics.own import own_entry
@@ -34,12 +37,29 @@ class Call:
         return f"{self.entry.name}({', '.join(said)})"
 
 
+def slope(data: Any, *, column: str | None = None, **given: Any) -> duffdp.Release:
+    """Every number with another one that follows from it, so that one record more is one pair
+    more: on 0, 1 and 2 with slopes from 1/2 to 3/2.
+    """
+    if column is not None:
+        frame = data.with_columns((2 * pl.col(column) - pl.col(column) ** 2 / 2).alias("beside"))
+        return duffdp.slope(column, "beside", data=frame, **given)
+    if isinstance(data, np.ndarray):
+        return duffdp.slope(data, 2 * data - data**2 / 2, **given)
+    beside = [2 * x - x * x / 2 for x in data] if isinstance(data, list) else data
+    return duffdp.slope(data, beside, **given)
+
+
+def verb(known: Entry) -> Callable[..., duffdp.Release]:
+    return slope if known.of_pairs else getattr(duffdp, known.name)
+
+
 def choices(known: Entry) -> list[dict[str, str]]:
     return [{"mechanism": c} for c in known.choices] if len(known.choices) > 1 else [{}]
 
 
 REGISTERED = [
-    Call(known, getattr(duffdp, known.name), {**example, **choice})
+    Call(known, verb(known), {**example, **choice})
     for known in entries()
     for example in known.examples
     for choice in choices(known)

@@ -85,6 +85,8 @@ OWN = {
         ),
     },
 }
+# Parameters that a module's verbs describe themselves.
+KEPT = {"pairs.py": {"data", "step"}}
 
 
 def described(docstring: str, names: list[str], indent: str, shared: dict[str, str]) -> str:
@@ -112,7 +114,8 @@ def described(docstring: str, names: list[str], indent: str, shared: dict[str, s
 
 def rewritten(source: str, name: str) -> str:
     """A module of verbs with its docstrings brought up to date."""
-    shared = SHARED | OWN.get(name, {})
+    kept = KEPT.get(name, set())
+    shared = {key: text for key, text in (SHARED | OWN.get(name, {})).items() if key not in kept}
     for node in ast.parse(source).body:
         text = ast.get_docstring(node, clean=False) if isinstance(node, ast.FunctionDef) else None
         if not isinstance(node, ast.FunctionDef) or text is None or node.name.startswith("_"):

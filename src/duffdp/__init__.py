@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.cells import count, histogram, share, top
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
+    from duffdp.pipeline.verbs.pairs import slope
     from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
+    from duffdp.pipeline.verbs.spread import iqr, std, variance
     from duffdp.pipeline.verbs.summary import describe, mode, trimmed_mean
     from duffdp.pipeline.verbs.sums import mean, sum
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
@@ -50,6 +52,7 @@ __all__ = [
     "describe",
     "epsilon_for",
     "histogram",
+    "iqr",
     "ladder",
     "mean",
     "mechanisms",
@@ -63,13 +66,16 @@ __all__ = [
     "report",
     "research",
     "share",
+    "slope",
     "stars",
     "statistics",
+    "std",
     "sum",
     "testing",
     "top",
     "triangles",
     "trimmed_mean",
+    "variance",
 ]
 
 _HOME = {
@@ -82,7 +88,9 @@ _HOME = {
     "pipeline.verbs.cells": ("count", "histogram", "share", "top"),
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
+    "pipeline.verbs.pairs": ("slope",),
     "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
+    "pipeline.verbs.spread": ("iqr", "std", "variance"),
     "pipeline.verbs.summary": ("describe", "mode", "trimmed_mean"),
     "pipeline.verbs.sums": ("mean", "sum"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),

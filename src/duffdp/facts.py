@@ -230,8 +230,8 @@ def _to_domain(given: dict[str, Any]) -> PublicSet:
 def as_json(value: Any) -> Any:
     """A value, or a list, tuple or dictionary of values, with nothing in it that JSON cannot hold.
 
-    Dates and times become ISO text, exact numbers text, steps of time the numbers that `step`
-    takes, others their text.
+    Dates and times become ISO text, exact numbers text, durations numbers of seconds, others their
+    text.
     """
     if value is None or type(value) in (str, bool, int, float):
         return value
@@ -241,8 +241,8 @@ def as_json(value: Any) -> Any:
         return [as_json(item) for item in value]
     if isinstance(value, dt.date | dt.time):  # a datetime is a date
         return value.isoformat()
-    if isinstance(value, dt.timedelta):  # days between dates, seconds between times
-        return value // DAY if value % DAY == dt.timedelta(0) else value.total_seconds()
+    if isinstance(value, dt.timedelta):
+        return value.total_seconds()
     for kind in (bool, int, float):  # numpy's doubles and enumerations are numbers too
         if isinstance(value, kind):
             return kind(value)

@@ -116,6 +116,25 @@ def read_flag(name: str, value: Any) -> bool:
     return value
 
 
+def read_x(x: Any) -> str | None:
+    """The column of x; None where x is an array."""
+    return _column("x", x)
+
+
+def read_y(y: Any) -> str | None:
+    """The column of y; None where y is an array."""
+    return _column("y", y)
+
+
+def _column(name: str, column: Any) -> str | None:
+    if column is not None and not isinstance(column, str):
+        raise DuffError(
+            f"{name} must be the name of a column, got {column!r:.40}. Pass for example "
+            f'{name}="age".'
+        )
+    return column
+
+
 def read_contributions(contributions: Any) -> int:
     """How many rows of a person count: a whole number of 1 or more."""
     return _whole(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Protocol
 
@@ -17,7 +18,13 @@ from duffdp.domain import Ints
 # a tie finds a part a few records away, whatever the number of ties. Ranks fit 64 bits up to 2**37
 # records.
 FINEST = 24
+Runs = tuple[Ints, Ints, Ints, Ints, Ints]  # start, cells, part, parts, rank
 UNIT = 2 << FINEST  # ranks are whole numbers of 1 / UNIT of a record
+# Blocks are for speed alone; m is the number of quantiles. Ranks in a block differ by so little
+# that the weights of m places differ by a nat in FINENESS; blocks grow with their distance from a
+# quantile by GROWTH / m of it; and no block holds more than 1 / (PIECES m) of the domain, so that
+# few places share one, unless quantiles lie ROOM nats more than any domain has apart.
+FINENESS, GROWTH, PIECES, ROOM = 8, 2 / 3, 8, 10.0
 
 
 class Ranks(Protocol):
@@ -47,12 +54,14 @@ class RankProfile:
     Run i holds `cells[i]` candidates from `start[i]` on, or, of the `parts[i]` equal parts of
     candidate `start[i]`, the one numbered `part[i]`; `rank[i]` is the number of records before it
     in units of 1 / UNIT. For quantile j the runs from `low[j]` up to, not including, `high[j]` are
-    its window, which reaches about `reach` ranks to both sides; any place outside it is at least
-    `away[j]` records away from the wanted rank (infinitely many if there is none outside).
-    `rank_of` tells the records before and at any candidate, by a pass over the data.
+    its window, which reaches about `reach` ranks to both sides and has no holes, and at the runs
+    `blocks[j]` begin the blocks of it that are weighed together. `rank_of` tells the records before
+    and at any candidate, by a pass over the data, and `wider` the profile with another reach.
+    `records` is the number of records that is public by now, if one is; `total` is the true one.
     """
 
     qs: tuple[Fraction, ...]
+    records: int | None
     size: int
     total: int
     reach: int
@@ -61,47 +70,72 @@ class RankProfile:
     part: Ints
     parts: Ints
     rank: Ints
-    low: list[int]
-    high: list[int]
-    away: list[float]
+    low: Ints
+    high: Ints
+    blocks: list[Ints]
     rank_of: Callable[[int], tuple[int, int]]
+    wider: Callable[[int], RankProfile]
 
     @classmethod
     def of(
         cls,
         near: Sequence[Ranks],
         qs: tuple[Fraction, ...],
+        records: int | None,
         reach: int,
+        epsilon: float,
         size: int,
         rank_of: Callable[[int], tuple[int, int]],
+        wider: Callable[[int], RankProfile],
     ) -> RankProfile:
-        """The profile of a column, from the values near every quantile."""
-        windows = [_window(ranks, q, reach, size) for ranks, q in zip(near, qs, strict=True)]
-        start, cells, part, parts, rank = _joined([runs for runs, _ in windows])
-        return cls(
-            qs=qs,
-            size=size,
-            total=near[0].total,
-            reach=reach,
-            start=start,
-            cells=cells,
-            part=part,
-            parts=parts,
-            rank=rank,
-            low=[int(np.searchsorted(rank, runs[-1, 0])) for runs, _ in windows],
-            high=[int(np.searchsorted(rank, runs[-1, -1])) + 1 for runs, _ in windows],
-            away=[away for _, away in windows],
-            rank_of=rank_of,
+        """The profile of a column, from the values near every quantile or, as one, near all."""
+        total = near[0].total
+        if len(near) == len(qs):
+            windows = [_window(ranks, q, reach) for ranks, q in zip(near, qs, strict=True)]
+        else:
+            windows = [_window(near[0], Fraction(1, 2), total)]
+        start, cells, part, parts, rank = _joined(windows)
+        low = np.searchsorted(rank, [runs[-1][0] for runs in windows])
+        high = np.searchsorted(rank, [runs[-1][-1] for runs in windows]) + 1
+        ends = [[math.floor(UNIT * (q * total + side * reach)) for q in qs] for side in (-1, 1)]
+        # One run more than the reach asks for, so that no window is empty.
+        first = np.searchsorted(rank, ends[0], side="right") - 1
+        last = np.searchsorted(rank, ends[1]) + 1
+        low, high = np.clip(first, low, high - 1), np.clip(last, low + 1, high)
+        runs = cls(
+            qs,
+            records,
+            size,
+            total,
+            reach,
+            *(start, cells, part, parts, rank),
+            low,
+            high,
+            [],
+            rank_of,
+            wider,
+        )
+        volume = cells / parts * (PIECES * len(qs) / size)
+        wide = np.flatnonzero(volume > 1)
+        pieces = {run: 1 << math.ceil(math.log2(volume[run])) for run in wide.tolist()}
+        return runs.cut(pieces, epsilon)
+
+    def begin(self, run: int) -> int:
+        """Where a run begins, in finest parts from the first candidate on."""
+        return (int(self.start[run]) << FINEST) + (int(self.part[run]) << FINEST) // int(
+            self.parts[run]
         )
 
-    def holds(self, j: int, cell: int, rank: int) -> bool:
-        """Whether a place, the candidate and its rank, lies in the window of quantile j: no two
-        runs have the same rank.
+    def end(self, run: int) -> int:
+        """Where a run ends, in finest parts."""
+        return self.begin(run) + (int(self.cells[run]) << FINEST) // int(self.parts[run])
+
+    def find(self, place: int) -> tuple[int, bool]:
+        """The last run that begins no later than a place, in finest parts (-1 if none does), and
+        whether it holds the place.
         """
-        run = int(np.searchsorted(self.rank, rank))
-        if not self.low[j] <= run < self.high[j] or self.rank[run] != rank:
-            return False
-        return bool(self.start[run] <= cell < self.start[run] + self.cells[run])
+        run = bisect_right(range(len(self.rank)), place, key=self.begin) - 1
+        return run, run >= 0 and place < self.end(run)
 
     def rank_at(self, cell: int, part: int) -> int:
         """Records before one of the 2**FINEST finest parts of a candidate, in units of 1 / UNIT:
@@ -111,6 +145,74 @@ class RankProfile:
         records = np.array([equal])
         own = part * part_count(records) >> FINEST
         return UNIT * before + int(part_ranks(records, own)[0])
+
+    def cut(self, pieces: dict[int, int], epsilon: float, fineness: int = FINENESS) -> RankProfile:
+        """The same with some runs cut, each into about so many (a power of two) of one rank, and
+        with blocks that suit this epsilon.
+        """
+        many = np.ones(len(self.rank), dtype=np.int64)
+        for run, asked in pieces.items():
+            whole = int(self.cells[run])
+            many[run] = min(asked, whole if whole > 1 else 2**FINEST // int(self.parts[run]))
+        of = np.repeat(np.arange(len(many)), many)
+        ahead = np.append(0, np.cumsum(many))
+        piece = np.arange(len(of)) - ahead[of]
+        many, cells = many[of], self.cells[of]
+        one = cells == 1
+        step, rest = cells // many, cells % many  # the first `rest` pieces have one more
+        runs = replace(
+            self,
+            start=self.start[of] + np.where(one, 0, piece * step + np.minimum(piece, rest)),
+            cells=np.where(one, 1, step + (piece < rest)),
+            part=np.where(one, self.part[of] * many + piece, 0),
+            parts=np.where(one, self.parts[of] * many, 1),
+            rank=self.rank[of],
+            low=ahead[self.low],
+            high=ahead[self.high],
+        )
+        return replace(runs, blocks=_blocks(runs, epsilon / 2, fineness))
+
+
+def _blocks(runs: RankProfile, c: float, fineness: int) -> list[Ints]:
+    """For every quantile the runs at which the blocks of its window begin."""
+    many = len(runs.qs)
+    finest, growth = 1 / (fineness * many), GROWTH / many
+    begin = _shared_begins(runs, max(int(finest * UNIT / c), 1))
+    windows = [
+        slice(*np.searchsorted(begin, ends)) for ends in zip(runs.low, runs.high, strict=True)
+    ]
+    shares = np.diff([0.0, *map(float, runs.qs), 1.0])
+    apart = c * runs.total * float(shares[shares > 0].min())
+    if apart <= math.log(runs.size) + ROOM:
+        return [begin[window] for window in windows]
+    # Here blocks of different quantiles may overlap: no two places lie near each other.
+    near = max(finest, c / 2) / growth  # from here on a block is wider than half a rank
+    steps = math.ceil(max(math.log(c * runs.reach / near), 0) / math.log1p(growth)) + 1
+    away = (near * (1 + growth) ** np.arange(steps) * (UNIT / c)).astype(np.int64)
+    found = []
+    for q, window in zip(runs.qs, windows, strict=True):
+        wanted, ranks = math.floor(UNIT * runs.total * q), runs.rank[begin[window]]
+        before, after = (
+            np.searchsorted(ranks, wanted - away[::-1]),
+            np.searchsorted(ranks, wanted + away),
+        )
+        kept = np.concatenate([[0], before, np.arange(before[-1], after[0]), after])
+        kept = np.flatnonzero(np.bincount(kept, minlength=len(ranks))[: len(ranks)])
+        found.append(begin[window][kept])
+    return found
+
+
+def _shared_begins(runs: RankProfile, room: int) -> Ints:
+    """Where blocks begin that all windows can share: at the ends of windows, at steps of `room`
+    ranks, and so that none holds much of the domain.
+    """
+    cut = np.zeros(len(runs.rank) + 1, dtype=bool)
+    cut[0] = True
+    cut[runs.low] = cut[runs.high] = True
+    volume = np.cumsum(runs.cells / runs.parts) * (PIECES * len(runs.qs) / runs.size)
+    for steps in (runs.rank // room, np.floor(volume)):
+        cut[1:-1] |= steps[1:] != steps[:-1]
+    return np.flatnonzero(cut[:-1])
 
 
 def part_count(records: Ints) -> Ints:
@@ -144,9 +246,9 @@ def part_ranks(records: Ints, part: Ints) -> Ints:
     return rank
 
 
-def _window(near: Ranks, q: Fraction, reach: int, size: int) -> tuple[Ints, float]:
+def _window(near: Ranks, q: Fraction, reach: int) -> Runs:
     """Gaps and candidates with records from `near.first` to `near.last`, as start, cells, part,
-    parts and rank of runs; and the fewest records between the wanted rank and any place outside."""
+    parts and rank of runs."""
     values, counts = near.values, near.counts
     many = len(values)
     start, cells, records, rank = np.zeros((4, 2 * many + 1), dtype=np.int64)
@@ -159,45 +261,39 @@ def _window(near: Ranks, q: Fraction, reach: int, size: int) -> tuple[Ints, floa
     rank[1:] = near.below + np.cumsum(records)[:-1]
     parts = np.ones(2 * many + 1, dtype=np.int64)
     parts[1::2] = part_count(counts)
-    begin, end = np.zeros_like(parts), parts.copy()
-    kept = cells > 0
+    skipped, listed = np.zeros_like(parts), np.where(cells > 0, parts, 0)
     wanted = q * near.total
-    cut_low, cut_high = near.first > 0, near.last < size - 1
-    upto = near.below + int(counts.sum())
     if many:  # of a tie that goes on outside, the parts near the wanted rank are enough
-        first = _part_near(wanted - reach - near.below, int(counts[0]), int(parts[1]), -1)
         last = _part_near(wanted + reach - int(rank[-2]), int(counts[-1]), int(parts[-2]), 1) + 1
-        if first > 0:
-            begin[1], kept[0], cut_low = first, False, True
         if last < parts[-2]:
-            end[-2], kept[-1], cut_high = last, False, True
-    start, cells, records, rank, parts, begin, end = (
-        column[kept] for column in (start, cells, records, rank, parts, begin, end)
-    )
-    length = end - begin
-    part = np.arange(length.sum()) - np.repeat(np.cumsum(length) - length - begin, length)
-    start, cells, records, rank, parts = (
-        np.repeat(column, length) for column in (start, cells, records, rank, parts)
-    )
-    rank = UNIT * rank + np.where(records > 0, part_ranks(records, part), 0)
-    below = near.below if part[0] == 0 else Fraction(int(rank[0]), UNIT)
-    above = upto if part[-1] == parts[-1] - 1 else Fraction(int(rank[-1]), UNIT)
-    sides = [wanted - below] * cut_low + [above - wanted] * cut_high
-    return np.stack([start, cells, part, parts, rank]), float(min(sides, default=float("inf")))
+            listed[-2], listed[-1] = last, 0
+        first = _part_near(wanted - reach - near.below, int(counts[0]), int(parts[1]), -1)
+        if first > 0:
+            skipped[1], listed[0] = first, 0
+            listed[1] -= first
+    run = np.repeat(np.arange(2 * many + 1), listed)
+    part = np.arange(len(run)) - (np.cumsum(listed) - listed - skipped)[run]
+    rank = UNIT * rank[run]
+    tied = np.flatnonzero(run & 1)  # candidates with records are every other one
+    rank[tied] += part_ranks(records[run[tied]], part[tied])
+    return start[run], cells[run], part, parts[run], rank
 
 
-def _joined(windows: list[Ints]) -> Ints:
+def _joined(windows: list[Runs]) -> Runs:
     """One of each run, in order. Runs of the same rank are the same part, or lie in the same gap
     and become one.
     """
     if len(windows) == 1:
         return windows[0]
-    runs = np.concatenate(windows, axis=1)
-    start, cells, part, parts, rank = runs[:, np.argsort(runs[-1], kind="stable")]
+    start, cells, part, parts, rank = map(np.concatenate, zip(*windows, strict=True))
+    order = np.argsort(rank, kind="stable")
+    start, cells, part, parts, rank = (
+        column[order] for column in (start, cells, part, parts, rank)
+    )
     begin = np.flatnonzero(np.append(True, rank[1:] != rank[:-1]))
     first = np.minimum.reduceat(start, begin)
     beyond = np.maximum.reduceat(start + cells, begin)
-    return np.stack([first, beyond - first, part[begin], parts[begin], rank[begin]])
+    return first, beyond - first, part[begin], parts[begin], rank[begin]
 
 
 def _part_near(records: Fraction, equal: int, parts: int, side: int) -> int:

@@ -3,14 +3,16 @@ that it is released by."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
+from duffdp.domain import Grid
 from duffdp.facts import MechanismFact
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.pipeline.recipe import make_recipe
 from duffdp.statistics.registry import entries
+from duffdp.steps import StepFunction
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,6 +23,19 @@ class Audited:
     statistic: Any
     mechanism: type[Mechanism]
     fact: MechanismFact
+
+
+class ByNumber:
+    """A statistic of pairs for records that are numbers: points of an arch, in order."""
+
+    def __init__(self, statistic: Any) -> None:
+        self._statistic = statistic
+
+    def steps(self, values: Iterable[int], domain: Grid) -> StepFunction:
+        """The step function of the points."""
+        pairs = [(i, i * (7 - i) // 2) for i in values]  # slopes of 3, 2, 1 and between
+        steps: StepFunction = self._statistic.steps(pairs, domain)
+        return steps
 
 
 def audited() -> Iterator[Audited]:
@@ -34,4 +49,5 @@ def audited() -> Iterator[Audited]:
                     (part, mechanism), *others = recipe.parts
                     if not others and not known.of_graphs and isinstance(mechanism, Mechanism):
                         title = known.title(recipe.statistic.parameters)
-                        yield Audited(title, part.statistic, type(mechanism), recipe.mechanism)
+                        asked = ByNumber(part.statistic) if known.of_pairs else part.statistic
+                        yield Audited(title, asked, type(mechanism), recipe.mechanism)

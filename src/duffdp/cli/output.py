@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+import datetime as dt
 import io
 import json
 import os
@@ -166,6 +167,8 @@ def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:
 
 
 def _cell(value: Any) -> str:
+    if isinstance(value, dt.timedelta):
+        return str(value)
     return f"{value:.10g}" if isinstance(value, float) else visible(str(as_json(value)))
 
 

@@ -62,6 +62,8 @@ PARAMETERS: dict[str, Any] = {
         bool | None,
         typer.Option("--adds-up", help="Make counts of 0 and more that add up to the noisy sum."),
     ],
+    "x": Annotated[str, typer.Option("--x", metavar="COLUMN", help="The column of x.")],
+    "y": Annotated[str, typer.Option("--y", metavar="COLUMN", help="The column of y.")],
     "nodes": Annotated[
         int,
         typer.Option("--nodes", help="The public number of nodes, those without edges included."),
@@ -139,7 +141,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("data", o.Data, needed),
         ("pipe", o.Pipe, None),
         *own,
-        column,
+        *([] if entry.of_pairs else [column]),
         ("epsilon", o.Epsilon, needed),
         *outputs[entry.outputs],
         *rows,

@@ -19,6 +19,7 @@ from duffdp.errors import BoundsError
 
 MOST_CANDIDATES = 2**62
 DEFAULT_BITS = 40
+MOST_DIGITS = 2**12  # of a range in decimals
 LEAST_STEP = Fraction(2) ** -1022  # of the doubles with all their digits
 _INT64 = np.iinfo(np.int64)
 
@@ -244,6 +245,30 @@ class Grid:
             return self._number(many * unit.numerator, unit.denominator)
         except OverflowError:
             return math.copysign(sys.float_info.max, many)
+
+    def differences(self) -> Grid:
+        """What two candidates can differ by: from 0 to the range, in the same steps; for dates and
+        times as a number of steps.
+        """
+        if self.timed:
+            return Grid(0, self.size - 1, 1)
+        if self.kind == "float":
+            pitch = Fraction(self._num_step, self._den)
+            return Grid(0, (self.size - 1) * pitch, pitch)
+        with localcontext() as context:
+            context.prec = MOST_DIGITS
+            return Grid(0, (self.size - 1) * self.step, self.step)
+
+    def difference(self, steps: int) -> Any:
+        """A difference of so many steps, in the kind of the bounds: a `timedelta` for dates."""
+        return steps * self.step if self.timed else self.differences().value(steps)
+
+    def length(self, steps: float) -> float | dt.timedelta:
+        """A length of so many steps, which need not be whole: a `timedelta` for dates."""
+        if self.timed:
+            found: dt.timedelta = self.step * steps
+            return found
+        return steps * (self._num_step / self._den)
 
     @property
     def spacing(self) -> float:

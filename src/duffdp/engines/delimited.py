@@ -1,6 +1,6 @@
 """Files whose first line names the columns, as relations of DuckDB.
 
-Every field stays as it stands but those of the column of values, which become what the public
+Every field stays as it stands but those of the columns of values, which become what the public
 domain needs. Nothing is found by looking at records. A record that is not well-formed changes
 neither how another one is read nor whether there is an error.
 """
@@ -50,8 +50,8 @@ class DelimitedFiles:
         The files, in order.
     columns
         Those that are needed; if there are none, all are known and the first one is read.
-    value, kind
-        The column of values, and the kind of the public domain that it is read for.
+    values, kind
+        The columns of values, and the kind of the public domain that they are read for.
     """
 
     def __init__(
@@ -59,7 +59,7 @@ class DelimitedFiles:
         connection: DuckDBPyConnection,
         paths: list[str],
         columns: list[str],
-        value: str | None,
+        values: tuple[str, ...],
         kind: str,
     ) -> None:
         self._connection = connection
@@ -77,14 +77,14 @@ class DelimitedFiles:
         self._quoted = dict(zip(self._paths, quote_paths(self._paths), strict=True))
         #: The columns and their types, which the records have no say in.
         self.types = connection.sql(
-            f"SELECT {read_fields(((name, 'NULL::VARCHAR') for name in names), value, kind)} "
+            f"SELECT {read_fields(((name, 'NULL::VARCHAR') for name in names), values, kind)} "
             "WHERE false"
         )
         # Where no column is needed, records are, and the first field stands for them.
         names = columns or names[:1]
         self._places = list(map(known.index, names))
         self._needed = list(map("f{}".format, self._places))
-        self._select = read_fields(zip(names, self._needed, strict=True), value, kind)
+        self._select = read_fields(zip(names, self._needed, strict=True), values, kind)
 
     def rows(self) -> DuckDBPyRelation:
         """All records, parsed once for all queries that follow, in a table that may spill to

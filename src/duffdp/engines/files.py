@@ -60,7 +60,7 @@ def open_path(
     data: str | os.PathLike[str],
     columns: list[str],
     *,
-    value: str | None = None,
+    values: tuple[str, ...] = (),
     kind: str = "float",
     person: str | None = None,
     connection: DuckDBPyConnection | None = None,
@@ -68,8 +68,8 @@ def open_path(
     """What a path names, in a connection of its own if none is given.
 
     `columns` are those that are needed. Parquet files and tables keep their declared types. In
-    files of text every column is text, except that `value` is read as a public domain of this kind
-    needs it, field by field. `person` is the column that names people, if there is one.
+    files of text every column is text, except that `values` are read as a public domain of this
+    kind needs them, field by field. `person` is the column that names people, if there is one.
     """
     try:
         import duckdb
@@ -87,7 +87,7 @@ def open_path(
         reader, untyped = (
             (open_database(connection, Path(path), table, columns, person), False)
             if table
-            else _open_files(connection, _files(path), columns, value, kind)
+            else _open_files(connection, _files(path), columns, values, kind)
         )
         return PathTable(name, reader.types, reader.rows, untyped)
     except Exception as error:
@@ -156,7 +156,7 @@ def _open_files(
     connection: DuckDBPyConnection,
     paths: list[str],
     columns: list[str],
-    value: str | None,
+    values: tuple[str, ...],
     kind: str,
 ) -> tuple[Reader, bool]:
     """The reader of files, and whether they declare no types: by their names alone."""
@@ -164,9 +164,9 @@ def _open_files(
     from duffdp.engines.json_lines import JsonLines
 
     if all(path.lower().endswith(DELIMITED) for path in paths):
-        return DelimitedFiles(connection, paths, columns, value, kind), True
+        return DelimitedFiles(connection, paths, columns, values, kind), True
     if all(path.lower().endswith(JSON_LINES) for path in paths):
-        return JsonLines(connection, paths, columns, value, kind), True
+        return JsonLines(connection, paths, columns, values, kind), True
     if all(path.lower().endswith(PARQUET) for path in paths):
         return ParquetFiles(connection, paths, columns), False
     for path in paths:

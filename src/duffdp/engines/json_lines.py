@@ -34,7 +34,7 @@ class JsonLines:
         connection: DuckDBPyConnection,
         paths: list[str],
         columns: list[str],
-        value: str | None,
+        values: tuple[str, ...],
         kind: str,
     ) -> None:
         if not columns and kind == "row":
@@ -46,7 +46,7 @@ class JsonLines:
             )
         self._connection, self._paths, self._columns = connection, paths, columns
         texts = [f"NULLIF(texts[{i}], '')" for i in range(1, len(columns) + 1)]
-        self._select = read_fields(zip(columns, texts, strict=True), value, kind)
+        self._select = read_fields(zip(columns, texts, strict=True), values, kind)
         #: The columns and their types, which the records have no say in.
         self.types = connection.sql(
             f"SELECT {self._select} FROM (SELECT NULL::VARCHAR[] AS texts) WHERE false"

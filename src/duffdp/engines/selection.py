@@ -31,13 +31,19 @@ LIBRARIES = {
 
 
 class Selection(NamedTuple):
-    """Which column, in which groups, and who is a person."""
+    """Which column, or which two, in which groups, and who is a person."""
 
     column: str | None = None
     by: tuple[str, ...] = ()
     keys: tuple[tuple[Any, ...], ...] = ()
     unit: str | None = None
     contributions: int = 1
+    pair: tuple[str, str] | None = None  # in the place of `column`, where records are pairs
+
+    @property
+    def values(self) -> tuple[str, ...]:
+        """The columns that hold what is summarised."""
+        return self.pair or (() if self.column is None else (self.column,))
 
 
 @cache
@@ -63,7 +69,14 @@ def is_table(data: Any) -> bool:
     return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in LIBRARIES
 
 
-def select(column: Any, by: Any, keys: Any, unit: Any, contributions: int = 1) -> Selection:
+def select(
+    column: Any,
+    by: Any,
+    keys: Any,
+    unit: Any,
+    contributions: int = 1,
+    pair: tuple[str, str] | None = None,
+) -> Selection:
     """Check how rows are chosen and grouped, without looking at them."""
     if column is not None and not isinstance(column, str):
         raise DuffError(
@@ -74,10 +87,10 @@ def select(column: Any, by: Any, keys: Any, unit: Any, contributions: int = 1) -
             f"unit must be the name of the column that names the person, got {unit!r}. Pass for "
             'example unit="person_id".'
         )
-    if unit is not None and unit == column:
+    selection = Selection(column, unit=unit, contributions=contributions, pair=pair)
+    if unit is not None and unit in selection.values:
         raise DuffError(
-            f"unit must not name the column {column!r} itself. Pass the column that names the "
-            "person."
+            f"unit must not name the column {unit!r} itself. Pass the column that names the person."
         )
     if by is None:
         if keys is not None:
@@ -85,7 +98,7 @@ def select(column: Any, by: Any, keys: Any, unit: Any, contributions: int = 1) -
                 "keys are given without by. Pass the columns of the groups as well, for example "
                 'by="region".'
             )
-        return Selection(column, unit=unit, contributions=contributions)
+        return selection
     names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
     if (
         not names
@@ -96,16 +109,18 @@ def select(column: Any, by: Any, keys: Any, unit: Any, contributions: int = 1) -
             f"by must be the name of a column or a list of different names, got {by!r}. Pass for "
             'example by="region".'
         )
-    if column in names:
-        raise DuffError(
-            f"by must not name the column {column!r} itself. Pass the columns that form the groups."
-        )
+    for name in selection.values:
+        if name in names:
+            raise DuffError(
+                f"by must not name the column {name!r} itself. Pass the columns that form the "
+                "groups."
+            )
     if keys is None:
         raise DuffError(
             "by needs keys, the public list of groups: it must not come from the data. Pass for "
             'example keys=["north", "south"].'
         )
-    return Selection(column, names, _keys(names, keys), unit, contributions)
+    return selection._replace(by=names, keys=_keys(names, keys))
 
 
 def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 from duffdp.domain import Ints
+
+LEVEL_BITS = 16
 
 
 class Ranks(NamedTuple):
@@ -30,6 +32,30 @@ class Question(NamedTuple):
     ranks: tuple[tuple[Fraction, int], ...] = ()
     total: bool = False
     tally: bool = False
+
+
+class Levels(NamedTuple):
+    """How far records lie from the candidate `low`: clamped to `high`, and rounded to multiples of
+    2**shift.
+    """
+
+    low: int
+    high: int
+    shift: int
+
+    @classmethod
+    def between(cls, low: int, high: int) -> Levels:
+        """At most 2**16 levels: finer ones would say nothing that noise does not drown."""
+        return cls(low, high, max(0, (high - low).bit_length() - LEVEL_BITS))
+
+    @property
+    def top(self) -> int:
+        """The level of `high`."""
+        return int(self.of(self.high))
+
+    def of(self, index: Any) -> Any:
+        """The level of a candidate between the two, or of an array of them."""
+        return (index - self.low + (1 << self.shift >> 1)) >> self.shift
 
 
 class Tally(Protocol):
@@ -58,6 +84,15 @@ class Source(Tally, Protocol):
 
     def outside(self, centre: int, radii: Sequence[int]) -> list[int]:
         """How many records are further than each radius from a candidate."""
+
+    def count(self) -> int:
+        """How many records there are."""
+
+    def expect(self, levels: Levels) -> None:
+        """Levels that will be asked for: those of all groups can be summed together."""
+
+    def moments(self, levels: Levels) -> tuple[int, int, int]:
+        """How many records there are, the sum of their levels and the sum of the squares."""
 
     def rank_of(self, index: int) -> tuple[int, int]:
         """How many records lie before this candidate and how many at it."""

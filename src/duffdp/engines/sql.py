@@ -38,12 +38,12 @@ def quote_paths(paths: Iterable[str]) -> list[str]:
     return [quote_text(escape(path)) for path in paths]
 
 
-def read_fields(fields: Iterable[tuple[str, str]], value: str | None, kind: str) -> str:
-    """A list of columns from names and texts: `value` is read as this kind, all others stay
+def read_fields(fields: Iterable[tuple[str, str]], values: tuple[str, ...], kind: str) -> str:
+    """A list of columns from names and texts: `values` are read as this kind, all others stay
     text.
     """
     return ", ".join(
-        f"{read_field(text, kind if name == value else 'category')} AS {quote_name(name)}"
+        f"{read_field(text, kind if name in values else 'category')} AS {quote_name(name)}"
         for name, text in fields
     )
 

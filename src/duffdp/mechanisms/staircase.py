@@ -90,6 +90,28 @@ class Staircase:
         scale = _moments(self.epsilon, Fraction(width, sensitivity), sensitivity, numbers)
         return float(Fraction(max(scale.sums, 0.0) / scale.points) * sensitivity) / numbers
 
+    def tail(self, sensitivity: int, least: int) -> float:
+        """The probability that the noise of one number is `least`, above 0, or more in size."""
+        width = best_width(self.epsilon, sensitivity, 1)
+        each = self.probability([0], [0], sensitivity)
+        if least <= width:
+            return 1 - (2 * least - 1) * each
+        step, into = divmod(least - width, sensitivity)
+        later = float(sensitivity) / math.expm1(self.epsilon)  # all the steps after this one
+        left = float(sensitivity - into) + later
+        return 2 * each * left * math.exp(-self.epsilon * (step + 1))
+
+    def largest_noise(self, sensitivity: int, confidence: float) -> int:
+        """The noise of one number that is not exceeded with this probability."""
+        low, high = 0, 1
+        while self.tail(sensitivity, high + 1) > 1 - confidence:
+            low, high = high, 2 * high
+        while high - low > 1:
+            middle = (low + high) // 2
+            enough = self.tail(sensitivity, middle + 1) <= 1 - confidence
+            low, high = (low, middle) if enough else (middle, high)
+        return low if self.tail(sensitivity, low + 1) <= 1 - confidence else high
+
     def __repr__(self) -> str:
         return f"Staircase(epsilon={self.epsilon:g})"
 

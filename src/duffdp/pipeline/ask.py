@@ -9,9 +9,9 @@ from typing import Any
 
 from duffdp.domain import Categories, Grid, Presence, PublicSet
 from duffdp.engines.selection import Selection, select
-from duffdp.errors import BoundsError
+from duffdp.errors import BoundsError, DuffError
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
-from duffdp.statistics.entry import Finish
+from duffdp.statistics.entry import Column, Finish
 
 EVERYTHING = Selection()
 
@@ -44,7 +44,7 @@ class Ask:
         """All that can be checked without data."""
         given = (
             self.statistic,
-            tuple(self.parameters.items()),
+            tuple((name, _hashable(value)) for name, value in self.parameters.items()),
             self.mechanism,
             self.epsilon,
             self.unit,
@@ -59,10 +59,30 @@ class Ask:
         domain = self._domain(made)
         if not isinstance(domain, Grid) or self.step is not None or isinstance(self.bounds, Grid):
             made.entry.check_domain(made.given, domain)  # else once the step is known
-        if (self.column, self.by, self.keys, self.unit) == (None, None, None, None):
+        pair = self._pair(made) if made.entry.of_pairs else None
+        if (self.column, self.by, self.keys, self.unit, pair) == (None, None, None, None, None):
             return Checked(self, made, EVERYTHING, domain)
-        where = (self.column, self.by, self.keys, self.unit, made.unit.contributions)
+        where = (self.column, self.by, self.keys, self.unit, made.unit.contributions, pair)
         return Checked(self, made, select(*where), domain)
+
+    def _pair(self, made: Recipe) -> tuple[str, str] | None:
+        """The names of the two columns, if they are columns of a table."""
+        name, x, y = made.entry.name, made.given["x"], made.given["y"]
+        if self.column is not None:
+            raise DuffError(f"{name} takes no column, got {self.column!r:.60}. Pass x and y.")
+        if x is not None and y is not None and x != y:
+            return x, y
+        if x is not None or y is not None:
+            raise DuffError(
+                f"x and y must be two different columns, got x={x!r} and y={y!r}. Pass for example "
+                'x="height" and y="weight".'
+            )
+        if (self.by, self.keys, self.unit) != (None, None, None):
+            raise DuffError(
+                "by, keys and unit need a table. Pass the names of its columns as x and y, and the "
+                "table as data."
+            )
+        return None
 
     def _domain(self, made: Recipe) -> PublicSet:
         """The public outputs as far as they are known before the type of the column is."""
@@ -122,6 +142,11 @@ class Ask:
         return f"{said[0].lower()}{said[1:]}{of}{by}"
 
 
+def _hashable(value: Any) -> Any:
+    """A list as a tuple: recipes are kept by what was asked for."""
+    return tuple(value) if type(value) is list else value
+
+
 @dataclass(frozen=True, slots=True)
 class Checked:
     """A release whose parameters are in order; no data have been looked at."""
@@ -132,16 +157,24 @@ class Checked:
     domain: PublicSet
 
     @property
-    def finish(self) -> Finish:
-        """What is made of the numbers that are drawn."""
+    def finish(self) -> Finish | None:
+        """What is made of the numbers that are drawn, if they are not released as they are."""
+        made = self.recipe.finish
         chosen = self.ask.step is not None or isinstance(self.ask.bounds, Grid)
-        return (self.recipe.finish.on_step if chosen else None) or self.recipe.finish
+        return made if made is None or not chosen else made.on_step or made
+
+    @property
+    def columns(self) -> tuple[Column, ...]:
+        """What is released for every group."""
+        made = self.finish
+        return self.recipe.columns if made is None else made.columns(self.domain)
 
     def domain_for(self, integer: bool, untyped: bool) -> PublicSet:
         """The public outputs for a column of this type: 1 is the default step of whole numbers."""
         domain = self.domain
         if (
             self.ask.step is not None
+            or self.recipe.entry.of_pairs  # a slope of whole numbers is none
             or not isinstance(domain, Grid)
             or isinstance(self.ask.bounds, Grid)
         ):

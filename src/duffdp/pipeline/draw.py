@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
-from typing import TYPE_CHECKING, Any
+from operator import attrgetter
+from typing import Any
 
 from duffdp.domain import PublicSet
 from duffdp.engines.groups import BLOCK
@@ -21,12 +22,6 @@ from duffdp.statistics.count import Count
 from duffdp.statistics.entry import NOT_DRAWN, Part
 from duffdp.steps import Batch
 
-if TYPE_CHECKING:
-    from duffdp.engines.source import Source
-    from duffdp.mechanisms.joint import Joint
-    from duffdp.rank_profile import RankProfile
-    from duffdp.statistics.quantiles import Quantiles
-
 # Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates
 # to the tail.
 NEGLIGIBLE = 20.0
@@ -37,7 +32,7 @@ Numbers = list[list[int]]  # for each group, one number or several
 def draw(recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Entropy) -> Numbers:
     """The numbers of every group, in the order of the columns: indices of candidates, or counts."""
     known: list[int] = []  # numbers of records, from profiles: a count needs no pass of its own
-    profiled = [hasattr(part.statistic, "profile") for part, _ in recipe.parts]
+    profiled = [hasattr(part.statistic, "profiles") for part, _ in recipe.parts]
     columns: dict[int, list[Sequence[int]]] = {}
     unspent = [Fraction(0)] * len(sources)
     for place in sorted(range(len(profiled)), key=profiled.__getitem__, reverse=True):
@@ -51,8 +46,7 @@ def draw(recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Ent
             part, made, epsilon, before, unspent, sources, domain, entropy
         )
     in_order = chain.from_iterable(map(columns.__getitem__, range(len(profiled))))
-    rows = map(list, zip(*in_order, strict=True))
-    return list(map(sorted, rows) if recipe.entry.sort else rows)
+    return list(map(list, zip(*in_order, strict=True)))
 
 
 def _draw_adaptively(
@@ -71,13 +65,19 @@ def _draw_adaptively(
     """
     statistic = part.statistic
     pooled: dict[Fraction, Any] = {Fraction(0): made}
+    owns: list[Any] = []
+    for source, numbers in zip(sources, before, strict=True):
+        asked = not hasattr(statistic, "asked") or statistic.asked(numbers, epsilon)
+        own = statistic.given(numbers) if hasattr(statistic, "given") else statistic
+        owns.append(own if asked else None)
+        if asked and hasattr(own, "expect"):
+            own.expect(source, domain)
     rows: list[list[int]] = []
-    for i, (source, numbers) in enumerate(zip(sources, before, strict=True)):
-        if hasattr(statistic, "asked") and not statistic.asked(numbers, epsilon):
+    for i, (own, source) in enumerate(zip(owns, sources, strict=True)):
+        if own is None:
             unspent[i] += epsilon
             rows.append([NOT_DRAWN] * len(part.columns))
             continue
-        own = statistic.given(numbers) if hasattr(statistic, "given") else statistic
         more, unspent[i] = unspent[i], Fraction(0)
         if more not in pooled:
             pooled[more] = type(made)(epsilon + more)
@@ -99,13 +99,10 @@ def _draw_part(
 ) -> list[Sequence[int]]:
     """The columns of one part, each with a number for every group."""
     statistic = part.statistic
-    if hasattr(statistic, "profile"):
-        found = []
-        for source in sources:
-            profile = wide_profile(mechanism, statistic, source)
-            known.append(profile.total)
-            found.append(mechanism.release(profile, entropy))
-        return list(zip(*found, strict=True))
+    if hasattr(statistic, "profiles"):
+        profiles = statistic.profiles(sources, mechanism.epsilon)
+        known.extend(map(attrgetter("total"), profiles))
+        return list(zip(*mechanism.release(profiles, entropy), strict=True))
     if hasattr(statistic, "totals"):
         exact = [(count,) for count in known if isinstance(statistic, Count)]
         exact = exact or [statistic.totals(source, domain) for source in sources]
@@ -122,8 +119,7 @@ def _draw_part(
         levels = math.ceil(2 * (NEGLIGIBLE + math.log(domain.size)) / mechanism.epsilon)
         windows = Batch.of([ladder.window(domain, levels) for ladder in ladders])
         return [mechanism.release(windows, entropy)]
-    size = statistic.outputs(domain).size if hasattr(statistic, "outputs") else domain.size
-    max_distance = (NEGLIGIBLE + math.log(size)) / (float(statistic.rate) * mechanism.epsilon)
+    max_distance = _max_distance(statistic, domain, mechanism)
     numbers: list[int] = []
     for begin in range(0, len(sources), BLOCK):
         batch = statistic.windows(sources[begin : begin + BLOCK], domain, max_distance)
@@ -131,11 +127,7 @@ def _draw_part(
     return [numbers]
 
 
-def wide_profile(joint: Joint, quantiles: Quantiles, column: Source) -> RankProfile:
-    """The ranks of a column around every quantile, as far as the mechanism wants them: one pass,
-    seldom two.
-    """
-    profile = quantiles.profile(column, joint.first_reach(len(quantiles.qs), column.length))
-    while (wider := joint.wider_reach(profile)) is not None:
-        profile = quantiles.profile(column, wider)
-    return profile
+def _max_distance(statistic: Any, domain: PublicSet, mechanism: Any) -> float:
+    """The distance beyond which all candidates together weigh next to nothing."""
+    size = statistic.outputs(domain).size if hasattr(statistic, "outputs") else domain.size
+    return float((NEGLIGIBLE + math.log(size)) / (float(statistic.rate) * mechanism.epsilon))

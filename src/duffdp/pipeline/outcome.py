@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 import json
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from duffdp.domain import Grid, PublicSet
@@ -15,7 +16,7 @@ from duffdp.parameters import Covers
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Column, Finish
+from duffdp.statistics.entry import Column, Finish, NumberKind
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.version import __version__
 
@@ -307,7 +308,7 @@ class Release:
             kind = facts.domain.kind
             cells = tuple(
                 tuple(
-                    from_json(item, kind) if column.kind != "count" and kind != "category" else item
+                    _from_json(item, column.kind, kind)
                     for item, column in zip(row, columns, strict=True)
                 )
                 for row in rows
@@ -332,14 +333,24 @@ class Release:
         return json.dumps(self.to_dict())
 
 
-def released(recipe: Recipe, finish: Finish, facts: Facts, result: Result, data: Any) -> Release:
+def released(
+    recipe: Recipe, finish: Finish | None, facts: Facts, result: Result, data: Any
+) -> Release:
     """The release of drawn numbers: candidates as values, in the shape of the statistic or as a
     frame like the data.
     """
-    columns, domain = finish.columns(facts.domain), facts.domain
-    cells = tuple(tuple(finish.values(domain, row)) for row in result.numbers)
+    domain: Any = facts.domain
+    columns = recipe.columns if finish is None else finish.columns(domain)
     names = _beside(columns, facts.by)
-    values = [list(column) for column in zip(*cells, strict=True)]
+    if finish is None:
+        values = []
+        for column, numbers in zip(columns, zip(*result.numbers, strict=True), strict=True):
+            read = domain.value if column.kind == "candidate" else partial(max, 0)
+            values.append(list(map(read, numbers)))
+    else:
+        made = [finish.values(domain, numbers) for numbers in result.numbers]
+        values = list(map(list, zip(*made, strict=True)))
+    cells = tuple(zip(*values, strict=True))
     value: Any
     if facts.by:
         value = data.answers(dict(zip(names, values, strict=True)))
@@ -362,6 +373,13 @@ def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
         names.append(name)
         taken.add(name.casefold())
     return names
+
+
+def _from_json(item: Any, column: NumberKind, kind: str) -> Any:
+    """A released number from what JSON has of it."""
+    if column == "duration":
+        return dt.timedelta(seconds=item)
+    return from_json(item, kind) if column != "count" and kind != "category" else item
 
 
 def _presented(value: Any, cells: tuple[Any, ...]) -> Any:

@@ -146,8 +146,7 @@ class Plan:
                 found[name] = (
                     _facts(checked) if source is None else self._prepared(ask, source).facts
                 )
-            columns = checked.finish.columns(checked.domain)
-            numbers = len(columns) if checked.recipe.interval is None else 1  # ends beside values
+            numbers = 1 if checked.recipe.interval else len(checked.columns)  # ends beside values
             rows[name] = numbers * max(len(checked.selection.keys), 1)
         book = self._ledger(ledger)
         return Cost(found, rows, self.epsilon, None if book is None else book.remaining_exactly())
@@ -210,7 +209,11 @@ def _in_place(number: int) -> Iterator[None]:
 
 def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction) -> Ask:
     known = entry(given.get("statistic"))
-    words = GRAPH_WORDS if known.of_graphs else WORDS
+    words: tuple[str, ...] = GRAPH_WORDS if known.of_graphs else WORDS
+    if known.of_pairs:
+        words = tuple(word for word in words if word != "column")
+        if not {"x", "y"} <= set(given):
+            raise DuffError(f"{known.name} needs x and y, the names of two columns.")
     for name, owners in _parameters().items():
         if (name in given) != (name in known.read) and name not in known.optional:
             raise DuffError(

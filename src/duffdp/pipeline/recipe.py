@@ -23,7 +23,7 @@ from duffdp.parameters import (
     read_interval,
 )
 from duffdp.privacy import Loss, LossPart, PrivacyUnit
-from duffdp.statistics.entry import Entry, Finish, Part, as_numbered
+from duffdp.statistics.entry import Column, Entry, Finish, Part
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entries, entry
 
@@ -41,7 +41,8 @@ class Recipe:
     loss: Loss
     unit: PrivacyUnit
     given: dict[str, Any]  # the checked parameters
-    finish: Finish
+    columns: tuple[Column, ...]  # of what is drawn
+    finish: Finish | None  # None: numbers are released as they were drawn
     interval: Interval | None = None
     coarse: Recipe | None = None  # the same for a domain with few candidates, if that differs
 
@@ -88,7 +89,7 @@ def make_recipe(
         unit = PrivacyUnit("person", person, contributions)
     if wanted is None:
         parts = known.parts(checked, choice)
-        finish = known.finish(checked, choice) or as_numbered(parts)
+        finish = known.finish(checked, choice)
     else:
         parts, finish = _with_interval(known, checked, choice, wanted, total, contributions)
     made = _with_parts(known, parts, choice, total, unit, checked, finish, wanted)
@@ -113,7 +114,7 @@ def _with_parts(
     total: Fraction,
     unit: PrivacyUnit,
     checked: dict[str, Any],
-    finish: Finish,
+    finish: Finish | None,
     wanted: Interval | None,
 ) -> Recipe:
     contributions = unit.contributions
@@ -133,11 +134,18 @@ def _with_parts(
         LossPart(family, share * many * total, many, contributions)
         for (family, share), many in draws.items()
     )
-    own = (item for item in checked.items() if item[0] not in known.said_by_domain)
-    said = StatisticFact(known.name, {name: _said(value) for name, value in own})
+    said = StatisticFact(
+        known.name,
+        {
+            name: _said(value)
+            for name, value in checked.items()
+            if value is not None and name not in known.said_by_domain
+        },
+    )
     loss = Loss(total, parts=losses)
-    how = MechanismFact(choice, facts)
-    return Recipe(known, drawing, said, how, loss, unit, checked, finish, wanted)
+    columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
+    chosen = MechanismFact(choice, facts)
+    return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish, wanted)
 
 
 #: The same, made once; for what has a hash.

@@ -14,6 +14,7 @@ from duffdp.engines.arrays import array_source, read
 from duffdp.engines.edges import check_edges
 from duffdp.engines.selection import is_table
 from duffdp.engines.tables import Table
+from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
 from duffdp.pipeline.ask import EVERYTHING, Ask
@@ -59,9 +60,9 @@ class Prepared:
     """
 
     recipe: Recipe
-    finish: Finish
+    finish: Finish | None
     facts: Facts
-    data: Array | Table | Edges
+    data: Array | Table | Edges | PairColumns
     entropy: Entropy
 
     @classmethod
@@ -70,9 +71,11 @@ class Prepared:
         checked = ask.check()
         source = SYSTEM if rng is None else entropy(rng)
         selection, domain_for = checked.selection, checked.domain_for
-        table: Array | Table | Edges
+        table: Array | Table | Edges | PairColumns
         if checked.recipe.unit.kind == "edge":
             table = Edges(data, checked.domain)
+        elif checked.recipe.entry.of_pairs and selection.pair is None:
+            table = PairColumns(data, checked.domain)
         elif selection is EVERYTHING and (type(data) is np.ndarray or not is_table(data)):
             table = Array(data, domain_for)
         else:

@@ -18,7 +18,7 @@ LETTER = 6.6  # width of a letter at 12 px, on average
 
 def plot(values: Values, domain: Domain) -> str:
     """One line for each group, a dot where its value is and a bar for its interval; empty if there
-    are too many to read.
+    are none, or too many to read.
     """
     values = values.on_domain()
     if not 0 < len(values.places) <= MOST_ROWS or (

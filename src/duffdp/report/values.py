@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any, NamedTuple
 
 from duffdp.domain import Categories, Grid, Membership
 from duffdp.pipeline.outcome import Release
-from duffdp.report.words import with_interval, written
+from duffdp.report.words import lasting, with_interval, written
 from duffdp.statistics.registry import entry
 
 
@@ -35,7 +36,9 @@ class Values(NamedTuple):
 
 
 def _number(value: Any) -> str:
-    """What is no candidate: whole, or with as many digits as can matter."""
+    """What is no candidate: a duration, whole, or with as many digits as can matter."""
+    if isinstance(value, dt.timedelta):
+        return lasting(value)
     return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
 
 

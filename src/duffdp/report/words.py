@@ -8,17 +8,14 @@ from collections.abc import Set
 from decimal import Decimal
 from typing import Any
 
-import numpy as np
-
 from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismPart
 from duffdp.mechanisms.staircase import Staircase
 from duffdp.pipeline.accuracy import count_bound
 from duffdp.pipeline.outcome import Release
-from duffdp.planning.noise import points
 from duffdp.privacy import UnitKind
-from duffdp.statistics.registry import entry
+from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.statistics.sum import Sum
 
 _FEW = 12  # so many categories are named, more are counted
@@ -28,7 +25,9 @@ _UTILITIES = {
     "or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
     "end": "how many records lie between it and the rank that the end of the interval is aimed at",
-    "outside": "how many records are further away",
+    "outside": "how many records lie outside of it",
+    "balance": "how many records would have to join until as many pairs have a slope above it as "
+    "below, in sixteenths of a record",
     "ladder": "at least how many edges would have to be added or removed to make it true",
 }
 _UNITS: dict[UnitKind, str] = {
@@ -42,7 +41,7 @@ _MECHANISMS = {
     "lattice": "permute-and-flip on a lattice, whose steps are what one record can change",
     "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
     "between the answers are from what they should be",
-    "two-sided-geometric": "two-sided geometric noise on every count",
+    "two-sided-geometric": "two-sided geometric noise on counts or sums",
     "noisy-ranking": "two-sided geometric noise on the number of records of every possible answer, "
     "which are then put in order",
     "staircase": "staircase noise on the sum of the records",
@@ -148,13 +147,15 @@ def assumed_public(release: Release) -> list[str]:
             if isinstance(domain.step, dt.timedelta)
             else number(float(domain.step))
         )
-        numbers = any(column.kind == "number" for column in release.columns)
-        what = "what a record can count as" if numbers else "the possible answers"
+        answers = any(column.kind == "candidate" for column in release.columns)
+        what = "the possible answers" if answers else "what a record can count as"
+        name = release.statistic.name
+        pairs = name in REGISTRY and entry(name).of_pairs
+        outside = "" if pairs else "; records outside count as the nearest of them"
         first = (
             f"{what}: from {written(domain.lower, domain)} to "
             f"{written(domain.upper, domain)} "
-            f"in steps of {step}, {domain.size:,} in all; records outside count as the nearest "
-            "of them"
+            f"in steps of {step}, {domain.size:,} in all{outside}"
         )
     grouped = (
         ["the list of groups; a group without rows has an answer too"] if release.grouped else []
@@ -242,8 +243,8 @@ def _noise(release: Release) -> str:
     if release.statistic.name == "sum":
         moved = Sum().sensitivity(domain)
         likely, sure = (
-            domain.multiple(math.ceil(noise))
-            for noise in np.quantile(np.abs(points(float(spent), moved, 1)), (0.95, 0.99))
+            domain.multiple(Staircase(spent).largest_noise(moved, confidence))
+            for confidence in (0.95, 0.99)
         )
         return (
             f"With 95 % probability it is at most {likely:,.4g} away from the sum of what the "

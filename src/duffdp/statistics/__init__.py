@@ -8,25 +8,30 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duffdp.statistics.cells import Cells, Top
     from duffdp.statistics.count import Count
+    from duffdp.statistics.iqr import InterquartileRange
     from duffdp.statistics.ladder import Statistic
     from duffdp.statistics.mean import Mean
     from duffdp.statistics.mode import Mode
     from duffdp.statistics.quantile import Median, Quantile
     from duffdp.statistics.quantiles import Quantiles
+    from duffdp.statistics.slope import Slope
     from duffdp.statistics.soft_counts import SoftCounts
     from duffdp.statistics.stars import Stars
     from duffdp.statistics.sum import Sum
     from duffdp.statistics.triangles import Triangles
     from duffdp.statistics.trimmed_mean import TrimmedMean
+    from duffdp.statistics.variance import Variance
 
 __all__ = [
     "Cells",
     "Count",
+    "InterquartileRange",
     "Mean",
     "Median",
     "Mode",
     "Quantile",
     "Quantiles",
+    "Slope",
     "SoftCounts",
     "Stars",
     "Statistic",
@@ -34,16 +39,19 @@ __all__ = [
     "Top",
     "Triangles",
     "TrimmedMean",
+    "Variance",
 ]
 
 _HOME = {
     "Cells": "cells",
     "Count": "count",
+    "InterquartileRange": "iqr",
     "Mean": "mean",
     "Median": "quantile",
     "Mode": "mode",
     "Quantile": "quantile",
     "Quantiles": "quantiles",
+    "Slope": "slope",
     "SoftCounts": "soft_counts",
     "Stars": "stars",
     "Statistic": "ladder",
@@ -51,6 +59,7 @@ _HOME = {
     "Top": "cells",
     "Triangles": "triangles",
     "TrimmedMean": "trimmed_mean",
+    "Variance": "variance",
 }
 
 

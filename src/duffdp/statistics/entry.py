@@ -11,8 +11,9 @@ from duffdp.domain import PublicSet
 from duffdp.parameters import Choice, Interval
 
 Parameters = Mapping[str, Any]
-# What a released number is: a candidate of the domain, a count of records, or another number.
-NumberKind = Literal["candidate", "count", "number"]
+# What a released number is: a candidate of the domain, a count of records, a time that something
+# lasts, or another number.
+NumberKind = Literal["candidate", "count", "duration", "number"]
 NOT_DRAWN = -1  # in the place of a number that a group was not asked for
 
 
@@ -32,10 +33,11 @@ class Part:
     entry makes something else of them (`Entry.finish`).
 
     The statistic has what the mechanism needs, for the sources of all groups: `windows` of a step
-    function, a `profile` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
+    function, `profiles` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
     `sensitivity` by which one record moves all of them together. It may have `outputs(domain)`,
     the candidates of its step function where they are not those that records are read on;
-    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn; and
+    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn, which
+    may have `expect`, to tell the group beforehand what its `totals` will ask; and
     `asked(numbers, epsilon)`, whether a group is asked at all, given these numbers and the epsilon
     of the part. If it is not, its number is -1, and the next part that the group is asked gets
     that epsilon as well: what is spent is the same. The last part is always asked.
@@ -111,8 +113,8 @@ class Entry:
         that have no interval.
     label
         What a number of a list or dictionary is called, given its column.
-    sort
-        Whether the values of a group are sorted after they are drawn.
+    of_pairs
+        Whether records are pairs of numbers, the columns of which are its parameters x and y.
     choices
         What `mechanism` may be.
     examples
@@ -145,7 +147,7 @@ class Entry:
     several: tuple[str, str] | None = None
     lines: str = "quantile"
     label: Callable[[str], str] = str
-    sort: bool = False
+    of_pairs: bool = False
     choices: tuple[Choice, ...] = ("best", "duff")
     examples: tuple[Parameters, ...] = ({},)
     distance_bound: Literal["any", "one", "mean"] | None = None
@@ -177,23 +179,3 @@ class Entry:
             name: read(given.get(name) if name in self.optional else given[name])
             for name, read in self.read.items()
         }
-
-
-def as_numbered(parts: Sequence[Part]) -> Finish:
-    """Every number as its part names it: a candidate of the domain, or a count, which is at least
-    0.
-    """
-    columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
-
-    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
-        return [
-            _candidate(domain, number) if column.kind == "candidate" else max(0, number)
-            for column, number in zip(columns, numbers, strict=True)
-        ]
-
-    return Finish(lambda _: columns, values)
-
-
-def _candidate(domain: PublicSet, index: int) -> Any:
-    assert hasattr(domain, "value")  # cells have counts, and no candidates
-    return domain.value(index)

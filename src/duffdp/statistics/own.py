@@ -13,6 +13,7 @@ from duffdp.parameters import Choice
 from duffdp.statistics.entry import Entry, Parameters, Part
 from duffdp.statistics.ladder import Statistic
 from duffdp.statistics.registry import REGISTRY
+from duffdp.statistics.slope import Slope
 from duffdp.steps import Batch, StepFunction
 
 
@@ -52,6 +53,8 @@ def own_entry(statistic: Any) -> Entry:
             "statistic must be a name or an object with steps(values, domain), got "
             f"{statistic!r:.60}. Pass for example duffdp.statistics.Median()."
         )
+    if isinstance(statistic, Slope):
+        raise DuffError("the records of a slope are pairs. Call duffdp.slope(x, y, ...).")
     name = str(getattr(statistic, "name", type(statistic).__name__))
     if name in REGISTRY:  # what is known of that one would be said of this one
         raise DuffError(

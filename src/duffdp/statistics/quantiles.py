@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
-from duffdp.engines.source import Question, Source
+from duffdp.engines.source import Question, Ranks, Source
 from duffdp.parameters import read_qs
 from duffdp.rank_profile import RankProfile
+
+NEGLIGIBLE = 24.0  # nats
+MOST_RANKS = 2**21  # a window never holds more ranks to a side
+# One sort of so many records takes less than a search for each of more than a few quantiles.
+FEW, SORTABLE = 32, 2**24
 
 
 class Quantiles:
@@ -16,6 +24,9 @@ class Quantiles:
     ----------
     qs
         Different numbers from 0 to 1, in any order, each read as for `Quantile`.
+    records
+        A number of records that was released before: gaps are compared with shares of it. Without
+        it a size is drawn together with the quantiles.
 
     Privacy
     -------
@@ -38,13 +49,79 @@ class Quantiles:
     Quantiles(1/4, 3/4)
     """
 
-    def __init__(self, qs: Any) -> None:
-        self.qs = read_qs(qs)
+    def __init__(self, qs: Any, records: int | None = None) -> None:
+        self.qs, self.records = read_qs(qs), records
 
-    def profile(self, column: Source, reach: int) -> RankProfile:
-        """The runs within about `reach` ranks of every quantile, from one pass over the data."""
-        near, _ = column.ask(Question(tuple((q, reach) for q in self.qs)))
-        return RankProfile.of(near, self.qs, reach, column.size, column.rank_of)
+    def profiles(
+        self, columns: Sequence[Source], epsilon: float, reach: int | None = None
+    ) -> list[RankProfile]:
+        """The runs within about `reach` ranks of every quantile, for every column, from one pass
+        over the data.
+
+        Any reach will do. Beyond the one that is chosen for this epsilon lies what is drawn about
+        one time in 10**10, if records are spread evenly.
+        """
+        many, longest = len(self.qs), max(column.length for column in columns)
+        if reach is None:
+            nats = many * math.log1p(longest * epsilon / many) + NEGLIGIBLE
+            reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
+        if 4 * reach * many > longest or (many > FEW and longest <= SORTABLE):
+            answers = [(_all_ranks(column), column.size) for column in columns]
+        else:
+            question = Question(tuple((q, reach) for q in self.qs))
+            answers = [(column.ask(question)[0], column.size) for column in columns]
+        found = []
+        for (near, size), column in zip(answers, columns, strict=True):
+            wider = partial(self._wider, column, epsilon)
+            found.append(
+                RankProfile.of(
+                    near, self.qs, self.records, reach, epsilon, size, column.rank_of, wider
+                )
+            )
+        return found
+
+    def _wider(self, column: Source, epsilon: float, reach: int) -> RankProfile:
+        return self.profiles([column], epsilon, reach)[0]
 
     def __repr__(self) -> str:
         return f"Quantiles({', '.join(map(str, self.qs))})"
+
+
+class QuantilesAfterCount:
+    """Many quantiles of one column, to be asked for once a noisy count of its records is known.
+
+    Parameters
+    ----------
+    qs
+        Different numbers from 0 to 1, in any order, each read as for `Quantile`.
+
+    Privacy
+    -------
+    The count is private, so that what is asked for afterwards may depend on it.
+
+    References
+    ----------
+    `docs/several-quantiles.md`.
+
+    Examples
+    --------
+    >>> from duffdp.statistics.quantiles import QuantilesAfterCount
+    >>> QuantilesAfterCount([0.75, 0.25]).given((1003,)).records
+    1003
+    """
+
+    def __init__(self, qs: Any) -> None:
+        self.qs = read_qs(qs)
+
+    def given(self, numbers: Sequence[int]) -> Quantiles:
+        """The quantiles at this count, which noise may have taken below 0."""
+        return Quantiles(self.qs, max(0, numbers[0]))
+
+    def __repr__(self) -> str:
+        return f"QuantilesAfterCount({', '.join(map(str, self.qs))})"
+
+
+def _all_ranks(column: Source) -> list[Ranks]:
+    """All values with their counts."""
+    values, counts = column.tally()
+    return [Ranks(values, counts, 0, int(counts.sum()), 0, column.size - 1)]

@@ -3,9 +3,10 @@ command line lays out its options from here without numpy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from duffdp.errors import DuffError
 from duffdp.parameters import (
@@ -16,10 +17,12 @@ from duffdp.parameters import (
     read_q,
     read_qs,
     read_trim,
+    read_x,
+    read_y,
     share_text,
 )
 from duffdp.statistics.cell_entries import ENTRIES as CELLS
-from duffdp.statistics.entry import Entry, Finish, Parameters, Part
+from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part
 
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
@@ -28,6 +31,11 @@ if TYPE_CHECKING:
 # epsilon: enough for most.
 SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
 COUNT_SHARE = Fraction(1, 8)
+# What of epsilon goes to the count, the centre, the radius and the sums behind a variance.
+CLAMPED_SHARES = Fraction(1, 20), Fraction(1, 20), Fraction(1, 5), Fraction(7, 10)
+# Up to so many quantiles are drawn together with a size, which is a little more accurate; for more
+# of them it takes too long.
+MOST_WITH_SIZE = 20
 
 
 def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
@@ -52,19 +60,46 @@ def _quantile_interval(
 
 
 def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
-    """All in one draw, or the paper's mechanism for each with the same share of epsilon."""
+    """All in one draw, many of them after a count, or the paper's mechanism for each with the same
+    share of epsilon.
+    """
+    from duffdp.statistics.count import Count
     from duffdp.statistics.quantile import Quantile
-    from duffdp.statistics.quantiles import Quantiles
+    from duffdp.statistics.quantiles import Quantiles, QuantilesAfterCount
 
     qs: tuple[Fraction, ...] = given["qs"]
     names = tuple(map(share_text, qs))
+    if len(qs) == 1:
+        return _quantile(qs[0], names[0], choice)
     if choice == "best":
-        return (Part(Quantiles(qs), "joint-exponential", names),)
+        if len(qs) <= MOST_WITH_SIZE:
+            return (Part(Quantiles(qs), "joint-exponential", names),)
+        share = Fraction(1, 3 * math.isqrt(len(qs)))
+        return (
+            Part(Count(), "two-sided-geometric", ("count",), share, kind="count"),
+            Part(QuantilesAfterCount(qs), "joint-exponential", names, 1 - share),
+        )
     share = Fraction(1, len(qs))
     return tuple(
         Part(Quantile(q), "exponential", (name,), share, "distance")
         for q, name in zip(qs, names, strict=True)
     )
+
+
+def _sorted_quantiles(given: Parameters, choice: Choice) -> Finish | None:
+    """Quantiles that were drawn one by one are sorted, and a count that was drawn before is
+    dropped.
+    """
+    qs: tuple[Fraction, ...] = given["qs"]
+    if choice == "best" and len(qs) <= MOST_WITH_SIZE:
+        return None
+    columns = tuple(Column(share_text(q)) for q in qs)
+
+    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+        candidates: Any = domain
+        return [candidates.value(i) for i in sorted(numbers[-len(qs) :])]
+
+    return Finish(lambda _: columns, values)
 
 
 def _mean(_: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -101,6 +136,12 @@ def _sum_finish(_: Parameters, choice: Choice) -> Finish:
     return SUM_FINISH
 
 
+def _no_squares(_: Parameters, domain: PublicSet) -> None:
+    from duffdp.statistics.variance import refuse_dates
+
+    refuse_dates(domain)
+
+
 def _no_dates(_: Parameters, domain: PublicSet) -> None:
     from duffdp.statistics.sum import refuse_dates
 
@@ -112,6 +153,46 @@ def _trimmed_mean(given: Parameters, choice: Choice) -> tuple[Part, ...]:
 
     mechanism = "exponential" if choice == "duff" else "permute-and-flip"
     return (Part(TrimmedMean(given["trim"]), mechanism, ("trimmed_mean",), utility="distance"),)
+
+
+def _variance(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    """Sums of records that are clamped around a private centre, or one draw by distance."""
+    from duffdp.statistics.count import Count
+    from duffdp.statistics.moments import Moments
+    from duffdp.statistics.quantile import Quantile
+    from duffdp.statistics.radius import Radius
+    from duffdp.statistics.variance import Variance
+
+    if choice == "duff":
+        return (Part(Variance(), "exponential", ("deviation",), utility="distance"),)
+    count, centre, radius, moments = CLAMPED_SHARES
+    middle = Quantile(Fraction(1, 2), "signed")
+    sums = ("soft_low", "soft_middle", "soft_high")
+    return (
+        Part(Count(), "two-sided-geometric", ("count",), count),
+        Part(middle, "permute-and-flip", ("centre",), centre, "signed"),
+        Part(Radius(), "exponential", ("radius",), radius, "outside"),
+        Part(Moments(), "two-sided-geometric", sums, moments),
+    )
+
+
+def _clamped(squared: bool, choice: Choice) -> Finish:
+    from duffdp.statistics.spread_values import variance_value
+
+    return variance_value(squared, choice == "duff")
+
+
+def _iqr_value() -> Finish:
+    from duffdp.statistics.spread_values import iqr_value
+
+    return iqr_value()
+
+
+def _iqr(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    from duffdp.statistics.iqr import InterquartileRange
+
+    mechanism = "exponential" if choice == "duff" else "permute-and-flip"
+    return (Part(InterquartileRange(), mechanism, ("iqr",), utility="distance"),)
 
 
 def _mode(_: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -134,6 +215,21 @@ def _describe(_: Parameters, choice: Choice) -> tuple[Part, ...]:
         Part(Count(), "two-sided-geometric", ("count",), COUNT_SHARE, kind="count"),
         Part(Quantiles(qs), "joint-exponential", tuple(SUMMARY), 1 - COUNT_SHARE),
     )
+
+
+def _slope(_: Parameters, choice: Choice) -> tuple[Part, ...]:
+    """In parts of a record, or in whole ones by the paper's mechanism."""
+    from duffdp.statistics.slope import Slope
+
+    if choice == "duff":
+        return (Part(Slope(), "exponential", ("slope",), utility="distance"),)
+    return (Part(Slope("balance"), "permute-and-flip", ("slope",), utility="balance"),)
+
+
+def _slope_outputs(_: Parameters, domain: PublicSet) -> None:
+    from duffdp.statistics.slope import check_candidates
+
+    check_candidates(domain)
 
 
 def _triangles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -181,7 +277,7 @@ ENTRIES = (
         read={"qs": read_qs},
         shape="list",
         label=lambda column: f"quantile({column})",
-        sort=True,
+        finish=_sorted_quantiles,
         examples=({"qs": (0.25, 0.75)},),
     ),
     Entry(
@@ -213,6 +309,29 @@ ENTRIES = (
         examples=({"trim": 0.25},),
     ),
     Entry(
+        name="variance",
+        summary="A private variance of a column, overall or for each group.",
+        parts=_variance,
+        title=lambda _: "Variance",
+        finish=lambda _, choice: _clamped(True, choice),
+        check_domain=_no_squares,
+    ),
+    Entry(
+        name="std",
+        summary="A private standard deviation of a column, overall or for each group.",
+        parts=_variance,
+        title=lambda _: "Standard deviation",
+        finish=lambda _, choice: _clamped(False, choice),
+    ),
+    Entry(
+        name="iqr",
+        summary="A private interquartile range of a column, overall or for each group.",
+        parts=_iqr,
+        title=lambda _: "Interquartile range",
+        finish=lambda *_: _iqr_value(),
+        distance_bound="any",
+    ),
+    Entry(
         name="mode",
         summary="A private most common value of a column, overall or for each group.",
         parts=_mode,
@@ -233,6 +352,17 @@ ENTRIES = (
         choices=("best",),
     ),
     *CELLS,
+    Entry(
+        name="slope",
+        summary="A private slope of one column over another: the median of the slopes of all "
+        "pairs of rows.",
+        parts=_slope,
+        title=lambda given: f"Slope of {given['y']} over {given['x']}" if given else "Slope",
+        read={"x": read_x, "y": read_y},
+        optional=frozenset({"x", "y"}),
+        of_pairs=True,
+        check_domain=_slope_outputs,
+    ),
     Entry(
         name="triangles",
         summary="A private number of triangles of a graph; the guarantee is for one edge.",

@@ -20,7 +20,7 @@ from duffdp.engines.arrays.ranks import (
 )
 from duffdp.engines.arrays.records import Records
 from duffdp.engines.arrays.untyped import keys_on
-from duffdp.engines.source import Question, Ranks
+from duffdp.engines.source import Levels, Question, Ranks
 
 SUMMED = 2**17  # as CHUNK, where nothing else is kept in the cache
 PENDING = 2**19  # filtered values held before they are counted by value: 4 MiB
@@ -167,6 +167,37 @@ class Column(KeyedArray):
             before += len(part) if least is None else int(np.count_nonzero(part < least))
             upto += int(np.count_nonzero(part <= most))
         return before, upto - before
+
+    def count(self) -> int:
+        """How many records there are."""
+        return sum(map(len, self.chunks()))
+
+    def expect(self, levels: Levels) -> None:
+        """An array is asked by itself."""
+
+    def moments(self, levels: Levels) -> tuple[int, int, int]:
+        """How many records there are, the sum of their levels and the sum of the squares: one
+        pass.
+        """
+        many = total = squares = 0
+        in_floats = not self.integer and self.size <= 2**41
+        for part in self.chunks():
+            # Levels have 16 bits: sums of squares of a chunk stay below 2**53, exact in doubles.
+            if in_floats:
+                level = self.grid.snap_float(part)
+                np.clip(level, levels.low, levels.high, out=level)
+                level -= levels.low
+                if levels.shift:
+                    level *= 2.0**-levels.shift
+                    level += 0.5
+                    np.floor(level, out=level)
+            else:
+                index = np.clip(self.grid.snap(part), levels.low, levels.high)
+                level = levels.of(index).astype(np.float64)
+            many += len(level)
+            total += int(level.sum())
+            squares += int(np.square(level, out=level).sum())
+        return many, total, squares
 
     def tally(self) -> tuple[Ints, Ints]:
         """Every distinct index with its count."""

@@ -19,14 +19,17 @@ class PresentColumn:
     def tally(self) -> tuple[Ints, Ints]:
         """The one cell and how many records are in it; nothing if there are none."""
         parts = (self._array[at : at + CHUNK] for at in range(0, len(self._array), CHUNK))
-        found = np.array([sum(map(_present, parts))])
-        return found[:0] * 0 if not found[0] else np.zeros(1, dtype=np.int64), found[found > 0]
+        counts = np.array([sum(map(_present, parts))])
+        index = counts.nonzero()[0]
+        return index, counts[index]
 
 
 def _present(part: Array) -> int:
-    if part.dtype.kind == "O":
+    kind = part.dtype.kind
+    if kind == "O":
         return sum(map(is_present, part))
-    if part.dtype.kind in "fcmM":
-        with np.errstate(all="ignore"):
+    with np.errstate(all="ignore"):
+        # A nan comes out on top: one reading, and no more of them where there is none.
+        if kind in "cmM" or (kind == "f" and np.isnan(part.max())):
             return int(np.count_nonzero(part == part))  # nan and NaT differ from themselves
     return len(part)

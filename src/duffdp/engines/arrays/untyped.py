@@ -24,10 +24,10 @@ def keys_on(array: Array, grid: Grid) -> tuple[Array, Grid]:
     """Records as keys of a grid, or as their indices and the grid of these."""
     if grid.timed or (grid.whole_steps is not None and not grid.whole_steps.same_in_doubles):
         return _indices(array, grid), Grid(0, grid.size - 1, 1)
-    return _doubles(array), grid
+    return doubles(array), grid
 
 
-def _doubles(array: Array) -> Floats:
+def doubles(array: Array) -> Floats:
     """The double nearest to each number; nan for what is dropped."""
     keys = np.empty(len(array), dtype=np.float64)
     for begin in range(0, len(array), PIECE):

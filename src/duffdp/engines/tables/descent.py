@@ -16,7 +16,7 @@ import numpy as np
 from duffdp.domain import Grid, Ints
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
-from duffdp.engines.source import Question, Ranks
+from duffdp.engines.source import Levels, Question, Ranks
 from duffdp.engines.tables.index_sums import (
     count_and_sum,
     counted_outside,
@@ -24,12 +24,14 @@ from duffdp.engines.tables.index_sums import (
     summed,
 )
 from duffdp.engines.tables.lazy_rows import LazyRows
+from duffdp.engines.tables.level_sums import level_sums, moments_of
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
 from duffdp.errors import UnsupportedData
 
 BUCKETS = 2**12  # a group's buckets in one pass
 ROWS = 2**20  # rows that come back in one pass, all groups together
 EXACT = 2**17  # as few records as this are counted value by value
+ANY = Question(((Fraction(1, 2), 0),))  # some rank: what is wanted is the number of records
 
 Answer = TypeVar("Answer")
 
@@ -44,6 +46,8 @@ class Descent:
     _answers: dict[Question, list[tuple[list[Ranks], int]]] = field(default_factory=dict)
     _tallies: list[tuple[Ints, Ints]] | None = None
     _totals: list[tuple[int, int]] | None = None
+    _expected: dict[int, Levels] = field(default_factory=dict)
+    _moments: dict[tuple[int, Levels], tuple[int, int, int]] = field(default_factory=dict)
 
     def ask(self, question: Question) -> list[tuple[list[Ranks], int]]:
         """The answer for every group."""
@@ -82,6 +86,25 @@ class Descent:
         """How many records of a group are further than each radius from a candidate."""
         counts = counted_outside(self.lazy.nw, centre, radii)
         return outside_counts(self._fetch(self._of_group(group).select(*counts)), radii)
+
+    def expect(self, group: int, levels: Levels) -> None:
+        """Levels that a group will ask for."""
+        self._expected[group] = levels
+
+    def moments(self, group: int, levels: Levels) -> tuple[int, int, int]:
+        """The sums of a group, together with those of all groups whose levels are expected."""
+        if (group, levels) not in self._moments:
+            wanted = {**self._expected, group: levels}
+            self._expected = {}
+            self._moments |= dict.fromkeys(wanted.items(), (0, 0, 0))
+            rows, sums = level_sums(self.lazy, wanted)
+            if self.lazy.groups == 1:
+                self._moments[group, levels] = moments_of(self._fetch(rows.select(*sums)), 0)
+            else:
+                got = self._fetch(rows.group_by(GROUP).agg(*sums))
+                for at, g in enumerate(whole(got[GROUP]).tolist()):
+                    self._moments[g, wanted[g]] = moments_of(got, at)
+        return self._moments[group, levels]
 
     def _of_group(self, group: int) -> Any:
         """The rows of one group."""
@@ -305,6 +328,16 @@ class LazyColumn:
 
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
         return self.descent.ask(question)[self.group]
+
+    def count(self) -> int:
+        (ranks,), _ = self.ask(ANY)
+        return ranks.total
+
+    def expect(self, levels: Levels) -> None:
+        self.descent.expect(self.group, levels)
+
+    def moments(self, levels: Levels) -> tuple[int, int, int]:
+        return self.descent.moments(self.group, levels)
 
     def rank_of(self, index: int) -> tuple[int, int]:
         return self.descent.rank_of(self.group, index)

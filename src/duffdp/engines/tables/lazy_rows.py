@@ -4,14 +4,18 @@ person capped.
 
 from __future__ import annotations
 
+from functools import cached_property
 from typing import Any
+
+import numpy as np
 
 from duffdp.domain import Bins, Categories, Grid, Ints, Presence, PublicSet, Scale
 from duffdp.domain.membership import INSIDE, OUTSIDE
 from duffdp.domain.snapping import reaches_expression, snap_expression
+from duffdp.engines.pairs import Pairs, pairs_by_group
 from duffdp.engines.tables.adapters.query import QueryEngine
 from duffdp.engines.tables.clocks import ticks
-from duffdp.engines.tables.names import GROUP, INDEX, PERSON, VALUE
+from duffdp.engines.tables.names import GROUP, INDEX, OTHER, PERSON, VALUE
 from duffdp.engines.tables.public_values import Known
 
 
@@ -23,7 +27,8 @@ class LazyRows:
     nw, engine
         narwhals, and the adapter of the engine.
     rows
-        VALUE, the columns of groups, and PERSON if people are asked for, in a frame of narwhals.
+        VALUE, OTHER if they are pairs, the columns of groups, and PERSON if people are asked for,
+        in a frame of narwhals.
     keys, categories
         Public values as the columns hold them.
     contributions, order
@@ -47,7 +52,7 @@ class LazyRows:
         schema = rows.collect_schema()
         self._dtype = schema[VALUE]
         self.groups = 1 if keys is None else keys.size
-        self.by = [name for name in schema if name not in (VALUE, PERSON)]
+        self.by = [name for name in schema if name not in (VALUE, OTHER, PERSON)]
         self.has_people = PERSON in schema
         # Whether rows can be counted by their own group columns first, and joined with the keys
         # after that.
@@ -57,22 +62,39 @@ class LazyRows:
             for row, group in zip(keys.values, keys.positions, strict=True):
                 self._key_rows.setdefault(group, []).append(row)
         self._rows = self._present(rows, schema)
-        #: All rows that count.
-        self.counted = self.indexed()
+
+    @cached_property
+    def counted(self) -> Any:
+        """All rows that count, as candidates."""
+        return self.indexed()
+
+    def pairs(self) -> list[Pairs]:
+        """All rows that count, fetched: the pairs of each group."""
+        rows = self._rows.with_columns(
+            *(self.nw.col(name).cast(self.nw.Float64) + 0.0 for name in (VALUE, OTHER))
+        )
+        rows = self.joined(rows)
+        if self.has_people:
+            rows = self.engine.cap(rows, self._order, self._contributions)
+        found = self.engine.fetch(rows)
+        x, y = (np.asarray(found[name], dtype=np.float64) for name in (VALUE, OTHER))
+        group = None if self._keys is None else np.asarray(found[GROUP], dtype=np.int64)
+        return pairs_by_group(x, y, group, self.groups)
 
     def _present(self, rows: Any, schema: Any) -> Any:
         """Rows with a value and, if people are asked for, a person; nan is neither. There is one
         zero. Where rows are counted, no value is asked for.
         """
         rows_count = isinstance(self.domain, Presence) and self.domain.rows
-        for name in (PERSON,) if rows_count else (VALUE, PERSON):
+        for name in (PERSON,) if rows_count else (VALUE, OTHER, PERSON):
             if name in schema:
                 keep = ~self.nw.col(name).is_null()
                 if schema[name].is_float():
                     keep = keep & ~self.nw.col(name).is_nan()
                 rows = rows.filter(keep)
         # -0.0 is 0.0 and has other bits, by which some engines join and bring rows together.
-        floats = [name for name in schema if name != VALUE and schema[name].is_float()]
+        others = [name for name in schema if name not in (VALUE, OTHER)]
+        floats = [name for name in others if schema[name].is_float()]
         return rows.with_columns(*(self.nw.col(name) + 0.0 for name in floats)) if floats else rows
 
     def indexed(self, first: int = 0, last: int | None = None, shift: int = 0) -> Any:

@@ -12,6 +12,7 @@ from duffdp.domain import Array, Bins, Grid, Ints, Membership, Presence, PublicS
 from duffdp.domain.membership import INSIDE, OUTSIDE
 from duffdp.engines.arrays import BinColumn, Column, Records
 from duffdp.engines.groups import by_group, counted, side_by_side
+from duffdp.engines.pairs import Pairs, as_doubles, pairs_by_group
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters.memory_frame import MemoryFrame
 from duffdp.engines.tables.people import Randomness, choose_rows
@@ -50,7 +51,20 @@ class MemoryRows:
             kept = array if missing is None else array[~missing]
             return [BinColumn(Records(kept, self._whole), domain)]
         index = self._indices(domain, categories)
-        present = index >= 0
+        rows, group = self._chosen(index >= 0, source)
+        index = index[rows]
+        if not isinstance(domain, Grid):
+            return list(counted(index, group, many, domain.size))
+        return list(by_group(Records(index, True), group, many, Grid(0, domain.size - 1, 1)))
+
+    def pairs(self, other: str, source: Randomness) -> list[Pairs]:
+        """The column beside another one: the pairs of each key, in order; of all without keys."""
+        x, y = (as_doubles(*self._adapter.array(column)) for column in (self._column, other))
+        rows, group = self._chosen(~(np.isnan(x) | np.isnan(y)), source)
+        return pairs_by_group(x[rows], y[rows], group, 1 if self._keys is None else self._keys.size)
+
+    def _chosen(self, present: Array, source: Randomness) -> tuple[Ints, Ints | None]:
+        """Of the rows that have a value those that count, and their groups."""
         groups = self._groups(self._adapter) if self._keys is not None else None
         if groups is not None:
             present &= groups >= 0
@@ -59,11 +73,7 @@ class MemoryRows:
             people = self._adapter.people(self._unit)
             rows = rows[people[rows] >= 0]
             rows = rows[choose_rows(people[rows], self._contributions, source)]
-        index = index[rows]
-        group = None if groups is None else groups[rows]
-        if not isinstance(domain, Grid):
-            return list(counted(index, group, many, domain.size))
-        return list(by_group(Records(index, True), group, many, Grid(0, domain.size - 1, 1)))
+        return rows, None if groups is None else groups[rows]
 
     def _records_by_group(self, grid: Grid, many: int) -> list[Column]:
         """Records stay as they are until their group is looked at."""

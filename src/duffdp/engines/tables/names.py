@@ -3,7 +3,8 @@ column has any name.
 """
 
 VALUE, PERSON = "value", "person"
+OTHER = "other_value"  # the second one of a pair
 INDEX, GROUP, COUNT = "candidate", "group_number", "records"
-LOW, HIGH, PART = "low", "high", "part"
+LOW, HIGH, PART, START, WIDTH = "low", "high", "part", "start", "width"
 COPY, ORDER, PLACE = "copy_number", "mixed", "place"
 KEY = "key_{}"  # the column of a group, by its position in `by`

@@ -7,7 +7,7 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -17,13 +17,14 @@ import numpy as np
 from duffdp.domain import Categories, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
 from duffdp.engines.files import PathTable, open_path, unreadable
+from duffdp.engines.pairs import Pairs, no_numbers
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
 from duffdp.engines.tables.descent import Descent, LazyColumn
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
-from duffdp.engines.tables.names import KEY, PERSON, VALUE
+from duffdp.engines.tables.names import KEY, OTHER, PERSON, VALUE
 from duffdp.engines.tables.people import Randomness
 from duffdp.engines.tables.public_values import (
     Known,
@@ -51,7 +52,7 @@ def column_types(path: str, columns: list[str]) -> dict[str, Any]:
 
 def read_column(path: str, column: str, kind: str) -> Any:
     """All records of one column as an array: not private, for planning with public records."""
-    named = open_path(path, [column], value=column, kind=kind)
+    named = open_path(path, [column], values=(column,), kind=kind)
     try:
         relation = named.rows()
     except Exception as error:
@@ -92,14 +93,14 @@ class Table:
         domain_for: Callable[[bool, bool], PublicSet],
     ) -> None:
         self._nw = nw = narwhals()
-        named = (selection.column, *selection.by, selection.unit)
+        named = (*selection.values, *selection.by, selection.unit)
         needed = list(dict.fromkeys(name for name in named if name is not None))
         self._path: PathTable | None = None
         self.untyped = series = False
         if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
             self._path = open_path(
-                data, needed, value=selection.column, kind=kind, person=selection.unit
+                data, needed, values=selection.values, kind=kind, person=selection.unit
             )
             self.untyped, frame = self._path.untyped, nw.from_native(self._path.types)
         else:
@@ -112,7 +113,7 @@ class Table:
             # Any column stands for the row, whatever is in it.
             selection = selection._replace(column=(*needed, *known, None)[0])
         self._selection = selection
-        if selection.column is None:
+        if not selection.values:
             names = ", ".join(map(repr, known))
             raise DuffError(
                 f"data have columns, so one must be named. Hint: column= one of {names}."
@@ -123,7 +124,6 @@ class Table:
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
         types = self._adapter.schema
-        dtype = types[selection.column]
         # What the types forbid is refused here, before a row is read or anything is charged.
         if selection.unit is not None:
             check_person(nw, self._adapter, types[selection.unit], selection.unit)
@@ -131,25 +131,30 @@ class Table:
             known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None
         )
         self._categories: Known | None = None
-        self.domain = domain_for(dtype.is_integer() or dtype == nw.Boolean, self.untyped)
+        whole = all(
+            types[name].is_integer() or types[name] == nw.Boolean for name in selection.values
+        )
+        self.domain = domain_for(whole, self.untyped)
         if series and self.domain == EVERY_ROW:
             self.domain = Presence()  # the records of a series are its values
         among = self.domain.among if isinstance(self.domain, Membership) else self.domain
-        if isinstance(among, Categories):
-            self._categories = known_categories(
-                nw, self._adapter, dtype, selection.column, among, self.untyped
-            )
-        elif not (isinstance(among, Presence) or (self._eager and dtype == nw.Object)):
-            timed, moments = (
-                self.domain.kind in ("date", "datetime"),
-                isinstance(dtype, nw.Date | nw.Datetime),
-            )
-            if timed != moments or not (timed or dtype.is_numeric() or dtype == nw.Boolean):
-                given = f"{selection.column!r} of type {dtype}"
-                raise UnsupportedData(wrong_kind(timed, given, moments))
+        for name in selection.values:
+            dtype = types[name]
+            if isinstance(among, Categories):
+                self._categories = known_categories(
+                    nw, self._adapter, dtype, name, among, self.untyped
+                )
+            elif not (isinstance(among, Presence) or (self._eager and dtype == nw.Object)):
+                timed = self.domain.kind in ("date", "datetime")
+                moments = isinstance(dtype, nw.Date | nw.Datetime)
+                given = f"{name!r} of type {dtype}"
+                if timed != moments or not (timed or dtype.is_numeric() or dtype == nw.Boolean):
+                    raise UnsupportedData(
+                        no_numbers(given) if selection.pair else wrong_kind(timed, given, moments)
+                    )
 
-    def sources(self, source: Randomness) -> list[Tally]:
-        """One source of counts for each key, in order; one in all without keys.
+    def sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
+        """One source of counts, or the pairs, for each key, in order; one in all without keys.
 
         `source` decides which rows of a person count.
         """
@@ -162,19 +167,21 @@ class Table:
                 f"the query cannot be made ({type(error).__name__}). Is the connection closed?"
             ) from None
 
-    def _sources(self, source: Randomness) -> list[Tally]:
-        nw, domain, adapter, (column, by, _, unit, most) = (
+    def _sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
+        nw, domain, adapter, (_, by, _, unit, most, pair) = (
             self._nw,
             self.domain,
             self._adapter,
             self._selection,
         )
-        assert column is not None
+        values = self._selection.values
         if self._eager:
-            memory = MemoryRows(adapter, column, by, self._keys, unit, most)
+            memory = MemoryRows(adapter, values[0], by, self._keys, unit, most)
+            if pair is not None:
+                return memory.pairs(pair[1], source)
             return memory.sources(domain, self._categories, source)
         keys = map(KEY.format, range(len(by)))
-        columns = {VALUE: column, **dict(zip(keys, by, strict=True))}
+        columns = dict(zip((VALUE, OTHER), values, strict=False)) | dict(zip(keys, by, strict=True))
         order = (0, 0)
         if unit is not None:
             columns[PERSON] = unit
@@ -188,6 +195,8 @@ class Table:
         rows = LazyRows(
             nw, adapter, adapter.rows(columns), self._keys, self._categories, domain, most, order
         )
+        if pair is not None:
+            return rows.pairs()
         return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:

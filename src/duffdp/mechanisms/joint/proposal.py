@@ -1,357 +1,376 @@
-"""A law to draw several quantiles from that covers the exact one, over blocks of candidates; and
-the draw.
+"""A law to draw several quantiles from that covers the exact one, and drafts from it that are
+accepted in proportion.
 """
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
+from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import pairwise
+from itertools import groupby, pairwise
+from typing import NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
 from duffdp.domain import Floats, Ints
-from duffdp.rank_profile import FINEST, UNIT, RankProfile
+from duffdp.rank_profile import FINENESS, FINEST, UNIT, RankProfile
 from duffdp.sampling.entropy import Entropy
-from duffdp.sampling.lazy_uniform import happens
 
 Bools = npt.NDArray[np.bool_]
+Pass = tuple[list[Floats], list[Floats], Floats]
 
 # Sizes are multiples of 16 / epsilon: a finer grid of sizes does not make quantiles better.
 SPACING = 16
 # Far above what rounding does to the weights of a proposal, far below what a rejection costs.
 TOLERANCE = 2.0**-10
-RARE = 32  # bits: candidates outside the windows are visited one time in 2**32
+RARE = 32  # bits: sizes beyond those that are weighed are drawn one time in 2**32
 SCALE = 2**40  # weights of a proposal as whole numbers
-
-
-class Blocks:
-    """Runs joined while their ranks, times c, stay within `most` of each other.
-
-    A block holds whole candidates and gaps, or parts of one candidate.
-    """
-
-    def __init__(self, profile: RankProfile, c: float, most: float) -> None:
-        self._profile = profile
-        begin, within = _block_begins(profile, min(int(most * UNIT / c), 2**62))
-        end = np.append(begin[1:], len(profile.rank))
-        self._begin = begin
-        first, last = profile.rank[begin], profile.rank[end - 1]
-        width = last - first
-        self.rank: Ints = first + width // 2
-        self.spread = (
-            float((width + (width > 0)).max()) * c / UNIT
-        )  # one more for the rounding of the middle
-        whole = profile.start[end - 1] + profile.cells[end - 1] - profile.start[begin]
-        self._many = np.where(within, end - begin, whole)
-        self._parts = np.where(within, profile.parts[begin], 1)
-        self._within = within
-        self.log_volume: Floats = np.log(self._many) - np.log(self._parts)
-
-    def window(self, j: int) -> tuple[int, int]:
-        """The blocks that make up the window of quantile j."""
-        low, high = self._profile.low[j], self._profile.high[j]
-        return int(np.searchsorted(self._begin, low)), int(np.searchsorted(self._begin, high))
-
-    def volume(self, block: int) -> Fraction:
-        """How many candidates a block holds; a part of a candidate counts as such."""
-        return Fraction(int(self._many[block]), int(self._parts[block]))
-
-    def place(self, block: int, words: list[int], source: Entropy) -> tuple[int, int]:
-        """A uniform place in a block: its candidate and its rank."""
-        runs, first = self._profile, int(self._begin[block])
-        place = _below(int(self._many[block]), words, source)
-        if self._within[block]:
-            return int(runs.start[first]), int(runs.rank[first + place])
-        cell, part = int(runs.start[first]) + place, _below(1 << FINEST, words, source)
-        run = int(np.searchsorted(runs.start, cell, side="left"))
-        if run == len(runs.start) or runs.start[run] != cell:
-            run -= 1  # within a gap
-        return cell, int(runs.rank[run + (part * int(runs.parts[run]) >> FINEST)])
-
-
-def _block_begins(runs: RankProfile, room: int) -> tuple[Ints, Bools]:
-    """Where blocks begin, and whether each lies within one candidate.
-
-    Cells of a fixed grid of ranks, `room` wide, are stretches: what begins and ends in one differs
-    by less than `room`.
-    """
-    many = len(runs.rank)
-    start, part = runs.start, runs.part
-    fresh = _changes(start)  # the first run of a candidate or gap
-    head = np.flatnonzero(fresh)
-    tail = np.append(head[1:], many) - 1
-    edge = np.zeros(many + 1, dtype=bool)
-    edge[runs.low + runs.high] = True
-    # Runs that do not go on where the one before ended: a hole between windows.
-    hole = np.ones(many, dtype=bool)
-    meets = (
-        (start[:-1] + runs.cells[:-1] == start[1:])
-        & (part[:-1] == runs.parts[:-1] - 1)
-        & (part[1:] == 0)
-    )
-    hole[1:] = np.where(fresh[1:], ~meets, part[1:] != part[:-1] + 1)
-    cut = edge[:-1] | hole | _changes(runs.rank // max(room, 1))
-    # A candidate that is not whole, or is cut, is taken by its parts.
-    inside = np.cumsum(cut & ~fresh)
-    split = (tail - head + 1 != runs.parts[head]) | (inside[tail] != inside[head])
-    within = np.repeat(split, tail - head + 1)
-    begin = np.flatnonzero(cut | (fresh & (within | np.append(True, within[:-1]))))
-    return begin, within[begin]
-
-
-def _changes(values: Ints) -> Bools:
-    """Where a value differs from the one before."""
-    changes = np.ones(len(values), dtype=bool)
-    changes[1:] = values[1:] != values[:-1]
-    return changes
+WORDS = 3  # that a draft takes, and as many for each quantile
+WORTH = 2.0  # nats: blocks are made finer if this much was lost to places that share one
 
 
 @dataclass(frozen=True, slots=True)
 class _Layer:
-    """The window of one quantile: its blocks, and their ranks less the wanted rank, times c."""
+    """The blocks for one quantile: all that lies before its window, the window, all that lies
+    after it.
 
-    low: int
-    high: int
+    `place` is the middle of the ranks of a block less the wanted rank, times c, and `weight` the
+    logarithm of how many candidates it holds, and of what the law may exceed its value at the
+    middle by. `first` and `last` tell in which order blocks lie: twice the run, odd for what is
+    between runs. As many blocks of the layer before as `before` says do not lie wholly after the
+    block, and the last of them, if `same`, is the same block.
+    """
+
+    q: float
     place: Floats
+    weight: Floats
+    first: Ints
+    last: Ints
+    before: Ints
+    same: Bools
+
+
+class Place(NamedTuple):
+    """Where a place lies: twice the run that holds it, odd if none does, and where in it; and its
+    candidate and rank.
+    """
+
+    where: tuple[int, int]
+    cell: int
+    rank: int
 
 
 @dataclass(frozen=True, slots=True)
-class _Passed:
-    """A forward pass: for every layer the log-weight of coming from an earlier block, of ending
-    in a block, and the last.
+class Draft:
+    """A size and places, the candidates with their ranks; it is to be accepted with probability
+    `ratio * exp(-exponent)`, for which `word` was drawn.
     """
 
-    entry: list[Floats]
-    total: list[Floats]
-    last: Floats
+    size: Fraction
+    candidates: list[int]
+    ranks: list[int]
+    exponent: Fraction
+    ratio: Fraction
+    word: int
+    # The runs of the blocks, from and up to: -1 and the first of the window before it, the first
+    # after the window and -1 after it. None for a far size.
+    blocks: list[tuple[int, int]] | None
 
 
 class Proposal:
-    """A law to draw from that is, up to a factor, nowhere below the exact one; draws are accepted
-    in proportion.
+    """A law over sizes and places that is, up to a known factor, nowhere below the exact one.
 
-    Inside: a size, then blocks by backward sampling from a forward pass in doubles, with weights
-    rounded to whole numbers, so that the probability of every draw is known exactly. Outside
-    (another size, or a place outside its window): a uniform tuple.
+    A size, then blocks from the last layer to the first by a forward pass in doubles, with weights
+    rounded to whole numbers, then uniform places in the blocks: so the probability of every draft
+    is known exactly. Sizes far from the number of records come with a uniform tuple.
     """
 
-    def __init__(self, profile: RankProfile, epsilon: Fraction, nats: float) -> None:
-        """Sizes within `nats` of the true one, in the score times c; no place outside the
-        windows may be nearer.
-        """
-        qs = profile.qs
-        self._profile, self._qs, self._epsilon = profile, qs, epsilon
-        self._shares = [b - a for a, b in pairwise((Fraction(0), *qs, Fraction(1)))]
-        self._blocks = Blocks(profile, float(epsilon) / 2, 1 / len(qs))
-        self._layers = [self._layer(j) for j in range(len(qs))]
-        middle = float(epsilon) / 2 * profile.total
-        spacing = SPACING / 2  # c times 16 / epsilon
-        self._first = max(0, math.ceil((middle - nats) / spacing))
-        self._sizes = max(1, math.floor((middle + nats) / spacing) - self._first + 1)
-        weights = np.array(
-            [log_sum(self._forward(self._first + i).last) for i in range(self._sizes)]
-        )
-        self._size_weights = weights
-        top = log_sum(weights) + TOLERANCE + len(qs) * self._blocks.spread
-        self._log_top = Fraction(top)
-        volume = (
-            len(qs) * math.log(profile.size) - math.lgamma(len(qs) + 1) + math.log(self._sizes + 4)
-        )
-        self.bits = min(math.floor((top + nats - volume) / math.log(2)) - 1, 60)
-
-    @classmethod
-    def fitting(cls, profile: RankProfile, epsilon: Fraction) -> Proposal:
-        """The one that is hardly ever left for what lies outside of it, as far as the windows
-        allow that.
-        """
-        nats = min(needed_nats(profile, epsilon), nats_outside(profile, epsilon))
-        return cls(profile, epsilon, nats)
-
-    def release(self, source: Entropy) -> list[int]:
-        """The indices of one candidate for each share, exactly from the joint law."""
-        while True:
-            if (found := self.draw(source)) is not None:
-                return found
+    def __init__(
+        self,
+        profile: RankProfile,
+        epsilon: Fraction,
+        fineness: int = FINENESS,
+    ) -> None:
+        self._profile, self._epsilon, self._fineness = profile, epsilon, fineness
+        self._shares = [b - a for a, b in pairwise((Fraction(0), *profile.qs, Fraction(1)))]
+        self._volume: Floats = profile.cells / profile.parts
+        self._layers: list[_Layer] = []
+        for j in range(len(profile.qs)):
+            self._layers.append(self._layer(j))
+        self._passed: tuple[Fraction, Pass] | None = None
+        self._beyond_bits: int | None = None
+        if profile.records is None:
+            self._weigh_sizes()
+        else:
+            self._sizes = [Fraction(profile.records)]
+            self._weights = np.array([self._weight(self._sizes[0])])
+        self._log_top = Fraction(log_sum(self._weights) + TOLERANCE)
 
     def _layer(self, j: int) -> _Layer:
-        low, high = self._blocks.window(j)
-        wanted = UNIT * self._profile.total * self._qs[j]
+        profile, begin, high = self._profile, self._profile.blocks[j], int(self._profile.high[j])
+        end = np.append(begin[1:], high)
+        wanted = UNIT * profile.total * profile.qs[j]
         whole = math.floor(wanted)  # differences of ranks are small, ranks need not be
-        away = (self._blocks.rank[low:high] - whole).astype(np.float64) - float(wanted - whole)
-        return _Layer(low, high, away * (float(self._epsilon) / 2 / UNIT))
+        scale = float(self._epsilon) / 2 / UNIT
+        least, most = ((profile.rank[at] - whole) * scale for at in (begin, end - 1))
+        place = np.concatenate([least[:1], (least + most) / 2, most[-1:]])
+        low = int(begin[0])
+        before = float(profile.start[low]) + profile.part[low] / profile.parts[low]
+        upto = float(profile.start[high - 1]) + (
+            (profile.part[high - 1] + profile.cells[high - 1]) / profile.parts[high - 1]
+        )
+        inside = np.add.reduceat(self._volume[:high], begin)
+        with np.errstate(divide="ignore"):
+            weight = np.log(np.concatenate([[before], inside, [max(profile.size - upto, 0.0)]]))
+        weight[1:-1] += most - least
+        first = np.concatenate([[-1], 2 * begin, [2 * high - 1]])
+        last = np.concatenate([[2 * low - 1], 2 * end - 2, [2 * len(profile.rank) + 1]])
+        count, same = np.zeros_like(first), np.zeros(len(first), dtype=bool)
+        if j:
+            source = self._layers[-1]
+            count = np.searchsorted(source.first, last, side="right")
+            at = np.maximum(count - 1, 0)
+            same = (count > 0) & (source.first[at] == first) & (source.last[at] == last)
+        rest = float(wanted - whole) * scale
+        return _Layer(float(profile.qs[j]), place - rest, weight, first, last, count, same)
 
-    def _excess(self, size: int) -> float:
-        """c times the number of records less the size."""
-        return float(self._epsilon * self._profile.total - SPACING * size) / 2
-
-    def _forward(self, size: int) -> _Passed:
-        """Each layer is two linear recursions, for the exponential kernel falls geometrically to
-        both sides.
+    def _weigh_sizes(self) -> None:
+        """The weights of all sizes but those that are drawn about one time in 2**RARE, by a bound
+        on all their weights: the score is at least the records that a size is off by.
         """
-        excess, volume = self._excess(size), self._blocks.log_volume
-        entries: list[Floats] = []
+        profile, epsilon = self._profile, self._epsilon
+        many = len(profile.qs)
+        middle = round(epsilon * profile.total / SPACING)
+        volume = many * math.log(profile.size) - math.lgamma(many + 1)
+        nats = max(volume - self._weight(SPACING * middle / epsilon) + RARE * math.log(2), 0.0)
+        more = math.ceil(2 * nats / SPACING) + 1
+        self._first = max(0, middle - more)
+        self._sizes = [SPACING * i / epsilon for i in range(self._first, middle + more + 1)]
+        self._weights = np.array(list(map(self._weight, self._sizes)))
+        off = SPACING / 2 * (more + 0.5)
+        self._beyond_bits = min(
+            math.floor((log_sum(self._weights) + off - volume) / math.log(2)) - 3, 60
+        )
+
+    def _weight(self, size: Fraction) -> float:
+        return log_sum(self._pass(size)[2])
+
+    def _pass(self, size: Fraction) -> Pass:
+        """For a size, where the blocks of every layer lie, the log-weights of all ways to come to
+        them, and those of ending in each block of the last.
+
+        The weight of two places in a row is exp(-|difference of where they lie|), which falls
+        geometrically to both sides: each layer takes a few running sums.
+        """
+        if self._passed is not None and self._passed[0] == size:
+            return self._passed[1]
+        excess = float(self._epsilon * (self._profile.total - size) / 2)
+        lies = [layer.place + excess * layer.q for layer in self._layers]
+        # A place outside a window has no more weight than one at its edge, unless the layers before
+        # and after have blocks further out.
+        ends = np.array([[0.0, *(lie[side] for lie in lies), excess] for side in (0, -1)])
+        ends[1] *= -1
+        further = np.maximum(ends[:, 1:-1] - [ends[:, :-2], ends[:, 2:]], 0.0).sum(axis=0)
         totals: list[Floats] = []
         for j, layer in enumerate(self._layers):
-            share = float(self._shares[j])
-            if j == 0:
-                entry = -np.abs(layer.place + excess * share)
-            else:
-                entry = _step(totals[-1], self._layers[j - 1], layer, excess * share)
-            total = entry + volume[layer.low : layer.high]
-            for many in range(
-                2, j + 2
-            ):  # `many` places in one block: volume**many / many!, and empty gaps between them
-                first = self._layers[j + 1 - many]
-                shared = first.high - layer.low
-                if shared <= 0:
-                    break
-                together = entries[j + 1 - many][layer.low - first.low :] + self._together(
-                    j, many, size, layer.low, first.high
-                )
-                total[:shared] = np.logaddexp(total[:shared], together)
-            entries.append(entry)
+            entry = _step(totals[-1], lies[j - 1], lies[j], layer) if j else -np.abs(lies[0])
+            total = entry + layer.weight
+            total[[0, -1]] += further[:, j]
             totals.append(total)
-        last = totals[-1] - np.abs(excess * float(self._shares[-1]) - self._layers[-1].place)
-        return _Passed(entries, totals, last)
+        passed = lies, totals, totals[-1] - np.abs(excess - lies[-1])
+        self._passed = size, passed
+        return passed
 
-    def _together(self, j: int, many: int, size: int, low: int, high: int) -> Floats:
-        """Log-weight of the places j - many + 1 .. j in one block, without the gap before the
-        first of them.
+    def draft(self, words: list[int], source: Entropy) -> Draft | None:
+        """A size and places, or None if they are not in order; takes its random words from the
+        end of the list.
         """
-        gaps = SPACING / 2 * size * float(self._qs[j] - self._qs[j + 1 - many])
-        together: Floats = many * self._blocks.log_volume[low:high] - math.lgamma(many + 1) - gaps
-        return together
+        word = words.pop()
+        if self._beyond_bits is None:
+            return self._near(words, word, source)
+        odds, against = 2 ** max(self._beyond_bits, 0), 2 ** max(-self._beyond_bits, 0)
+        if _below(odds + against, words, source) < odds:
+            return self._near(words, word, source)
+        return self._beyond(word, Fraction(odds, against), source)
 
-    def draw(self, source: Entropy) -> list[int] | None:
-        """One draw from the exact law, or None if the proposal was turned down."""
-        odds = 2 ** max(self.bits, 0)
-        # All at once: three, and for each quantile its block, how many share it, the candidate and
-        # its part.
-        first, *words = source.words(3 + 4 * len(self._qs)).tolist()
-        if _below(odds + 2 ** max(-self.bits, 0), words, source) < odds:
-            size, ratio, places = self._inside(words, source)
-            exponent = self._log_top
+    def _near(self, words: list[int], word: int, source: Entropy) -> Draft | None:
+        """Block by block from the last place to the first."""
+        pick, factor = _pick(self._weights, words, source)
+        size, factors = self._sizes[pick], [factor]
+        lies, totals, weights = self._pass(size)
+        blocks: list[tuple[int, int]] = []
+        for j in range(len(self._layers) - 1, -1, -1):
+            block, factor = _pick(weights, words, source)
+            factors.append(factor)
+            runs, high = self._profile.blocks[j], int(self._profile.high[j])
+            edges = (
+                (-1 if block == 0 else high if block > len(runs) else int(runs[block - 1])),
+                (-1 if block > len(runs) else high if block == len(runs) else int(runs[block])),
+            )
+            blocks.insert(0, edges)
+            if j:
+                before = int(self._layers[j].before[block])
+                weights = totals[j - 1][:before] - np.abs(lies[j][block] - lies[j - 1][:before])
+                weights[-1:] -= math.log(2) * self._layers[j].same[block]
+        places: list[Place] = []
+        shared: Counter[tuple[int, int]] = Counter()
+        for runs_of, same in groupby(blocks):
+            found = [self._place(runs_of, words, source) for _ in same]
+            # One block is drawn from in any order, and so is one run that lies in several blocks.
+            factors += [factor for _, factor in found]
+            factors.append(Fraction(1, math.factorial(len(found))))
+            places += sorted(place for place, _ in found)
+            for where, many in Counter(place.where for place, _ in found).items():
+                shared[where] += many
+                factors.append(Fraction(math.factorial(many)))
+        factors += [Fraction(1, math.factorial(many)) for many in shared.values()]
+        if any(a.where > b.where for a, b in pairwise(places)):
+            return None
+        tops, bottoms = (
+            math.prod(f) for f in zip(*(f.as_integer_ratio() for f in factors), strict=True)
+        )
+        return self._made(size, places, Fraction(tops, bottoms), word, blocks)
+
+    def _place(
+        self, runs: tuple[int, int], words: list[int], source: Entropy
+    ) -> tuple[Place, Fraction]:
+        """A place in a block, and one over its density."""
+        profile, (begin, end) = self._profile, runs
+        if -1 in runs:
+            return self._place_outside(begin, end, source)
+        run, ratio = begin, Fraction(1)
+        if end - begin > 1:
+            pick, ratio = _pick(np.log(self._volume[begin:end]), words, source)
+            run += pick
+        cells = int(profile.cells[run])
+        cell = int(profile.start[run]) + (_below(cells, words, source) if cells > 1 else 0)
+        where = (2 * run, cell)
+        place = Place(where, cell, int(profile.rank[run]))
+        return place, ratio * Fraction(cells, int(profile.parts[run]))
+
+    def _place_outside(self, begin: int, end: int, source: Entropy) -> tuple[Place, Fraction]:
+        """A place before or after a window; if no run holds it, its rank is counted."""
+        profile = self._profile
+        low = 0 if begin < 0 else profile.end(begin - 1)
+        high = profile.begin(end) if begin < 0 else profile.size << FINEST
+        cell, finest = 0, -1
+        while not low <= finest < high:
+            cell = (low >> FINEST) + source.below(-(-high >> FINEST) - (low >> FINEST))
+            finest = (cell << FINEST) + source.below(1 << FINEST)
+        run, holds = profile.find(finest)
+        if holds:
+            place = Place((2 * run, cell), cell, int(profile.rank[run]))
         else:
-            found = self._outside(source)
-            if found is None:
-                return None
-            size, ratio, places = found
-            exponent, ratio = self._log_top, ratio * Fraction(2) ** self.bits
-        exponent += self._score(size, [rank for _, rank in places]) * self._epsilon / 2
-        return [cell for cell, _ in places] if happens(exponent, ratio, source, first) else None
+            rank = profile.rank_at(cell, finest - (cell << FINEST))
+            place = Place((2 * run + 1, finest), cell, rank)
+        return place, Fraction(high - low, 1 << FINEST)
 
-    def _score(self, size: int, ranks: list[int]) -> Fraction:
-        s, ends = SPACING * size / self._epsilon, (0, *ranks, UNIT * self._profile.total)
-        return sum(
+    def _beyond(self, word: int, ratio: Fraction, source: Entropy) -> Draft | None:
+        """A uniform tuple, with a size beyond those that are weighed: half as likely each time."""
+        steps, below = 0, source.below(2)
+        while source.below(2):
+            steps += 1
+        index = self._first - 1 - steps if below else self._first + len(self._sizes) + steps
+        if index < 0:
+            return None
+        profile, many = self._profile, len(self._profile.qs)
+        cells = sorted((source.below(profile.size), source.below(1 << FINEST)) for _ in range(many))
+        places = [Place((0, 0), cell, profile.rank_at(cell, part)) for cell, part in cells]
+        ratio *= Fraction(profile.size**many * 2 ** (steps + 2), math.factorial(many))
+        return self._made(SPACING * index / self._epsilon, places, ratio, word, None)
+
+    def _made(
+        self,
+        size: Fraction,
+        places: list[Place],
+        ratio: Fraction,
+        word: int,
+        blocks: list[tuple[int, int]] | None,
+    ) -> Draft:
+        candidates, ranks = [place.cell for place in places], [place.rank for place in places]
+        ends = (0, *ranks, UNIT * self._profile.total)
+        score = sum(
             (
-                abs(Fraction(b - a, UNIT) - s * share)
+                abs(Fraction(b - a, UNIT) - size * share)
                 for (a, b), share in zip(pairwise(ends), self._shares, strict=True)
             ),
             Fraction(0),
         )
+        exponent = self._log_top + self._epsilon / 2 * score
+        return Draft(size, candidates, ranks, exponent, ratio, word, blocks)
 
-    def _inside(
-        self, words: list[int], source: Entropy
-    ) -> tuple[int, Fraction, list[tuple[int, int]]]:
-        """A size and places, from the last to the first, and one over the exact density of
-        proposing them.
+    def after(self, refused: Draft | None) -> Proposal:
+        """What to draw from once a draft was refused: windows get wider if it left them, and
+        blocks finer if many places shared them. The law is the same.
         """
-        pick, ratio = _pick(self._size_weights, words, source)
-        size = self._first + pick
-        passed, excess = self._forward(size), self._excess(size)
-        weights, j = passed.last, len(self._qs) - 1
-        places: list[tuple[int, int]] = []
-        while j >= 0:
-            layer = self._layers[j]
-            local, factor = _pick(weights, words, source)
-            block = layer.low + local
-            ratio *= factor
-            many, factor = self._how_many(passed, j, block, size, words, source)
-            ratio *= factor * self._blocks.volume(block) ** many / math.factorial(many)
-            found = [self._blocks.place(block, words, source) for _ in range(many)]
-            places += sorted(found, reverse=True)
-            j -= many
-            if j >= 0:
-                before, gap = self._layers[j], excess * float(self._shares[j + 1])
-                until = min(block, before.high) - before.low
-                later = self._layers[j + 1].place[block - self._layers[j + 1].low]
-                weights = passed.total[j][:until] - np.abs(later - before.place[:until] + gap)
-        return size, ratio, places[::-1]
-
-    def _how_many(
-        self, passed: _Passed, j: int, block: int, size: int, words: list[int], source: Entropy
-    ) -> tuple[int, Fraction]:
-        """How many places, the one of layer j the last of them, lie in this block."""
-        logs = []
-        for many in range(1, j + 2):
-            first = self._layers[j + 1 - many]
-            if not first.low <= block < first.high:
-                break
-            together = self._together(j, many, size, block, block + 1)[0]
-            logs.append(passed.entry[j + 1 - many][block - first.low] + together)
-        pick, ratio = _pick(np.array(logs), words, source)
-        return pick + 1, ratio
-
-    def _outside(self, source: Entropy) -> tuple[int, Fraction, list[tuple[int, int]]] | None:
-        """A uniform tuple with a size near the windows or, less and less likely, far from them;
-        None if it is inside.
-        """
-        pick, halvings = source.below(self._sizes + 4), 0
-        size, known = self._first + pick, pick < self._sizes
-        if not known:
-            while source.below(2):
-                halvings += 1
-            size = self._first + self._sizes + halvings if pick % 2 else self._first - 1 - halvings
-            if size < 0:
-                return None
-        cells = sorted(
-            (source.below(self._profile.size), source.below(1 << FINEST)) for _ in self._qs
-        )
-        places = [(cell, self._profile.rank_at(cell, part)) for cell, part in cells]
-        if known and all(self._profile.holds(j, *place) for j, place in enumerate(places)):
-            return None
-        # Far sizes are two of four parts for each side, halved once for the side's first size and
-        # then again and again.
-        ratio = (
-            Fraction(
-                self._profile.size ** len(self._qs) * (self._sizes + 4),
-                math.factorial(len(self._qs)),
-            )
-            * 2**halvings
-        )
-        return size, ratio, places
+        if refused is None or refused.blocks is None:
+            return self
+        profile, fineness = self._profile, self._fineness
+        shared = {runs: k for runs, k in Counter(refused.blocks).items() if k > 2}
+        # Blocks with k places are proposed as if 1 / k! were 2**(1 - k).
+        lost = sum(math.lgamma(k + 1) - (k - 1) * math.log(2) for k in shared.values())
+        if any(-1 in runs for runs in refused.blocks):
+            profile = profile.wider(2 * profile.reach)
+        elif lost > WORTH:
+            single = {a: 8 << k.bit_length() for (a, b), k in shared.items() if b - a == 1}
+            fineness *= 4 if len(single) < len(shared) else 1
+            profile = profile.cut(single, float(self._epsilon), fineness)
+        else:
+            return self
+        return Proposal(profile, self._epsilon, fineness)
 
 
-def needed_nats(profile: RankProfile, epsilon: Fraction) -> float:
-    """c times the score beyond which all that is left out is visited about one time in 2**RARE."""
-    short = RARE - Proposal(profile, epsilon, 0.0).bits  # one size tells
-    needed = max(short * math.log(2), 8.0)
-    return needed + math.log(needed)  # for the number of sizes
-
-
-def nats_outside(profile: RankProfile, epsilon: Fraction) -> float:
-    """c times the least score of places outside the windows, whatever the size."""
-    c = float(epsilon) / 2
-    return min(
-        c * away / max(float(q), 1 - float(q))
-        for away, q in zip(profile.away, profile.qs, strict=True)
-    )
-
-
-def _step(total: Floats, before: _Layer, layer: _Layer, gap: float) -> Floats:
-    """log of the sum over earlier blocks of exp(total - |place - earlier place + gap|), for
-    every block of a layer.
+def _step(total: Floats, source: Floats, target: Floats, layer: _Layer) -> Floats:
+    """log of the sum over blocks before of exp(total - |target - source|), the same block by
+    half.
     """
-    end = np.minimum(np.arange(layer.low, layer.high), before.high) - before.low
-    split = np.minimum(np.searchsorted(before.place, layer.place + gap, side="right"), end)
-    rising = np.logaddexp.accumulate(total + before.place)
-    near = np.where(split > 0, rising[np.maximum(split, 1) - 1], -np.inf) - (layer.place + gap)
-    return np.logaddexp(
-        near, range_log_sums(total - before.place, split, end) + (layer.place + gap)
-    )
+    until = layer.before - layer.same
+    split = np.minimum(np.searchsorted(source, target, side="right"), until)
+    rising = np.logaddexp.accumulate(total + source)
+    near = np.where(split > 0, rising[np.maximum(split, 1) - 1], -np.inf) - target
+    found = np.logaddexp(near, range_log_sums(total - source, split, until) + target)
+    if layer.same.any():
+        at = np.maximum(layer.before - 1, 0)
+        own = total[at] - np.abs(target - source[at]) - math.log(2)
+        found = np.where(layer.same, np.logaddexp(found, own), found)
+    return found
+
+
+def log_sum(logs: Floats) -> float:
+    top = float(logs.max())
+    return top + math.log(float(np.exp(logs - top).sum()))
+
+
+def range_log_sums(logs: Floats, low: Ints, high: Ints) -> Floats:
+    """log of the sum of exp(logs[low:high]) for ranges whose ends never go back; no differences,
+    so nothing cancels: every range is what lies before a pivot and what lies after it.
+    """
+    out = np.full(len(low), -np.inf)
+    some = np.flatnonzero(high > low)
+    if not len(some):
+        return out
+    low, high = low[some], high[some]
+    pivots, begins, i = [], low.tolist(), 0
+    while i < len(begins):
+        pivots.append(int(high[i]))
+        i = bisect_right(begins, pivots[-1], i)
+    pivot = np.array(pivots)
+    own = pivot[np.searchsorted(pivot, low)]
+    finite = logs[np.isfinite(logs)]
+    # Sums begin anew at every pivot: what was added before is too little to be noticed.
+    marks = np.zeros(len(logs) + 1)
+    marks[pivot] = float(np.ptp(finite)) + 64 if len(finite) else 1.0
+    stretch = np.cumsum(marks[:-1])
+    back = np.logaddexp.accumulate((logs - stretch)[::-1])[::-1] + stretch
+    found = np.where(low < own, back[np.minimum(low, len(logs) - 1)], -np.inf)
+    if (high > own).any():
+        ahead = np.logaddexp.accumulate(logs + stretch) - stretch
+        found = np.where(high > own, np.logaddexp(found, ahead[high - 1]), found)
+    out[some] = found
+    return out
 
 
 def _pick(logs: Floats, words: list[int], source: Entropy) -> tuple[int, Fraction]:
@@ -368,28 +387,3 @@ def _below(bound: int, words: list[int], source: Entropy) -> int:
     """
     word = words.pop()
     return word % bound if word < 2**64 - 2**64 % bound else source.below(bound)
-
-
-def log_sum(logs: Floats) -> float:
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum()))
-
-
-def range_log_sums(logs: Floats, low: Ints, high: Ints) -> Floats:
-    """log of the sum of exp(logs[low:high]) for ranges whose ends never go back; no differences,
-    so nothing cancels.
-    """
-    out = np.full(len(low), -np.inf)
-    i = 0
-    while i < len(low):
-        pivot, first = int(high[i]), int(low[i])
-        until = int(np.searchsorted(low, pivot, side="right"))
-        if pivot > first:
-            back = np.append(np.logaddexp.accumulate(logs[first:pivot][::-1])[::-1], -np.inf)
-            out[i:until] = back[low[i:until] - first]
-        most = int(high[until - 1])
-        if most > pivot:
-            ahead = np.concatenate([[-np.inf], np.logaddexp.accumulate(logs[pivot:most])])
-            out[i:until] = np.logaddexp(out[i:until], ahead[high[i:until] - pivot])
-        i = until
-    return out

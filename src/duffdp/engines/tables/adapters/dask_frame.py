@@ -95,7 +95,7 @@ def _capped(piece: Any, keys: tuple[int, int], most: int) -> Any:
     copies = piece.groupby([PERSON, *kept], sort=False, observed=True).cumcount().to_numpy()
     first, second = (np.uint64(key % 2**64) for key in keys)
     mixed = _mix(pandas.util.hash_pandas_object(piece[PERSON], index=False).to_numpy() ^ first)
-    parts = [piece[name].to_numpy().astype(np.int64) for name in kept] + [copies.astype(np.int64)]
+    parts = [*(_bits(piece[name].to_numpy()) for name in kept), copies.astype(np.int64)]
     for part in parts:
         mixed = _mix(mixed ^ _mix(part.view(np.uint64) + second))
     person = pandas.factorize(piece[PERSON])[0]
@@ -104,6 +104,11 @@ def _capped(piece: Any, keys: tuple[int, int], most: int) -> Any:
     counts = np.ones(len(order), dtype=bool)
     counts[most:] = ordered[most:] != ordered[:-most]
     return piece[kept].iloc[np.sort(order[counts])]
+
+
+def _bits(numbers: Array) -> Array:
+    """Whole numbers as they are, doubles by their bits: different ones stay different."""
+    return numbers.view(np.int64) if numbers.dtype == np.float64 else numbers.astype(np.int64)
 
 
 def _mix(words: Array) -> Array:

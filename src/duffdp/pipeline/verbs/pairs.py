@@ -1,0 +1,124 @@
+"""Statistics of pairs of numbers."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duffdp.errors import DuffError
+from duffdp.pipeline.outcome import Release
+from duffdp.pipeline.run import run_one
+
+
+def slope(
+    x: Any,
+    y: Any,
+    *,
+    epsilon: float,
+    bounds: Any = None,
+    step: Any = None,
+    data: Any = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    mechanism: str = "best",
+    ledger: Any = None,
+    rng: object = None,
+) -> Release:
+    """A private slope of y over x: by how much y rises where x rises by one.
+
+    It is that of Theil and Sen, the median of the slopes of all pairs of records that differ in x:
+    up to 29 % of the records may be anything without much effect on it.
+
+    Parameters
+    ----------
+    x
+        An array, series or list of numbers; or the name of a column of `data`.
+    y
+        The same beside x. A record counts if both of its numbers are there. They need no bounds;
+        numbers beyond 2**300 count as that.
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
+        `Grid`.
+    step
+        Distance between possible slopes. None: about 2**40 candidates.
+    data
+        A frame (pandas, polars, pyarrow, DuckDB, Spark, dask, ibis) or the path of a file, a folder
+        or a table, where x and y are the names of columns.
+    by
+        One column or several that form groups.
+    keys
+        The public list of groups: values, tuples, a frame, or one `Categories` for each
+        column. Every key is answered, rows with other keys are ignored, and one epsilon
+        covers all groups.
+    unit
+        The column that names the person. Without it a row is protected.
+    contributions
+        How many rows of a person count at most, picked at random.
+    mechanism
+        "best": permute-and-flip, with the distance in sixteenths of a record. "duff": the paper's
+        exponential mechanism, with the distance in whole records.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
+        does not fit, and seeds.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for
+        experiments, not private.
+
+    Returns
+    -------
+    Release
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record (a pair), or by one person
+    with `unit`. The bounds of the slope are public; how many records there are is private.
+
+    Utility
+    -------
+    The answer is the slope of data that differ from these in a few 1/epsilon records: it errs by
+    about 1 / (f n epsilon), where f is the density of the slopes of pairs at their median.
+
+    Runtime
+    -------
+    The numbers of all records come back from an engine, 16 bytes each: for up to about a million.
+    About 100 n / epsilon of the pairs of records are listed, in pieces: a few seconds for 100,000
+    records at epsilon 1.
+
+    References
+    ----------
+    Sen, "Estimates of the regression coefficient based on Kendall's tau" (JASA 1968); Alabi,
+    McMillan, Sarathy, Smith and Vadhan, "Differentially private simple linear regression" (PETS
+    2022); `docs/theory.md`, "Slope".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> hours = [i % 40 for i in range(400)]
+    >>> wages = [12 * hour + i % 7 for i, hour in enumerate(hours)]
+    >>> duffdp.slope(hours, wages, epsilon=1.0, bounds=(0, 50), step=0.1, rng=1).value
+    12.0
+    """
+    named = isinstance(x, str) and isinstance(y, str)
+    if named == (data is None):
+        raise DuffError(
+            "x and y are two arrays, or the names of two columns of data. Pass for example "
+            'slope("height", "weight", data=people, ...).'
+        )
+    columns = {"x": x, "y": y} if named else {}
+    where = (None, by, keys, unit, contributions)
+    return run_one(
+        "slope",
+        columns,
+        data if named else (x, y),
+        epsilon,
+        bounds,
+        step,
+        None,
+        where,
+        mechanism,
+        ledger,
+        rng,
+    )

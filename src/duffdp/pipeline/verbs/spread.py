@@ -1,0 +1,291 @@
+"""Private variances, standard deviations and interquartile ranges."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from duffdp.pipeline.outcome import Release
+from duffdp.pipeline.run import run_one
+
+
+def variance(
+    data: Any,
+    *,
+    epsilon: float,
+    bounds: Any = None,
+    step: Any = None,
+    column: str | None = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    mechanism: str = "best",
+    ledger: Any = None,
+    rng: object = None,
+) -> Release:
+    """A private variance: the mean squared distance of the records from their mean.
+
+    Records outside of the bounds count as the nearest bound. The squares are divided by the number
+    of records (`ddof=0` in numpy), and the variance of no record is 0.
+
+    Parameters
+    ----------
+    data
+        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
+        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
+        `column`. Missing records are dropped, others clamped to the bounds.
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
+        `Grid`.
+    step
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
+        which have none, for bounds that are whole numbers), a day for dates, else about
+        2**40 candidates.
+    column
+        The column of a frame or file.
+    by
+        One column or several that form groups.
+    keys
+        The public list of groups: values, tuples, a frame, or one `Categories` for each
+        column. Every key is answered, rows with other keys are ignored, and one epsilon
+        covers all groups.
+    unit
+        The column that names the person. Without it a row is protected.
+    contributions
+        How many rows of a person count at most, picked at random.
+    mechanism
+        "best": the sums of records that are clamped around a private centre. "duff": the paper's
+        exponential mechanism by distance, in one draw: for bounds that are no wider than the data.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
+        does not fit, and seeds.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for
+        experiments, not private.
+
+    Returns
+    -------
+    Release
+        `value` is a number of 0 or more. Bounds that are dates are refused: ask for `std`.
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    `unit`. A twentieth of epsilon goes to the number of records, a twentieth to their median, a
+    fifth to a radius around it that holds nearly all of them, the rest to sums of the records,
+    clamped to that radius. Bounds and step are public.
+
+    Utility
+    -------
+    Wide bounds cost little. Records beyond the radius, about 10 / epsilon of them, count as if they
+    lay on it: heavy tails come out smaller than they are. With fewer than about 100 / epsilon
+    records the radius stays close to the range of the bounds.
+
+    Runtime
+    -------
+    Four passes over the data, and no sort.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
+    (TCC 2006). Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1: the distance.
+    `docs/theory.md`, "Variance".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> ages = [18, 25, 31, 38, 40, 41, 52, 70] * 500
+    >>> round(duffdp.variance(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value)
+    228
+    """
+    where = (column, by, keys, unit, contributions)
+    return run_one("variance", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+
+
+def std(
+    data: Any,
+    *,
+    epsilon: float,
+    bounds: Any = None,
+    step: Any = None,
+    column: str | None = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    mechanism: str = "best",
+    ledger: Any = None,
+    rng: object = None,
+) -> Release:
+    """A private standard deviation, the root of the variance.
+
+    Records outside of the bounds count as the nearest bound. The squares are divided by the number
+    of records (`ddof=0` in numpy), and the standard deviation of no record is 0.
+
+    Parameters
+    ----------
+    data
+        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
+        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
+        `column`. Missing records are dropped, others clamped to the bounds.
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
+        `Grid`.
+    step
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
+        which have none, for bounds that are whole numbers), a day for dates, else about
+        2**40 candidates.
+    column
+        The column of a frame or file.
+    by
+        One column or several that form groups.
+    keys
+        The public list of groups: values, tuples, a frame, or one `Categories` for each
+        column. Every key is answered, rows with other keys are ignored, and one epsilon
+        covers all groups.
+    unit
+        The column that names the person. Without it a row is protected.
+    contributions
+        How many rows of a person count at most, picked at random.
+    mechanism
+        "best": the sums of records that are clamped around a private centre. "duff": the paper's
+        exponential mechanism by distance, in one draw: for bounds that are no wider than the data.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
+        does not fit, and seeds.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for
+        experiments, not private.
+
+    Returns
+    -------
+    Release
+        `value` is a number of 0 or more, a `timedelta` for dates and times.
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    `unit`. A twentieth of epsilon goes to the number of records, a twentieth to their median, a
+    fifth to a radius around it that holds nearly all of them, the rest to sums of the records,
+    clamped to that radius. Bounds and step are public.
+
+    Utility
+    -------
+    Wide bounds cost little. Records beyond the radius, about 10 / epsilon of them, count as if they
+    lay on it: heavy tails come out smaller than they are. With fewer than about 100 / epsilon
+    records the radius stays close to the range of the bounds.
+
+    Runtime
+    -------
+    Four passes over the data, and no sort.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
+    (TCC 2006). Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1: the distance.
+    `docs/theory.md`, "Variance".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> ages = [18, 25, 31, 38, 40, 41, 52, 70] * 500
+    >>> round(duffdp.std(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value, 1)
+    15.1
+    """
+    where = (column, by, keys, unit, contributions)
+    return run_one("std", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+
+
+def iqr(
+    data: Any,
+    *,
+    epsilon: float,
+    bounds: Any = None,
+    step: Any = None,
+    column: str | None = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    mechanism: str = "best",
+    ledger: Any = None,
+    rng: object = None,
+) -> Release:
+    """A private interquartile range: the third quartile minus the first, in one draw.
+
+    The quartiles are those of `quantile`: with n records those of rank ceil(n / 4) and
+    ceil(3 n / 4).
+
+    Parameters
+    ----------
+    data
+        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
+        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
+        `column`. Missing records are dropped, others clamped to the bounds.
+    epsilon
+        The whole privacy loss of this call: a finite number above 0.
+    bounds
+        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
+        `Grid`.
+    step
+        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
+        which have none, for bounds that are whole numbers), a day for dates, else about
+        2**40 candidates.
+    column
+        The column of a frame or file.
+    by
+        One column or several that form groups.
+    keys
+        The public list of groups: values, tuples, a frame, or one `Categories` for each
+        column. Every key is answered, rows with other keys are ignored, and one epsilon
+        covers all groups.
+    unit
+        The column that names the person. Without it a row is protected.
+    contributions
+        How many rows of a person count at most, picked at random.
+    mechanism
+        "best": permute-and-flip. "duff": the paper's exponential mechanism. Both by the distance.
+    ledger
+        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
+        does not fit, and seeds.
+    rng
+        None: exact draws from the operating system. A seed or a numpy generator: for
+        experiments, not private.
+
+    Returns
+    -------
+    Release
+        `value` is a number of 0 or more in the kind of the bounds, a `timedelta` for dates and
+        times.
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
+    `unit`. Bounds and step are public.
+
+    Utility
+    -------
+    Off by the width of about 2 / epsilon records at the quartiles, whatever the bounds are.
+
+    Runtime
+    -------
+    One pass over the data, and no sort.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`,
+    "Interquartile range".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> ages = [18, 25, 31, 38, 40, 41, 52, 70] * 500
+    >>> duffdp.iqr(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value
+    16
+    """
+    where = (column, by, keys, unit, contributions)
+    return run_one("iqr", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)

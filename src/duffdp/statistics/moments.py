@@ -1,0 +1,85 @@
+"""Soft counts, from which a mean and a variance follow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+
+from duffdp.domain import Grid
+from duffdp.engines.source import Levels, Source
+from duffdp.statistics.radius import place_of, radius
+
+
+def levels_within(centre: int, candidate: int, top: int) -> Levels:
+    """Levels between the bounds within a drawn radius of a drawn centre."""
+    reach = radius(place_of(candidate), top)
+    return Levels.between(max(centre - reach, 0), min(centre + reach, top))
+
+
+@dataclass(frozen=True, slots=True)
+class Moments:
+    """Three soft counts of records with levels x from 0 to T: the sums of (T - x)**2, of
+    2 x (T - x) and of x**2.
+
+    Parameters
+    ----------
+    centre, candidate
+        Drawn before: the index of the centre, and the candidate that stands for the radius within
+        which records are clamped.
+
+    Privacy
+    -------
+    One record adds T**2 to the three together, wherever it lies: noise of that scale covers all of
+    them. Not private by themselves.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
+    (TCC 2006); `docs/theory.md`, "Variance".
+    """
+
+    centre: int = 0
+    candidate: int = 0
+
+    def given(self, numbers: Sequence[int]) -> Moments:
+        """After a count, a centre and a radius."""
+        _, centre, candidate = numbers
+        return Moments(centre, candidate)
+
+    def levels(self, domain: Grid) -> Levels:
+        """Where records are clamped."""
+        return levels_within(self.centre, self.candidate, domain.size - 1)
+
+    def expect(self, column: Source, domain: Grid) -> None:
+        """Say what will be asked, so that all groups are asked together."""
+        column.expect(self.levels(domain))
+
+    def totals(self, column: Source, domain: Grid) -> tuple[int, int, int]:
+        """The soft counts of one group."""
+        levels = self.levels(domain)
+        many, total, squares = column.moments(levels)
+        top = levels.top
+        cross = 2 * (top * total - squares)
+        return many * top**2 - cross - squares, cross, squares
+
+    def sensitivity(self, domain: Grid) -> int:
+        """What one record adds to all of them."""
+        return self.levels(domain).top ** 2
+
+
+def variance_of(numbers: Sequence[int], top: int) -> Fraction:
+    """The variance in squares of steps of the record grid, from a count, a centre, a radius and
+    three noisy soft counts; from 0 to a quarter of the square of the range.
+
+    The soft counts of a mean m and a variance v are n times (T - m)**2 + v, 2 (m (T - m) - v) and
+    m**2 + v: their discriminant 4 a c - b**2 is 4 n**2 T**2 v, their sum n T**2.
+    """
+    _, centre, candidate, *noisy = numbers
+    low, middle, high = (max(each, 0) for each in noisy)
+    total = low + middle + high
+    levels = levels_within(centre, candidate, top)
+    if total == 0:
+        return Fraction(0)
+    share = Fraction(max(4 * low * high - middle**2, 0), 4 * total**2)
+    return share * (levels.top << levels.shift) ** 2

@@ -1,0 +1,386 @@
+"""Variances, standard deviations and interquartile ranges: what k changes reach against a search,
+what each draw may lose given the draws before, and what is released."""
+
+from __future__ import annotations
+
+import datetime as dt
+import itertools
+import math
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+import duffdp
+import oracle
+from cases import small_data
+from duffdp import BoundsError, Grid
+from duffdp.audit.neighbours import largest_log_ratio, neighbours
+from duffdp.engines.arrays import Column, read
+from duffdp.engines.source import Levels
+from duffdp.mechanisms import Exponential, PermuteAndFlip
+from duffdp.statistics import InterquartileRange, Variance
+from duffdp.statistics.moments import Moments, levels_within, variance_of
+from duffdp.statistics.radius import EXCLUDED, HALVINGS, Radius, place_of, radius
+from engines import ENGINES, open_sources
+from release_draws import laws
+from windows import same
+
+VERBS = {"variance": duffdp.variance, "std": duffdp.std, "iqr": duffdp.iqr}
+
+
+def distances(steps):
+    steps.check()
+    return np.repeat(steps.distance, steps.count).tolist()
+
+
+# The interquartile range.
+
+
+@pytest.mark.parametrize(("size", "most"), [(4, 5), (5, 4), (3, 6)])
+def test_iqr_is_what_a_search_reaches(size, most):
+    grid = Grid(0, size - 1, 1)
+    for data in small_data(most, size):
+        if data:  # a search from no record does not go far enough
+            found = distances(InterquartileRange().steps(list(data), grid))
+            assert found == oracle.reached(oracle.iqr, data, size), data
+
+
+def test_iqr_of_no_record():
+    assert distances(InterquartileRange().steps([], Grid(0, 3, 1))) == [0, 1, 1, 1]
+
+
+@pytest.mark.parametrize("statistic", [InterquartileRange(), Variance()], ids=repr)
+@pytest.mark.parametrize(("size", "most"), [(3, 6), (5, 4)])
+def test_one_record_moves_a_distance_by_at_most_one(statistic, size, most):
+    grid = Grid(0, size - 1, 1)
+    outputs = statistic.outputs(grid)
+    places = np.unique(np.linspace(0, outputs.size - 1, 301).astype(np.int64)).tolist()
+    known = {}
+    for data in small_data(most, size):
+        steps = statistic.steps(list(data), grid)
+        known[data] = list(map(steps.distance_of, places))
+    for here, there, _ in neighbours(size, most):
+        change = np.subtract(known[here], known[there])
+        assert np.abs(change).max() <= 1, (here, there)
+
+
+@pytest.mark.parametrize("statistic", [InterquartileRange(), Variance()], ids=repr)
+def test_windows_are_parts_of_the_whole(statistic):
+    rng = np.random.default_rng(5)
+    for _ in range(20):
+        size, n = int(rng.integers(2, 40)), int(rng.integers(0, 60))
+        data = rng.choice([0, size - 1, *range(size)], n)
+        grid = Grid(0, size - 1, 1)
+        whole = statistic.steps(data, grid)
+        for max_distance in (0, 1, 3, 8, 100):
+            columns = [Column(read(data), grid)] * 2
+            for window in (statistic.windows(columns, grid, max_distance)[i] for i in (0, 1)):
+                assert window.domain == whole.domain
+                same(whole, window)
+
+
+def test_many_levels_of_an_iqr_are_looked_at_in_pieces(monkeypatch):
+    import duffdp.statistics.iqr as module
+
+    data, grid = np.random.default_rng(2).integers(0, 500, 300), Grid(0, 499, 1)
+    expected = distances(InterquartileRange().steps(data, grid))
+    monkeypatch.setattr(module, "MOST_NUMBERS", 1000)
+    assert distances(InterquartileRange().steps(data, grid)) == expected
+
+
+# The variance in one draw.
+
+
+@pytest.mark.parametrize(("size", "most"), [(4, 4), (3, 5), (5, 3)])
+def test_what_a_search_reaches_is_reached(size, most):
+    """The distance is never more than the fewest changes, and 0 at the truth alone."""
+    grid, statistic = Grid(0, size - 1, 1), Variance()
+    step = Fraction(1) / statistic.outputs(grid).index_units(Fraction(1))
+    for data in small_data(most, size):
+        if not data:
+            continue
+        steps = statistic.steps(list(data), grid)
+        low, high = oracle.reaches(oracle.variance, data, size)
+        for k, ends in enumerate(zip(low, high, strict=True)):
+            for end in ends:
+                place = math.isqrt(
+                    end.numerator * step.denominator**2 // (end.denominator * step.numerator**2)
+                )
+                assert steps.distance_of(place) <= k, (data, k)
+        truth = math.isqrt(
+            low[0].numerator * step.denominator**2 // (low[0].denominator * step.numerator**2)
+        )
+        assert steps.measure(0) == 1
+        assert steps.distance_of(truth) == 0
+
+
+def test_variance_by_its_definition():
+    """What is reached, level by level, from sums over the records themselves."""
+    rng = np.random.default_rng(3)
+    for _ in range(50):
+        top, n = int(rng.integers(1, 9)), int(rng.integers(1, 9))
+        data = sorted(rng.integers(0, top + 1, n).tolist())
+        steps = Variance().steps(data, Grid(0, top, 1))
+        half = Fraction(top, 2)
+        exact = Fraction(1) / steps.domain.index_units(Fraction(1))
+        for k in range(n + 2):
+            kept = data[k : n - k]
+            lowest = deviations(kept) / (n + k) if kept else Fraction(0)
+            highest = Fraction(0)
+            for i in range(k + 1):
+                if n + 2 * i - k >= 1:
+                    spread = max(
+                        deviations([*data, *[0] * i], top, Fraction(q, 32) * i) for q in range(33)
+                    )
+                    highest = max(highest, spread / (n + 2 * i - k))
+            highest = min(highest, half**2)
+            inside = [i for i, d in zip(steps.start, steps.distance, strict=True) if d <= k]
+            reached = max(
+                i + c
+                for i, c, d in zip(steps.start, steps.count, steps.distance, strict=True)
+                if d <= k
+            )
+            assert (
+                (int(min(inside)) * exact) ** 2 <= lowest <= ((int(min(inside)) + 1) * exact) ** 2
+            )
+            # The best proportion of what joins lies between two of those tried.
+            assert float((int(reached) * exact) ** 2) >= float(highest) * (1 - 1e-9)
+            assert float((int(reached) * exact) ** 2) <= float(highest) * 1.01 + 1e-9
+
+
+def deviations(data, top=0, at_top=Fraction(0)):
+    """The sum of squared deviations, with some of the zeros at the end moved to the top."""
+    n = len(data)
+    total = sum(data) + at_top * top
+    return sum(x * x for x in data) + at_top * top**2 - Fraction(total) ** 2 / n
+
+
+# Radius and soft counts.
+
+
+def test_radii_fall_by_half_octaves():
+    assert [radius(place, 1000) for place in range(5)] == [1000, 707, 500, 353, 250]
+    assert radius(HALVINGS, 1000) == 1
+    candidates = np.cumsum([0, *(2**place for place in range(6))])
+    for place, (first, after) in enumerate(itertools.pairwise(candidates.tolist())):
+        assert {place_of(candidate) for candidate in range(first, after)} == {place}
+
+
+@pytest.mark.parametrize("count", [-3, 0, 10, 10**6])
+@pytest.mark.parametrize("centre", [0, 40, 99])
+def test_how_many_records_lie_outside_of_each_radius(centre, count):
+    rng, grid = np.random.default_rng(4), Grid(0, 99, 1)
+    for n in (0, 1, 5, 300):
+        data = rng.integers(0, 100, n)
+        for max_distance in (2.0, 20.0, 1000.0):
+            column = Column(read(data), grid)
+            steps = Radius(count, centre).windows([column], grid, max_distance)[0]
+            places = min(HALVINGS, math.floor(max(count, 0) * HALVINGS / (1.5 * max_distance)))
+            for place in range(HALVINGS + 1):
+                first, last = 2**place - 1, 2 ** (place + 1) - 2
+                outside = int((np.abs(data - centre) > radius(place, 99)).sum())
+                expected = outside if place <= places else EXCLUDED
+                assert steps.distance_of(first) == steps.distance_of(last) == expected
+                tail = steps.tail
+                assert tail is None or first <= tail.last or expected >= tail.floor
+            assert int(steps.count.sum()) + (steps.tail.count if steps.tail else 0) == (
+                steps.domain.size
+            )
+
+
+@pytest.mark.parametrize("top", [1, 7, 2**16, 2**16 + 1, 2**40])
+def test_one_record_adds_as_much_as_the_noise_is_made_for(top):
+    grid = Grid(0, top, 1)
+    for centre, candidate in ((0, 0), (top // 3, 1), (top, 2**9)):
+        statistic = Moments().given((5, centre, candidate))
+        for record in {0, 1, top // 2, top // 3 + 1, top - 1, top}:
+            column = Column(read(np.array([record])), grid)
+            totals = statistic.totals(column, grid)
+            assert min(totals) >= 0
+            assert sum(totals) == statistic.sensitivity(grid)
+        empty = Column(read(np.array([], dtype=np.int64)), grid)
+        assert statistic.totals(empty, grid) == (0, 0, 0)
+
+
+def test_a_variance_from_soft_counts():
+    rng = np.random.default_rng(6)
+    for top in (1, 9, 1000, 2**16 - 1):
+        data = rng.integers(0, top + 1, 50)
+        grid = Grid(0, top, 1)
+        totals = Moments(0, 0).totals(Column(read(data), grid), grid)
+        found = variance_of((0, 0, 0, *totals), top)
+        mean = Fraction(int(data.sum()), 50)
+        assert found == sum((int(x) - mean) ** 2 for x in data) / 50
+    assert variance_of((0, 0, 0, 0, 0, 0), 9) == 0
+    assert variance_of((0, 0, 0, -5, -1, -2), 9) == 0
+    assert variance_of((0, 0, 0, 4, 100, 4), 9) == 0  # no data have such sums
+    assert variance_of((0, 0, 0, 7, -3, 7), 10) == 25  # half the range, squared
+
+
+def test_clamped_and_rounded_records_keep_their_variance():
+    grid = Grid(-10.0, 10.0)
+    data = np.random.default_rng(7).normal(0, 1, 20_000)
+    centre, candidate = grid.index(0.1), 2**3 - 1
+    reach = (grid.size - 1) / 2**1.5 * grid.spacing
+    totals = Moments(centre, candidate).totals(Column(read(data), grid), grid)
+    found = variance_of((0, centre, candidate, *totals), grid.size - 1)
+    expected = np.clip(data, 0.1 - reach, 0.1 + reach).var()
+    assert float(found) * grid.spacing**2 == pytest.approx(expected, rel=1e-5)
+    assert levels_within(centre, candidate, grid.size - 1).top <= 2**16
+
+
+def test_levels_are_the_nearest():
+    levels = Levels.between(100, 100 + 2**18)
+    assert levels.shift == 3
+    assert [levels.of(100 + x) for x in (0, 3, 4, 11, 12)] == [0, 0, 1, 1, 2]
+    assert levels.top == 2**15
+    assert Levels.between(5, 9) == (5, 9, 0)
+
+
+@pytest.mark.parametrize("engine", ENGINES)
+def test_every_engine_sums_levels(engine):
+    rng, n = np.random.default_rng(8), 400
+    x, g = rng.normal(0, 3, n), rng.integers(0, 3, n)
+    frame = ENGINES[engine](
+        {
+            "x": (pa.float64(), x.tolist()),
+            "g": (pa.int64(), g.tolist()),
+            "p": (pa.int64(), list(range(n))),
+        }
+    )
+    grid = Grid(-10.0, 10.0)
+    cuts = [
+        Levels.between(2**38, 2**39 + 12345),
+        Levels.between(0, grid.size - 1),
+        Levels.between(2**39, 2**39 + 70000),
+        Levels.between(0, 9),
+    ]
+
+    def expected(values, levels):
+        index = grid.snap(values).clip(levels.low, levels.high)
+        level = [int(i) for i in levels.of(index)]
+        return len(level), sum(level), sum(i * i for i in level)
+
+    for levels in cuts:
+        (source,) = open_sources(frame, grid, "x")
+        assert source.moments(levels) == expected(x, levels)
+        assert source.count() == n
+    for person in ({}, {"unit": "p"}):
+        sources = open_sources(frame, grid, "x", by="g", keys=[0, 1, 2, 7], **person)
+        for source, levels in zip(sources, cuts, strict=True):
+            source.expect(levels)
+        for key, source, levels in zip((0, 1, 2, 7), sources, cuts, strict=True):
+            assert source.moments(levels) == expected(x[g == key], levels)
+            assert source.count() == int((g == key).sum())
+
+
+def test_all_groups_are_summed_by_one_query(monkeypatch):
+    from duffdp.engines.tables.adapters.query import NarwhalsQuery
+
+    asked = []
+    fetch = NarwhalsQuery.fetch
+    monkeypatch.setattr(
+        NarwhalsQuery, "fetch", lambda self, rows: asked.append(1) or fetch(self, rows)
+    )
+    frame = ENGINES["polars-lazy"](
+        {"x": (pa.float64(), [1.0, 2.0] * 50), "g": (pa.int64(), list(range(100)))}
+    )
+    given = {"column": "x", "by": "g", "keys": list(range(100)), "bounds": (0, 10)}
+    duffdp.std(frame, epsilon=1.0, **given)
+    assert len(asked) < 12
+
+
+# The guarantee, given what the draws before came to.
+
+FINE = Grid(0.0, 2.0, 2.0**-20)
+PLACES = [0, 2**20, 2**21]
+
+
+@pytest.mark.parametrize("count", [0, 3, 10**4])
+@pytest.mark.parametrize("centre", [0, 2**20, 2**21, 2**20 + 12345])
+@pytest.mark.parametrize("candidate", [0, 2**2 - 1, 2**20 - 1])
+def test_no_path_of_draws_loses_more_than_epsilon(count, centre, candidate):
+    """Whatever the count, the centre and the radius came to, the largest losses of all draws add
+    up to at most epsilon, and to all of it where radii can differ."""
+    epsilon = 3.0
+
+    def draws_of(data):
+        call = lambda: duffdp.std([float(i) for i in data], epsilon=epsilon, bounds=FINE)  # noqa: E731
+        return laws(call, PLACES, (count, centre, candidate))
+
+    pairs = ((here, there) for here, there, _ in neighbours(3, 5))
+    largest = largest_log_ratio(draws_of, pairs)
+    assert largest <= epsilon * (1 + 1e-9)
+    assert largest > (0.97 if count > 100 else 0.79) * epsilon
+
+
+@pytest.mark.parametrize("mechanism", [Exponential, PermuteAndFlip])
+@pytest.mark.parametrize("statistic", [InterquartileRange(), Variance()], ids=repr)
+def test_a_wrong_rate_is_found_out(statistic, mechanism):
+    from duffdp.audit.neighbours import Stepped
+
+    statistic.rate = Fraction(1)
+
+    def draws_of(data):
+        steps = statistic.steps([float(i) for i in data], Grid(0.0, 3.0, 2.0**-12))
+        steps = duffdp.StepFunction(
+            steps.domain, steps.start, steps.count, steps.distance, rate=statistic.rate
+        )
+        return [Stepped(steps, mechanism(1.0).law(steps))]
+
+    pairs = ((here, there) for here, there, _ in neighbours(4, 4))
+    assert largest_log_ratio(draws_of, pairs) > 1.1
+
+
+# What is released.
+
+
+@pytest.mark.parametrize("mechanism", ["best", "duff"])
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_large_epsilon_gives_the_truth(verb, mechanism):
+    data = np.random.default_rng(9).normal(1, 2, 5000)
+    first, third = np.quantile(data, [0.25, 0.75], method="inverted_cdf")
+    truth = {"variance": data.var(), "std": data.std(), "iqr": third - first}[verb]
+    found = VERBS[verb](data, epsilon=2000.0, bounds=(-50.0, 50.0), mechanism=mechanism)
+    assert found.value == pytest.approx(truth, rel=0.01)
+    assert type(found.value) is float
+    assert duffdp.Release.from_dict(found.to_dict()) == found
+    assert float(found) == found.value
+
+
+@pytest.mark.parametrize("mechanism", ["best", "duff"])
+@pytest.mark.parametrize("verb", VERBS)
+@pytest.mark.parametrize("epsilon", [1e-3, 0.3, 50.0])
+def test_never_negative_and_never_nan(verb, mechanism, epsilon):
+    given = {"epsilon": epsilon, "bounds": (-3, 4), "mechanism": mechanism}
+    for data in ([], [math.nan], [0.0], [math.inf, -math.inf], [1.0] * 50, [-3.0, 4.0] * 20):
+        for _ in range(5):
+            value = VERBS[verb](np.array(data), **given).value
+            assert 0 <= value <= {"variance": 3.5**2, "std": 3.5, "iqr": 7}[verb]
+
+
+def test_a_spread_is_of_the_kind_of_the_bounds():
+    given = {"epsilon": 500.0}
+    whole = duffdp.iqr([1, 4, 6, 9] * 20, bounds=(0, 9), step=1, **given)
+    assert (whole.value, type(whole.value)) == (5, int)
+    exact = [Decimal("0.1"), Decimal("0.4"), Decimal("0.6"), Decimal("0.9")] * 20
+    bounds = Decimal(0), Decimal(1)
+    assert duffdp.iqr(exact, bounds=bounds, step=Decimal("0.1"), **given).value == Decimal("0.5")
+    fine = duffdp.iqr(exact, bounds=bounds, **given).value
+    assert isinstance(fine, Decimal)
+    assert float(fine) == pytest.approx(0.5, abs=1e-6)
+    days = [dt.date(2020, 1, 1) + dt.timedelta(days=day) for day in range(100)]
+    dated = {"bounds": (dt.date(2019, 1, 1), dt.date(2021, 1, 1)), **given}
+    assert duffdp.iqr(days, **dated).value == dt.timedelta(days=50)
+    for mechanism in ("best", "duff"):
+        found = duffdp.std(days, **dated, mechanism=mechanism)
+        assert abs(found.value / dt.timedelta(days=1) - np.arange(100).std()) < 2
+        assert duffdp.Release.from_dict(found.to_dict()).to_dict() == found.to_dict()
+
+
+def test_the_variance_of_dates_is_refused_before_data_are_read():
+    with pytest.raises(BoundsError, match="squares of time"):
+        duffdp.variance(object(), epsilon=1.0, bounds=(dt.date(2019, 1, 1), dt.date(2021, 1, 1)))
