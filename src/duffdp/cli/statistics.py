@@ -135,8 +135,10 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("unit", o.Unit, None),
         ("contributions", o.Contributions, 1),
     ]
+    if entry.has_interval:
+        rows.append(("interval", o.Interval, None))
     if entry.interval is not None:
-        rows += [("interval", o.Interval, None), ("covers", o.Covering, o.Covers.data)]
+        rows.append(("covers", o.Covering, o.Covers.data))
     return [
         ("data", o.Data, needed),
         ("pipe", o.Pipe, None),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from duffdp.errors import DuffError
@@ -49,7 +48,4 @@ def count_bound(facts: Facts, confidence: float) -> int | None:
     (part,) = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)
     if not isinstance(part.statistic, Cells):
         return None
-    each = float(facts.loss.epsilon / facts.unit.contributions)
-    # P(more than t) = 2 exp(-epsilon (t + 1)) / (1 + exp(-epsilon))
-    beyond = math.log(2 / ((1 - confidence) * (1 + math.exp(-each)))) / each
-    return max(0, math.ceil(beyond) - 1)
+    return Geometric(facts.loss.epsilon / facts.unit.contributions).largest_noise(1, confidence)

@@ -153,8 +153,9 @@ class Release:
         records to tell more.
         """
         domain = self.domain
-        if self.facts.interval is None or not isinstance(domain, Grid):
+        if self.facts.interval is None or self.columns[0].kind != "candidate":
             return [False for _ in self.cells]
+        assert isinstance(domain, Grid)
         whole = tuple(domain.value(place) for place in (0, domain.size - 1))
         return [row[1:] == whole for row in self.cells]
 

@@ -22,6 +22,7 @@ from duffdp.parameters import (
     read_epsilon,
     read_interval,
 )
+from duffdp.pipeline.noise_interval import with_noise_ends
 from duffdp.privacy import Loss, LossPart, PrivacyUnit
 from duffdp.statistics.entry import Column, Entry, Finish, Part
 from duffdp.statistics.own import own_entry
@@ -161,12 +162,21 @@ def _with_interval(
     contributions: int,
 ) -> tuple[tuple[Part, ...], Finish]:
     """What is drawn for a value with an interval, if the statistic has one."""
-    if known.interval is None:
-        have = ", ".join(other.name for other in entries() if other.interval is not None)
+    if not known.has_interval:
+        have = ", ".join(other.name for other in entries() if other.has_interval)
         raise DuffError(
             f"there is no interval for {known.name} that could be promised, only for {have}. "
             "Pass interval=None."
         )
+    if known.interval is None:
+        if wanted.covers == "population":
+            raise DuffError(
+                f"an interval for {known.name} covers the records at hand: what is known of the "
+                'noise tells nothing of a population. Pass covers="data".'
+            )
+        (part,) = parts = known.parts(checked, choice)
+        noisy = mechanism(part.mechanism)(total / contributions)
+        return parts, with_noise_ends(part, noisy, known.finish(checked, choice), wanted.confidence)
     if wanted.covers == "population" and contributions != 1:
         raise DuffError(
             f"an interval for a population needs independent rows, got up to {contributions} of a "

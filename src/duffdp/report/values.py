@@ -76,18 +76,19 @@ def values(release: Release) -> Values:
 
 def _with_intervals(release: Release) -> Values:
     """A row for each group, its value followed by the interval."""
-    domain = release.domain
-    assert isinstance(domain, Grid)
-    texts = [
-        with_interval([written(each, domain) for each in row], too_few)
-        for row, too_few in zip(release.cells, release.too_few(), strict=True)
-    ]
-    places = [[domain.index(each) for each in row] for row in release.cells]
-    return Values(
-        [*release.by, release.title.lower()],
-        [list(map(str, key)) for key in release.keys] or [[]],
-        texts,
-        [place for place, _, _ in places],
-        [value for value, _, _ in release.cells],
-        [(low, high) for _, low, high in places],
-    )
+    domain, texts, places = release.domain, [], []
+    spans: list[tuple[int, int] | None] = []
+    for row, too_few in zip(release.cells, release.too_few(), strict=True):
+        if release.columns[0].kind == "candidate":
+            assert isinstance(domain, Grid)
+            place, *span = map(domain.index, row)
+            said = [written(each, domain) for each in row]
+            spans.append((span[0], span[1]))
+        else:
+            place, said = -1, [_number(each) for each in row]
+            spans.append(None)
+        places.append(place)
+        texts.append(with_interval(said, too_few))
+    keys = [list(map(str, key)) for key in release.keys] or [[]]
+    numbers = [value for value, _, _ in release.cells]
+    return Values([*release.by, release.title.lower()], keys, texts, places, numbers, spans)

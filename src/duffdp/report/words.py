@@ -269,11 +269,14 @@ def interval(release: Release) -> str:
         "population": f"the {name} of the population that the records were drawn from "
         "independently, whatever its distribution,",
     }[asked.covers]
-    return (
+    told = (
         f"With at least {float(100 * asked.confidence):.6g} % probability {whose} lies in the "
-        f"interval{', in each group by itself' if release.grouped else ''}. With too few records "
-        "to tell, the interval is the whole range of possible answers. "
+        f"interval{', in each group by itself' if release.grouped else ''}. "
     )
+    if release.columns[0].kind != "candidate":
+        return told
+    few = "With too few records to tell, the interval is the whole range of possible answers. "
+    return f"{told}{few}"
 
 
 def accuracy(release: Release) -> str:

@@ -109,8 +109,11 @@ class Entry:
         mechanism; if there is nothing, they are released as the parts name them.
     interval
         What is drawn for a value with an interval and what becomes of it, for checked parameters, a
-        choice of mechanism, the interval and the epsilon that a row may cost; None for statistics
-        that have no interval.
+        choice of mechanism, the interval and the epsilon that a row may cost; None if there is no
+        such draw.
+    rises_with_noise
+        Whether its value rises with one number that gets noise, so that an interval for the data
+        follows from the noise.
     label
         What a number of a list or dictionary is called, given its column.
     of_pairs
@@ -144,6 +147,7 @@ class Entry:
     interval: (
         Callable[[Parameters, Choice, Interval, Fraction], tuple[tuple[Part, ...], Finish]] | None
     ) = None
+    rises_with_noise: bool = False
     several: tuple[str, str] | None = None
     lines: str = "quantile"
     label: Callable[[str], str] = str
@@ -157,6 +161,11 @@ class Entry:
     def of_graphs(self) -> bool:
         """Whether records are edges of a graph."""
         return self.outputs == "counts"
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether an interval can be promised, for the data at least."""
+        return self.interval is not None or self.rises_with_noise
 
     def for_parameters(self, given: Parameters) -> tuple[str, Parameters]:
         """The statistic that these parameters ask for: that of several values where one is a

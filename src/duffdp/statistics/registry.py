@@ -296,6 +296,7 @@ ENTRIES = (
         parts=_sum,
         title=lambda _: "Sum",
         finish=_sum_finish,
+        rises_with_noise=True,
         check_domain=_no_dates,
         choices=("best",),
         planned="sum",
