@@ -46,11 +46,21 @@ def main() -> None:
     median(ages, 1.5, "median, 1e+07 tied doubles, step 1", bounds=(0, 120), step=1)
     median(np.zeros(10**7), 1.5, "median, 1e+07 equal doubles")
     x = data[10**7]
-    for epsilon, limit in ((1.0, 10), (0.01, 30)):
+    for verb, theirs in ((duffdp.sum, np.sum), (duffdp.mean, np.mean)):
         measured = ratio(
-            lambda e=epsilon: duffdp.mean(x, epsilon=e, bounds=(-10, 10)), lambda: np.mean(x)
+            lambda v=verb: v(x, epsilon=1.0, bounds=(-10, 10)),  # type: ignore[misc]
+            lambda t=theirs: t(x),  # type: ignore[misc]
         )
-        row(f"mean, 1e+07 doubles, epsilon {epsilon:g}", "np.mean", measured, limit)
+        row(f"{verb.__name__}, 1e+07 doubles", f"np.{verb.__name__}", measured, 3)
+    for choice, epsilon, limit in (("clipped", 1.0, 100), ("distance", 1.0, 10)):
+        measured = ratio(
+            lambda m=choice, e=epsilon: duffdp.mean(  # type: ignore[misc]
+                x, epsilon=e, bounds=(-10, 10), mechanism=m
+            ),
+            lambda: np.mean(x),
+            repeats=5,
+        )
+        row(f"mean, 1e+07 doubles, {choice}", "np.mean", measured, limit)
     row(
         "std, 1e+07 doubles",
         "np.std",

@@ -33,7 +33,7 @@ def ages() -> list[int]:
 def ours(verb: str, mechanism: str) -> Maker:
     def make(data: list[int], epsilon: float) -> Call:
         array = np.array(data)
-        step = 1 if verb == "median" else 2.0**-20
+        step = 1 if verb == "median" else None
         return lambda: (
             getattr(duffdp, verb)(
                 array, epsilon=epsilon, bounds=(LOWER, UPPER), step=step, mechanism=mechanism
@@ -141,6 +141,7 @@ PEERS: dict[str, list[tuple[str, str, Maker]]] = {
     ],
     "mean": [
         ("duffdp, best", "duffdp", ours("mean", "best")),
+        ("duffdp, clipped", "duffdp", ours("mean", "clipped")),
         ("duffdp, duff", "duffdp", ours("mean", "duff")),
         ("OpenDP, sum and count", "opendp", opendp_mean),
         ("diffprivlib, tools.mean (count public)", "diffprivlib", diffprivlib("mean")),

@@ -52,6 +52,8 @@ SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 PAIRS = "tests/dominating_pairs_test.py"
 
+CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
+
 MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
 SHUFFLED = "generator.permutation(len(people))"
@@ -649,6 +651,83 @@ MUTANTS = (
         "spent = spent.plus(Amount(loss.epsilon, loss.delta))",
         "spent = Amount(loss.epsilon, loss.delta)",
         ("tests/ledger_test.py::test_ten_tenths_are_one", PLAN),
+    ),
+    Mutant(
+        "a sum whose noise is for a little less than a record",
+        "statistics/sum.py",
+        "return max(abs(low), abs(low + (domain.size - 1) * step))",
+        "return max(abs(low), abs(low + (domain.size - 1) * step)) - 1",
+        (f"{ONE_ROW}[list-sum()]",),
+    ),
+    Mutant(
+        "a sum that looks at one of its bounds",
+        "statistics/sum.py",
+        "return max(abs(low), abs(low + (domain.size - 1) * step))",
+        "return abs(low + (domain.size - 1) * step)",
+        ("tests/sums_test.py::test_a_sum_is_exact",),
+    ),
+    Mutant(
+        "soft counts whose noise is for one number alone",
+        "statistics/soft_counts.py",
+        "        return domain.size - 1\n",
+        "        return (domain.size - 1) // 2\n",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "soft counts that forget the distance from the upper bound",
+        "statistics/soft_counts.py",
+        "return indices, count * (domain.size - 1) - indices",
+        "return indices, count * (domain.size - 1)",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "a clipped mean whose shares exceed epsilon",
+        "statistics/clipped_mean.py",
+        "Fraction(1, 10), Fraction(1, 10), Fraction(1, 5), Fraction(3, 5)",
+        "Fraction(1, 10), Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)",
+        (SHARES,),
+    ),
+    Mutant(
+        "epsilon that was not spent counts twice",
+        "pipeline/draw.py",
+        "unspent[i] += epsilon",
+        "unspent[i] += 2 * epsilon",
+        (SHARES,),
+    ),
+    Mutant(
+        "groups share what one of them did not spend",
+        "pipeline/draw.py",
+        "unspent[i] += epsilon",
+        "unspent[:] = [each + epsilon for each in unspent]",
+        (f"{CLIPPED}::test_what_is_not_drawn_is_spent_on_the_sum",),
+    ),
+    Mutant(
+        "a clipped sum whose noise is for the nearer end",
+        "statistics/clipped_mean.py",
+        "return max(self._centre - first, last - self._centre)",
+        "return max(1, min(self._centre - first, last - self._centre))",
+        (CLIPPED,),
+    ),
+    Mutant(
+        "a radius at twice its rate",
+        "statistics/clipped_mean.py",
+        "    rate = Fraction(1)\n",
+        "    rate = Fraction(2)\n",
+        (CLIPPED,),
+    ),
+    Mutant(
+        "the first step of a staircase is accepted too often",
+        "sampling/staircase.py",
+        "happens(epsilon, Fraction(1), source) for _ in range(numbers + 1)",
+        "happens(epsilon, Fraction(1), source) for _ in range(numbers)",
+        (STAIRS,),
+    ),
+    Mutant(
+        "coins that are decided in doubles fall too often",
+        "sampling/lazy_uniform.py",
+        "<= quick * (1 - SLACK)",
+        "<= quick * 1.2",
+        (STAIRS,),
     ),
     Mutant(
         "a ledger that never refuses",

@@ -97,7 +97,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         (
             name,
             OWN_PARAMETERS.get((entry.name, name), PARAMETERS[name]),
-            None if name in entry.optional else needed,
+            None if name in entry.optional and not entry.of_pairs else needed,
         )
         for name in entry.read
     ]

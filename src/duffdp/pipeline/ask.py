@@ -57,7 +57,8 @@ class Ask:
         except TypeError:  # something unhashable among them: let the checks say what is wrong
             made = make_recipe(*given)
         domain = self._domain(made)
-        if not isinstance(domain, Grid) or self.step is not None or isinstance(self.bounds, Grid):
+        known = self.step is not None or isinstance(self.bounds, Grid) or made.entry.of_pairs
+        if not isinstance(domain, Grid) or known:
             made.entry.check_domain(made.given, domain)  # else once the step is known
         pair = self._pair(made) if made.entry.of_pairs else None
         if (self.column, self.by, self.keys, self.unit, pair) == (None, None, None, None, None):
