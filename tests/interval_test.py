@@ -17,6 +17,7 @@ import duffdp
 from command_line import ADULT, AGES, rows
 from duffdp import DuffError, Ledger, Plan, Release
 from duffdp.audit.neighbours import largest_log_ratio, neighbours
+from duffdp.mechanisms import Geometric, Staircase
 from duffdp.pipeline.recipe import recipe
 from duffdp.statistics.interval import _in_order
 from release_draws import laws, recorded
@@ -61,7 +62,7 @@ def test_what_an_interval_cannot_cover(given, said):
     "statistic", [{"statistic": "mean"}, {"statistic": "quantile", "q": [0, 1]}]
 )
 def test_a_statistic_without_an_interval(statistic):
-    with pytest.raises(DuffError, match=r"no interval for .* only for median, quantile"):
+    with pytest.raises(DuffError, match=r"no interval for .* only for median, quantile, sum"):
         Plan([{**statistic, "column": "x", **AGE, "interval": 0.95}], epsilon=1)
 
 
@@ -130,6 +131,53 @@ def test_neighbours_through_the_verb(covers):
         return laws(lambda: duffdp.median([places[i] for i in data], epsilon=300, **given))
 
     assert largest_log_ratio(draws_of, ((a, b) for a, b, _ in neighbours(3, 5))) <= 300 * (1 + 1e-9)
+
+
+# Counts and sums: the noise tells how far away they are.
+
+
+@pytest.mark.parametrize("confidence", [0.5, 0.95, 0.999])
+@pytest.mark.parametrize("epsilon", [0.05, 1.0, 6.0])
+def test_geometric_noise_is_not_exceeded_as_often_as_promised(epsilon, confidence):
+    for sensitivity in (1, 7):
+        noisy = Geometric(epsilon)
+        most = noisy.largest_noise(sensitivity, confidence)
+
+        def within(most, noisy=noisy, sensitivity=sensitivity):
+            reach = range(-most, most + 1)
+            return math.fsum(noisy.probability(0, noise, sensitivity) for noise in reach)
+
+        assert within(most) >= confidence
+        assert most == 0 or within(most - 1) < confidence
+
+
+def test_counts_and_sums_end_where_the_noise_does():
+    ages = np.arange(20, 60)
+    for contributions in (1, 3):
+        frame = pl.DataFrame({"x": ages, "p": ages // 2})
+        given = {"column": "x", "unit": "p", "contributions": contributions, "interval": 0.9}
+        each = Fraction(1, 2) / contributions
+        found = duffdp.sum(frame, epsilon=0.5, bounds=(0, 100), step=1, **given)
+        most = Staircase(each).largest_noise(100, 0.9)
+        assert (found.value - found.low, found.high - found.value) == (most, most)
+        found = duffdp.count(frame, epsilon=0.5, **given)
+        most = Geometric(each).largest_noise(1, 0.9)
+        assert found.low == max(0, found.high - 2 * most)
+        assert found.columns[1].name == "count_low"
+        assert Release.from_dict(found.to_dict()) == found
+
+
+def test_a_count_below_none_ends_there():
+    for seed in range(20):
+        found = duffdp.count([], epsilon=0.5, interval=0.9, rng=seed)
+        assert 0 <= found.low <= found.value <= found.high
+
+
+@pytest.mark.parametrize("statistic", [{"statistic": "count"}, {"statistic": "sum", **AGE}])
+def test_noise_tells_nothing_of_a_population(statistic):
+    asked = {"column": "x", "interval": 0.95, "covers": "population"}
+    with pytest.raises(DuffError, match=r'records at hand.*covers="data"'):
+        Plan([{**statistic, **asked}], epsilon=1)
 
 
 # What comes out.
@@ -245,6 +293,10 @@ def test_commands(call, tmp_path):
     assert "the population they were drawn from, in each group" in out
     code, _, err = call("median", ADULT, *AGES, "--interval", "95", "-e", "1")
     assert (code, "between 0 and 1, got 95.0" in err) == (2, True)
+    out = call("count", ADULT, "--interval", "0.95", "-e", "1")[1]
+    assert re.search(r"count +\d+ \(\d+ to \d+\)\n", out)
+    out = call("sum", ADULT, *AGES, "--interval", "0.95", "-e", "1", "-f", "csv")[1]
+    assert list(rows(out)[0]) == ["statistic", "value", "low", "high"]
     code, _, err = call("mean", ADULT, *AGES, "--interval", "0.95", "-e", "1")
     assert code == 2
 

@@ -12,7 +12,7 @@ import nasty
 from nasty import Pool
 
 WINDOW = 25_000  # more records than any reader looks at before it decides
-WITH_INTERVAL = ("median", "quantile")
+WITH_INTERVAL = ("median", "quantile", "sum")
 VERBS = ("median", "quantile", "quantiles", "mean", "sum", "trimmed_mean", "mode", "describe")
 CELLS = ("count", "share", "histogram")  # with a public set of their own
 VERBS += ("variance", "std", "iqr")

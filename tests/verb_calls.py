@@ -67,7 +67,7 @@ REGISTERED = [
 WITH_INTERVALS = [
     Call(known, getattr(duffdp, known.name), {**known.examples[0], "interval": 0.8, **choice})
     for known in entries()
-    if known.interval is not None
+    if known.has_interval
     for choice in choices(known)
 ]
 MEDIAN = duffdp.statistics.Median("rank")
