@@ -142,7 +142,8 @@ class Maker:
                 options["step"] = step
         if named and self._chance(0.4):
             options |= {"by": "'g'", "keys": keys}
-        if kind == "numbers" and self._chance(0.15):  # beside the person, or beside themselves
+        if kind == "numbers" and "bounds" in options and self._chance(0.15):
+            # Beside the person, or beside themselves.
             options.pop("column", None)
             return "slope", options | ({"x": "'p'", "y": "'x'"} if named else {})
         if named and self._chance(0.3):

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from duffdp.domain import PublicSet
 from duffdp.parameters import Choice, Interval
+
+if TYPE_CHECKING:
+    from duffdp.domain import PublicSet
 
 Parameters = Mapping[str, Any]
 # What a released number is: a candidate of the domain, a count of records, a time that something
