@@ -19,7 +19,9 @@ from duffdp import Grid
 from duffdp.audit.neighbours import Listed, neighbours
 from duffdp.ledger.dominating_pairs import deltas
 from duffdp.mechanisms import Exponential, Lattice, PermuteAndFlip
+from duffdp.pipeline.recipe import make_recipe
 from duffdp.statistics import Quantile
+from duffdp.statistics.registry import REGISTRY
 from release_draws import recorded
 from verb_calls import TABLES
 
@@ -267,13 +269,28 @@ def masses(one, other):
     return tuple([math.exp(law.log_probability(x)) for x in outputs] for law in (one, other))
 
 
+def listable(call):
+    """Whether the laws of all draws are listed here: draws that wait for others, noise on sums and
+    candidates of their own are too many.
+    """
+    name = call.entry.name if call.entry.name in REGISTRY else None
+    given = {k: v for k, v in call.parameters.items() if k != "mechanism"}
+    choice = call.parameters.get("mechanism", "best")
+    parts = make_recipe(name, tuple(given.items()), choice, 1).parts if name else ()
+    return not any(
+        hasattr(part.statistic, unlisted)
+        for part, _ in parts
+        for unlisted in ("given", "asked", "outputs")
+    ) and all(part.mechanism != "staircase" for part, _ in parts)
+
+
 @pytest.mark.parametrize("epsilon", [0.4, 4.0])
-@pytest.mark.parametrize("call", TABLES, ids=str)
+@pytest.mark.parametrize("call", list(filter(listable, TABLES)), ids=str)
 def test_every_draw_is_of_the_family_that_its_release_names(call, epsilon):
     @cache
     def draws_of(data):
         with recorded() as draws:
-            loss = call(list(data), epsilon=epsilon, bounds=(0, 2), step=1).loss
+            loss = call(list(data), epsilon=epsilon, **call.outputs(bounds=(0, 2), step=1)).loss
         return loss, [(draw.mechanism, draw.law()) for draw in draws]
 
     at = grid(epsilon, 49)
@@ -289,11 +306,14 @@ def test_every_draw_is_of_the_family_that_its_release_names(call, epsilon):
         )
         for (mechanism, law), (_, other) in zip(before, after, strict=True):
             kind = mechanism.loss_family, mechanism.epsilon
-            both = masses(law, other)
-            assert largest_excess(*both, *kind, named[kind], at) <= ROUNDING
-            if kind[0] != "bounded-range":
-                unsaid = max(unsaid, largest_excess(*both, "bounded-range", kind[1], 1, at))
-    assert (unsaid > 1e-3) == any(part.family != "bounded-range" for part in loss.parts)
+            # Of independent numbers one record moves one, and the others tell nothing.
+            each = zip(law, other, strict=True) if isinstance(law, tuple) else [(law, other)]
+            for both in map(masses, *zip(*each, strict=True)):
+                assert largest_excess(*both, *kind, named[kind], at) <= ROUNDING
+                if kind[0] != "bounded-range":
+                    unsaid = max(unsaid, largest_excess(*both, "bounded-range", kind[1], 1, at))
+    if not call.entry.of_pairs:  # so few pairs do not show it
+        assert (unsaid > 1e-3) == any(part.family != "bounded-range" for part in loss.parts)
 
 
 @pytest.mark.parametrize("contributions", [1, 3])

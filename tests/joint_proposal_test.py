@@ -33,18 +33,16 @@ class Explorer:
         self.made = made
 
     def ways(self):
-        """Every draft (None if it is not in order) with its probability."""
+        """Every draft with its probability."""
         scripts = [[]]
         while scripts:
             self.script, self.at, self.chance = scripts.pop(), 0, 1.0
             self.open: list[list[int]] = []
             try:
                 draft = self.made.draft([0] * 99, self)
+                yield self.chance, draft
             except OverflowError:  # too unlikely
-                draft = None
-                scripts += self.open
-                continue
-            yield self.chance, draft
+                pass
             scripts += self.open
 
     def choose(self, chances):
@@ -96,7 +94,7 @@ def accepted(ways):
     mass: Counter[tuple[int, ...]] = Counter()
     most = 0.0
     for chance, draft in ways:
-        if draft is not None:
+        if draft.ratio:
             accept = float(draft.ratio) * math.exp(-float(draft.exponent))
             most = max(most, accept)
             mass[tuple(draft.candidates)] += chance * accept
@@ -209,18 +207,20 @@ def test_a_refused_draft_makes_windows_wider_and_blocks_finer():
     finer = made.after(draft)
     assert len(finer._profile.rank) > len(profile.rank)
     assert finer._sizes == [7]
-    assert made.after(None) is made
+    beyond = proposals.Draft(Fraction(7), [], [], Fraction(0), Fraction(0), 0, None)
+    assert made.after(beyond) is made
 
 
 def test_pieces_are_the_run_that_was_cut():
     profile = profile_of((3, 3, 3, 3, 3, 900), 1000, HALVES, 1)
     widest = int(np.argmax(profile.cells))
     tied = int(np.flatnonzero(profile.start == 3)[0])
-    cut = profile.cut({widest: 64, tied: 4}, 1.0)
-    for run, many in ((widest, 64), (tied, 4)):
+    narrow = int(np.flatnonzero(profile.cells == 3)[0])
+    cut = profile.cut({widest: 32, tied: 4, narrow: 16}, 1.0)
+    for run, many in ((widest, 32), (tied, 4), (narrow, 3 * 8)):
         begin, end = profile.begin(run), profile.end(run)
         inside = [i for i in range(len(cut.rank)) if begin <= cut.begin(i) and cut.end(i) <= end]
-        assert len(inside) == min(many, max(int(profile.cells[run]), 4))
+        assert len(inside) == many
         assert cut.begin(inside[0]) == begin
         assert cut.end(inside[-1]) == end
         assert all(cut.end(a) == cut.begin(b) for a, b in itertools.pairwise(inside))

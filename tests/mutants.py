@@ -54,6 +54,14 @@ PAIRS = "tests/dominating_pairs_test.py"
 
 CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
 
+SPREAD = "tests/spread_test.py"
+PATHS = f"{SPREAD}::test_no_path_of_draws_loses_more_than_epsilon"
+IQR = f"{SPREAD}::test_iqr_is_what_a_search_reaches"
+VARIANCE = f"{SPREAD}::test_variance_by_its_definition"
+ONE_MORE = f"{SPREAD}::test_one_record_moves_a_distance_by_at_most_one"
+OUTSIDE = f"{SPREAD}::test_how_many_records_lie_outside_of_each_interval"
+LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
+
 MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
 SHUFFLED = "generator.permutation(len(people))"
@@ -95,6 +103,90 @@ MUTANTS = (
         "tuple(SUMMARY), 1 - COUNT_SHARE)",
         "tuple(SUMMARY), Fraction(1))",
         (SHARES,),
+    ),
+    Mutant(
+        "spread: noise for half of what a record adds",
+        "statistics/moments.py",
+        "return self.levels(domain).top ** 2",
+        "return self.levels(domain).top ** 2 // 2",
+        (PATHS,),
+    ),
+    Mutant(
+        "spread: the interval at twice the rate",
+        "statistics/enclosure.py",
+        "rate: ClassVar[Fraction] = Fraction(1)",
+        "rate: ClassVar[Fraction] = Fraction(2)",
+        (PATHS,),
+    ),
+    Mutant(
+        "spread: more shares than there are",
+        "statistics/registry.py",
+        "Fraction(1, 4), Fraction(7, 10)",
+        "Fraction(1, 4), Fraction(8, 10)",
+        (SHARES,),
+    ),
+    Mutant(
+        "spread: levels are not clamped in doubles",
+        "engines/arrays/column.py",
+        "np.clip(level, levels.low, levels.high, out=level)",
+        "np.clip(level, levels.low, None, out=level)",
+        (PATHS,),
+    ),
+    Mutant(
+        "spread: levels are not clamped in tables",
+        "engines/tables/level_sums.py",
+        "nw.when(index > high).then(high)",
+        "nw.when(index > high).then(index)",
+        (LEVEL_SUMS,),
+    ),
+    Mutant(
+        "spread: records outside are counted on one side",
+        "statistics/enclosure.py",
+        "outside += above[",
+        "outside += 0 * above[",
+        (OUTSIDE,),
+    ),
+    Mutant(
+        "spread: an iqr at the full rate",
+        "statistics/iqr.py",
+        "rate = Fraction(1, 2)",
+        "rate = Fraction(1)",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "spread: a variance at the full rate",
+        "statistics/variance.py",
+        "rate = Fraction(1, 2)",
+        "rate = Fraction(1)",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "spread: the widest iqr is one rank short",
+        "statistics/iqr.py",
+        "(n + k + 1) // 2",
+        "(n + k) // 2",
+        (IQR,),
+    ),
+    Mutant(
+        "spread: the narrowest iqr ignores ranks above",
+        "statistics/iqr.py",
+        "_up(n + 3 * k))",
+        "_up(n + k))",
+        (IQR,),
+    ),
+    Mutant(
+        "spread: the lowest variance is not divided by what joins",
+        "statistics/variance.py",
+        "left * (self.records + k))",
+        "left * (self.records - k))",
+        (ONE_MORE,),
+    ),
+    Mutant(
+        "spread: the highest variance without removals",
+        "statistics/variance.py",
+        "(n + i) * (n + 2 * i - k)",
+        "(n + i) * (n + i)",
+        (VARIANCE,),
     ),
     Mutant(
         "graphs are drawn before they are charged",

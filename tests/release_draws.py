@@ -165,7 +165,7 @@ def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Retur
         return [released(self, totals, sensitivity, source) for totals in groups]
 
     def released(self, totals, sensitivity, source):
-        if max(totals) > LARGE // 2:
+        if sensitivity > 1:
             return several(self, totals, sensitivity, source)
         each = [listed(self, totals, i, sensitivity, source) for i in range(len(totals))]
         (epsilon,) = {epsilon for epsilon, _ in each}

@@ -150,27 +150,33 @@ class RankProfile:
         """The same with some runs cut, each into about so many (a power of two) of one rank, and
         with blocks that suit this epsilon.
         """
-        many = np.ones(len(self.rank), dtype=np.int64)
+        runs = self._cut(pieces) if pieces else self
+        return replace(runs, blocks=_blocks(runs, epsilon / 2, fineness))
+
+    def _cut(self, pieces: dict[int, int]) -> RankProfile:
+        many = np.ones(
+            (2, len(self.rank)), dtype=np.int64
+        )  # stretches of candidates, parts of each
         for run, asked in pieces.items():
-            whole = int(self.cells[run])
-            many[run] = min(asked, whole if whole > 1 else 2**FINEST // int(self.parts[run]))
-        of = np.repeat(np.arange(len(many)), many)
-        ahead = np.append(0, np.cumsum(many))
-        piece = np.arange(len(of)) - ahead[of]
-        many, cells = many[of], self.cells[of]
-        one = cells == 1
-        step, rest = cells // many, cells % many  # the first `rest` pieces have one more
-        runs = replace(
+            cells, finest = int(self.cells[run]), 2**FINEST // int(self.parts[run])
+            each = min(1 << (asked // cells - 1).bit_length(), finest) if asked >= cells else 1
+            many[:, run] = min(asked, cells), each
+        of = np.repeat(np.arange(len(self.rank)), many.prod(axis=0))
+        ahead = np.append(0, np.cumsum(many.prod(axis=0)))
+        stretches, parts = many[:, of]
+        stretch, part = np.divmod(np.arange(len(of)) - ahead[of], parts)
+        step, rest = self.cells[of] // stretches, self.cells[of] % stretches
+        return replace(
             self,
-            start=self.start[of] + np.where(one, 0, piece * step + np.minimum(piece, rest)),
-            cells=np.where(one, 1, step + (piece < rest)),
-            part=np.where(one, self.part[of] * many + piece, 0),
-            parts=np.where(one, self.parts[of] * many, 1),
+            # The first `rest` stretches have one candidate more.
+            start=self.start[of] + stretch * step + np.minimum(stretch, rest),
+            cells=step + (stretch < rest),
+            part=self.part[of] * parts + part,
+            parts=self.parts[of] * parts,
             rank=self.rank[of],
             low=ahead[self.low],
             high=ahead[self.high],
         )
-        return replace(runs, blocks=_blocks(runs, epsilon / 2, fineness))
 
 
 def _blocks(runs: RankProfile, c: float, fineness: int) -> list[Ints]:
@@ -209,6 +215,7 @@ def _shared_begins(runs: RankProfile, room: int) -> Ints:
     cut = np.zeros(len(runs.rank) + 1, dtype=bool)
     cut[0] = True
     cut[runs.low] = cut[runs.high] = True
+    cut[1:-1] |= runs.rank[1:] == runs.rank[:-1]  # pieces of one run
     volume = np.cumsum(runs.cells / runs.parts) * (PIECES * len(runs.qs) / runs.size)
     for steps in (runs.rank // room, np.floor(volume)):
         cut[1:-1] |= steps[1:] != steps[:-1]

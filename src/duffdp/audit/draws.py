@@ -9,6 +9,7 @@ import numpy as np
 
 from duffdp.domain import Grid
 
+FEW = 100
 DATA = (0, 0, 1, 1, 1, 2, 3, 3, 3, 3)
 
 
@@ -57,12 +58,15 @@ def draw_deviation(
     >>> deviation <= limit
     True
     """
-    domain = Grid(0, 3, 1)
-    steps = statistic.steps(list(DATA), domain)
-    drawn = (
-        np.bincount(np.asarray(mechanism.draw(steps, size), dtype=np.int64), minlength=domain.size)
-        / size
-    )
-    expected = (law or mechanism).law(steps)
-    deviation = float(np.abs(drawn - [expected.probability(x) for x in range(domain.size)]).sum())
-    return deviation, math.sqrt(2 * (math.log(2**domain.size - 2) - math.log(false_alarm)) / size)
+    steps = statistic.steps(list(DATA), Grid(0, 3, 1))
+    domain, start, count = steps.domain, steps.start, steps.count
+    if domain.size <= FEW:  # one by one; of more candidates, those with the same distance together
+        start = np.arange(domain.size)
+        count = np.ones(domain.size, dtype=np.int64)
+    places = [domain.index(value) for value in mechanism.draw(steps, size).tolist()]
+    runs = np.searchsorted(start, places, side="right") - 1
+    drawn = np.bincount(runs, minlength=len(start)) / size
+    law_of = (law or mechanism).law(steps)
+    chances = [law_of.probability(domain.value(int(first))) for first in start]
+    deviation = float(np.abs(drawn - chances * count).sum())
+    return deviation, math.sqrt(2 * (len(start) * math.log(2) - math.log(false_alarm)) / size)

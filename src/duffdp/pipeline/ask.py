@@ -58,7 +58,7 @@ class Ask:
             made = make_recipe(*given)
         domain = self._domain(made)
         known = self.step is not None or isinstance(self.bounds, Grid) or made.entry.of_pairs
-        if not isinstance(domain, Grid) or known:
+        if not isinstance(domain, Grid) or domain.timed or known:
             made.entry.check_domain(made.given, domain)  # else once the step is known
         pair = self._pair(made) if made.entry.of_pairs else None
         if (self.column, self.by, self.keys, self.unit, pair) == (None, None, None, None, None):

@@ -41,7 +41,7 @@ _MECHANISMS = {
     "lattice": "permute-and-flip on a lattice, whose steps are what one record can change",
     "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
     "between the answers are from what they should be",
-    "two-sided-geometric": "two-sided geometric noise on counts or sums",
+    "two-sided-geometric": "two-sided geometric noise on every count or sum",
     "noisy-ranking": "two-sided geometric noise on the number of records of every possible answer, "
     "which are then put in order",
     "staircase": "staircase noise on the sum of the records",

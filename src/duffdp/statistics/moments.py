@@ -8,13 +8,12 @@ from fractions import Fraction
 
 from duffdp.domain import Grid
 from duffdp.engines.source import Levels, Source
-from duffdp.statistics.radius import place_of, radius
+from duffdp.statistics.enclosure import interval_of
 
 
-def levels_within(centre: int, candidate: int, top: int) -> Levels:
-    """Levels between the bounds within a drawn radius of a drawn centre."""
-    reach = radius(place_of(candidate), top)
-    return Levels.between(max(centre - reach, 0), min(centre + reach, top))
+def levels_within(candidate: int, top: int) -> Levels:
+    """Levels of the interval that a candidate stands for."""
+    return Levels.between(*interval_of(candidate, top))
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,9 +23,8 @@ class Moments:
 
     Parameters
     ----------
-    centre, candidate
-        Drawn before: the index of the centre, and the candidate that stands for the radius within
-        which records are clamped.
+    candidate
+        Drawn before: it stands for the interval that records are clamped to.
 
     Privacy
     -------
@@ -39,17 +37,16 @@ class Moments:
     (TCC 2006); `docs/theory.md`, "Variance".
     """
 
-    centre: int = 0
     candidate: int = 0
 
     def given(self, numbers: Sequence[int]) -> Moments:
-        """After a count, a centre and a radius."""
-        _, centre, candidate = numbers
-        return Moments(centre, candidate)
+        """After a count and an interval."""
+        _, candidate = numbers
+        return Moments(candidate)
 
     def levels(self, domain: Grid) -> Levels:
         """Where records are clamped."""
-        return levels_within(self.centre, self.candidate, domain.size - 1)
+        return levels_within(self.candidate, domain.size - 1)
 
     def expect(self, column: Source, domain: Grid) -> None:
         """Say what will be asked, so that all groups are asked together."""
@@ -69,16 +66,16 @@ class Moments:
 
 
 def variance_of(numbers: Sequence[int], top: int) -> Fraction:
-    """The variance in squares of steps of the record grid, from a count, a centre, a radius and
-    three noisy soft counts; from 0 to a quarter of the square of the range.
+    """The variance in squares of steps of the record grid, from a count, an interval and three
+    noisy soft counts; from 0 to a quarter of the square of the range.
 
     The soft counts of a mean m and a variance v are n times (T - m)**2 + v, 2 (m (T - m) - v) and
     m**2 + v: their discriminant 4 a c - b**2 is 4 n**2 T**2 v, their sum n T**2.
     """
-    _, centre, candidate, *noisy = numbers
+    _, candidate, *noisy = numbers
     low, middle, high = (max(each, 0) for each in noisy)
     total = low + middle + high
-    levels = levels_within(centre, candidate, top)
+    levels = levels_within(candidate, top)
     if total == 0:
         return Fraction(0)
     share = Fraction(max(4 * low * high - middle**2, 0), 4 * total**2)

@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 # epsilon: enough for most.
 SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
 COUNT_SHARE = Fraction(1, 8)
-# What of epsilon goes to the count, the centre, the radius and the sums behind a variance.
-CLAMPED_SHARES = Fraction(1, 20), Fraction(1, 20), Fraction(1, 5), Fraction(7, 10)
+# What of epsilon goes to the count, the interval and the sums behind a variance.
+CLAMPED_SHARES = Fraction(1, 20), Fraction(1, 4), Fraction(7, 10)
 # Up to so many quantiles are drawn together with a size, which is a little more accurate; for more
 # of them it takes too long.
 MOST_WITH_SIZE = 20
@@ -156,22 +156,19 @@ def _trimmed_mean(given: Parameters, choice: Choice) -> tuple[Part, ...]:
 
 
 def _variance(_: Parameters, choice: Choice) -> tuple[Part, ...]:
-    """Sums of records that are clamped around a private centre, or one draw by distance."""
+    """Sums of records that are clamped to a private interval, or one draw by distance."""
     from duffdp.statistics.count import Count
+    from duffdp.statistics.enclosure import Enclosure
     from duffdp.statistics.moments import Moments
-    from duffdp.statistics.quantile import Quantile
-    from duffdp.statistics.radius import Radius
     from duffdp.statistics.variance import Variance
 
     if choice == "duff":
         return (Part(Variance(), "exponential", ("deviation",), utility="distance"),)
-    count, centre, radius, moments = CLAMPED_SHARES
-    middle = Quantile(Fraction(1, 2), "signed")
+    count, interval, moments = CLAMPED_SHARES
     sums = ("soft_low", "soft_middle", "soft_high")
     return (
         Part(Count(), "two-sided-geometric", ("count",), count),
-        Part(middle, "permute-and-flip", ("centre",), centre, "signed"),
-        Part(Radius(), "exponential", ("radius",), radius, "outside"),
+        Part(Enclosure(), "exponential", ("interval",), interval, "outside"),
         Part(Moments(), "two-sided-geometric", sums, moments),
     )
 

@@ -60,9 +60,9 @@ class Joint:
     >>> from duffdp.sampling.entropy import entropy
     >>> import duffdp
     >>> column = Column(read(range(1000)), duffdp.Grid(0, 999, 1))
-    >>> profiles = duffdp.statistics.Quantiles([0.25, 0.75]).profiles([column], reach=100)
+    >>> profiles = duffdp.statistics.Quantiles([0.25, 0.75]).profiles([column], 1.0, 100)
     >>> duffdp.mechanisms.Joint(5.0).release(profiles, entropy(1))
-    [[250, 750]]
+    [[249, 749]]
     """
 
     name: ClassVar[str] = "joint-exponential"
@@ -88,7 +88,7 @@ class Joint:
                     drafts.append((i, proposal, proposal.draft(own, source)))
                 waiting = {}
                 for i, proposal, draft in drafts:
-                    if draft and happens(draft.exponent, draft.ratio, source, draft.word):
+                    if draft.ratio and happens(draft.exponent, draft.ratio, source, draft.word):
                         found[i] = draft.candidates
                     else:
                         waiting[i] = proposal.after(draft)

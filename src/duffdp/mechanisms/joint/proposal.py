@@ -184,9 +184,9 @@ class Proposal:
         self._passed = size, passed
         return passed
 
-    def draft(self, words: list[int], source: Entropy) -> Draft | None:
-        """A size and places, or None if they are not in order; takes its random words from the
-        end of the list.
+    def draft(self, words: list[int], source: Entropy) -> Draft:
+        """A size and places, with a ratio of 0 if they are not in order or there is no such size;
+        takes its random words from the end of the list.
         """
         word = words.pop()
         if self._beyond_bits is None:
@@ -196,7 +196,7 @@ class Proposal:
             return self._near(words, word, source)
         return self._beyond(word, Fraction(odds, against), source)
 
-    def _near(self, words: list[int], word: int, source: Entropy) -> Draft | None:
+    def _near(self, words: list[int], word: int, source: Entropy) -> Draft:
         """Block by block from the last place to the first."""
         pick, factor = _pick(self._weights, words, source)
         size, factors = self._sizes[pick], [factor]
@@ -228,7 +228,7 @@ class Proposal:
                 factors.append(Fraction(math.factorial(many)))
         factors += [Fraction(1, math.factorial(many)) for many in shared.values()]
         if any(a.where > b.where for a, b in pairwise(places)):
-            return None
+            return Draft(size, [], [], Fraction(0), Fraction(0), word, blocks)
         tops, bottoms = (
             math.prod(f) for f in zip(*(f.as_integer_ratio() for f in factors), strict=True)
         )
@@ -268,14 +268,14 @@ class Proposal:
             place = Place((2 * run + 1, finest), cell, rank)
         return place, Fraction(high - low, 1 << FINEST)
 
-    def _beyond(self, word: int, ratio: Fraction, source: Entropy) -> Draft | None:
+    def _beyond(self, word: int, ratio: Fraction, source: Entropy) -> Draft:
         """A uniform tuple, with a size beyond those that are weighed: half as likely each time."""
         steps, below = 0, source.below(2)
         while source.below(2):
             steps += 1
         index = self._first - 1 - steps if below else self._first + len(self._sizes) + steps
         if index < 0:
-            return None
+            return Draft(Fraction(0), [], [], Fraction(0), Fraction(0), word, None)
         profile, many = self._profile, len(self._profile.qs)
         cells = sorted((source.below(profile.size), source.below(1 << FINEST)) for _ in range(many))
         places = [Place((0, 0), cell, profile.rank_at(cell, part)) for cell, part in cells]
@@ -302,11 +302,11 @@ class Proposal:
         exponent = self._log_top + self._epsilon / 2 * score
         return Draft(size, candidates, ranks, exponent, ratio, word, blocks)
 
-    def after(self, refused: Draft | None) -> Proposal:
+    def after(self, refused: Draft) -> Proposal:
         """What to draw from once a draft was refused: windows get wider if it left them, and
         blocks finer if many places shared them. The law is the same.
         """
-        if refused is None or refused.blocks is None:
+        if refused.blocks is None:
             return self
         profile, fineness = self._profile, self._fineness
         shared = {runs: k for runs, k in Counter(refused.blocks).items() if k > 2}

@@ -266,7 +266,7 @@ def histogram(
     --------
     >>> import duffdp
     >>> duffdp.histogram([3, 17, 30, 64, 65] * 100, bins=[0, 18, 65, 120], epsilon=1.0, rng=1).value
-    {'[0, 18)': 200, '[18, 65)': 200, '[65, 120]': 100}
+    {'[0, 18)': 200, '[18, 65)': 197, '[65, 120]': 100}
     """
     where = (column, by, keys, unit, contributions)
     given = {"bins": bins, "nonnegative": nonnegative, "adds_up": adds_up}

@@ -56,7 +56,7 @@ def variance(
     contributions
         How many rows of a person count at most, picked at random.
     mechanism
-        "best": the sums of records that are clamped around a private centre. "duff": the paper's
+        "best": from sums of records that are clamped to a private interval. "duff": the paper's
         exponential mechanism by distance, in one draw: for bounds that are no wider than the data.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
@@ -73,19 +73,19 @@ def variance(
     Privacy
     -------
     Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. A twentieth of epsilon goes to the number of records, a twentieth to their median, a
-    fifth to a radius around it that holds nearly all of them, the rest to sums of the records,
-    clamped to that radius. Bounds and step are public.
+    `unit`. A twentieth of epsilon goes to the number of records, a quarter to an interval that
+    holds nearly all of them, the rest to sums of the records, clamped to that interval. Bounds and
+    step are public.
 
     Utility
     -------
-    Wide bounds cost little. Records beyond the radius, about 10 / epsilon of them, count as if they
-    lay on it: heavy tails come out smaller than they are. With fewer than about 100 / epsilon
-    records the radius stays close to the range of the bounds.
+    Wide bounds cost little. Records outside of the interval, about 10 / epsilon of them, count as
+    its nearest end: heavy tails come out smaller than they are. With fewer than about 100 / epsilon
+    records the interval is nearly as wide as the bounds, and the error large.
 
     Runtime
     -------
-    Four passes over the data, and no sort.
+    Three passes over the data, and no sort.
 
     References
     ----------
@@ -152,7 +152,7 @@ def std(
     contributions
         How many rows of a person count at most, picked at random.
     mechanism
-        "best": the sums of records that are clamped around a private centre. "duff": the paper's
+        "best": from sums of records that are clamped to a private interval. "duff": the paper's
         exponential mechanism by distance, in one draw: for bounds that are no wider than the data.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
@@ -169,19 +169,19 @@ def std(
     Privacy
     -------
     Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. A twentieth of epsilon goes to the number of records, a twentieth to their median, a
-    fifth to a radius around it that holds nearly all of them, the rest to sums of the records,
-    clamped to that radius. Bounds and step are public.
+    `unit`. A twentieth of epsilon goes to the number of records, a quarter to an interval that
+    holds nearly all of them, the rest to sums of the records, clamped to that interval. Bounds and
+    step are public.
 
     Utility
     -------
-    Wide bounds cost little. Records beyond the radius, about 10 / epsilon of them, count as if they
-    lay on it: heavy tails come out smaller than they are. With fewer than about 100 / epsilon
-    records the radius stays close to the range of the bounds.
+    Wide bounds cost little. Records outside of the interval, about 10 / epsilon of them, count as
+    its nearest end: heavy tails come out smaller than they are. With fewer than about 100 / epsilon
+    records the interval is nearly as wide as the bounds, and the error large.
 
     Runtime
     -------
-    Four passes over the data, and no sort.
+    Three passes over the data, and no sort.
 
     References
     ----------

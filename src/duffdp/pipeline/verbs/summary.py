@@ -275,7 +275,7 @@ def describe(
     --------
     >>> import duffdp
     >>> duffdp.describe(range(10000), epsilon=1.0, bounds=(0, 10000), step=100, rng=1).value
-    {'count': 9969, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
+    {'count': 9999, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
     """
     where = (column, by, keys, unit, contributions)
     return run_one("describe", {}, data, epsilon, bounds, step, None, where, "best", ledger, rng)

@@ -98,7 +98,7 @@ def mean(
     --------
     >>> import duffdp
     >>> round(duffdp.mean([20, 30, 41] * 1000, epsilon=1.0, bounds=(0, 100), rng=1).value, 2)
-    30.33
+    30.34
     """
     where = (column, by, keys, unit, contributions)
     return run_one("mean", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
@@ -190,7 +190,7 @@ def sum(
     --------
     >>> import duffdp
     >>> duffdp.sum([20, 30, 40] * 1000, epsilon=1.0, bounds=(0, 100), step=1, rng=1).value
-    90000
+    90304
     """
     where = (column, by, keys, unit, contributions)
     given = (data, epsilon, bounds, step, None, where, "best", ledger, rng, interval)
