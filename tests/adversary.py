@@ -69,7 +69,9 @@ def sources(data: Any, verb: str, options: dict[str, Any]) -> list[Any]:
         statistic=verb if verb in (*CELLS, "slope") else statistic,
         epsilon=1,
         parameters={name: options[name] for name in OWN if name in options} | pair,
-        **{name: value for name, value in options.items() if name not in {*OWN, *pair}},
+        **{
+            name: value for name, value in options.items() if name not in {*OWN, *pair, "mechanism"}
+        },
     )
     prepared = Prepared.of(ask, data, None)
     return prepared.data.sources(prepared.entropy)

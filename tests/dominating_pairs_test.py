@@ -331,7 +331,7 @@ def test_a_person_with_several_rows_pays_in_as_many_steps(contributions):
             release = duffdp.describe(
                 frame, epsilon=epsilon, bounds=(0, 2), step=1, keys=["a", "b"], **given
             )
-        laws = [d.law() for d in draws if d.mechanism.name == "two-sided-geometric"]
+        laws = [d.law()[0] for d in draws if d.mechanism.name == "two-sided-geometric"]
         (part,) = (part for part in release.loss.parts if part.family == "geometric")
         return part, laws
 

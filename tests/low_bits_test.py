@@ -21,11 +21,14 @@ DATA = {
 }
 
 
-@pytest.mark.parametrize("mechanism", ["best", "duff"])
-@pytest.mark.parametrize("verb", [duffdp.median, duffdp.mean, duffdp.mode])
+@pytest.mark.parametrize(
+    ("verb", "mechanism"),
+    [(duffdp.median, "best"), (duffdp.mean, "distance"), (duffdp.mode, "best")]
+    + [(verb, "duff") for verb in (duffdp.median, duffdp.mean, duffdp.mode)],
+)
 def test_every_output_lies_on_the_public_grid(verb, mechanism):
     """Multiples of the public step and nothing else, in exact arithmetic: a finer dyadic grid tells
-    nothing.
+    nothing. (A mean by soft counts is made of two whole numbers with noise.)
     """
     grid = Grid(0.0, 1.0)
     for data in DATA.values():

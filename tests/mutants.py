@@ -642,8 +642,8 @@ MUTANTS = (
     Mutant(
         "bits of the release are drawn before the charge",
         "pipeline/run.py",
-        "return cls(made, checked.finish, facts, table, source)",
-        "table.sources(source)\n        return cls(made, checked.finish, facts, table, source)",
+        "return cls(made, finish, facts, table, source)",
+        "table.sources(source)\n        return cls(made, finish, facts, table, source)",
         (ORDER, REFUSED),
     ),
     Mutant(

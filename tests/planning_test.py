@@ -13,6 +13,7 @@ import pytest
 import duffdp
 from duffdp import DuffError, Grid, epsilon_for, preview
 from duffdp.mechanisms import Exponential
+from duffdp.pipeline.ask import settled
 from duffdp.pipeline.recipe import recipe
 from duffdp.planning.question import MECHANISMS
 from duffdp.statistics import Median
@@ -26,7 +27,7 @@ def test_preview_is_the_law():
     truth = int(np.sort(AGES)[99])
     grid = Grid(0, 120, 1)
     duff = Exponential(0.5).law(Median().steps(AGES, grid))
-    ((part, mechanism),) = recipe("median", (), "best", 0.5).on(grid).parts
+    ((part, mechanism),) = settled(recipe("median", (), "best", 0.5), grid).parts
     best = mechanism.law(part.statistic.steps(AGES, grid))
     for name, law in (("duff", duff), ("best", best)):
         assert found.expected_error(name) == law.expected_error(truth)

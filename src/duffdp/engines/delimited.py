@@ -10,6 +10,7 @@ from __future__ import annotations
 import difflib
 import re
 from collections.abc import Iterable
+from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
 from duffdp.engines.sql import quote_paths, read_fields
@@ -77,8 +78,7 @@ class DelimitedFiles:
         self._quoted = dict(zip(self._paths, quote_paths(self._paths), strict=True))
         #: The columns and their types, which the records have no say in.
         self.types = connection.sql(
-            f"SELECT {read_fields(((name, 'NULL::VARCHAR') for name in names), values, kind)} "
-            "WHERE false"
+            f"SELECT {read_fields(zip(names, repeat('NULL::VARCHAR')), values, kind)} WHERE false"
         )
         # Where no column is needed, records are, and the first field stands for them.
         names = columns or names[:1]

@@ -39,11 +39,7 @@ class Selection(NamedTuple):
     unit: str | None = None
     contributions: int = 1
     pair: tuple[str, str] | None = None  # in the place of `column`, where records are pairs
-
-    @property
-    def values(self) -> tuple[str, ...]:
-        """The columns that hold what is summarised."""
-        return self.pair or (() if self.column is None else (self.column,))
+    values: tuple[str, ...] = ()  # the columns that hold what is summarised: `column`, or `pair`
 
 
 @cache
@@ -87,7 +83,8 @@ def select(
             f"unit must be the name of the column that names the person, got {unit!r}. Pass for "
             'example unit="person_id".'
         )
-    selection = Selection(column, unit=unit, contributions=contributions, pair=pair)
+    values = pair or (() if column is None else (column,))
+    selection = Selection(column, unit=unit, contributions=contributions, pair=pair, values=values)
     if unit is not None and unit in selection.values:
         raise DuffError(
             f"unit must not name the column {unit!r} itself. Pass the column that names the person."

@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
-
 from duffdp.domain import Floats
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.sampling.race import GUMBEL, Noise
 from duffdp.steps import StepFunction
 
 
@@ -49,8 +46,7 @@ class Exponential(Mechanism):
     name = "exponential"
     loss_family = "bounded-range"
 
-    def noise(self, rate: Fraction) -> Noise:
-        return GUMBEL
+    exponential_noise = False
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         log_weight: Floats = -c * (steps.distance - steps.distance.min())

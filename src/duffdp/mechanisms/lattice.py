@@ -4,16 +4,13 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
 from duffdp.domain import Array, Floats, Ints
-from duffdp.errors import DuffError
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.sampling.race import Noise
-from duffdp.steps import Batch, StepFunction
+from duffdp.steps import StepFunction
 
 NEGLIGIBLE = 40.0  # nats: what is so much lighter than the whole is left out
 NODES = 8  # of a quadrature over a panel in which the integrand falls by a factor of e or less
@@ -75,18 +72,7 @@ class Lattice(Mechanism):
 
     name = "lattice"
     loss_family = "geometric"
-
-    def coefficient(self, steps: StepFunction | Batch) -> Fraction:
-        if steps.unit != 1 or steps.rate.numerator != 1:
-            raise DuffError(
-                "a lattice needs distances that are whole numbers, unit 1 and a rate of 1, 1/2, "
-                f"1/3 ..., got unit {steps.unit} and rate {steps.rate}. Use PermuteAndFlip."
-            )
-        return super().coefficient(steps)
-
-    def noise(self, rate: Fraction) -> Noise:
-        # In nats: one step of the lattice is epsilon, and a distance of 1 is rate * epsilon.
-        return Noise(exponential=True, period=self._epsilon, slope=rate)
+    on_lattice = True
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         """One integral for the candidates on each of the 1 / rate lattices (`docs/theory.md`, "On

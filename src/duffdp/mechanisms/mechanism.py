@@ -14,7 +14,7 @@ from duffdp.loss_family import LossFamily
 from duffdp.mechanisms.law import Law
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy, entropy
-from duffdp.sampling.race import Noise, race, races
+from duffdp.sampling.race import EXPONENTIAL, GUMBEL, Noise, race, races
 from duffdp.steps import Batch, StepFunction
 
 
@@ -22,6 +22,8 @@ class Mechanism(ABC):
     """A law over candidates that gets less likely with distance."""
 
     name: ClassVar[str]
+    exponential_noise: ClassVar[bool] = True  # else that of the exponential mechanism
+    on_lattice: ClassVar[bool] = False
     loss_family: ClassVar[LossFamily]  # what totals rest on: "pure" unless more is proven
 
     def __init__(self, epsilon: Any) -> None:
@@ -30,11 +32,19 @@ class Mechanism(ABC):
 
     def coefficient(self, steps: StepFunction | Batch) -> Fraction:
         """What one step of distance takes off the logarithm of a weight: rate * epsilon * unit."""
+        if self.on_lattice and (steps.unit != 1 or steps.rate.numerator != 1):
+            raise DuffError(
+                "a lattice needs distances that are whole numbers, unit 1 and a rate of 1, 1/2, "
+                f"1/3 ..., got unit {steps.unit} and rate {steps.rate}. Use PermuteAndFlip."
+            )
         return steps.rate * steps.unit * self._epsilon
 
-    @abstractmethod
     def noise(self, rate: Fraction) -> Noise:
         """What decides beside the distance, for distances with this rate."""
+        if self.on_lattice:
+            # In nats: one step of the lattice is epsilon, and a distance of 1 is rate * epsilon.
+            return Noise(exponential=True, period=self._epsilon, slope=rate)
+        return EXPONENTIAL if self.exponential_noise else GUMBEL
 
     def draw(self, steps: StepFunction, size: int | None = None, rng: object = None) -> Any:
         """One candidate, or an array of `size` independent ones, exactly from `law(steps)`.

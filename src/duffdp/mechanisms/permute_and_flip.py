@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
 
 import numpy as np
 
 from duffdp.domain import Floats
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.sampling.race import EXPONENTIAL, Noise
 from duffdp.steps import StepFunction
 
 
@@ -61,9 +59,6 @@ class PermuteAndFlip(Mechanism):
 
     name = "permute-and-flip"
     loss_family = "laplace"
-
-    def noise(self, rate: Fraction) -> Noise:
-        return EXPONENTIAL
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         """P(x) = p_x times the integral over y in (0, 1) of G(y) / (1 - p_x y), G(y) = product over

@@ -10,6 +10,7 @@ from typing import Any
 from duffdp.domain import Categories, Grid, Presence, PublicSet
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError, DuffError
+from duffdp.mechanisms.registry import COARSE
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
 from duffdp.statistics.entry import Column, Finish
 
@@ -58,7 +59,8 @@ class Ask:
             made = make_recipe(*given)
         domain = self._domain(made)
         known = self.step is not None or isinstance(self.bounds, Grid) or made.entry.of_pairs
-        if not isinstance(domain, Grid) or domain.timed or known:
+        known = known or not isinstance(domain, Grid)
+        if made.entry.check_domain is not None and (known or domain.kind in ("date", "datetime")):
             made.entry.check_domain(made.given, domain)  # else once the step is known
         pair = self._pair(made) if made.entry.of_pairs else None
         if (self.column, self.by, self.keys, self.unit, pair) == (None, None, None, None, None):
@@ -182,13 +184,19 @@ class Checked:
             return domain
         if integer or (untyped and isinstance(domain.lower, int) and isinstance(domain.upper, int)):
             domain = bounded(self.ask.bounds, None, integer=True)
-        self.recipe.entry.check_domain(self.recipe.given, domain)
+        if self.recipe.entry.check_domain is not None:
+            self.recipe.entry.check_domain(self.recipe.given, domain)
         return domain
 
 
 def as_categories(given: Any) -> Categories:
     """Categories as they are, or made of a list."""
     return given if isinstance(given, Categories) else Categories(given)
+
+
+def settled(made: Recipe, domain: PublicSet) -> Recipe:
+    """The recipe for this domain: by how many candidates it has, which is public."""
+    return made if made.coarse is None or domain.size > COARSE else made.coarse
 
 
 def bounded(bounds: Any, step: Any, integer: bool = False) -> Grid:

@@ -13,7 +13,7 @@ from typing import Any
 from duffdp.errors import DuffError
 from duffdp.facts import Facts
 from duffdp.parameters import read_epsilon, read_weight
-from duffdp.pipeline.ask import Ask, Checked
+from duffdp.pipeline.ask import Ask, Checked, settled
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.run import Prepared, ledger_of, make_releases
 from duffdp.pipeline.text_values import with_values
@@ -184,7 +184,7 @@ class Plan:
 
 def _facts(checked: Checked) -> Facts:
     """What is known of a release without its data."""
-    made, selection = checked.recipe.on(checked.domain), checked.selection
+    made, selection = settled(checked.recipe, checked.domain), checked.selection
     return Facts(
         statistic=made.statistic,
         mechanism=made.mechanism,

@@ -11,10 +11,9 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
-from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
-from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON, mechanism
+from duffdp.mechanisms.registry import LEAST_EPSILON, mechanism
 from duffdp.parameters import (
     Choice,
     Interval,
@@ -46,10 +45,6 @@ class Recipe:
     finish: Finish | None  # None: numbers are released as they were drawn
     interval: Interval | None = None
     coarse: Recipe | None = None  # the same for a domain with few candidates, if that differs
-
-    def on(self, domain: PublicSet) -> Recipe:
-        """The recipe for this domain: by how many candidates it has, which is public."""
-        return self if self.coarse is None or domain.size > COARSE else self.coarse
 
 
 def make_recipe(

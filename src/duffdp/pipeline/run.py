@@ -17,7 +17,7 @@ from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
-from duffdp.pipeline.ask import EVERYTHING, Ask
+from duffdp.pipeline.ask import EVERYTHING, Ask, settled
 from duffdp.pipeline.draw import draw
 from duffdp.pipeline.outcome import Release, released
 from duffdp.pipeline.recipe import Recipe
@@ -80,7 +80,9 @@ class Prepared:
             table = Array(data, domain_for)
         else:
             table = Table(data, selection, checked.domain.kind, domain_for)
-        made = checked.recipe.on(table.domain)
+        finish, made = checked.finish, checked.recipe
+        if made.coarse is not None:
+            made = settled(made, table.domain)
         facts = Facts(
             statistic=made.statistic,
             mechanism=made.mechanism,
@@ -93,7 +95,7 @@ class Prepared:
             secure=source.secure,
             interval=made.interval,
         )
-        return cls(made, checked.finish, facts, table, source)
+        return cls(made, finish, facts, table, source)
 
 
 ANYWHERE = (None, None, None, None, 1)

@@ -13,7 +13,7 @@ from duffdp.engines.arrays import Column, read
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms.staircase import Staircase
 from duffdp.parameters import read_q
-from duffdp.pipeline.ask import bounded
+from duffdp.pipeline.ask import bounded, settled
 from duffdp.pipeline.recipe import Recipe, make_recipe
 from duffdp.planning.noise import Noisy, NoisyLaws
 from duffdp.research import sensitivity
@@ -136,7 +136,7 @@ def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None, doma
     examples = entry(
         statistic
     ).examples  # the law of a mechanism does not depend on parameters of the statistic
-    ((_, released),) = _recipe(statistic, examples[0], mechanism, epsilon).on(domain).parts
+    ((_, released),) = settled(_recipe(statistic, examples[0], mechanism, epsilon), domain).parts
     return NoisyLaws(released) if isinstance(released, Staircase) else released
 
 
@@ -190,7 +190,8 @@ def questions(
                 'n goes with the name of a shape such as "normal", got records and n. Leave n out.'
             )
         domain = _domain(bounds, step, categories, read(data).integer)
-        known.check_domain(parameters, domain)
+        if known.check_domain is not None:
+            known.check_domain(parameters, domain)
         return [Question(data, statistic, parameters, domain, stepped)]
     if data not in SHAPES or categories is not None:
         raise DuffError(

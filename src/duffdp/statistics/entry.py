@@ -141,7 +141,7 @@ class Entry:
     shape: Literal["value", "list", "dictionary"] = "value"
     outputs: Literal["grid", "grid or categories", "counts", "own", "own or categories"] = "grid"
     own_domain: Callable[[Parameters], PublicSet | None] | None = None
-    check_domain: Callable[[Parameters, PublicSet], None] = lambda *_: None
+    check_domain: Callable[[Parameters, PublicSet], None] | None = None
     said_by_domain: frozenset[str] = frozenset()
     column_optional: bool = False
     optional: frozenset[str] = frozenset()

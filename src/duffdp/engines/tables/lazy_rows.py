@@ -4,7 +4,6 @@ person capped.
 
 from __future__ import annotations
 
-from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -62,11 +61,8 @@ class LazyRows:
             for row, group in zip(keys.values, keys.positions, strict=True):
                 self._key_rows.setdefault(group, []).append(row)
         self._rows = self._present(rows, schema)
-
-    @cached_property
-    def counted(self) -> Any:
-        """All rows that count, as candidates."""
-        return self.indexed()
+        #: All rows that count, as candidates; pairs are none.
+        self.counted: Any = None if OTHER in schema else self.indexed()
 
     def pairs(self) -> list[Pairs]:
         """All rows that count, fetched: the pairs of each group."""

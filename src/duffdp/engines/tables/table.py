@@ -106,12 +106,16 @@ class Table:
         else:
             frame = _as_frame(nw, data, needed)
             if series := isinstance(frame, nw.Series):
-                frame, selection = frame.alias(SERIES).to_frame(), selection._replace(column=SERIES)
+                frame, selection = (
+                    frame.alias(SERIES).to_frame(),
+                    selection._replace(column=SERIES, values=(SERIES,)),
+                )
                 needed = [SERIES]
         known = list(frame.collect_schema())
         if selection.column is None and kind == EVERY_ROW.kind:
             # Any column stands for the row, whatever is in it.
-            selection = selection._replace(column=(*needed, *known, None)[0])
+            first = (*needed, *known)[:1]
+            selection = selection._replace(column=(*first, None)[0], values=first)
         self._selection = selection
         if not selection.values:
             names = ", ".join(map(repr, known))
@@ -131,9 +135,9 @@ class Table:
             known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None
         )
         self._categories: Known | None = None
-        whole = all(
-            types[name].is_integer() or types[name] == nw.Boolean for name in selection.values
-        )
+        whole = True
+        for name in selection.values:
+            whole = whole and (types[name].is_integer() or types[name] == nw.Boolean)
         self.domain = domain_for(whole, self.untyped)
         if series and self.domain == EVERY_ROW:
             self.domain = Presence()  # the records of a series are its values
@@ -168,13 +172,12 @@ class Table:
             ) from None
 
     def _sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
-        nw, domain, adapter, (_, by, _, unit, most, pair) = (
+        nw, domain, adapter, (_, by, _, unit, most, pair, values) = (
             self._nw,
             self.domain,
             self._adapter,
             self._selection,
         )
-        values = self._selection.values
         if self._eager:
             memory = MemoryRows(adapter, values[0], by, self._keys, unit, most)
             if pair is not None:
