@@ -19,7 +19,7 @@ import duffdp
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
 SIZES, EPSILONS = (500, 5_000, 100_000), (0.05, 0.5, 1.0, 5.0)
-DRAWS = {500: 600, 5_000: 300, 100_000: 60}
+DRAWS = {500: 200, 5_000: 100, 100_000: 30}
 Maker = Callable[[np.ndarray, tuple[float, float], float], Callable[[], float]]
 
 

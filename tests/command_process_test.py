@@ -128,6 +128,29 @@ def test_ctrl_c_in_the_middle(tmp_path):
         assert book.verify().charges >= released
 
 
+def test_ctrl_c_inside_a_destructor():
+    """Python cannot raise there: the interrupt comes again a moment later, without a word."""
+    program = """
+import signal, sys, time
+from duffdp.cli import app
+
+class Closing:
+    def __del__(self):
+        signal.raise_signal(signal.SIGINT)
+
+def application(names):
+    Closing()
+    time.sleep(60)
+
+app.application = application
+sys.exit(app.run(["median"]))
+"""
+    ran = subprocess.run(
+        [sys.executable, "-c", program], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (130, STOPPED)
+
+
 def test_a_reader_that_goes_away():
     ran = subprocess.run(
         f"{sys.executable} -c 'from duffdp.cli import main; main()' --help | head -1",

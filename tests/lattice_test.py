@@ -225,7 +225,7 @@ def test_few_bits_keep_the_law(bits):
     """Nearly every race is refined, and permute-and-flip errs four times as often."""
     steps, mechanism = steps_of([0, 1]), Lattice(4.0)
     drawn = races(
-        steps, 1000, mechanism.coefficient(steps), mechanism.noise(steps.rate), SYSTEM, bits=bits
+        steps, 4000, mechanism.coefficient(steps), mechanism.noise(steps.rate), SYSTEM, bits=bits
     )
     right, wrong = (
         stats.binomtest(sum(drawn), len(drawn), probabilities(kind(4.0), steps)[1]).pvalue

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import sys
+import threading
 from collections.abc import Iterable
 from importlib import import_module
 from typing import Annotated, Any
@@ -82,6 +83,12 @@ def run(arguments: list[str]) -> int:
         stopped = True
         raise KeyboardInterrupt
 
+    def swallowed(unraisable: sys.UnraisableHookArgs) -> None:
+        if isinstance(unraisable.exc_value, KeyboardInterrupt):  # it hit a destructor: once more
+            threading.Timer(0.01, os.kill, (os.getpid(), signal.SIGINT)).start()
+        else:
+            sys.__unraisablehook__(unraisable)
+
     # A terminated command ends like an interrupted one: rows of a pipe must not stay behind.
     normal = {signal.SIGINT: signal.default_int_handler, signal.SIGTERM: signal.SIG_DFL}
     replaced = {
@@ -89,6 +96,7 @@ def run(arguments: list[str]) -> int:
     }
     for number in replaced:
         signal.signal(number, stop)
+    sys.unraisablehook = swallowed
     try:
         given = [part for part in arguments if part != "--debug"]
         if given and (instead := refused(given[0])) is not None:
@@ -113,6 +121,7 @@ def run(arguments: list[str]) -> int:
     finally:
         for number, usual in replaced.items():
             signal.signal(number, usual)
+        sys.unraisablehook = sys.__unraisablehook__
     if stopped:  # a query that is interrupted may end with an error of its engine
         code, text = STOPPED, STOPPED_TEXT
     print(f"duffdp: {visible(' '.join(text.split()))}", file=sys.stderr)
