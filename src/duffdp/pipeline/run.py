@@ -93,6 +93,7 @@ class Prepared:
             by=selection.by,
             keys=selection.keys,
             secure=source.secure,
+            interval=made.interval,
         )
         return cls(made, finish, facts, table, source)
 
@@ -112,6 +113,8 @@ def run_one(
     mechanism: Any,
     ledger: Any,
     rng: object,
+    interval: Any = None,
+    covers: Any = "data",
 ) -> Release:
     """One release on its own; `where` is column, by, keys, unit and contributions."""
     column, by, keys, unit, contributions = where
@@ -128,6 +131,8 @@ def run_one(
         unit=unit,
         contributions=contributions,
         mechanism=mechanism,
+        interval=interval,
+        covers=covers,
     )
     return run(ask, data, None if ledger is None else ledger_of(ledger), rng)
 
