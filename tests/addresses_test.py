@@ -19,7 +19,7 @@ import duffdp
 import postgres
 from command_line import SURE, duff, rows
 from duffdp import DuffError, Ledger, UnsupportedData
-from duffdp.engines.addresses import _split, is_address, printable, read_address
+from duffdp.engines.addresses import ADDRESS, _split, printable, read_address
 from duffdp.engines.tables.adapters.postgres_table import PostgresTable
 
 INCOME = {"column": "income", "epsilon": 500.0, "bounds": (0, 1000), "step": 1}
@@ -284,9 +284,9 @@ def test_where_the_table_begins(name, server, table):
 )
 def test_what_may_be_printed(given, public):
     assert read_address(given).public == public
-    assert is_address(given)
-    assert not is_address("people.csv")
-    assert not is_address("C:/people.csv")
+    assert ADDRESS.match(given)
+    assert not ADDRESS.match("people.csv")
+    assert not ADDRESS.match("C:/people.csv")
 
 
 def test_a_connection_is_lost(tmp_path, monkeypatch, call):

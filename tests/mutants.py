@@ -47,6 +47,7 @@ ONE_ROW = f"{NEIGHBOURS}::test_one_row_through_the_verb"
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 IN_GROUPS = f"{NEIGHBOURS}::test_one_row_in_one_of_two_groups_through_the_verb"
 ONE_PERSON = f"{NEIGHBOURS}::test_one_person_with_all_their_rows_through_the_verb"
+ENDS, INTERVALS = "tests/interval_end_test.py", "tests/interval_test.py"
 SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 PAIRS = "tests/dominating_pairs_test.py"
@@ -888,9 +889,93 @@ MUTANTS = (
     Mutant(
         "postgres: connections stay open",
         "pipeline/run.py",
-        "with closing(one.data):",
-        "if True:",
+        "if one.data.close is not None:",
+        "if False:",
         (f"{ADDRESSES}::test_a_table_by_its_address",),
+    ),
+    Mutant(
+        "interval: the slack of an end is not paid for",
+        "statistics/interval_shift.py",
+        "return int(max(q, 1 - q) * grain_of(q)) + slack_of(q, covers)",
+        "return int(max(q, 1 - q) * grain_of(q))",
+        (ENDS,),
+    ),
+    Mutant(
+        "interval: the aim moves faster than its slack",
+        "statistics/interval_shift.py",
+        "line = _no_steeper(knots, [*steps, steps[-1]], slack)",
+        "line = _no_steeper(knots, [*steps, steps[-1]], 2 * slack)",
+        (ENDS,),
+    ),
+    Mutant(
+        "interval: the safe end moves faster than a record may",
+        "statistics/interval_shift.py",
+        "safe = _no_steeper(knots, alone, most)",
+        "safe = _no_steeper(knots, alone, 50 * most)",
+        (ENDS,),
+    ),
+    Mutant(
+        "interval: the number of records is taken to be even",
+        "statistics/interval_shift.py",
+        "past, gap = records - self.knots[i]",
+        "past, gap = records // 2 * 2 - self.knots[i]",
+        (ENDS,),
+    ),
+    Mutant(
+        "interval: ends may use the full rate",
+        "statistics/interval_end.py",
+        "rate = Fraction(1, 2)",
+        "rate = Fraction(1)",
+        (ENDS,),
+    ),
+    Mutant(
+        "interval: too few records have no safe end",
+        "statistics/interval_end.py",
+        "return min(safe, int(q * moved.grain) * records - aim)",
+        "return safe",
+        (ENDS,),
+    ),
+    Mutant(
+        "interval: the upper end is aimed as the lower end",
+        "statistics/interval_end.py",
+        'q = self.q if self.side == "low" else 1 - self.q\n        return shift(',
+        "q = self.q\n        return shift(",
+        (ENDS,),
+    ),
+    Mutant(
+        "interval: sampling errs by less than it does",
+        "statistics/interval_shift.py",
+        "size = np.sqrt(2 * records * np.maximum(apart, 0))",
+        "size = np.sqrt(2.4 * records * np.maximum(apart, 0))",
+        (ENDS,),
+    ),
+    Mutant(
+        "interval: an end is wrong as often as the interval",
+        "statistics/interval.py",
+        "miss=(1 - wanted.confidence) / 2",
+        "miss=1 - wanted.confidence",
+        (INTERVALS,),
+    ),
+    Mutant(
+        "interval: the ends are not told how many rows a person has",
+        "pipeline/recipe.py",
+        "return known.interval(checked, choice, wanted, total / contributions)",
+        "return known.interval(checked, choice, wanted, total)",
+        (INTERVALS,),
+    ),
+    Mutant(
+        "interval: the ends are paid twice",
+        "statistics/interval.py",
+        "share = (1 - VALUE_SHARE) / 2",
+        "share = 1 - VALUE_SHARE",
+        (SHARES, INTERVALS),
+    ),
+    Mutant(
+        "interval: rows of a person count as a sample",
+        "pipeline/recipe.py",
+        'if wanted.covers == "population" and contributions != 1:',
+        "if False:",
+        (INTERVALS,),
     ),
     Mutant(
         "slope: the rate is twice what it may be",

@@ -12,6 +12,7 @@ import nasty
 from nasty import Pool
 
 WINDOW = 25_000  # more records than any reader looks at before it decides
+WITH_INTERVAL = ("median", "quantile", "sum")
 VERBS = ("median", "quantile", "quantiles", "mean", "sum", "trimmed_mean", "mode", "describe")
 CELLS = ("count", "share", "histogram")  # with a public set of their own
 VERBS += ("variance", "std", "iqr")
@@ -149,6 +150,8 @@ class Maker:
             options |= {"unit": "'p'", "contributions": choice(["1", "3"])}
         if verb not in ("describe", "sum", "top", *CELLS) and self._chance(0.2):
             options["mechanism"] = choice(["'duff'", "'clipped'"]) if verb == "mean" else "'duff'"
+        if verb in WITH_INTERVAL and self._chance(0.3):
+            options["interval"] = "0.9"
         return verb, options
 
     def _cells(self, verb: str, kind: str) -> dict[str, str]:
@@ -230,7 +233,13 @@ def smaller(scenario: Scenario) -> Iterator[Scenario]:
             yield replace(scenario, records=left, place=place - (i < place))
     if scenario.ledger:
         yield replace(scenario, ledger=False)
-    for names in (("by", "keys"), ("unit", "contributions"), ("mechanism",), ("step",)):
+    for names in (
+        ("by", "keys"),
+        ("unit", "contributions"),
+        ("mechanism",),
+        ("interval",),
+        ("step",),
+    ):
         if names[0] in options and options.get("step") not in _COARSE:
             yield replace(scenario, options=_without(options, names))
     if scenario.verb != "median" and "bounds" in options:

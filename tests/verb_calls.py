@@ -64,11 +64,17 @@ REGISTERED = [
     for example in known.examples
     for choice in choices(known)
 ]
+WITH_INTERVALS = [
+    Call(known, getattr(duffdp, known.name), {**known.examples[0], "interval": 0.8, **choice})
+    for known in entries()
+    if known.has_interval
+    for choice in choices(known)
+]
 MEDIAN = duffdp.statistics.Median("rank")
 OWN = [
     Call(own_entry(MEDIAN), partial(duffdp.release, MEDIAN), choice)
     for choice in choices(own_entry(MEDIAN))
 ]
-CALLS = [*REGISTERED, *OWN]
+CALLS = [*REGISTERED, *WITH_INTERVALS, *OWN]
 TABLES = [call for call in CALLS if not call.entry.of_graphs]
 GRAPHS = [call for call in CALLS if call.entry.of_graphs]

@@ -46,6 +46,15 @@ SHARED = {
     ),
     "unit": "The column that names the person. Without it a row is protected.",
     "contributions": "How many rows of a person count at most, picked at random.",
+    "interval": (
+        "A confidence such as 0.95: the release then has `low` and `high`, and with at least "
+        "this probability what it covers lies between them; with groups, in each. Epsilon pays "
+        "for the value and both ends."
+    ),
+    "covers": (
+        '"data": the exact statistic of the records that count. "population": that of the '
+        "distribution that records were drawn from, independently; any distribution."
+    ),
     "ledger": (
         "A `Ledger` or its path: the budget that is charged before the draw. It refuses what "
         "does not fit, and seeds."

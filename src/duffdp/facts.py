@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
-from duffdp.parameters import Choice
+from duffdp.parameters import Choice, Interval, exact
 from duffdp.privacy import Loss, PrivacyUnit, Worded
 
 DAY = dt.timedelta(days=1)
@@ -129,6 +129,7 @@ class Facts:
     by: tuple[str, ...] = ()
     keys: tuple[tuple[Any, ...], ...] = ()
     secure: bool = True
+    interval: Interval | None = None
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has."""
@@ -147,6 +148,7 @@ class Facts:
                 "by": self.by,
                 "keys": self.keys,
                 "secure": self.secure,
+                **_from_interval(self.interval),
             }
         )
         return fields
@@ -164,7 +166,19 @@ class Facts:
             by=tuple(given["by"]),
             keys=tuple(map(tuple, given["keys"])),
             secure=given["secure"],
+            interval=_to_interval(given.get("interval")),
         )
+
+
+def _from_interval(interval: Interval | None) -> dict[str, Any]:
+    if interval is None:
+        return {}
+    said = {"confidence": float(interval.confidence), "covers": interval.covers}
+    return {"interval": said}
+
+
+def _to_interval(given: dict[str, Any] | None) -> Interval | None:
+    return None if given is None else Interval(exact(given["confidence"]), given["covers"])
 
 
 def _from_domain(domain: PublicSet) -> dict[str, Any]:

@@ -7,12 +7,15 @@ from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from duffdp.errors import DuffError
 
 # Of mechanism: the most accurate one, the paper's, or another one that a statistic has by name.
 Choice = str
+
+# What an interval holds: the exact statistic of the records, or that of what they were drawn from.
+Covers = Literal["data", "population"]
 
 # no answer to speak of below, no protection above, and doubles bear it
 LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e9
@@ -161,6 +164,36 @@ def read_confidence(confidence: Any) -> Decimal:
         )
     share = exact(number)
     return Decimal(share.numerator) / Decimal(share.denominator)
+
+
+class Interval(NamedTuple):
+    """How often an interval holds what it covers, at least, and what that is."""
+
+    confidence: Fraction
+    covers: Covers
+
+
+def read_interval(interval: Any, covers: Any) -> Interval | None:
+    """A probability strictly between 0 and 1 and what an interval covers; None for no interval."""
+    if covers not in ("data", "population"):
+        raise DuffError(
+            f'covers must be "data" (the records at hand) or "population" (what they were drawn '
+            f"from), got {covers!r:.40}."
+        )
+    if interval is None:
+        if covers == "population":
+            raise DuffError(
+                'covers="population" says what an interval holds, got no interval. Pass for '
+                "example interval=0.95."
+            )
+        return None
+    number = plain_number(interval)
+    if number is None or not 0 < number < 1:
+        raise DuffError(
+            f"interval must be a confidence between 0 and 1, got {interval!r:.40}. Pass for "
+            "example interval=0.95."
+        )
+    return Interval(exact(number), covers)
 
 
 def read_number(name: str, value: Any, low: float, high: float, fix: float) -> float:

@@ -34,6 +34,13 @@ def chosen(choices: tuple[str, ...]) -> Any:
     return Annotated[kinds, typer.Option("--mechanism", help=said)]
 
 
+class Covers(StrEnum):
+    """What an interval holds."""
+
+    data = "data"
+    population = "population"
+
+
 class PipeKind(StrEnum):
     """What a pipe holds."""
 
@@ -104,6 +111,22 @@ Unit = Annotated[
 ]
 Contributions = Annotated[
     int, typer.Option("--contributions", help="How many rows of a person count at most.")
+]
+Interval = Annotated[
+    float | None,
+    typer.Option(
+        "--interval",
+        metavar="CONFIDENCE",
+        help="Also an interval that holds the answer this often, such as 0.95.",
+    ),
+]
+Covering = Annotated[
+    Covers,
+    typer.Option(
+        "--covers",
+        help="What the interval holds: the answer for the data, or for the population that they "
+        "were drawn from.",
+    ),
 ]
 Book = Annotated[
     Path | None,

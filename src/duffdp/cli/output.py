@@ -71,9 +71,9 @@ def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> Non
     If the file fails after all, they go to the terminal, for they are paid.
     """
     rows = [
-        ({"release": name} if name else {}) | keys | {"statistic": part, "value": value}
+        ({"release": name} if name else {}) | row
         for name, release in releases.items()
-        for keys, part, value in release.rows()
+        for row in _rows(release, form)
     ]
     if form is Format.json:
         listed = [
@@ -102,6 +102,24 @@ def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> Non
         ) from None
 
 
+def _rows(release: Release, form: Format) -> Rows:
+    """A row for every value, with the ends of its interval in columns, or beside it in a table."""
+    listed = release.rows()
+    if release.confidence is None:
+        return [keys | {"statistic": part, "value": value} for keys, part, value in listed]
+    rows = []
+    for (keys, part, _), ends, too_few in zip(
+        listed[::3], release.cells, release.too_few(), strict=True
+    ):
+        found: dict[str, Any] = dict(zip(("value", "low", "high"), ends, strict=True))
+        if form is Format.table:
+            value, low, high = map(_cell, ends)
+            told = "too few to tell" if too_few else f"{low} to {high}"
+            found = {"value": f"{value} ({told})"}
+        rows.append(keys | {"statistic": part} | found)
+    return rows
+
+
 def _caption(name: str, release: Release) -> str:
     unit = release.unit
     many = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
@@ -109,7 +127,19 @@ def _caption(name: str, release: Release) -> str:
     of = "" if release.counted is None else f" of {release.counted}"
     return (
         f"{name or release.statistic}{of}: epsilon {release.epsilon:.6g} for each {who}, "
-        f"{release.mechanism}"
+        f"{release.mechanism}{_covered(release)}"
+    )
+
+
+def _covered(release: Release) -> str:
+    """What an interval holds, if there is one."""
+    if release.confidence is None:
+        return ""
+    whose = {"data": "the records", "population": "the population they were drawn from"}
+    each = ", in each group" if release.grouped else ""
+    return (
+        f"; in brackets: with {100 * release.confidence:.6g} % probability the exact answer for "
+        f"{whose[release.covers or 'data']}{each}"
     )
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from duffdp.cli.options import PipeKind
-from duffdp.engines.addresses import is_address, printable
+from duffdp.engines.addresses import ADDRESS, printable
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.pipeline.toml import PIPE
 
@@ -72,7 +72,7 @@ def without_pandas(path: str) -> Iterator[None]:
     """Keep DuckDB from loading pandas for constants in a query: it takes longer than the query.
     Tables of servers need it.
     """
-    if is_address(path):
+    if ADDRESS.match(path):
         yield
         return
     absent = sys.modules.setdefault("pandas", None) is None  # type: ignore[arg-type]

@@ -129,12 +129,16 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
     column = (
         ("column", o.AnyColumn, None) if entry.column_optional else ("column", o.Column, needed)
     )
-    rows = [
+    rows: list[tuple[str, Any, Any]] = [
         ("by", o.By, None),
         ("keys", o.Keys, None),
         ("unit", o.Unit, None),
         ("contributions", o.Contributions, 1),
     ]
+    if entry.has_interval:
+        rows.append(("interval", o.Interval, None))
+    if entry.interval is not None:
+        rows.append(("covers", o.Covering, o.Covers.data))
     return [
         ("data", o.Data, needed),
         ("pipe", o.Pipe, None),
@@ -179,8 +183,12 @@ def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
     own = {key: written_parameter(key, given[key]) for key in entry.read}
     name, parameters = entry.for_parameters(own)
     options: dict[str, Any] = {
-        key: given[key] for key in ("column", "unit", "contributions", "epsilon") if key in given
+        key: given[key]
+        for key in ("column", "unit", "contributions", "epsilon", "interval")
+        if key in given
     }
+    if "covers" in given:
+        options["covers"] = str(given["covers"])
     if "mechanism" in given:
         options["mechanism"] = str(given["mechanism"])
     if given.get("bounds") is not None:

@@ -17,7 +17,8 @@ SCHEMES = ("postgresql", "postgres")
 SEPARATOR = "::"
 _FORM = "postgresql://user@host/database::schema.table"
 _SCHEME = re.compile(r"([A-Za-z][A-Za-z0-9+.-]*)://")
-_PATH_OF_AN_ADDRESS = re.compile(rf"({'|'.join(SCHEMES)}):/", re.IGNORECASE)
+# What names a table of a server rather than a file, an address that became a path too.
+ADDRESS = re.compile(rf"{_SCHEME.pattern}|(?i:{'|'.join(SCHEMES)}):/")
 # A name as it stands in the database, or in quotation marks, doubled inside, as in SQL.
 _NAME = r'("(?:[^"]|"")+"|[^".]+)'
 _TABLE = re.compile(rf"(?:{_NAME}\.)?{_NAME}")
@@ -39,11 +40,6 @@ class Address(NamedTuple):
     public: str  # the same without one, for errors
     schema: str | None
     table: str
-
-
-def is_address(name: str) -> bool:
-    """Whether a text names a table of a server, rather than a file."""
-    return bool(_SCHEME.match(name) or _PATH_OF_AN_ADDRESS.match(name))
 
 
 def read_address(name: str) -> Address:
@@ -76,7 +72,7 @@ def read_address(name: str) -> Address:
 
 def printable(name: str) -> str:
     """The name of a source as an error may quote it."""
-    if not is_address(name):
+    if not ADDRESS.match(name):
         return name
     try:
         return read_address(name).public

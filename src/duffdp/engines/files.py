@@ -11,7 +11,7 @@ from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from duffdp.engines.addresses import ServedTable, is_address
+from duffdp.engines.addresses import ADDRESS, ServedTable
 from duffdp.engines.sql import quote_name, quote_paths
 from duffdp.errors import DuffError, UnsupportedData
 
@@ -55,7 +55,7 @@ class PathTable(NamedTuple):
     types: Any
     rows: Callable[[], Any]  # may fail with what `unreadable` knows
     untyped: bool
-    close: Callable[[], None] = lambda: None
+    close: Callable[[], None] | None = None
 
 
 def open_path(
@@ -74,7 +74,7 @@ def open_path(
     kind needs them, field by field. `person` is the column that names people, if there is one.
     """
     name = os.fspath(data)
-    if is_address(name):
+    if ADDRESS.match(name):
         served = ServedTable(name, columns)
         return PathTable(served.name, served.types, served.rows, False, served.close)
     try:

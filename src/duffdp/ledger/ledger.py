@@ -272,7 +272,7 @@ def _stored(entries: list[Entry], call: str, facts: dict[str, Any]) -> Result | 
         body = entry.body
         if entry.kind == "charge" and (
             amount_of(body) != amount
-            or any(body[name] != asked[name] for name in asked if name != "loss")
+            or any(body.get(name) != asked[name] for name in asked if name != "loss")
         ):
             raise DuffError(
                 f"the call id {call!r} was used for a release with other parameters. "

@@ -66,6 +66,13 @@ class Geometric:
         noise = iter(two_sided_geometrics(scaled, sum(map(len, groups)), source))
         return [[total + next(noise) for total in totals] for totals in groups]
 
+    def largest_noise(self, sensitivity: int, confidence: float) -> int:
+        """The noise of one number that is not exceeded with this probability."""
+        each = self.epsilon / sensitivity
+        # P(more than t) = 2 exp(-each (t + 1)) / (1 + exp(-each)); doubles err by less than 1e-12
+        beyond = math.log(2 / ((1 - confidence) * (1 + math.exp(-each)))) / each
+        return max(0, math.ceil(beyond * (1 + 1e-12)) - 1)
+
     def probability(self, total: int, output: int, sensitivity: int = 1) -> float:
         """The probability of an output for a number: not private."""
         scaled = self.epsilon / sensitivity

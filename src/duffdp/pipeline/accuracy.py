@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
 
 from duffdp.errors import DuffError
@@ -26,9 +25,9 @@ def distance_bound(facts: Facts, confidence: float) -> int:
             f"there is no bound on the distance of {statistic} by {facts.mechanism}, "
             "only for the distance utilities."
         )
-    (part,) = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)
+    part = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)[0]
     rate: Fraction = part.statistic.rate
-    epsilon = facts.loss.epsilon / facts.unit.contributions
+    epsilon = parts[0].epsilon / facts.unit.contributions
     c, noise = rate * epsilon, mechanism(parts[0].name)(epsilon).noise(rate)
     bound = records_away(facts.domain.size, c, noise, confidence)
     if known.distance_bound == "mean":
@@ -49,7 +48,4 @@ def count_bound(facts: Facts, confidence: float) -> int | None:
     (part,) = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)
     if not isinstance(part.statistic, Cells):
         return None
-    each = float(facts.loss.epsilon / facts.unit.contributions)
-    # P(more than t) = 2 exp(-epsilon (t + 1)) / (1 + exp(-epsilon))
-    beyond = math.log(2 / ((1 - confidence) * (1 + math.exp(-each)))) / each
-    return max(0, math.ceil(beyond) - 1)
+    return Geometric(facts.loss.epsilon / facts.unit.contributions).largest_noise(1, confidence)

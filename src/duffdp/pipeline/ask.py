@@ -36,6 +36,8 @@ class Ask:
     keys: Any = None
     unit: str | None = None
     contributions: Any = 1
+    interval: Any = None
+    covers: Any = "data"
     mechanism: str = "best"
     name: str = ""
 
@@ -48,6 +50,8 @@ class Ask:
             self.epsilon,
             self.unit,
             self.contributions,
+            self.interval,
+            self.covers,
         )
         try:
             made = recipe(*given)

@@ -8,10 +8,11 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from duffdp.domain import PublicSet
+from duffdp.domain import Grid, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
 from duffdp.ledger.charge import Result
+from duffdp.parameters import Covers
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
@@ -33,6 +34,12 @@ class Release:
         The private value: one number (or category), a list of them for several quantiles, a
         dictionary for a summary; with groups a frame of the caller's own library, key columns and
         value columns.
+    low, high
+        The ends of an interval around the value, if one was asked for; with groups a list each, in
+        the order of `keys`, and columns of `value`.
+    confidence, covers
+        How often such an interval holds what it covers, at least, and what that is: "data", the
+        exact statistic of the records, or "population", that of what they were drawn from.
     statistic, mechanism, unit, loss
         What was asked, how it was drawn, whom it protects and what it cost, as facts with types.
     epsilon, delta, contributions
@@ -46,7 +53,8 @@ class Release:
 
     Privacy
     -------
-    `value` is epsilon-differentially private for neighbours that differ by one `unit`. With
+    `value`, `low` and `high` are together epsilon-differentially private for neighbours that differ
+    by one `unit`. With
     `secure=False` the draw can be reproduced by whoever knows the seed, and there is no guarantee.
 
     References
@@ -119,6 +127,39 @@ class Release:
         return self.facts.secure
 
     @property
+    def confidence(self) -> float | None:
+        return None if self.facts.interval is None else float(self.facts.interval.confidence)
+
+    @property
+    def covers(self) -> Covers | None:
+        return None if self.facts.interval is None else self.facts.interval.covers
+
+    @property
+    def low(self) -> Any:
+        return self._end(1)
+
+    @property
+    def high(self) -> Any:
+        return self._end(2)
+
+    def _end(self, place: int) -> Any:
+        if self.facts.interval is None:
+            return None
+        ends = [row[place] for row in self.cells]
+        return ends if self.grouped else ends[0]
+
+    def too_few(self) -> list[bool]:
+        """For each group, whether its interval is all that could come out: there were too few
+        records to tell more.
+        """
+        domain = self.domain
+        if self.facts.interval is None or self.columns[0].kind != "candidate":
+            return [False for _ in self.cells]
+        assert isinstance(domain, Grid)
+        whole = tuple(domain.value(place) for place in (0, domain.size - 1))
+        return [row[1:] == whole for row in self.cells]
+
+    @property
     def grouped(self) -> bool:
         """Whether `value` is a frame with a row for each group."""
         return bool(self.by)
@@ -154,6 +195,8 @@ class Release:
         what = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
         groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
         value = "" if self.grouped else f": {self.value!r}"
+        if self.facts.interval is not None and not self.grouped:
+            value += f" ({self.low!r} to {self.high!r})"
         value += "" if self.counted is None else f" {self.counted}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         cost = f"epsilon={self.epsilon:g} for each {self.unit}"
@@ -219,7 +262,8 @@ class Release:
         """What the numbers of a group are called."""
         known = REGISTRY.get(self.statistic.name)
         if known is None or entry(self.statistic.name).shape == "value":
-            return [str(self.statistic)]
+            said = str(self.statistic)
+            return [said] if self.facts.interval is None else [said, f"{said} low", f"{said} high"]
         return [entry(self.statistic.name).label(column.name) for column in self.columns]
 
     def to_dict(self) -> dict[str, Any]:
@@ -233,6 +277,7 @@ class Release:
             ]
         return {
             "value": as_json(value),
+            **({} if self.low is None else {"low": as_json(self.low), "high": as_json(self.high)}),
             "epsilon": self.epsilon,
             "delta": self.delta,
             **self.facts.to_dict(),
@@ -251,6 +296,8 @@ class Release:
             names = _beside(columns, facts.by)
             if facts.by:
                 rows: list[list[Any]] = [[row[name] for name in names] for row in value]
+            elif facts.interval is not None:
+                rows = [[value, given["low"], given["high"]]]
             else:
                 rows = [
                     value

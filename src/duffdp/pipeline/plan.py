@@ -21,7 +21,11 @@ from duffdp.pipeline.toml import read_toml, refuse_unknown
 from duffdp.statistics.registry import entries, entry
 
 SHARED = ("unit", "contributions", "mechanism")
-WORDS = ("bounds", "step", "categories", "column", "by", "keys", *SHARED, "name")
+WORDS = (
+    *("bounds", "step", "categories", "column", "by", "keys", "interval", "covers"),
+    *SHARED,
+    "name",
+)
 GRAPH_WORDS = ("mechanism", "name")
 
 
@@ -142,7 +146,7 @@ class Plan:
                 found[name] = (
                     _facts(checked) if source is None else self._prepared(ask, source).facts
                 )
-            numbers = len(checked.columns)
+            numbers = 1 if checked.recipe.interval else len(checked.columns)  # ends beside values
             rows[name] = numbers * max(len(checked.selection.keys), 1)
         book = self._ledger(ledger)
         return Cost(found, rows, self.epsilon, None if book is None else book.remaining_exactly())
@@ -190,6 +194,7 @@ def _facts(checked: Checked) -> Facts:
         column=selection.column,
         by=selection.by,
         keys=selection.keys,
+        interval=made.interval,
     )
 
 

@@ -14,11 +14,18 @@ from typing import Any
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
 from duffdp.mechanisms.registry import LEAST_EPSILON, mechanism
-from duffdp.parameters import Choice, read_contributions, read_epsilon
+from duffdp.parameters import (
+    Choice,
+    Interval,
+    read_contributions,
+    read_epsilon,
+    read_interval,
+)
+from duffdp.pipeline.noise_interval import with_noise_ends
 from duffdp.privacy import Loss, LossPart, PrivacyUnit
 from duffdp.statistics.entry import Column, Entry, Finish, Part
 from duffdp.statistics.own import own_entry
-from duffdp.statistics.registry import entry
+from duffdp.statistics.registry import entries, entry
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +43,7 @@ class Recipe:
     given: dict[str, Any]  # the checked parameters
     columns: tuple[Column, ...]  # of what is drawn
     finish: Finish | None  # None: numbers are released as they were drawn
+    interval: Interval | None = None
     coarse: Recipe | None = None  # the same for a domain with few candidates, if that differs
 
 
@@ -46,12 +54,14 @@ def make_recipe(
     epsilon: Any,
     person: str | None = None,
     contributions: Any = 1,
+    interval: Any = None,
+    covers: Any = "data",
 ) -> Recipe:
     """The recipe for the name of a statistic in the registry, or for a statistic of the caller's
     own.
 
     `person` is the column that names whom the release is for, and `contributions` how many of their
-    rows count.
+    rows count. `interval` is a confidence, and `covers` what the interval is for.
     """
     known = entry(statistic) if isinstance(statistic, str) else own_entry(statistic)
     if choice not in known.choices:
@@ -67,17 +77,23 @@ def make_recipe(
             f"contributions={contributions} needs unit, the column that names the person. "
             'Pass for example unit="person_id".'
         )
+    wanted = read_interval(interval, covers)
     unit = PrivacyUnit("row")
     if known.of_graphs:
         unit = PrivacyUnit("edge")
     elif person is not None:
         unit = PrivacyUnit("person", person, contributions)
-    parts = known.parts(checked, choice)
-    made = _with_parts(known, parts, choice, total, unit, checked)
+    if wanted is None:
+        parts = known.parts(checked, choice)
+        finish = known.finish(checked, choice)
+    else:
+        parts, finish = _with_interval(known, checked, choice, wanted, total, contributions)
+    made = _with_parts(known, parts, choice, total, unit, checked, finish, wanted)
     coarse = tuple(_on_coarse_domain(part, total * part.share / contributions) for part in parts)
     if coarse == parts:
         return made
-    return replace(made, coarse=_with_parts(known, coarse, choice, total, unit, checked))
+    few = _with_parts(known, coarse, choice, total, unit, checked, finish, wanted)
+    return replace(made, coarse=few)
 
 
 def _on_coarse_domain(part: Part, epsilon: Fraction) -> Part:
@@ -94,6 +110,8 @@ def _with_parts(
     total: Fraction,
     unit: PrivacyUnit,
     checked: dict[str, Any],
+    finish: Finish | None,
+    wanted: Interval | None,
 ) -> Recipe:
     contributions = unit.contributions
     # A person with m rows moves a distance by up to m: the same as one row at epsilon / m.
@@ -121,14 +139,45 @@ def _with_parts(
         },
     )
     loss = Loss(total, parts=losses)
-    finish = known.finish(checked, choice)
     columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
     chosen = MechanismFact(choice, facts)
-    return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish)
+    return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish, wanted)
 
 
 #: The same, made once; for what has a hash.
 recipe = lru_cache(maxsize=256, typed=True)(make_recipe)
+
+
+def _with_interval(
+    known: Entry,
+    checked: dict[str, Any],
+    choice: str,
+    wanted: Interval,
+    total: Fraction,
+    contributions: int,
+) -> tuple[tuple[Part, ...], Finish]:
+    """What is drawn for a value with an interval, if the statistic has one."""
+    if not known.has_interval:
+        have = ", ".join(other.name for other in entries() if other.has_interval)
+        raise DuffError(
+            f"there is no interval for {known.name} that could be promised, only for {have}. "
+            "Pass interval=None."
+        )
+    if known.interval is None:
+        if wanted.covers == "population":
+            raise DuffError(
+                f"an interval for {known.name} covers the records at hand: what is known of the "
+                'noise tells nothing of a population. Pass covers="data".'
+            )
+        (part,) = parts = known.parts(checked, choice)
+        noisy = mechanism(part.mechanism)(total / contributions)
+        return parts, with_noise_ends(part, noisy, known.finish(checked, choice), wanted.confidence)
+    if wanted.covers == "population" and contributions != 1:
+        raise DuffError(
+            f"an interval for a population needs independent rows, got up to {contributions} of a "
+            'person. Pass contributions=1 or covers="data".'
+        )
+    return known.interval(checked, choice, wanted, total / contributions)
 
 
 def _said(value: Any) -> Any:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 class Edges:
     """The edges of a graph, not read yet; what no edge could change is checked."""
 
+    close = None  # nothing is begun that has to end
+
     def __init__(self, edges: Any, domain: PublicSet) -> None:
         check_edges(edges)
         self._edges, self.domain = edges, domain
@@ -39,12 +40,11 @@ class Edges:
     def sources(self, source: Entropy) -> list[Any]:
         return [self._edges]
 
-    def close(self) -> None:
-        """Nothing was begun."""
-
 
 class Array:
     """The records of an array or a list, of which the type is checked."""
+
+    close = None
 
     def __init__(self, data: Any, domain_for: Callable[[bool, bool], PublicSet]) -> None:
         self._records = records = read(data)
@@ -55,9 +55,6 @@ class Array:
 
     def sources(self, source: Entropy) -> list[Any]:
         return [array_source(self._records, self.domain)]
-
-    def close(self) -> None:
-        """Nothing was begun."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,6 +97,7 @@ class Prepared:
             by=selection.by,
             keys=selection.keys,
             secure=source.secure,
+            interval=made.interval,
         )
         return cls(made, finish, facts, table, source)
 
@@ -119,6 +117,8 @@ def run_one(
     mechanism: Any,
     ledger: Any,
     rng: object,
+    interval: Any = None,
+    covers: Any = "data",
 ) -> Release:
     """One release on its own; `where` is column, by, keys, unit and contributions."""
     column, by, keys, unit, contributions = where
@@ -135,6 +135,8 @@ def run_one(
         unit=unit,
         contributions=contributions,
         mechanism=mechanism,
+        interval=interval,
+        covers=covers,
     )
     return run(ask, data, None if ledger is None else ledger_of(ledger), rng)
 
@@ -157,9 +159,12 @@ def make_releases(
     for one, paid in zip(prepared, charges, strict=True):
         result = None if paid is None else paid.earlier
         if result is None:
-            with closing(one.data):
+            try:
                 counts = one.data.sources(one.entropy)
                 numbers = draw(one.recipe, counts, one.data.domain, one.entropy)
+            finally:
+                if one.data.close is not None:
+                    one.data.close()
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)

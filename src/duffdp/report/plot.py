@@ -17,8 +17,8 @@ LETTER = 6.6  # width of a letter at 12 px, on average
 
 
 def plot(values: Values, domain: Domain) -> str:
-    """One line for each group, a dot where its value is; empty if there are none, or too many to
-    read.
+    """One line for each group, a dot where its value is and a bar for its interval; empty if there
+    are none, or too many to read.
     """
     values = values.on_domain()
     if not 0 < len(values.places) <= MOST_ROWS or (
@@ -27,11 +27,13 @@ def plot(values: Values, domain: Domain) -> str:
         return ""
     labels = [shortened(", ".join(keys), 28) for keys in values.keys]
     left = 24 + LETTER * max(map(len, labels))
+    places = [*values.places, *(end for span in values.spans if span for end in span)]
     ticks, shares = (
-        _categories(domain, values, (WIDTH - left - RIGHT) / domain.size)
+        _categories(domain, places, (WIDTH - left - RIGHT) / domain.size)
         if isinstance(domain, Categories)
-        else _scale(domain, values)
+        else _scale(domain, places)
     )
+    ends = iter(shares[len(labels) :])
     width = WIDTH - left - RIGHT
     height = TOP + ROW * len(labels) + FOOT
     base = height - FOOT
@@ -40,7 +42,8 @@ def plot(values: Values, domain: Domain) -> str:
         'aria-label="The released values on their public range">'
     ]
     out += axis([(left + share * width, text) for share, text in ticks], base)
-    for i, (label, text, share) in enumerate(zip(labels, values.texts, shares, strict=True)):
+    rows = zip(labels, values.texts, shares[: len(labels)], values.spans, strict=True)
+    for i, (label, text, share, span) in enumerate(rows):
         x, y = left + share * width, TOP + ROW * (i + 0.5)
         flip = share > 0.8
         out.append(
@@ -49,6 +52,11 @@ def plot(values: Values, domain: Domain) -> str:
         out.append(
             f'<text x="{left - 14:.1f}" y="{y + 4:.1f}" text-anchor="end">{escape(label)}</text>'
         )
+        if span:
+            low, high = (left + next(ends) * width for _ in span)
+            out.append(
+                f'<line class="span" x1="{low:.1f}" y1="{y:.1f}" x2="{high:.1f}" y2="{y:.1f}"/>'
+            )
         out.append(f'<circle class="value" cx="{x:.1f}" cy="{y:.1f}" r="5.5"/>')
         if not isinstance(domain, Categories):
             anchor, shift = ("end", -11) if flip else ("start", 11)
@@ -80,23 +88,23 @@ def shortened(text: str, most: int) -> str:
 
 
 def _categories(
-    domain: Categories, values: Values, width: float
+    domain: Categories, places: list[int], width: float
 ) -> tuple[list[tuple[float, str]], list[float]]:
     room = max(3, int(width / LETTER))
     ticks = [
         ((i + 0.5) / domain.size, shortened(str(value), room)) for i, value in enumerate(domain)
     ]
-    return ticks, [(place + 0.5) / domain.size for place in values.places]
+    return ticks, [(place + 0.5) / domain.size for place in places]
 
 
-def _scale(grid: Grid, values: Values) -> tuple[list[tuple[float, str]], list[float]]:
+def _scale(grid: Grid, places: list[int]) -> tuple[list[tuple[float, str]], list[float]]:
     """Ticks and places as shares of the axis: the public range, or its part around close values."""
     low, high = 0.0, float(grid.size - 1)
-    least, most = min(values.places), max(values.places)
+    least, most = min(places), max(places)
     if 0 < most - least < high / 4:
         pad = (most - least) / 2
         low, high = max(low, least - pad), min(high, most + pad)
-    span, shares = high - low, [(place - low) / (high - low) for place in values.places]
+    span, shares = high - low, [(place - low) / (high - low) for place in places]
     if grid.kind in ("date", "datetime"):
         marks = [round(low + span * i / 3) for i in range(4)]
         return [((mark - low) / span, written(grid.value(mark), grid)) for mark in marks], shares

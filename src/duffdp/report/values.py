@@ -7,18 +7,21 @@ from typing import Any, NamedTuple
 
 from duffdp.domain import Categories, Grid, Membership
 from duffdp.pipeline.outcome import Release
-from duffdp.report.words import lasting, written
+from duffdp.report.words import lasting, with_interval, written
 from duffdp.statistics.registry import entry
 
 
 class Values(NamedTuple):
-    """Names of the columns, and for each row its keys, its value as text and its candidate."""
+    """Names of the columns, and for each row its keys, its value as text, its candidate and the
+    candidates that an interval around it ends at.
+    """
 
     columns: list[str]
     keys: list[list[str]]
     texts: list[str]
     places: list[int]  # -1 for what is no candidate
     numbers: list[Any]  # the values themselves
+    spans: list[tuple[int, int] | None]
 
     def on_domain(self) -> Values:
         """Candidates alone."""
@@ -28,6 +31,7 @@ class Values(NamedTuple):
             texts=[self.texts[i] for i in kept],
             places=[self.places[i] for i in kept],
             numbers=[self.numbers[i] for i in kept],
+            spans=[self.spans[i] for i in kept],
         )
 
 
@@ -40,6 +44,8 @@ def _number(value: Any) -> str:
 
 def values(release: Release) -> Values:
     """Rows in the order of the release; one without keys if there are no groups."""
+    if release.facts.interval is not None:
+        return _with_intervals(release)
     domain = release.domain
     several = len(release.columns) > 1
     rows: list[tuple[list[str], Any, int]] = []
@@ -64,4 +70,25 @@ def values(release: Release) -> Values:
         texts,
         [place for _, _, place in rows],
         [value for _, value, _ in rows],
+        [None] * len(rows),
     )
+
+
+def _with_intervals(release: Release) -> Values:
+    """A row for each group, its value followed by the interval."""
+    domain, texts, places = release.domain, [], []
+    spans: list[tuple[int, int] | None] = []
+    for row, too_few in zip(release.cells, release.too_few(), strict=True):
+        if release.columns[0].kind == "candidate":
+            assert isinstance(domain, Grid)
+            place, *span = map(domain.index, row)
+            said = [written(each, domain) for each in row]
+            spans.append((span[0], span[1]))
+        else:
+            place, said = -1, [_number(each) for each in row]
+            spans.append(None)
+        places.append(place)
+        texts.append(with_interval(said, too_few))
+    keys = [list(map(str, key)) for key in release.keys] or [[]]
+    numbers = [value for value, _, _ in release.cells]
+    return Values([*release.by, release.title.lower()], keys, texts, places, numbers, spans)

@@ -24,6 +24,7 @@ _UTILITIES = {
     "signed": "how many records would have to join or leave to make it true, "
     "or untrue if it is true already",
     "rank": "how many records lie between it and the wanted rank",
+    "end": "how many records lie between it and the rank that the end of the interval is aimed at",
     "outside": "how many records lie outside of it",
     "balance": "how many records would have to join until as many pairs have a slope above it as "
     "below, in sixteenths of a record",
@@ -67,6 +68,12 @@ def written(value: Any, domain: PublicSet) -> str:
         return f"{value:,}"
     finest = max(domain.spacing, domain.spacing * domain.size * 1e-6)
     return f"{value:,.{max(0, math.ceil(-math.log10(finest) - 1e-9))}f}"
+
+
+def with_interval(row: list[str], too_few: bool) -> str:
+    """A value and the ends of its interval, as written."""
+    value, low, high = row
+    return f"{value} ({'too few to tell' if too_few else f'{low} to {high}'})"
 
 
 def lasting(step: dt.timedelta) -> str:
@@ -251,7 +258,35 @@ def _noise(release: Release) -> str:
     )
 
 
+def interval(release: Release) -> str:
+    """What the interval of a release holds."""
+    asked = release.facts.interval
+    if asked is None:
+        return ""
+    name = release.title.lower()
+    whose = {
+        "data": f"the exact {name} of the records",
+        "population": f"the {name} of the population that the records were drawn from "
+        "independently, whatever its distribution,",
+    }[asked.covers]
+    told = (
+        f"With at least {float(100 * asked.confidence):.6g} % probability {whose} lies in the "
+        f"interval{', in each group by itself' if release.grouped else ''}. "
+    )
+    if release.columns[0].kind != "candidate":
+        return told
+    few = "With too few records to tell, the interval is the whole range of possible answers. "
+    return f"{told}{few}"
+
+
 def accuracy(release: Release) -> str:
+    """The error in the units of the data, if there is an interval, and what follows from what is
+    public.
+    """
+    return f"{interval(release)}{_from_what_is_public(release)}"
+
+
+def _from_what_is_public(release: Release) -> str:
     """The error in the terms of the paper; of counts and sums, what noise adds to them."""
     if release.mechanism.parts[-1].name == Staircase.name:
         return _noise(release)

@@ -175,6 +175,7 @@ ENTRIES = (
         title=lambda _: "Count",
         outputs="own",
         own_domain=_every_row,
+        rises_with_noise=True,
         column_optional=True,
         choices=("best",),
     ),

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from duffdp.parameters import Choice
+from duffdp.parameters import Choice, Interval
 
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
@@ -109,6 +109,13 @@ class Entry:
     finish
         What becomes of the numbers that the parts drew, for checked parameters and a choice of
         mechanism; if there is nothing, they are released as the parts name them.
+    interval
+        What is drawn for a value with an interval and what becomes of it, for checked parameters, a
+        choice of mechanism, the interval and the epsilon that a row may cost; None if there is no
+        such draw.
+    rises_with_noise
+        Whether its value rises with one number that gets noise, so that an interval for the data
+        follows from the noise.
     label
         What a number of a list or dictionary is called, given its column.
     of_pairs
@@ -139,6 +146,10 @@ class Entry:
     column_optional: bool = False
     optional: frozenset[str] = frozenset()
     finish: Callable[[Parameters, Choice], Finish | None] = lambda *_: None
+    interval: (
+        Callable[[Parameters, Choice, Interval, Fraction], tuple[tuple[Part, ...], Finish]] | None
+    ) = None
+    rises_with_noise: bool = False
     several: tuple[str, str] | None = None
     lines: str = "quantile"
     label: Callable[[str], str] = str
@@ -152,6 +163,11 @@ class Entry:
     def of_graphs(self) -> bool:
         """Whether records are edges of a graph."""
         return self.outputs == "counts"
+
+    @property
+    def has_interval(self) -> bool:
+        """Whether an interval can be promised, for the data at least."""
+        return self.interval is not None or self.rises_with_noise
 
     def for_parameters(self, given: Parameters) -> tuple[str, Parameters]:
         """The statistic that these parameters ask for: that of several values where one is a

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from duffdp.errors import DuffError
 from duffdp.parameters import (
     Choice,
+    Interval,
     read_k,
     read_nodes,
     read_q,
@@ -47,6 +48,15 @@ def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
     return (
         Part(signed, "permute-and-flip", (column,), utility="signed", on_coarse_domain="lattice"),
     )
+
+
+def _quantile_interval(
+    q: Fraction, column: str, choice: Choice, wanted: Interval, epsilon: Fraction
+) -> tuple[tuple[Part, ...], Finish]:
+    from duffdp.statistics.interval import around_quantile
+
+    (value,) = _quantile(q, column, choice)
+    return around_quantile(value, q, wanted, epsilon)
 
 
 def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -240,6 +250,7 @@ ENTRIES = (
         name="median",
         summary="A private median of a column, overall or for each group.",
         parts=lambda _, choice: _quantile(Fraction(1, 2), "median", choice),
+        interval=lambda _, *asked: _quantile_interval(Fraction(1, 2), "median", *asked),
         title=lambda _: "Median",
         distance_bound="one",
         planned="quantile",
@@ -248,6 +259,7 @@ ENTRIES = (
         name="quantile",
         summary="Private quantiles of a column, overall or for each group.",
         parts=lambda given, choice: _quantile(given["q"], "quantile", choice),
+        interval=lambda given, *asked: _quantile_interval(given["q"], "quantile", *asked),
         title=lambda given: f"Quantile {given['q']}",
         read={"q": read_q},
         several=("quantiles", "qs"),
@@ -281,6 +293,7 @@ ENTRIES = (
         parts=_sum,
         title=lambda _: "Sum",
         finish=_sum_finish,
+        rises_with_noise=True,
         check_domain=_no_dates,
         choices=("best",),
         planned="sum",

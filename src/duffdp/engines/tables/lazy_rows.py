@@ -83,8 +83,15 @@ class LazyRows:
         """
         rows_count = isinstance(self.domain, Presence) and self.domain.rows
         for name in (PERSON,) if rows_count else (VALUE, OTHER, PERSON):
-            if name in schema:
+            if name not in schema:
+                continue
+            if self.engine.own_nan:
                 rows = self.engine.present(rows, name)
+                continue
+            keep = ~self.nw.col(name).is_null()
+            if schema[name].is_float():
+                keep = keep & ~self.nw.col(name).is_nan()
+            rows = rows.filter(keep)
         # -0.0 is 0.0 and has other bits, by which some engines join and bring rows together.
         others = [name for name in schema if name not in (VALUE, OTHER)]
         floats = [name for name in others if schema[name].is_float()]

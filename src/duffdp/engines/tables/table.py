@@ -60,7 +60,8 @@ def read_column(path: str, column: str, kind: str) -> Any:
     if column not in relation.columns:
         raise _no_column(column, relation.columns)
     frame = narwhals().from_native(relation).select(column).collect()
-    named.close()
+    if named.close is not None:
+        named.close()
     return frame.get_column(column).to_numpy()
 
 
@@ -98,13 +99,15 @@ class Table:
         named = (*selection.values, *selection.by, selection.unit)
         needed = list(dict.fromkeys(name for name in named if name is not None))
         self._path: PathTable | None = None
+        self.close: Callable[[], None] | None = None  # ends what was begun to read
         self.untyped = series = False
         if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
             self._path = open_path(
                 data, needed, values=selection.values, kind=kind, person=selection.unit
             )
-            self.untyped, frame = self._path.untyped, nw.from_native(self._path.types)
+            self.untyped, self.close = self._path.untyped, self._path.close
+            frame = nw.from_native(self._path.types)
         else:
             frame = _as_frame(nw, data, needed)
             if series := isinstance(frame, nw.Series):
@@ -203,11 +206,6 @@ class Table:
         if pair is not None:
             return rows.pairs()
         return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
-
-    def close(self) -> None:
-        """End what was begun for the sources: nothing more is asked of them."""
-        if self._path is not None:
-            self._path.close()
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own

@@ -18,6 +18,7 @@ def count(
     keys: Any = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
     ledger: Any = None,
     rng: object = None,
 ) -> Release:
@@ -48,6 +49,10 @@ def count(
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them; with groups, in each. Epsilon
+        pays for the value and both ends.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -85,7 +90,8 @@ def count(
     3000
     """
     where = (column, by, keys, unit, contributions)
-    return run_one("count", {}, data, epsilon, None, None, None, where, "best", ledger, rng)
+    given = (data, epsilon, None, None, None, where, "best", ledger, rng, interval)
+    return run_one("count", {}, *given)
 
 
 def share(

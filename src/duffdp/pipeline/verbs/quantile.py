@@ -19,6 +19,8 @@ def median(
     keys: Any = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
+    covers: str = "data",
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -52,6 +54,13 @@ def median(
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them; with groups, in each. Epsilon
+        pays for the value and both ends.
+    covers
+        "data": the exact statistic of the records that count. "population": that of the
+        distribution that records were drawn from, independently; any distribution.
     mechanism
         "best": signed distance on a lattice or, with more than 2**20 candidates or a small
         epsilon, with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
@@ -92,7 +101,8 @@ def median(
     40
     """
     where = (column, by, keys, unit, contributions)
-    return run_one("median", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng, interval, covers)
+    return run_one("median", {}, *given)
 
 
 def quantile(
@@ -107,6 +117,8 @@ def quantile(
     keys: Any = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
+    covers: str = "data",
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -142,6 +154,13 @@ def quantile(
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them; with groups, in each. Epsilon
+        pays for the value and both ends.
+    covers
+        "data": the exact statistic of the records that count. "population": that of the
+        distribution that records were drawn from, independently; any distribution.
     mechanism
         "best": signed distance on a lattice or, with more than 2**20 candidates or a small
         epsilon, with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
@@ -180,9 +199,8 @@ def quantile(
     900
     """
     where = (column, by, keys, unit, contributions)
-    return run_one(
-        "quantile", {"q": q}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng
-    )
+    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng, interval, covers)
+    return run_one("quantile", {"q": q}, *given)
 
 
 def quantiles(

@@ -115,6 +115,7 @@ def sum(
     keys: Any = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
     ledger: Any = None,
     rng: object = None,
 ) -> Release:
@@ -147,6 +148,10 @@ def sum(
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them; with groups, in each. Epsilon
+        pays for the value and both ends.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -188,4 +193,5 @@ def sum(
     90304
     """
     where = (column, by, keys, unit, contributions)
-    return run_one("sum", {}, data, epsilon, bounds, step, None, where, "best", ledger, rng)
+    given = (data, epsilon, bounds, step, None, where, "best", ledger, rng, interval)
+    return run_one("sum", {}, *given)

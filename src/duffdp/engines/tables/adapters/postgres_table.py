@@ -21,6 +21,7 @@ class PostgresTable(IbisTable):
 
     rows_back: ClassVar[int] = 2**13
     counts_apart: ClassVar[bool] = True
+    own_nan: ClassVar[bool] = True
 
     def rows(self, columns: dict[str, str]) -> Any:
         self._value = columns[VALUE]

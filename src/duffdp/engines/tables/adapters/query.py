@@ -24,6 +24,10 @@ class QueryEngine(Protocol):
     mixes_types: ClassVar[bool]  # whether one column of an answer can hold values of several types
     rows_back: ClassVar[int]  # that an answer may have, all groups together, before it takes long
     counts_apart: ClassVar[bool]  # whether a count of all rows goes better by a query of its own
+    own_nan: ClassVar[bool]  # whether `present` has to say what a missing number is
+
+    def present(self, rows: Any, name: str) -> Any:
+        """Rows that have a value in a column; nan is none."""
 
     def rows(self, columns: dict[str, str]) -> Any:
         """Some columns under new names, as a narwhals frame; text compares as text, letter by
@@ -34,9 +38,6 @@ class QueryEngine(Protocol):
         """A small narwhals frame in the same engine, with the types of those columns of `rows`
         that have its names.
         """
-
-    def present(self, rows: Any, name: str) -> Any:
-        """Rows that have a value in a column; nan is none."""
 
     def doubles(self, rows: Any, name: str) -> Any:
         """Rows with the decimals of a column as doubles, whatever their size."""
@@ -77,12 +78,10 @@ class NarwhalsQuery:
     mixes_types: ClassVar[bool] = False
     rows_back: ClassVar[int] = 2**20
     counts_apart: ClassVar[bool] = False
+    own_nan: ClassVar[bool] = False
 
     def present(self, rows: Any, name: str) -> Any:
-        keep = ~self.nw.col(name).is_null()
-        if rows.collect_schema()[name].is_float():
-            keep = keep & ~self.nw.col(name).is_nan()
-        return rows.filter(keep)
+        return rows.filter(~self.nw.col(name).is_null())
 
     def doubles(self, rows: Any, name: str) -> Any:
         return rows.with_columns(self.nw.col(name).cast(self.nw.Float64))
