@@ -41,10 +41,11 @@ lint: $(READY)
 mutants: $(READY)
 	$(BIN)/python tests/mutants.py
 
-# Ratios against numpy, polars, DuckDB and Spark, each measured in one run.
+# Ratios against numpy, polars, DuckDB, PostgreSQL and Spark, each measured in one run.
 bench: $(READY)
 	$(BIN)/python -m benchmarks
 	$(BIN)/python -m benchmarks.engines
+	$(BIN)/python -m benchmarks.databases
 	$(BIN)/python -m benchmarks.several_quantiles
 	$(BIN)/python -m benchmarks.graphs
 	$(BIN)/python -m benchmarks.command

@@ -4,19 +4,28 @@ from __future__ import annotations
 
 import pytest
 
+import postgres
 from engines import ENGINES
 from java import provide_java
 
 
 def pytest_collection_modifyitems(items):
-    """One process for all that needs Spark: to start it takes longer than most tests. And a Java,
-    for the examples on pages too.
+    """One process for all that needs Spark, and one for PostgreSQL: to start them takes longer than
+    most tests. And a Java, for the examples on pages too.
     """
+    for item in items:
+        if "postgres" in item.nodeid or "addresses_test" in item.nodeid:
+            item.add_marker(pytest.mark.xdist_group("postgres"))
     with_spark = [item for item in items if "spark" in item.nodeid]
     for item in with_spark:
         item.add_marker(pytest.mark.xdist_group("spark"))
     if with_spark:
         provide_java()
+
+
+def pytest_sessionfinish():
+    """No server stays behind."""
+    postgres.stop()
 
 
 @pytest.fixture(

@@ -14,6 +14,7 @@ import pandas as pd
 import polars as pl
 import pyarrow as pa
 
+import postgres
 from duffdp.engines.selection import select
 from duffdp.engines.tables import Table
 from duffdp.sampling.entropy import entropy
@@ -105,6 +106,7 @@ ENGINES = {
     "duckdb": duckdb_relation,
     "parquet": written(".parquet"),
     "ibis": ibis_table,
+    "postgres": lambda c: postgres.table(arrow(c)),
     "dask": dask_frame,
     "spark": spark_frame,
 }

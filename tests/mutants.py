@@ -51,6 +51,8 @@ ENDS, INTERVALS = "tests/interval_end_test.py", "tests/interval_test.py"
 SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 PAIRS = "tests/dominating_pairs_test.py"
+NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
+ADDRESSES = "tests/addresses_test.py"
 
 CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
 
@@ -827,6 +829,69 @@ MUTANTS = (
         "if due.epsilon > left.epsilon or",
         "if due.epsilon > budget.epsilon + left.epsilon or",
         (REFUSED,),
+    ),
+    Mutant(
+        "postgres: a number near 0 stops a query",
+        "domain/snapping.py",
+        "start=start if start < most and made._place(start) == 0 else least,",
+        "start=least,",
+        (NASTY,),
+    ),
+    Mutant(
+        "postgres: a large decimal stops a query",
+        "engines/tables/adapters/postgres_table.py",
+        "clamped = ibis.least(ibis.greatest(column, -largest), largest)",
+        "clamped = column",
+        (NASTY,),
+    ),
+    Mutant(
+        "postgres: nan is a large number",
+        "engines/tables/adapters/postgres_table.py",
+        'native.filter(column < _number("NaN", kind))',
+        "native.filter(column.notnull())",
+        (NASTY,),
+    ),
+    Mutant(
+        "postgres: a zero character ends a list of keys",
+        "engines/tables/adapters/postgres_table.py",
+        'possible = [row for row in listed if not any("\\0" in text for text in row)]',
+        "possible = list(listed)",
+        (f"{ADDRESSES}::test_groups_and_people",),
+    ),
+    Mutant(
+        "postgres: queries of one release see different rows",
+        "engines/addresses.py",
+        '_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"',
+        '_SNAPSHOT = "BEGIN READ ONLY"',
+        ("tests/postgres_test.py::test_a_release_sees_one_state_of_the_table",),
+    ),
+    Mutant(
+        "postgres: what is below a bracket is forgotten",
+        "engines/tables/lazy_rows.py",
+        "nw.when(reaches).then(nw.lit(0)).otherwise(nw.lit(1))",
+        "nw.when(reaches).then(nw.lit(0)).otherwise(nw.lit(0))",
+        ("tests/postgres_test.py::test_a_sample_decides_about_speed_alone",),
+    ),
+    Mutant(
+        "postgres: an error tells a password",
+        "engines/addresses.py",
+        "user = f\"{quote(parts['user'])}@\"",
+        "user = f\"{quote(parts['user'])}:{parts.get('password')}@\"",
+        (f"{ADDRESSES}::test_one_clear_line_and_nothing_charged",),
+    ),
+    Mutant(
+        "postgres: rights are looked at after the charge",
+        "engines/addresses.py",
+        "self._check_rights([name for name in columns if name in self.types.columns])",
+        "pass",
+        (f"{ADDRESSES}::test_a_user_may_read_some_columns",),
+    ),
+    Mutant(
+        "postgres: connections stay open",
+        "pipeline/run.py",
+        "if one.data.close is not None:",
+        "if False:",
+        (f"{ADDRESSES}::test_a_table_by_its_address",),
     ),
     Mutant(
         "interval: the slack of an end is not paid for",

@@ -23,6 +23,7 @@ LAZY = [
     "duckdb",
     "parquet",
     "ibis",
+    "postgres",
     "dask",
     pytest.param("spark", marks=pytest.mark.slow),
 ]

@@ -83,7 +83,7 @@ class Maker:
 
     def __init__(self, seed: int, spark: bool = False) -> None:
         self.random = random.Random(seed)
-        slow = {"dask": 0.2, "ibis": 0.3, "spark": 0.01 * spark}
+        slow = {"dask": 0.2, "ibis": 0.3, "postgres": 0.3, "spark": 0.01 * spark}
         weights = dict.fromkeys(containers.TYPED, 1.0) | slow
         self._typed, self._weights = list(weights), list(weights.values())
 

@@ -55,8 +55,8 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help=(
-            "A CSV, TSV, JSON lines or Parquet file, a folder of Parquet, 'file.duckdb::table', or "
-            "- for a pipe."
+            "A CSV, TSV, JSON lines or Parquet file, a folder of Parquet, 'file.duckdb::table', "
+            "'postgresql://user@host/db::table', or - for a pipe."
         ),
     ),
 ]

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from duffdp.cli.options import PipeKind
+from duffdp.engines.addresses import ADDRESS, printable
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.pipeline.toml import PIPE
 
@@ -21,7 +22,9 @@ def source_of(path: str, kind: PipeKind | None = None) -> Iterator[str]:
     """The path that DATA names; a pipe becomes a file of its owner's, until the command ends."""
     if path != PIPE:
         if kind is not None:
-            raise DuffError(f"--pipe says what a pipe holds, got the file {path!r}. Leave it out.")
+            raise DuffError(
+                f"--pipe says what a pipe holds, got the file {printable(path)!r}. Leave it out."
+            )
         yield path
         return
     if sys.stdin.isatty():
@@ -65,8 +68,13 @@ def named_ledger(path: Path | None, dataset: str | None, call_id: str | None) ->
 
 
 @contextmanager
-def without_pandas() -> Iterator[None]:
-    """Keep DuckDB from loading pandas for constants in a query: it takes longer than the query."""
+def without_pandas(path: str) -> Iterator[None]:
+    """Keep DuckDB from loading pandas for constants in a query: it takes longer than the query.
+    Tables of servers need it.
+    """
+    if ADDRESS.match(path):
+        yield
+        return
     absent = sys.modules.setdefault("pandas", None) is None  # type: ignore[arg-type]
     try:
         yield

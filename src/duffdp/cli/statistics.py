@@ -168,7 +168,7 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
     source = (
         nullcontext(given["data"]) if entry.of_graphs else source_of(given["data"], given["pipe"])
     )
-    with source as path, without_pandas():
+    with source as path, without_pandas(path):
         release = run(with_values(ask, path), path, ledger)
     show({"": release}, form, out)
     if given["report"] is not None:

@@ -22,6 +22,7 @@ EXACT_QUOTIENT = 2**50  # a quotient of whole numbers below this survives divisi
 EXACT_DOUBLES = 2**48  # between such bounds doubles put a whole number on its side of every half
 _HALF_WORD = 2**31
 _FEW = 4
+_TINY = 2.0**-1000
 
 
 class WholeSteps(NamedTuple):
@@ -141,6 +142,7 @@ class DoubleSteps(NamedTuple):
     multiply: bool  # by the factor, which is exact for steps that are powers of two; else divide
     size: int
     rounds: bool  # whether an index may come out above the last candidate
+    start: float  # a key of candidate 0 from which no offset is so near 0 that its quotient is
 
     @classmethod
     def of(cls, low: Fraction, step: Fraction, size: int) -> DoubleSteps:
@@ -148,8 +150,12 @@ class DoubleSteps(NamedTuple):
         shrink = 1.0 if math.isfinite(most - least) else 0.5
         pitch = float(step) * shrink
         exact = math.frexp(pitch)[0] == 0.5 and Fraction(pitch) == step * Fraction(shrink)
-        made = cls(least, most, shrink, 1 / pitch if exact else pitch, exact, size, False)
-        return made._replace(rounds=size > EXACT_QUOTIENT or made._place(most) > size - 1)
+        made = cls(least, most, shrink, 1 / pitch if exact else pitch, exact, size, False, least)
+        start = least + float(step) / 8
+        return made._replace(
+            rounds=size > EXACT_QUOTIENT or made._place(most) > size - 1,
+            start=start if start < most and made._place(start) == 0 else least,
+        )
 
     def _place(self, key: float) -> int:
         offset = min(max(key, self.low), self.high) * self.shrink - self.low * self.shrink
@@ -182,10 +188,14 @@ class DoubleSteps(NamedTuple):
         return np.floor(index, out=index)
 
     def of_column(self, nw: Any, column: Any) -> Any:
-        """For a column of numbers without nan, as an expression of Float64; see `of_array`."""
-        offset = column.cast(nw.Float64).clip(self.low, self.high)
+        """For a column of numbers without nan, as an expression of Float64; see `of_array`.
+
+        In some engines a product that is nearer to 0 than any double stops the query.
+        """
+        offset = column.cast(nw.Float64).clip(self.start, self.high)
         if self.shrink != 1.0:
-            offset = offset * self.shrink
+            tiny = (offset > -_TINY) & (offset < _TINY)  # nothing, beside bounds so far apart
+            offset = nw.when(tiny).then(nw.lit(0.0)).otherwise(offset) * self.shrink
         offset = offset - self.low * self.shrink
         return ((offset * self.factor if self.multiply else offset / self.factor) + 0.5).floor()
 
@@ -298,6 +308,13 @@ def reaches_expression(nw: Any, column: Any, dtype: Any, grid: Steps, index: int
 def rounded_down(index: Any, shift: int) -> Any:
     """A column of whole numbers of 0 and more, in multiples of 2**shift."""
     return index - index % 2**shift if shift else index
+
+
+def whole_rounded_down(nw: Any, index: Any, shift: int, grid: Steps) -> Any:
+    """The same with one use of the column, where what is used twice is computed twice."""
+    if shift == 0 or grid.size > EXACT_QUOTIENT:
+        return rounded_down(index, shift)
+    return (index / 2**shift).floor().cast(nw.Int64) * 2**shift
 
 
 def is_whole(nw: Any, dtype: Any) -> bool:

@@ -15,6 +15,7 @@ from typing import Any, BinaryIO
 import numpy as np
 
 from duffdp.domain import Array, Ints
+from duffdp.engines.addresses import printable
 from duffdp.engines.selection import is_table, narwhals
 from duffdp.errors import DuffError, UnsupportedData
 
@@ -221,5 +222,5 @@ def _open_file(path: str | os.PathLike[str]) -> BinaryIO:
         return open(path, "rb")
     except OSError as error:
         raise UnsupportedData(
-            f"cannot read the edges from {os.fspath(path)!r}: {error.strerror}."
+            f"cannot read the edges from {printable(os.fspath(path))!r}: {error.strerror}."
         ) from None

@@ -1,5 +1,5 @@
 """What a path names: files, folders, patterns and tables of databases, read by DuckDB where they
-lie and out of core.
+lie and out of core; and tables of servers, by their address.
 """
 
 from __future__ import annotations
@@ -9,8 +9,9 @@ import tempfile
 from collections.abc import Callable
 from glob import glob
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
+from duffdp.engines.addresses import ADDRESS, ServedTable
 from duffdp.engines.sql import quote_name, quote_paths
 from duffdp.errors import DuffError, UnsupportedData
 
@@ -44,16 +45,17 @@ class Reader(Protocol):
 class PathTable(NamedTuple):
     """What a path names: columns and types are known, rows are read when they are asked for.
 
-    `types` is a DuckDB relation with the columns; no record of a file of text or of SQLite is in
-    it, or was read for it. `rows` reads such records once, into a table that may spill to disk;
-    others stay where they are. In files of text, which are `untyped`, every column is text but
-    that of values.
+    `types` has the columns, as a relation of DuckDB or a table of ibis; no record of a file of text
+    or of SQLite is in it, or was read for it. `rows` reads such records once, into a table that may
+    spill to disk; others stay where they are. In files of text, which are `untyped`, every column
+    is text but that of values. `close` ends what `rows` began, when all is counted.
     """
 
     name: str
-    types: DuckDBPyRelation
-    rows: Callable[[], DuckDBPyRelation]  # may fail with what `unreadable` knows
+    types: Any
+    rows: Callable[[], Any]  # may fail with what `unreadable` knows
     untyped: bool
+    close: Callable[[], None] | None = None
 
 
 def open_path(
@@ -71,6 +73,10 @@ def open_path(
     files of text every column is text, except that `values` are read as a public domain of this
     kind needs them, field by field. `person` is the column that names people, if there is one.
     """
+    name = os.fspath(data)
+    if ADDRESS.match(name):
+        served = ServedTable(name, columns)
+        return PathTable(served.name, served.types, served.rows, False, served.close)
     try:
         import duckdb
     except ImportError:
@@ -79,7 +85,6 @@ def open_path(
         ) from None
     from duffdp.engines.databases import open_database
 
-    name = os.fspath(data)
     path, table = _parts(name)
     # Where it may spill: not the working folder.
     connection = connection or duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
@@ -98,6 +103,8 @@ def unreadable(name: str, error: Exception) -> Exception:
     """What to say instead of what a reader says, which may quote a line of the data; any other
     error stays.
     """
+    if isinstance(error, DuffError):
+        return error
     import sqlite3
     import zlib
 

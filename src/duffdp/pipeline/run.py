@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 class Edges:
     """The edges of a graph, not read yet; what no edge could change is checked."""
 
+    close = None  # nothing is begun that has to end
+
     def __init__(self, edges: Any, domain: PublicSet) -> None:
         check_edges(edges)
         self._edges, self.domain = edges, domain
@@ -41,6 +43,8 @@ class Edges:
 
 class Array:
     """The records of an array or a list, of which the type is checked."""
+
+    close = None
 
     def __init__(self, data: Any, domain_for: Callable[[bool, bool], PublicSet]) -> None:
         self._records = records = read(data)
@@ -155,8 +159,12 @@ def make_releases(
     for one, paid in zip(prepared, charges, strict=True):
         result = None if paid is None else paid.earlier
         if result is None:
-            counts = one.data.sources(one.entropy)
-            numbers = draw(one.recipe, counts, one.data.domain, one.entropy)
+            try:
+                counts = one.data.sources(one.entropy)
+                numbers = draw(one.recipe, counts, one.data.domain, one.entropy)
+            finally:
+                if one.data.close is not None:
+                    one.data.close()
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from duffdp.domain import Categories
+from duffdp.engines.addresses import ADDRESS
 from duffdp.errors import DuffError
 
 PIPE = "-"  # the source is what is piped into the command
@@ -37,7 +38,7 @@ def read_toml(path: Path) -> dict[str, Any]:
         if not isinstance(text, str) or not text:
             raise DuffError(f"{name} must be a text, got {text!r}.")
     for name in ("source", "ledger"):
-        if name in given and given[name] != PIPE:
+        if name in given and given[name] != PIPE and not ADDRESS.match(given[name]):
             given[name] = str(path.parent / given[name])
     if isinstance(given["release"], list):
         given["release"] = [_with_keys(release) for release in given["release"]]

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import Categories, Domain, Grid
+from duffdp.engines.addresses import printable
 from duffdp.engines.arrays import Column, read
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms.staircase import Staircase
@@ -195,7 +196,8 @@ def questions(
         return [Question(data, statistic, parameters, domain, stepped)]
     if data not in SHAPES or categories is not None:
         raise DuffError(
-            f"data must be records or, with bounds, one of {', '.join(SHAPES)}, got {data!r}."
+            f"data must be records or, with bounds, one of {', '.join(SHAPES)}, "
+            f"got {printable(data)!r}."
         )
     for name, number in (("n", n), ("data_sets", sets)):
         if (

@@ -29,7 +29,6 @@ from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
 from duffdp.errors import UnsupportedData
 
 BUCKETS = 2**12  # a group's buckets in one pass
-ROWS = 2**20  # rows that come back in one pass, all groups together
 EXACT = 2**17  # as few records as this are counted value by value
 ANY = Question(((Fraction(1, 2), 0),))  # some rank: what is wanted is the number of records
 
@@ -131,7 +130,7 @@ class Descent:
         rank, until they are single values.
         """
         size, groups = self.lazy.domain.size, self.lazy.groups
-        most = max(16, min(BUCKETS, ROWS // groups))
+        most = max(16, min(BUCKETS, self.lazy.engine.rows_back // groups))
         shift = max(0, (size - 1).bit_length() - int(math.log2(most)))
         found: dict[tuple[int, int], Ranks] = {}
         ranges: dict[tuple[int, int], tuple[int, int, int]] | None = (
@@ -172,11 +171,8 @@ class Descent:
             ranges = following
             if ranges:
                 widest = max(high - low + 1 for low, high, _ in ranges.values())
-                finer = max(
-                    0,
-                    widest.bit_length()
-                    - int(math.log2(max(16, min(BUCKETS, ROWS // len(ranges))))),
-                )
+                most = max(16, min(BUCKETS, self.lazy.engine.rows_back // len(ranges)))
+                finer = max(0, widest.bit_length() - int(math.log2(most)))
                 # Another round of buckets pays if it leaves out much more than what is wanted
                 # anyway.
                 shift = 0 if inside <= max(EXACT, 64 * groups, 4 * asked) else min(finer, shift - 1)
@@ -279,8 +275,8 @@ class Descent:
         return _answered(self.lazy.engine.fetch, rows)
 
     def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
-        """DuckDB without groups: a sample of blocks brackets the rank, one pass counts what is
-        below and what is inside.
+        """Numbers without groups, in engines that can: a sample of blocks brackets the rank, and
+        what is below and what is inside is counted.
         """
         grid = self.lazy.domain
         if (
@@ -300,18 +296,27 @@ class Descent:
             (int(sample[low]) if low >= 0 else 0),
             (int(sample[high]) if high < size else top),
         )
-        got = self._fetch(
-            self.lazy.placed(grid, first, last).group_by(INDEX).agg(self.lazy.nw.len().alias(COUNT))
-        )
+        near = self._around(grid, first, last)
+        low, high = wanted(q, reach, near.total)
+        inside = near.below + int(near.counts.sum())
+        if (first > 0 and near.below > low) or (last < top and inside < high):
+            return None  # the sample misled: count by buckets instead
+        return [trim(near, low, high)]
+
+    def _around(self, grid: Grid, first: int, last: int) -> Ranks:
+        """What lies from one candidate to another, and how many records lie before and in all."""
+        apart = self.lazy.engine.counts_apart
+        rows = (self.lazy.between if apart else self.lazy.placed)(grid, first, last)
+        got = self._fetch(rows.group_by(INDEX).agg(self.lazy.nw.len().alias(COUNT)))
         index, count = whole(got[INDEX]), whole(got[COUNT])
         order = np.argsort(index)
         index, count = index[order], count[order]
-        inside = (index >= 0) & (index <= top)
+        if apart:
+            known = self._fetch(self.lazy.before(grid, first))
+            return Ranks(index, count, int(known[LOW][0]), int(known[COUNT][0]), first, last)
+        inside = (index >= 0) & (index < grid.size)
         total, below = int(count.sum()), int(count[index < 0].sum())
-        low, high = wanted(q, reach, total)
-        if (first > 0 and below > low) or (last < top and below + int(count[inside].sum()) < high):
-            return None  # the sample misled: count by buckets instead
-        return [trim(Ranks(index[inside], count[inside], below, total, first, last), low, high)]
+        return Ranks(index[inside], count[inside], below, total, first, last)
 
 
 @dataclass(frozen=True, slots=True)

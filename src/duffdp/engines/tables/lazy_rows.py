@@ -10,11 +10,11 @@ import numpy as np
 
 from duffdp.domain import Bins, Categories, Grid, Ints, Presence, PublicSet, Scale
 from duffdp.domain.membership import INSIDE, OUTSIDE
-from duffdp.domain.snapping import reaches_expression, snap_expression
+from duffdp.domain.snapping import reaches_expression, snap_expression, whole_rounded_down
 from duffdp.engines.pairs import Pairs, pairs_by_group
 from duffdp.engines.tables.adapters.query import QueryEngine
 from duffdp.engines.tables.clocks import ticks
-from duffdp.engines.tables.names import GROUP, INDEX, OTHER, PERSON, VALUE
+from duffdp.engines.tables.names import COUNT, GROUP, INDEX, LOW, OTHER, PERSON, VALUE
 from duffdp.engines.tables.public_values import Known
 
 
@@ -83,11 +83,15 @@ class LazyRows:
         """
         rows_count = isinstance(self.domain, Presence) and self.domain.rows
         for name in (PERSON,) if rows_count else (VALUE, OTHER, PERSON):
-            if name in schema:
-                keep = ~self.nw.col(name).is_null()
-                if schema[name].is_float():
-                    keep = keep & ~self.nw.col(name).is_nan()
-                rows = rows.filter(keep)
+            if name not in schema:
+                continue
+            if self.engine.own_nan:
+                rows = self.engine.present(rows, name)
+                continue
+            keep = ~self.nw.col(name).is_null()
+            if schema[name].is_float():
+                keep = keep & ~self.nw.col(name).is_nan()
+            rows = rows.filter(keep)
         # -0.0 is 0.0 and has other bits, by which some engines join and bring rows together.
         others = [name for name in schema if name not in (VALUE, OTHER)]
         floats = [name for name in others if schema[name].is_float()]
@@ -153,12 +157,42 @@ class LazyRows:
             place = before if inside is None else nw.when(inside).then(place).otherwise(before)
         return rows.select(place.alias(INDEX))
 
+    def before(self, grid: Grid, first: int) -> Any:
+        """How many rows lie before a candidate (LOW) and in all (COUNT)."""
+        nw = self.nw
+        rows, column, dtype = self._numbers(grid)
+        reaches = None if first == 0 else reaches_expression(nw, column, dtype, grid, first)
+        if reaches is None:  # all or none of them: no need to count
+            return rows.select(nw.len().alias(COUNT), (nw.len() * int(first > 0)).alias(LOW))
+        aside = nw.when(reaches).then(nw.lit(0)).otherwise(nw.lit(1))
+        return rows.select(nw.len().alias(COUNT), aside.sum().alias(LOW))
+
+    def between(self, grid: Grid, first: int, last: int) -> Any:
+        """INDEX of the rows from one candidate to another, and of no others."""
+        rows, column, dtype = self._numbers(grid)
+        rows = self._left_out(rows, column, dtype, grid, first, last)
+        return rows.select(snap_expression(self.nw, column, dtype, grid).alias(INDEX))
+
+    def _left_out(
+        self, rows: Any, column: Any, dtype: Any, grid: Grid, first: int, last: int | None
+    ) -> Any:
+        """Rows without those before one candidate and after another."""
+        if first > 0:
+            inside = reaches_expression(self.nw, column, dtype, grid, first)
+            rows = rows if inside is None else rows.filter(inside)
+        beyond = (
+            None if last is None else reaches_expression(self.nw, column, dtype, grid, last + 1)
+        )
+        return rows if beyond is None else rows.filter(~beyond)
+
     def _numbers(self, grid: Scale) -> tuple[Any, Any, Any]:
         """Rows, and their value as an expression of numbers with its type."""
         nw, dtype, column = self.nw, self._dtype, self.nw.col(VALUE)
         if isinstance(dtype, nw.Date | nw.Datetime):
             rows, unit = self.engine.clock(self._rows, VALUE, grid)
             return rows, ticks(nw, column, unit, grid), nw.Int64
+        if dtype == nw.Decimal:
+            return self.engine.doubles(self._rows, VALUE), column, nw.Float64
         return self._rows, column, dtype
 
     def _with_index(self, first: int, last: int | None, shift: int) -> Any:
@@ -193,14 +227,12 @@ class LazyRows:
         if self.late and not isinstance(self._dtype, nw.Date | nw.Datetime):
             # Rows capped for a person must be the same in every query; others may be left out
             # early.
-            if (
-                first > 0
-                and (inside := reaches_expression(nw, column, dtype, grid, first)) is not None
-            ):
-                rows = rows.filter(inside)
-            beyond = None if last is None else reaches_expression(nw, column, dtype, grid, last + 1)
-            rows = rows if beyond is None else rows.filter(~beyond)
-        return rows.with_columns(snap_expression(nw, column, dtype, grid, shift).alias(INDEX))
+            rows = self._left_out(rows, column, dtype, grid, first, last)
+        if self.engine.whole_floors:
+            index = whole_rounded_down(nw, snap_expression(nw, column, dtype, grid), shift, grid)
+        else:
+            index = snap_expression(nw, column, dtype, grid, shift)
+        return rows.with_columns(index.alias(INDEX))
 
     def _with_category(self, how: str) -> Any:
         """INDEX by a join with the public list; by a left one it is missing for other values."""

@@ -23,6 +23,8 @@ class PairColumns:
     at.
     """
 
+    close = None  # nothing is begun that has to end
+
     def __init__(self, data: tuple[Any, Any], domain: PublicSet) -> None:
         self.domain = domain
         (one, self._x), (other, self._y) = map(_side, ("x", "y"), data)

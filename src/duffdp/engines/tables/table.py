@@ -59,7 +59,10 @@ def read_column(path: str, column: str, kind: str) -> Any:
         raise unreadable(named.name, error) from None
     if column not in relation.columns:
         raise _no_column(column, relation.columns)
-    return narwhals().from_native(relation).select(column).collect().get_column(column).to_numpy()
+    frame = narwhals().from_native(relation).select(column).collect()
+    if named.close is not None:
+        named.close()
+    return frame.get_column(column).to_numpy()
 
 
 def _no_column(name: str, known: list[str]) -> UnsupportedData:
@@ -96,13 +99,15 @@ class Table:
         named = (*selection.values, *selection.by, selection.unit)
         needed = list(dict.fromkeys(name for name in named if name is not None))
         self._path: PathTable | None = None
+        self.close: Callable[[], None] | None = None  # ends what was begun to read
         self.untyped = series = False
         if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
             self._path = open_path(
                 data, needed, values=selection.values, kind=kind, person=selection.unit
             )
-            self.untyped, frame = self._path.untyped, nw.from_native(self._path.types)
+            self.untyped, self.close = self._path.untyped, self._path.close
+            frame = nw.from_native(self._path.types)
         else:
             frame = _as_frame(nw, data, needed)
             if series := isinstance(frame, nw.Series):

@@ -45,6 +45,10 @@ def query_adapter(nw: Any, frame: Any) -> QueryEngine:
     if kind.is_ibis():
         from duffdp.engines.tables.adapters.ibis_table import IbisTable, letters
 
+        if frame.to_native().get_backend().name == "postgres":
+            from duffdp.engines.tables.adapters.postgres_table import PostgresTable
+
+            return PostgresTable(nw, frame, schema, may_equal=letters)
         return IbisTable(nw, frame, schema, may_equal=letters)
     if kind.is_dask():
         from duffdp.engines.tables.adapters.dask_frame import DaskFrame, declared_types

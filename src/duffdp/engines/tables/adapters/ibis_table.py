@@ -19,13 +19,19 @@ _INT64 = range(-(2**63), 2**63)
 class IbisTable(NarwhalsQuery):
     """An ibis table of any database."""
 
+    whole_floors = True
+
     def rows(self, columns: dict[str, str]) -> Any:
         native, made = self.native, {}
         for new, name in columns.items():
             column = native[name]
+            kind = column.type()
             # DuckDB hands what it joins with to Arrow, which has no way to take such large numbers.
-            large = column.type().is_uint64() and new != VALUE
-            made[new] = column.cast("decimal(20, 0)") if large else column
+            if kind.is_uint64() and new != VALUE:
+                column = column.cast("decimal(20, 0)")
+            elif kind.is_boolean():  # PostgreSQL makes 32 bits of it, and no others
+                column = column.cast("int32")
+            made[new] = column
         return self.nw.from_native(native.select(**made))
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:

@@ -20,7 +20,14 @@ class QueryEngine(Protocol):
     frame: Any  # of narwhals; while a path is opened for its types alone, without rows
     # Makes values equal which the engine might take for one another; None if there are none.
     may_equal: Callable[[Any], Any] | None
+    whole_floors: ClassVar[bool]  # whether a number rounded down is a whole number, not a double
     mixes_types: ClassVar[bool]  # whether one column of an answer can hold values of several types
+    rows_back: ClassVar[int]  # that an answer may have, all groups together, before it takes long
+    counts_apart: ClassVar[bool]  # whether a count of all rows goes better by a query of its own
+    own_nan: ClassVar[bool]  # whether `present` has to say what a missing number is
+
+    def present(self, rows: Any, name: str) -> Any:
+        """Rows that have a value in a column; nan is none."""
 
     def rows(self, columns: dict[str, str]) -> Any:
         """Some columns under new names, as a narwhals frame; text compares as text, letter by
@@ -31,6 +38,9 @@ class QueryEngine(Protocol):
         """A small narwhals frame in the same engine, with the types of those columns of `rows`
         that have its names.
         """
+
+    def doubles(self, rows: Any, name: str) -> Any:
+        """Rows with the decimals of a column as doubles, whatever their size."""
 
     def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
         """Rows with dates and times as whole numbers since 1970 in `name`, and their unit: D, s, ms
@@ -64,7 +74,17 @@ class NarwhalsQuery:
     may_equal: Callable[[Any], Any] | None = None
     objects: ClassVar[bool] = False  # one that cannot be compared would stop the query
     nanoseconds: ClassVar[bool] = False
+    whole_floors: ClassVar[bool] = False
     mixes_types: ClassVar[bool] = False
+    rows_back: ClassVar[int] = 2**20
+    counts_apart: ClassVar[bool] = False
+    own_nan: ClassVar[bool] = False
+
+    def present(self, rows: Any, name: str) -> Any:
+        return rows.filter(~self.nw.col(name).is_null())
+
+    def doubles(self, rows: Any, name: str) -> Any:
+        return rows.with_columns(self.nw.col(name).cast(self.nw.Float64))
 
     def sample(self, rows: Any, name: str) -> Array | None:
         return None
