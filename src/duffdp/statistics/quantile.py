@@ -103,9 +103,7 @@ class Quantile:
         begin, end, total, last, left, value, equal, upto = (_many if many else _one)(
             ranks, domain.size
         )
-        outside, most = (
-            (left.tolist(), upto[end].tolist()) if many else ([left], [int(upto[end])])
-        )
+        outside, most = (left.tolist(), upto[end].tolist()) if many else ([left], [int(upto[end])])
         floor = [
             self._floor(near, domain, upper) if out else 0
             for near, upper, out in zip(ranks, most, outside, strict=True)
