@@ -138,7 +138,7 @@ WRONG = [
         "weight = 2",
         'unit = "nobody"',
         4,
-        "release 1 of the plan (age): there is no column 'nobody'",
+        "plan (age): there is no column 'nobody'",
     ),
     ("weight = 2", "categories = [1, 2]", 2, "categories"),
     ("epsilon = 1.0", "", 2, "'epsilon'"),
