@@ -25,7 +25,7 @@ VISITS = pl.DataFrame(
         "patient": [i // 2 for i in range(1500)],
         "age": [*range(20, 60), *range(30, 70)] * 5 + [*range(40, 80)] * 5 + [0] * 900,
         "cost": [100.0 + i for i in range(1500)],
-        "stay": [i % 30 for i in range(1500)],
+        "stay": [i * i % 31 for i in range(1500)],
         "kind": ["day", "night", "day"] * 500,
     }
 )
