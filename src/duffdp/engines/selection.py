@@ -14,6 +14,7 @@ import numpy as np
 
 from duffdp.domain import Categories
 from duffdp.errors import DuffError
+from duffdp.parameters import Groups
 
 LIBRARIES = {
     "pandas",
@@ -40,6 +41,29 @@ class Selection(NamedTuple):
     contributions: int = 1
     pair: tuple[str, str] | None = None  # in the place of `column`, where records are pairs
     values: tuple[str, ...] = ()  # the columns that hold what is summarised: `column`, or `pair`
+    margin: tuple[str, ...] | None = None  # of `by`, those that tell groups apart; None: all
+
+    @property
+    def groups(self) -> Groups:
+        """The groups that are answered: those of the keys, or what they make up in a margin."""
+        return Groups(self.by, self.keys) if self.margin is None else self._in_margin()[0]
+
+    @property
+    def within(self) -> Groups | None:
+        """The groups that make up a margin."""
+        return None if self.margin is None else Groups(self.by, self.keys)
+
+    @property
+    def places(self) -> list[int]:
+        """For each key the position of its group."""
+        return list(range(len(self.keys))) if self.margin is None else self._in_margin()[1]
+
+    def _in_margin(self) -> tuple[Groups, list[int]]:
+        kept = [self.by.index(name) for name in self.margin or ()]
+        parts = [tuple(key[at] for at in kept) for key in self.keys]
+        place = {part: at for at, part in enumerate(dict.fromkeys(parts))}
+        keys = tuple(place) if kept else ()
+        return Groups(self.margin or (), keys), [place[part] for part in parts]
 
 
 @cache
@@ -72,6 +96,7 @@ def select(
     unit: Any,
     contributions: int = 1,
     pair: tuple[str, str] | None = None,
+    margin: Any = None,
 ) -> Selection:
     """Check how rows are chosen and grouped, without looking at them."""
     if column is not None and not isinstance(column, str):
@@ -95,6 +120,11 @@ def select(
                 "keys are given without by. Pass the columns of the groups as well, for example "
                 'by="region".'
             )
+        if margin is not None:
+            raise DuffError(
+                "margin is given without by. Pass the columns of the groups as well, for example "
+                'by=["region", "sex"] and margin=["region"].'
+            )
         return selection
     names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
     if (
@@ -117,7 +147,22 @@ def select(
             "by needs keys, the public list of groups: it must not come from the data. Pass for "
             'example keys=["north", "south"].'
         )
-    return selection._replace(by=names, keys=_keys(names, keys))
+    left = _margin(names, margin)
+    return selection._replace(by=names, keys=_keys(names, keys), margin=left)
+
+
+def _margin(by: tuple[str, ...], margin: Any) -> tuple[str, ...] | None:
+    """The columns of a margin, in the order of `by`; None if it has all of them."""
+    if margin is None:
+        return None
+    names = [margin] if isinstance(margin, str) else margin
+    if not isinstance(names, list | tuple) or not all(name in by for name in names):
+        raise DuffError(
+            f"margin must be some of the columns of by, {', '.join(by)}, got {margin!r:.60}. Pass "
+            "for example margin=[], which is all groups together."
+        )
+    left = tuple(name for name in by if name in names)
+    return None if left == by else left
 
 
 def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:

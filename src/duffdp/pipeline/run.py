@@ -17,9 +17,10 @@ from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
+from duffdp.pipeline.answer import released
 from duffdp.pipeline.ask import EVERYTHING, Ask, settled
 from duffdp.pipeline.draw import draw
-from duffdp.pipeline.outcome import Release, released
+from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.statistics.entry import Finish
@@ -94,10 +95,11 @@ class Prepared:
             unit=made.unit,
             domain=table.domain,
             column=selection.column,
-            by=selection.by,
-            keys=selection.keys,
+            by=selection.groups.by,
+            keys=selection.groups.keys,
             secure=source.secure,
             interval=made.interval,
+            within=selection.within,
         )
         return cls(made, finish, facts, table, source)
 

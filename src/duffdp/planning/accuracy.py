@@ -10,6 +10,7 @@ import numpy as np
 
 from duffdp.errors import DuffError
 from duffdp.parameters import read_number
+from duffdp.pipeline.columnar import Readable, as_html_table
 from duffdp.planning.question import (
     NOT_PRIVATE,
     SYNTHETIC,
@@ -82,6 +83,16 @@ class Preview:
             half, most = (self.error_within(name, share) for share in (0.5, 0.95))
             lines.append(f"{name:<28}{self.expected_error(name):>12.4g}{half:>13.4g}{most:>13.4g}")
         return "\n".join([*lines, NOT_PRIVATE if self.not_private else SYNTHETIC])
+
+    def _repr_html_(self) -> str:
+        header = ["", "mean error", "half within", "95 % within"]
+        rows = []
+        for name in self.mechanisms:
+            within = (self.error_within(name, share) for share in (0.5, 0.95))
+            rows.append([name, *map("{:.4g}".format, (self.expected_error(name), *within))])
+        note = NOT_PRIVATE if self.not_private else SYNTHETIC
+        told = f"{self.statistic}, epsilon {self.epsilon:g}. {note}"
+        return as_html_table(Readable(header, rows, told, text_columns=1))
 
 
 def preview(
