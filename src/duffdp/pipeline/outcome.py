@@ -5,16 +5,16 @@ from __future__ import annotations
 import datetime as dt
 import json
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
-from duffdp.domain import Grid, PublicSet
+from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
 from duffdp.ledger.charge import Result
 from duffdp.parameters import Covers
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.recipe import Recipe
+from duffdp.pipeline.released_values import reader, whole_range
 from duffdp.privacy import Loss, PrivacyUnit
 from duffdp.statistics.entry import Column, Finish, NumberKind
 from duffdp.statistics.registry import REGISTRY, entry
@@ -152,11 +152,9 @@ class Release:
         """For each group, whether its interval is all that could come out: there were too few
         records to tell more.
         """
-        domain = self.domain
-        if self.facts.interval is None or self.columns[0].kind != "candidate":
+        if self.facts.interval is None:
             return [False for _ in self.cells]
-        assert isinstance(domain, Grid)
-        whole = tuple(domain.value(place) for place in (0, domain.size - 1))
+        whole = whole_range(self.columns[0], self.domain)
         return [row[1:] == whole for row in self.cells]
 
     @property
@@ -346,8 +344,7 @@ def released(
     if finish is None:
         values = []
         for column, numbers in zip(columns, zip(*result.numbers, strict=True), strict=True):
-            read = domain.value if column.kind == "candidate" else partial(max, 0)
-            values.append(list(map(read, numbers)))
+            values.append(list(map(reader(column, domain), numbers)))
     else:
         made = [finish.values(domain, numbers) for numbers in result.numbers]
         values = list(map(list, zip(*made, strict=True)))
