@@ -17,7 +17,7 @@ from duffdp.pipeline.ask import settled
 from duffdp.pipeline.recipe import recipe
 from duffdp.planning.baselines import baselines_of
 from duffdp.statistics import Median
-from duffdp.statistics.registry import entries, entry
+from duffdp.statistics.registry import entry
 
 AGES = np.random.default_rng(2).integers(18, 80, 200)
 EXACT = {"bounds": (0, 120)}
