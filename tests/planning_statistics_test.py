@@ -19,6 +19,7 @@ from duffdp.mechanisms import Geometric, Staircase
 from duffdp.pipeline.ask import Ask, settled
 from duffdp.planning.noise import LISTED, geometric_quantile
 from duffdp.planning.outcomes import evenly_spread
+from duffdp.statistics.cell_entries import projected
 from duffdp.statistics.registry import entries, entry
 
 RECORDS = np.array([0, 1, 1, 2, 3, 3, 3, 5, 6])
@@ -248,6 +249,23 @@ def test_bins_have_the_errors_of_the_law(epsilon):
                 abs(max(x, least) - count) * noisy.probability(count, x) for x in range(-90, 90)
             )
             assert found.expected_error("best", output) == pytest.approx(mean, rel=1e-9)
+
+
+def test_bins_that_add_up_depend_on_each_other():
+    """In the mean over all noise of three bins; a bin by itself would err otherwise."""
+    noisy, counts = Geometric(1.0), (3, 4, 2)
+    around = [[(x, noisy.probability(c, x)) for x in range(c - 16, c + 17)] for c in counts]
+    mean = np.zeros(3)
+    for outcome in itertools.product(*around):
+        found = projected([x for x, _ in outcome])
+        mean += np.abs(np.subtract(found, counts)) * math.prod(chance for _, chance in outcome)
+    together, alone = (seen("histogram", adds_up=adds_up) for adds_up in (True, False))
+    found, other = (
+        [each.expected_error("best", output) for output in each.outputs]
+        for each in (together, alone)
+    )
+    assert found == pytest.approx(mean.tolist(), rel=5e-3)
+    assert other != pytest.approx(mean.tolist(), rel=1e-2)
 
 
 @pytest.mark.parametrize("epsilon", [1.0, 3.0])
@@ -558,6 +576,20 @@ def test_bad_wishes(wish, text):
 def test_records_that_do_not_fit(data, given, text):
     with pytest.raises(DuffError, match=text):
         preview(data, epsilon=1.0, **given)
+
+
+@pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
+def test_errors_of_any_size(scale):
+    """The same in other units, where candidates are few and where they are many."""
+    for more in ({"step": scale}, {}):
+        given = {"bounds": (0.0, 6 * scale), "statistic": "iqr", "epsilon": 2.0, **more}
+        found = preview(RECORDS * scale, **given)
+        one = preview(
+            RECORDS * 1.0, **{**given, "bounds": (0.0, 6.0)} | ({"step": 1.0} if more else {})
+        )
+        for t in (0, 0.5, 1, 2, 1e15):
+            assert found.tail("best", t * scale) == pytest.approx(one.tail("best", t), abs=1e-9)
+        assert found.expected_error("best") == pytest.approx(one.expected_error("best") * scale)
 
 
 def test_points_are_spread_as_the_noise_is():

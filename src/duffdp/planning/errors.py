@@ -16,6 +16,8 @@ from duffdp.statistics.entry import Column
 PIECES = 16  # of a run, between which what is released of a candidate is a straight line
 MOST_PIECES = 2**10
 DIGITS = 12  # of an error
+SLACK = 1e-12  # what rounding may do to an error, as a share of the numbers
+LEAST_STEP = 1e-300  # between candidates that doubles do not tell apart
 NEGLIGIBLE = 1e-15  # what a run weighs that is left out
 
 
@@ -68,14 +70,19 @@ class CandidateErrors:
         ]
         self._count = cuts[1] - cuts[0]
         self._mass = mass[run] * (self._count / count[run])
-        self._first = np.array([position(i) - target for i in cuts[0].tolist()])
-        self._last, longer = self._first.copy(), self._count > 1
-        self._last[longer] = [position(i) - target for i in (cuts[1] - 1)[longer].tolist()]
+        first = np.array([position(i) for i in cuts[0].tolist()])
+        last, longer = first.copy(), self._count > 1
+        last[longer] = [position(i) for i in (cuts[1] - 1)[longer].tolist()]
+        self._slack = SLACK * max(abs(target), float(np.abs(last).max()))
+        self._first, self._last = first - target, last - target
+        # What lies between two candidates of a piece; anything where there is but one.
+        self._step = np.where(longer, (last - first) / np.maximum(self._count - 1, 1), 1.0)
+        self._step[self._step <= 0] = LEAST_STEP
 
     def expected_error(self) -> float:
-        first, last, count = self._first, self._last, self._count
-        step = self._step()
-        below = np.clip(np.ceil(-first / step), 0, count)
+        first, last, count, step = self._first, self._last, self._count, self._step
+        with np.errstate(over="ignore"):
+            below = np.clip(np.ceil(-first / step), 0, count)
         above = count - below
         # Two arithmetic series, one on either side of the truth.
         sums = below * (-first) - step * below * (below - 1) / 2
@@ -83,16 +90,11 @@ class CandidateErrors:
         return float(self._mass @ (sums / count))
 
     def tail(self, t: float) -> float:
-        step = self._step()
-        slack = 1e-9
-        low = np.clip(np.ceil((-t - self._first) / step - slack), 0, self._count)
-        high = np.clip(np.floor((t - self._first) / step + slack) + 1, 0, self._count)
+        reach = t + self._slack
+        with np.errstate(over="ignore"):
+            low = np.clip(np.ceil((-reach - self._first) / self._step), 0, self._count)
+            high = np.clip(np.floor((reach - self._first) / self._step) + 1, 0, self._count)
         return float(self._mass @ (1 - np.maximum(high - low, 0) / self._count))
-
-    def _step(self) -> Floats:
-        """What lies between two candidates of a piece; anything where there is but one."""
-        apart = (self._last - self._first) / np.maximum(self._count - 1, 1)
-        return np.where(apart > 0, apart, 1e-300)
 
 
 class PointErrors:
