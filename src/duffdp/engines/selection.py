@@ -41,29 +41,9 @@ class Selection(NamedTuple):
     contributions: int = 1
     pair: tuple[str, str] | None = None  # in the place of `column`, where records are pairs
     values: tuple[str, ...] = ()  # the columns that hold what is summarised: `column`, or `pair`
-    margin: tuple[str, ...] | None = None  # of `by`, those that tell groups apart; None: all
-
-    @property
-    def groups(self) -> Groups:
-        """The groups that are answered: those of the keys, or what they make up in a margin."""
-        return Groups(self.by, self.keys) if self.margin is None else self._in_margin()[0]
-
-    @property
-    def within(self) -> Groups | None:
-        """The groups that make up a margin."""
-        return None if self.margin is None else Groups(self.by, self.keys)
-
-    @property
-    def places(self) -> list[int]:
-        """For each key the position of its group."""
-        return list(range(len(self.keys))) if self.margin is None else self._in_margin()[1]
-
-    def _in_margin(self) -> tuple[Groups, list[int]]:
-        kept = [self.by.index(name) for name in self.margin or ()]
-        parts = [tuple(key[at] for at in kept) for key in self.keys]
-        place = {part: at for at, part in enumerate(dict.fromkeys(parts))}
-        keys = tuple(place) if kept else ()
-        return Groups(self.margin or (), keys), [place[part] for part in parts]
+    groups: Groups = Groups((), ())  # that are answered: the keys, or what they make in a margin
+    within: Groups | None = None  # the groups that make up a margin
+    places: tuple[int, ...] = ()  # for each key, which of `groups` it belongs to
 
 
 @cache
@@ -147,22 +127,38 @@ def select(
             "by needs keys, the public list of groups: it must not come from the data. Pass for "
             'example keys=["north", "south"].'
         )
-    left = _margin(names, margin)
-    return selection._replace(by=names, keys=_keys(names, keys), margin=left)
+    left, every = _margin(names, margin), Groups(names, _keys(names, keys))
+    groups, places = in_margin(every, left)
+    within = None if left == names else every
+    return selection._replace(
+        by=names, keys=every.keys, groups=groups, within=within, places=places
+    )
 
 
-def _margin(by: tuple[str, ...], margin: Any) -> tuple[str, ...] | None:
-    """The columns of a margin, in the order of `by`; None if it has all of them."""
+def in_margin(every: Groups, margin: tuple[str, ...]) -> tuple[Groups, tuple[int, ...]]:
+    """The groups that keys make up where some of their columns tell them apart, and for each key
+    the position of its group.
+    """
+    if margin == every.by:
+        return every, tuple(range(len(every.keys)))
+    kept = [every.by.index(name) for name in margin]
+    parts = [tuple(key[at] for at in kept) for key in every.keys]
+    place = {part: at for at, part in enumerate(dict.fromkeys(parts))}
+    groups = Groups(margin, tuple(place) if kept else ())
+    return groups, tuple(place[part] for part in parts)
+
+
+def _margin(by: tuple[str, ...], margin: Any) -> tuple[str, ...]:
+    """The columns of a margin, in the order of `by`: all of them if none are given."""
     if margin is None:
-        return None
+        return by
     names = [margin] if isinstance(margin, str) else margin
     if not isinstance(names, list | tuple) or not all(name in by for name in names):
         raise DuffError(
             f"margin must be some of the columns of by, {', '.join(by)}, got {margin!r:.60}. Pass "
             "for example margin=[], which is all groups together."
         )
-    left = tuple(name for name in by if name in names)
-    return None if left == by else left
+    return tuple(name for name in by if name in names)
 
 
 def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:

@@ -1,32 +1,32 @@
-"""From drawn numbers to a release."""
+"""From drawn numbers to what is released."""
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 from typing import Any
 
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Result
-from duffdp.pipeline.outcome import Release, beside
 from duffdp.pipeline.recipe import Recipe
-from duffdp.statistics.entry import Finish
-from duffdp.version import __version__
+from duffdp.statistics.entry import Column, Finish
+
+Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
 
 
-def released(
+def answer(
     recipe: Recipe, finish: Finish | None, facts: Facts, result: Result, data: Any
-) -> Release:
-    """The release of drawn numbers: candidates as values, in the shape of the statistic or as a
-    frame like the data.
+) -> tuple[Any, tuple[Column, ...], Cells]:
+    """The value of drawn numbers, in the shape of the statistic or as a frame like the data; its
+    columns; and its cells.
     """
     domain: Any = facts.domain
     columns = recipe.columns if finish is None else finish.columns(domain)
     names = beside(columns, facts.by)
     if finish is None:
-        values = []
-        for column, numbers in zip(columns, zip(*result.numbers, strict=True), strict=True):
-            read = domain.value if column.kind == "candidate" else partial(max, 0)
-            values.append(list(map(read, numbers)))
+        readers = [reader(column, domain) for column in columns]
+        each = zip(readers, zip(*result.numbers, strict=True), strict=True)
+        values = [list(map(read, numbers)) for read, numbers in each]
     else:
         made = [finish.values(domain, numbers) for numbers in result.numbers]
         values = list(map(list, zip(*made, strict=True)))
@@ -38,4 +38,23 @@ def released(
         value = dict(zip((column.name for column in columns), cells[0], strict=True))
     else:
         value = list(cells[0]) if recipe.entry.shape == "list" else cells[0][0]
-    return Release(value, facts, columns, cells, result.time, __version__)
+    return value, columns, cells
+
+
+def beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
+    """The names of value columns in a frame that has key columns as well; some engines do not tell
+    upper from lower case.
+    """
+    names, taken = [], {name.casefold() for name in by}
+    for column in columns:
+        name = column.name
+        while name.casefold() in taken:
+            name += "_value"
+        names.append(name)
+        taken.add(name.casefold())
+    return names
+
+
+def reader(column: Column, domain: Any) -> Callable[[int], Any]:
+    """What is released of a drawn number, where nothing else is made of it."""
+    return domain.value if column.kind == "candidate" else partial(max, 0)

@@ -12,13 +12,12 @@ from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
 from duffdp.parameters import Covers
 from duffdp.pipeline.accuracy import distance_bound
+from duffdp.pipeline.answer import Cells, beside
 from duffdp.pipeline.chart import Points, draw_points, new_axes
 from duffdp.pipeline.columnar import Columnar, Readable, as_text, with_ends
 from duffdp.privacy import Loss, PrivacyUnit
 from duffdp.statistics.entry import Column, NumberKind
 from duffdp.statistics.registry import REGISTRY, entry
-
-Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -150,11 +149,9 @@ class Release(Columnar):
         """For each group, whether its interval is all that could come out: there were too few
         records to tell more.
         """
-        domain = self.domain
-        if self.facts.interval is None or self.columns[0].kind != "candidate":
+        if self.facts.interval is None:
             return [False for _ in self.cells]
-        assert isinstance(domain, Grid)
-        whole = tuple(domain.value(place) for place in (0, domain.size - 1))
+        whole = whole_range(self.columns[0], self.domain)
         return [row[1:] == whole for row in self.cells]
 
     @property
@@ -363,18 +360,12 @@ class Release(Columnar):
         return json.dumps(self.to_dict())
 
 
-def beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
-    """The names of value columns in a frame that has key columns as well; some engines do not tell
-    upper from lower case.
-    """
-    names, taken = [], {name.casefold() for name in by}
-    for column in columns:
-        name = column.name
-        while name.casefold() in taken:
-            name += "_value"
-        names.append(name)
-        taken.add(name.casefold())
-    return names
+def whole_range(column: Column, domain: PublicSet) -> tuple[Any, Any] | None:
+    """The ends of an interval that says nothing; None if there are no such ends."""
+    if column.kind != "candidate":
+        return None
+    assert isinstance(domain, Grid)
+    return domain.value(0), domain.value(domain.size - 1)
 
 
 def _from_json(item: Any, column: NumberKind, kind: str) -> Any:

@@ -18,7 +18,7 @@ from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.run import Prepared, ledger_of, make_releases
 from duffdp.pipeline.text_values import with_values
 from duffdp.pipeline.toml import read_toml, refuse_unknown
-from duffdp.statistics.registry import entries, entry
+from duffdp.statistics.registry import check_parameter_names, entry
 
 SHARED = ("unit", "contributions", "mechanism")
 WORDS = (
@@ -228,12 +228,7 @@ def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction)
         words = tuple(word for word in words if word != "column")
         if not {"x", "y"} <= set(given):
             raise DuffError(f"{known.name} needs x and y, the names of two columns.")
-    for name, owners in _parameters().items():
-        if (name in given) != (name in known.read) and name not in known.optional:
-            raise DuffError(
-                f"{name} goes with {', '.join(owners)} and with no other statistic, got "
-                f"{f'it for {known.name}' if name in given else f'{known.name} without it'}."
-            )
+    check_parameter_names(known, given)
     refuse_unknown(given, ("statistic", "weight", *known.read, *words), known.name)
     if not isinstance(given.get("name", ""), str):
         raise DuffError(f"name must be a text, got {given['name']!r}.")
@@ -243,12 +238,3 @@ def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction)
         options["mechanism"] = known.choices[0]  # what is for all releases is not for this one
     options |= {name: given[name] for name in words if name in given}
     return Ask(statistic=statistic, epsilon=epsilon, parameters=parameters, **options)
-
-
-def _parameters() -> dict[str, list[str]]:
-    """The parameters of all statistics, each with those that take it."""
-    found: dict[str, list[str]] = {}
-    for known in entries():
-        for name in known.read:
-            found.setdefault(name, []).append(known.name)
-    return found

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from duffdp.engines.selection import Selection
+from duffdp.engines.selection import in_margin
 from duffdp.errors import DuffError
 from duffdp.facts import as_json
 from duffdp.parameters import Groups
@@ -20,6 +20,7 @@ from duffdp.privacy import PrivacyUnit
 COUNT, TOO_SMALL = "count", "too_small"
 ALL = "all"  # in the place of a key, where all of its column are taken together
 Row = tuple[Any, ...]
+Level = tuple[Groups, tuple[int, ...]]  # groups, and to which of them each key belongs
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,16 +39,16 @@ class Measure:
         """Whether its columns are a value and the ends of an interval."""
         return self.release.facts.interval is not None
 
-    def rows(self, levels: Sequence[Selection]) -> list[Row]:
+    def rows(self, levels: Sequence[Level]) -> list[Row]:
         """Its numbers for the groups of all levels; numbers that add up do, ends of intervals do
         not.
         """
         rows = list(self.release.cells)
         if self.margins:
             return rows + [row for release in self.margins for row in release.cells]
-        for level in levels[1:]:
+        for _, places in levels[1:]:
             parts: dict[int, list[Row]] = {}
-            for place, row in zip(level.places, self.release.cells, strict=True):
+            for place, row in zip(places, self.release.cells, strict=True):
                 parts.setdefault(place, []).append(row)
             for place in sorted(parts):
                 sums = tuple(map(sum, zip(*parts[place], strict=True)))
@@ -298,16 +299,14 @@ class Table(Columnar):
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"{groups}epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
 
-    def _levels(self) -> list[Selection]:
+    def _levels(self) -> list[Level]:
         """The groups of the table, and those of its margins."""
-        whole = Selection(by=self.by, keys=self.keys)
-        return [whole, *(whole._replace(margin=margin) for margin in self.margins)]
+        return [in_margin(self.groups, left) for left in (self.by, *self.margins)]
 
     def _keys(self) -> list[Row]:
         """The keys of all rows; None for what a margin takes together."""
         rows: list[Row] = []
-        for level in self._levels():
-            by, keys = level.groups
+        for (by, keys), _ in self._levels():
             for key in keys or ((),):
                 known = dict(zip(by, key, strict=True))
                 rows.append(tuple(known.get(name) for name in self.by))

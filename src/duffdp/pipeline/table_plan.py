@@ -23,8 +23,8 @@ from duffdp.parameters import (
     share_text,
 )
 from duffdp.pipeline.accuracy import count_bound
+from duffdp.pipeline.answer import beside
 from duffdp.pipeline.ask import Checked
-from duffdp.pipeline.outcome import beside
 from duffdp.pipeline.plan import Cost, Plan
 from duffdp.pipeline.table import COUNT, TOO_SMALL, Measure, Table, margin_name
 from duffdp.pipeline.toml import read_table_toml, refuse_unknown

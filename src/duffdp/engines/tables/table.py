@@ -50,19 +50,20 @@ def column_types(path: str, columns: list[str]) -> dict[str, Any]:
     return {name: schema[name] for name in columns if name in schema}
 
 
-def read_column(path: str, column: str, kind: str) -> Any:
-    """All records of one column as an array: not private, for planning with public records."""
-    named = open_path(path, [column], values=(column,), kind=kind)
+def read_columns(path: str, columns: list[str], kind: str) -> list[Any]:
+    """All records of some columns as arrays: not private, for planning with public records."""
+    named = open_path(path, columns, values=tuple(columns), kind=kind)
     try:
         relation = named.rows()
     except Exception as error:
         raise unreadable(named.name, error) from None
-    if column not in relation.columns:
-        raise _no_column(column, relation.columns)
-    frame = narwhals().from_native(relation).select(column).collect()
+    for column in columns:
+        if column not in relation.columns:
+            raise _no_column(column, relation.columns)
+    frame = narwhals().from_native(relation).select(*columns).collect()
     if named.close is not None:
         named.close()
-    return frame.get_column(column).to_numpy()
+    return [frame.get_column(column).to_numpy() for column in columns]
 
 
 def _no_column(name: str, known: list[str]) -> UnsupportedData:
@@ -178,7 +179,7 @@ class Table:
 
     def _sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
         nw, domain, adapter = self._nw, self.domain, self._adapter
-        _, by, _, unit, most, pair, values, _ = self._selection
+        _, by, _, unit, most, pair, values, *_ = self._selection
         if self._eager:
             memory = MemoryRows(adapter, values[0], by, self._keys, unit, most)
             if pair is not None:
