@@ -50,7 +50,7 @@ ONE_PERSON = f"{NEIGHBOURS}::test_one_person_with_all_their_rows_through_the_ver
 ENDS, INTERVALS = "tests/interval_end_test.py", "tests/interval_test.py"
 SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
-PAIRS = "tests/dominating_pairs_test.py"
+DOMINATING = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
 
@@ -61,7 +61,8 @@ PATHS = f"{SPREAD}::test_no_path_of_draws_loses_more_than_epsilon"
 IQR = f"{SPREAD}::test_iqr_is_what_a_search_reaches"
 VARIANCE = f"{SPREAD}::test_variance_by_its_definition"
 ONE_MORE = f"{SPREAD}::test_one_record_moves_a_distance_by_at_most_one"
-OUTSIDE = f"{SPREAD}::test_how_many_records_lie_outside_of_each_interval"
+ENCLOSURE = "tests/enclosure_test.py"
+SCORES = f"{ENCLOSURE}::test_the_score_of_every_interval"
 LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
 
 MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
@@ -123,8 +124,8 @@ MUTANTS = (
     Mutant(
         "spread: more shares than there are",
         "statistics/registry.py",
-        "Fraction(1, 4), Fraction(7, 10)",
-        "Fraction(1, 4), Fraction(8, 10)",
+        "Fraction(1, 12), Fraction(1, 4), Fraction(2, 3)",
+        "Fraction(1, 12), Fraction(1, 4), Fraction(3, 4)",
         (SHARES,),
     ),
     Mutant(
@@ -142,11 +143,32 @@ MUTANTS = (
         (LEVEL_SUMS,),
     ),
     Mutant(
+        "spread: an interval counts records more than once",
+        "statistics/enclosure.py",
+        "unit: ClassVar[Fraction] = Fraction(1, FINENESS)",
+        "unit: ClassVar[Fraction] = Fraction(2, FINENESS)",
+        (PATHS, f"{ENCLOSURE}::test_an_interval_costs_its_epsilon"),
+    ),
+    Mutant(
+        "spread: intervals that need no look are too many",
+        "statistics/enclosure.py",
+        "parts * (apart - 2) > cells * top",
+        "parts * (apart + 2) > cells * top",
+        (SCORES,),
+    ),
+    Mutant(
+        "spread: few records are enclosed by chance",
+        "statistics/enclosure.py",
+        "MARGIN, TRUSTED = 3, 0.7",
+        "MARGIN, TRUSTED = 0, 1.2",
+        (ENCLOSURE,),
+    ),
+    Mutant(
         "spread: records outside are counted on one side",
         "statistics/enclosure.py",
         "outside += above[",
         "outside += 0 * above[",
-        (OUTSIDE,),
+        (SCORES,),
     ),
     Mutant(
         "spread: an iqr at the full rate",
@@ -299,7 +321,7 @@ MUTANTS = (
     ),
     Mutant(
         "a lattice with strides a tenth too long",
-        "mechanisms/lattice.py",
+        "mechanisms/mechanism.py",
         "period=self._epsilon, slope=rate",
         "period=self._epsilon * 11 / 10, slope=rate",
         (ONE_ROW,),
@@ -313,9 +335,9 @@ MUTANTS = (
     ),
     Mutant(
         "a lattice for distances that are no whole numbers",
-        "mechanisms/lattice.py",
-        "if steps.unit != 1 or steps.rate.numerator != 1:",
-        "if steps.rate.numerator != 1:",
+        "mechanisms/mechanism.py",
+        "if self.on_lattice and (steps.unit != 1 or steps.rate.numerator != 1):",
+        "if self.on_lattice and steps.rate.numerator != 1:",
         ("tests/lattice_test.py::test_what_is_no_lattice_is_refused",),
     ),
     Mutant(
@@ -337,7 +359,7 @@ MUTANTS = (
         "mechanisms/lattice.py",
         'loss_family = "geometric"',
         'loss_family = "laplace"',
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "a distance bound that puts all candidates on one lattice",
@@ -351,14 +373,14 @@ MUTANTS = (
         "mechanisms/permute_and_flip.py",
         'loss_family = "laplace"',
         'loss_family = "bounded-range"',
-        (PAIRS, f"{NEIGHBOURS}::test_what_is_called_bounded_is_bounded"),
+        (DOMINATING, f"{NEIGHBOURS}::test_what_is_called_bounded_is_bounded"),
     ),
     Mutant(
         "geometric noise is called Laplace noise",
         "mechanisms/geometric.py",
         'ClassVar[LossFamily] = "geometric"',
         'ClassVar[LossFamily] = "laplace"',
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "joint quantiles are called pure",
@@ -372,21 +394,21 @@ MUTANTS = (
         "pipeline/recipe.py",
         "Counter((made.loss_family, part.share) for part, made in drawing)",
         "Counter((drawing[-1][1].loss_family, part.share) for part, made in drawing)",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "a count of rows is called one of people with several",
         "pipeline/recipe.py",
         "many, contributions)\n        for (family",
         "many, contributions + 1)\n        for (family",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "draws of a part that cost a share of what they do",
         "pipeline/recipe.py",
         "share * many * total, many, contributions",
         "share * many * total, 2 * many, contributions",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "a bounded range is counted at a sixteenth",
@@ -435,21 +457,21 @@ MUTANTS = (
         "ledger/dominating_pairs.py",
         "np.expm1((at - epsilon) / 2) ** 2 / -np.expm1(-epsilon)",
         "np.expm1((at - epsilon) / 2) ** 2",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "geometric noise on one step too many",
         "ledger/dominating_pairs.py",
         "steps = contributions if",
         "steps = contributions + 1 if",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "what is only pure is taken for geometric noise for many rows",
         "ledger/dominating_pairs.py",
         'contributions if family == "geometric" else 1',
         "contributions",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "earlier charges are all called bounded",
@@ -587,8 +609,8 @@ MUTANTS = (
     Mutant(
         "rows without a value that do not count",
         "engines/tables/lazy_rows.py",
-        "(PERSON,) if rows_count else (VALUE, PERSON)",
-        "(VALUE, PERSON)",
+        "(PERSON,) if rows_count else (VALUE, OTHER, PERSON)",
+        "(VALUE, OTHER, PERSON)",
         ("tests/cells_test.py::test_rows_without_a_value_count",),
     ),
     Mutant(
@@ -763,22 +785,22 @@ MUTANTS = (
     Mutant(
         "soft counts whose noise is for one number alone",
         "statistics/soft_counts.py",
-        "        return domain.size - 1\n",
-        "        return (domain.size - 1) // 2\n",
+        "return self.levels(domain).top\n",
+        "return self.levels(domain).top // 2\n",
         (ONE_ROW,),
     ),
     Mutant(
         "soft counts that forget the distance from the upper bound",
         "statistics/soft_counts.py",
-        "return indices, count * (domain.size - 1) - indices",
-        "return indices, count * (domain.size - 1)",
+        "return found.levels, found.records * levels.top - found.levels",
+        "return found.levels, found.records * levels.top",
         (ONE_ROW,),
     ),
     Mutant(
         "a clipped mean whose shares exceed epsilon",
         "statistics/clipped_mean.py",
-        "Fraction(1, 10), Fraction(1, 10), Fraction(1, 5), Fraction(3, 5)",
-        "Fraction(1, 10), Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)",
+        "Fraction(1, 20), Fraction(1, 5), Fraction(1, 20), Fraction(7, 10)",
+        "Fraction(1, 20), Fraction(1, 5), Fraction(1, 20), Fraction(8, 10)",
         (SHARES,),
     ),
     Mutant(
@@ -798,15 +820,29 @@ MUTANTS = (
     Mutant(
         "a clipped sum whose noise is for the nearer end",
         "statistics/clipped_mean.py",
-        "return max(self._centre - first, last - self._centre)",
-        "return max(1, min(self._centre - first, last - self._centre))",
+        "return max(self.centre - self.ends[0], self.ends[1] - self.centre)",
+        "return max(1, min(self.centre - self.ends[0], self.ends[1] - self.centre))",
         (CLIPPED,),
     ),
     Mutant(
-        "a radius at twice its rate",
+        "a clipped sum whose records are not clamped",
         "statistics/clipped_mean.py",
-        "    rate = Fraction(1)\n",
-        "    rate = Fraction(2)\n",
+        "        return Levels(*self.ends)\n",
+        "        return Levels(0, domain.size - 1)\n",
+        (CLIPPED,),
+    ),
+    Mutant(
+        "clipped means and spreads of groups are those of other groups",
+        "pipeline/draw.py",
+        "for i, numbers in zip(groups, zip(*columns, strict=True), strict=True):",
+        "for i, numbers in zip(groups[::-1], zip(*columns, strict=True), strict=True):",
+        (f"{ENCLOSURE}::test_groups_that_ask_alike_are_drawn_together",),
+    ),
+    Mutant(
+        "clipped means and spreads: what is unspent does not tell groups apart",
+        "pipeline/draw.py",
+        "alike.setdefault((own, unspent[i]), []).append(i)",
+        "alike.setdefault((own, max(unspent)), []).append(i)",
         (CLIPPED,),
     ),
     Mutant(

@@ -9,7 +9,7 @@ import pytest
 
 from duffdp import Grid
 from duffdp.engines.arrays import Column, column, read, threads
-from duffdp.engines.source import Question
+from duffdp.engines.source import Levels, Question
 
 rng = np.random.default_rng(5)
 ARRAYS = {
@@ -28,7 +28,9 @@ def _answers(array, grid):
     source = Column(read(array), grid)
     ranks = ((Fraction(1, 2), 30), (Fraction(1, 10), 500), (Fraction(1), 3))
     found, total = source.ask(Question(ranks, total=True))
-    return [(near.values.tolist(), near.counts.tolist(), *near[2:]) for near in found], total
+    sums = source.level_sums(Levels.squared(1, grid.size - 2))
+    ranks = [(near.values.tolist(), near.counts.tolist(), *near[2:]) for near in found]
+    return ranks, total, sums
 
 
 @pytest.mark.parametrize("grid", GRIDS, ids=str)

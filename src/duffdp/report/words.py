@@ -223,7 +223,7 @@ def _part(part: MechanismPart) -> str:
     if part.utility is None:
         return said
     if part.utility == "clipped":
-        return f"{said}, each within the radius around the centre"
+        return f"{said}, each clamped to the interval"
     return (
         f"{said}; an answer is the less likely, the larger its distance: "
         f"{_UTILITIES.get(part.utility, part.utility)}"
@@ -236,9 +236,9 @@ def _noise(release: Release) -> str:
     assert isinstance(domain, Grid)
     if release.mechanism.asked == "clipped":
         return (
-            "Records further from a private centre than a private radius count as if they were "
-            "that far: where a heavy tail matters the mean is biased towards the centre, and no "
-            "bound is known that does without the data."
+            "Records outside of a private interval count as its nearest end: where a heavy tail "
+            "matters the mean is biased towards the other records, and no bound is known that does "
+            "without the data."
         )
     if release.statistic.name == "sum":
         moved = Sum().sensitivity(domain)

@@ -43,13 +43,13 @@ class Part:
 
     The statistic has what the mechanism needs, for the sources of all groups: `windows` of a step
     function, `profiles` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
-    `sensitivity` by which one record moves all of them together. It may have `outputs(domain)`,
-    the candidates of its step function where they are not those that records are read on;
-    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn, which
-    may have `expect`, to tell the group beforehand what its `totals` will ask; and
-    `asked(numbers, epsilon)`, whether a group is asked at all, given these numbers and the epsilon
-    of the part. If it is not, its number is -1, and the next part that the group is asked gets
-    that epsilon as well: what is spent is the same. The last part is always asked.
+    `sensitivity` by which one record moves all of them together and, if they are sums over levels,
+    the `levels(domain)`. It may have `outputs(domain)`, the candidates of its step function where
+    they are not those that records are read on; and `given(numbers, domain, epsilon)`, the
+    statistic to ask once a group's numbers of earlier parts are drawn, or None if the group is not
+    asked, by these numbers and the epsilon of the part. If it is not, its number is -1, and the
+    next part that the group is asked gets that epsilon as well: what is spent is the same. The last
+    part is always asked. Groups whose statistics are equal are drawn together.
 
     `on_coarse_domain` is the mechanism in the place of `mechanism` where candidates are few and
     epsilon is not tiny (`mechanisms/registry.py`): public facts.

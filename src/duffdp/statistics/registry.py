@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
 COUNT_SHARE = Fraction(1, 8)
 # What of epsilon goes to the count, the interval and the sums behind a variance.
-CLAMPED_SHARES = Fraction(1, 20), Fraction(1, 4), Fraction(7, 10)
+CLAMPED_SHARES = Fraction(1, 12), Fraction(1, 4), Fraction(2, 3)
 # Up to so many quantiles are drawn together with a size, which is a little more accurate; for more
 # of them it takes too long.
 MOST_WITH_SIZE = 20
