@@ -214,7 +214,8 @@ def _wanted(
             own = {name: columns[name][column] for name in columns if column in columns[name]}
             words = _public_set(one, known, column, own) | one.words
             parameters = {name: words.get(name) for name in known.read}
-            if entry(known.for_parameters(parameters)[0]).has_interval:
+            asked = entry(known.for_parameters(parameters)[0])
+            if asked.has_interval(words.get("mechanism", asked.choices[0])):
                 words = {"interval": interval} | words
             found.append(one._replace(words=words | {"column": column, "name": one.name}))
     return found
@@ -292,7 +293,7 @@ def _margins(by: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 def _adds_up(made: Checked) -> bool:
     """Whether numbers of groups add up to those of all of them: counts and sums."""
     counts = all(column.kind == "count" for column in made.columns)
-    return counts or made.recipe.entry.rises_with_noise
+    return counts or made.recipe.entry.adds_up
 
 
 def _weights(

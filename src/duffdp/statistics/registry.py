@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 from duffdp.errors import DuffError
 from duffdp.parameters import (
     Choice,
-    Interval,
     read_q,
     read_qs,
     read_trim,
@@ -19,8 +18,9 @@ from duffdp.parameters import (
     read_y,
     share_text,
 )
+from duffdp.statistics import no_interval
 from duffdp.statistics.cell_entries import ENTRIES as CELLS
-from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part, exactly
+from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part, ends, exactly
 from duffdp.statistics.graph_entries import ENTRIES as GRAPHS
 
 if TYPE_CHECKING:
@@ -47,15 +47,6 @@ def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
     return (
         Part(signed, "permute-and-flip", (column,), utility="signed", on_coarse_domain="lattice"),
     )
-
-
-def _quantile_interval(
-    q: Fraction, column: str, choice: Choice, wanted: Interval, epsilon: Fraction
-) -> tuple[tuple[Part, ...], Finish]:
-    from duffdp.statistics.interval import around_quantile
-
-    (value,) = _quantile(q, column, choice)
-    return around_quantile(value, q, wanted, epsilon)
 
 
 def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -238,7 +229,8 @@ ENTRIES = (
         name="median",
         summary="A private median of a column, overall or for each group.",
         parts=lambda _, choice: _quantile(Fraction(1, 2), "median", choice),
-        interval=lambda _, *asked: _quantile_interval(Fraction(1, 2), "median", *asked),
+        interval=ends("interval", "around_quantile"),
+        covers_population=True,
         title=lambda _: "Median",
         distance_bound="one",
         baselines="quantile",
@@ -248,7 +240,8 @@ ENTRIES = (
         name="quantile",
         summary="Private quantiles of a column, overall or for each group.",
         parts=lambda given, choice: _quantile(given["q"], "quantile", choice),
-        interval=lambda given, *asked: _quantile_interval(given["q"], "quantile", *asked),
+        interval=ends("interval", "around_quantile"),
+        covers_population=True,
         title=lambda given: f"Quantile {given['q']}",
         read={"q": read_q},
         several=("quantiles", "qs"),
@@ -265,6 +258,8 @@ ENTRIES = (
         shape="list",
         label=lambda column: f"quantile({column})",
         finish=_sorted_quantiles,
+        interval=ends("interval", "around_quantiles"),
+        covers_population=True,
         examples=({"qs": (0.25, 0.75)},),
         exact=exactly("quantiles"),
     ),
@@ -274,6 +269,10 @@ ENTRIES = (
         parts=_mean,
         title=lambda _: "Mean",
         finish=_mean_finish,
+        interval=ends("ratio_interval", "around_ratio"),
+        interval_choices=("best",),
+        covers_population=True,
+        no_interval=no_interval.CLIPPED,
         choices=("best", "clipped", "distance", "duff"),
         distance_bound="mean",
         baselines="mean",
@@ -285,7 +284,8 @@ ENTRIES = (
         parts=_sum,
         title=lambda _: "Sum",
         finish=_sum_finish,
-        rises_with_noise=True,
+        interval=ends("noise_interval", "around_number"),
+        adds_up=True,
         check_domain=_no_dates,
         choices=("best",),
         baselines="sum",
@@ -297,6 +297,7 @@ ENTRIES = (
         parts=_trimmed_mean,
         title=lambda given: f"Mean without {given['trim']} at either end",
         read={"trim": read_trim},
+        no_interval=no_interval.TRIMMED,
         examples=({"trim": 0.25},),
         exact=exactly("trimmed_mean"),
     ),
@@ -306,6 +307,7 @@ ENTRIES = (
         parts=_variance,
         title=lambda _: "Variance",
         finish=lambda _, choice: _clamped(True, choice),
+        no_interval=no_interval.SPREAD,
         check_domain=_no_squares,
         exact=exactly("variance"),
     ),
@@ -315,6 +317,7 @@ ENTRIES = (
         parts=_variance,
         title=lambda _: "Standard deviation",
         finish=lambda _, choice: _clamped(False, choice),
+        no_interval=no_interval.SPREAD,
         exact=exactly("std"),
     ),
     Entry(
@@ -323,6 +326,8 @@ ENTRIES = (
         parts=_iqr,
         title=lambda _: "Interquartile range",
         finish=lambda *_: _iqr_value(),
+        interval=ends("interval", "around_range"),
+        covers_population=True,
         distance_bound="any",
         exact=exactly("iqr"),
     ),
@@ -331,6 +336,7 @@ ENTRIES = (
         summary="A private most common value of a column, overall or for each group.",
         parts=_mode,
         title=lambda _: "Mode",
+        no_interval=no_interval.ORDER,
         outputs="grid or categories",
         distance_bound="any",
         baselines="mode",
@@ -339,10 +345,10 @@ ENTRIES = (
     Entry(
         name="describe",
         summary="A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon "
-        "for "
-        "all.",
+        "for all.",
         parts=_describe,
         title=lambda _: "Summary",
+        interval=ends("interval", "around_summary"),
         shape="dictionary",
         lines="of all",
         choices=("best",),
@@ -358,6 +364,7 @@ ENTRIES = (
         read={"x": read_x, "y": read_y},
         optional=frozenset({"x", "y"}),
         of_pairs=True,
+        no_interval=no_interval.SLOPE,
         check_domain=_slope_outputs,
         exact=exactly("slope"),
     ),
