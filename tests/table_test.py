@@ -64,7 +64,7 @@ def test_the_example(tmp_path):
     assert list(table.releases) == [
         *("count", "age_median", "age_mean", "cost_describe", "stay_quantiles")
     ]
-    assert table.without_interval == ("age_mean", "cost_describe", "stay_quantiles")
+    assert table.without_interval == ("cost_describe", "stay_quantiles")
     assert (table.confidence, table.epsilon, len(table)) == (0.95, 2.0, 3)
     assert repr(table) == (
         "<Table count, age_median, age_mean, cost_describe, stay_quantiles: 3 groups by ward, "

@@ -165,6 +165,8 @@ class Release(Columnar):
         """For each group, whether its interval is all that could come out: there were too few
         records to tell more. Of several intervals, whether all are that could be.
         """
+        if self.facts.interval is None:
+            return [False for _ in self.cells]
         wholes = [whole_range(column, self.domain) for column in self._values(self.columns)]
         bounded = [i for i, whole in enumerate(wholes) if whole is not None]
         return [bool(bounded) and all(row[i].too_few for i in bounded) for row in self.spans()]

@@ -151,6 +151,8 @@ class Entry:
         by its two ends. None if nothing can be promised.
     interval_choices
         The choices of mechanism for which there is one; all of them if not given.
+    ends_are_drawn
+        Whether its ends cost epsilon of their own; otherwise they follow from noise.
     covers_population
         Whether an interval can be promised for a population, too.
     no_interval
@@ -191,6 +193,7 @@ class Entry:
     finish: Callable[[Parameters, Choice], Finish | None] = lambda *_: None
     interval: WithEnds | None = None
     interval_choices: tuple[Choice, ...] | None = None
+    ends_are_drawn: bool = False
     covers_population: bool = False
     no_interval: str = ""
     adds_up: bool = False
