@@ -53,6 +53,7 @@ ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 PAIRS = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
+DIGITS = "tests/digits_test.py"
 
 CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
 
@@ -71,6 +72,27 @@ CAPPED = "counts[most:] = ordered[most:] != ordered[:-most]"
 DRAWN = "numbers += mechanism.release(batch, entropy)"
 
 MUTANTS = (
+    Mutant(
+        "digits of a column are rounded down",
+        "domain/digit_steps.py",
+        "/ units + 0.5).floor() + offsets",
+        "/ units).floor() + offsets",
+        (f"{DIGITS}::test_columns_are_snapped_as_arrays_are",),
+    ),
+    Mutant(
+        "digits of an array lose their sign",
+        "domain/digit_steps.py",
+        "np.copysign(magnitude, keys, out=magnitude)",
+        "np.abs(magnitude, out=magnitude)",
+        (f"{DIGITS}::test_a_number_goes_to_the_nearest_candidate",),
+    ),
+    Mutant(
+        "a mean takes digits",
+        "statistics/entry.py",
+        "uneven: bool = False",
+        "uneven: bool = True",
+        (f"{DIGITS}::test_what_needs_lengths_refuses_digits_before_data_are_read",),
+    ),
     Mutant(
         "duff ignores contributions",
         "pipeline/recipe.py",

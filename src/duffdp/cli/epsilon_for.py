@@ -11,6 +11,7 @@ from duffdp.cli.preview import (
     Categories,
     Column,
     Delta,
+    Digits,
     Number,
     Quantile,
     Shape,
@@ -34,6 +35,7 @@ def epsilon_for(
     statistic: Statistic = "median",
     q: Quantile = None,
     bounds: Bounds = None,
+    digits: Digits = None,
     step: Step = None,
     categories: Categories = None,
     mechanism: OneMechanism = "best",
@@ -47,7 +49,7 @@ def epsilon_for(
     from duffdp.cli.output import say
     from duffdp.cli.planning import question
 
-    asked = question(data, column, n, statistic, q, bounds, step, categories)
+    asked = question(data, column, n, statistic, q, bounds, digits, step, categories)
     found = planning.epsilon_for(
         within=within, probability=probability, mechanism=mechanism, delta=delta, **asked
     )

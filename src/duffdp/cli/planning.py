@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from duffdp.cli.source import source_of
-from duffdp.cli.values import listed, value
+from duffdp.cli.values import candidates, listed, value
 from duffdp.engines.tables import read_column
 from duffdp.errors import DuffError
 from duffdp.pipeline.ask import bounded
@@ -20,13 +20,13 @@ def question(
     statistic: str,
     q: float | None,
     bounds: tuple[str, str] | None,
+    digits: int | None,
     step: str | None,
     categories: str | None,
 ) -> dict[str, Any]:
     """The arguments that `preview` and `epsilon_for` share; a file is read into memory."""
     asked: dict[str, Any] = {"statistic": statistic, "q": q, "n": n}
-    if bounds is not None:
-        asked["bounds"] = tuple(value(text) for text in bounds)
+    asked["bounds"] = candidates(bounds, digits)
     if step is not None:
         asked["step"] = value(step)
     if data in SHAPES:
@@ -41,5 +41,6 @@ def question(
     with source_of(data) as path:
         if categories is not None:
             asked["categories"] = column_values(path, column, listed(categories))
-        kind = "category" if bounds is None else bounded(asked["bounds"], asked.get("step")).kind
+        outputs = asked["bounds"]
+        kind = "category" if outputs is None else bounded(outputs, asked.get("step")).kind
         return asked | {"data": read_column(path, column, kind)}

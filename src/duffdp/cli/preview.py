@@ -26,6 +26,9 @@ Bounds = Annotated[
     tuple[str, str] | None,
     typer.Option("--bounds", metavar="LOWER UPPER", help="The public bounds."),
 ]
+Digits = Annotated[
+    int | None, typer.Option("--digits", help="In place of bounds: so many significant digits.")
+]
 Step = Annotated[str | None, typer.Option("--step", help="Distance between possible answers.")]
 Categories = Annotated[
     str | None,
@@ -57,6 +60,7 @@ def preview(
     statistic: Statistic = "median",
     q: Quantile = None,
     bounds: Bounds = None,
+    digits: Digits = None,
     step: Step = None,
     categories: Categories = None,
     mechanism: Mechanisms = None,
@@ -73,7 +77,7 @@ def preview(
     from duffdp.planning.question import default_mechanisms
 
     check_writable(picture)
-    asked = question(data, column, n, statistic, q, bounds, step, categories)
+    asked = question(data, column, n, statistic, q, bounds, digits, step, categories)
     names = tuple(mechanism or default_mechanisms(statistic))
     found = [
         planning.preview(epsilon=each, mechanisms=names, delta=delta, **asked)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from duffdp.domain import Grid, PublicSet
+from duffdp.domain import Ordered, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
 from duffdp.ledger.charge import Result
@@ -155,7 +155,7 @@ class Release:
         domain = self.domain
         if self.facts.interval is None or self.columns[0].kind != "candidate":
             return [False for _ in self.cells]
-        assert isinstance(domain, Grid)
+        assert isinstance(domain, Ordered)
         whole = tuple(domain.value(place) for place in (0, domain.size - 1))
         return [row[1:] == whole for row in self.cells]
 

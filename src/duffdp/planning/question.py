@@ -8,13 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Domain, Grid
+from duffdp.domain import Categories, Digits, Domain, Grid, Ordered
 from duffdp.engines.addresses import printable
 from duffdp.engines.arrays import Column, read
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms.staircase import Staircase
 from duffdp.parameters import read_q
-from duffdp.pipeline.ask import bounded, settled
+from duffdp.pipeline.ask import bounded, even, settled
 from duffdp.pipeline.recipe import Recipe, make_recipe
 from duffdp.planning.noise import Noisy, NoisyLaws
 from duffdp.research import sensitivity
@@ -117,6 +117,10 @@ class Question:
             raise DuffError(
                 f'{mechanism!r} adds noise to a number, got categories. Use "best" or "duff".'
             )
+        if isinstance(self.domain, Digits):
+            raise DuffError(
+                f"{mechanism!r} needs evenly spaced candidates, got {self.domain!r}. Pass bounds."
+            )
         return self._sensitivity()
 
 
@@ -184,13 +188,15 @@ def questions(
             "pass either bounds or, for a mode, categories: the public domain. For example "
             "bounds=(0, 120)."
         )
-    stepped = step is not None or isinstance(bounds, Grid)
+    stepped = step is not None or isinstance(bounds, Ordered)
     if not isinstance(data, str):
         if n is not None:
             raise DuffError(
                 'n goes with the name of a shape such as "normal", got records and n. Leave n out.'
             )
         domain = _domain(bounds, step, categories, read(data).integer)
+        if not isinstance(domain, Categories):
+            even(known, domain)
         if known.check_domain is not None:
             known.check_domain(parameters, domain)
         return [Question(data, statistic, parameters, domain, stepped)]

@@ -220,6 +220,7 @@ ENTRIES = (
         title=lambda given: f"Top {given['k']}",
         read={"k": read_places},
         outputs="grid or categories",
+        uneven=True,
         check_domain=_check_top,
         shape="list",
         lines="place",

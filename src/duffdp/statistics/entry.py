@@ -94,6 +94,9 @@ class Entry:
         the statistic makes of its own parameters, or that or categories.
     own_domain
         That set, for checked parameters; None if they do not make one.
+    uneven
+        Whether candidates may be unevenly spaced, as those of `Digits` are: it asks for their order
+        and for no lengths between them.
     check_domain
         Refuses a public set that does not fit the checked parameters.
     said_by_domain
@@ -141,6 +144,7 @@ class Entry:
     shape: Literal["value", "list", "dictionary"] = "value"
     outputs: Literal["grid", "grid or categories", "counts", "own", "own or categories"] = "grid"
     own_domain: Callable[[Parameters], PublicSet | None] | None = None
+    uneven: bool = False
     check_domain: Callable[[Parameters, PublicSet], None] | None = None
     said_by_domain: frozenset[str] = frozenset()
     column_optional: bool = False

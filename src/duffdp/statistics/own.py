@@ -67,4 +67,10 @@ def own_entry(statistic: Any) -> Entry:
         utility = getattr(statistic, "utility", None)
         return (Part(asked, mechanism, (name,), utility=utility),)
 
-    return Entry(name=name, parts=parts, title=lambda _: name, outputs="grid or categories")
+    return Entry(
+        name=name,
+        parts=parts,
+        title=lambda _: name,
+        outputs="grid or categories",
+        uneven=bool(getattr(statistic, "uneven", False)),
+    )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from duffdp.domain import Grid, Ints
+from duffdp.domain import Ints, Ordered
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question, Ranks, Source
 from duffdp.errors import DuffError
@@ -62,6 +62,7 @@ class Quantile:
     """
 
     rate = Fraction(1, 2)
+    uneven = True  # candidates need no even spacing: their order is all that counts
 
     def __init__(self, q: Any, utility: str = "distance") -> None:
         if utility not in ("distance", "signed", "rank"):
@@ -71,7 +72,7 @@ class Quantile:
         self._largest = max(self._p, self._m - self._p)
         self.unit = Fraction(1, self._largest) if utility == "rank" else Fraction(1)
 
-    def steps(self, values: Any, domain: Grid) -> StepFunction:
+    def steps(self, values: Any, domain: Ordered) -> StepFunction:
         """The distance of every candidate of the domain."""
         index, count = Column(read(values), domain).tally()
         whole = self._batch(
@@ -86,16 +87,16 @@ class Quantile:
         reach = math.ceil(min(max_distance * self._largest / self._m + 2, MOST_RANKS))
         return Question(((self.q, reach),))
 
-    def window(self, column: Source, domain: Grid, max_distance: float) -> StepFunction:
+    def window(self, column: Source, domain: Ordered, max_distance: float) -> StepFunction:
         """The candidates up to about the distance `max_distance`, and the rest as a tail."""
         return self.windows([column], domain, max_distance)[0]
 
-    def windows(self, columns: Sequence[Source], domain: Grid, max_distance: float) -> Batch:
+    def windows(self, columns: Sequence[Source], domain: Ordered, max_distance: float) -> Batch:
         """The windows of several columns side by side."""
         question = self.question(max_distance)
         return self._batch([column.ask(question)[0][0] for column in columns], columns, domain)
 
-    def _batch(self, ranks: list[Ranks], columns: Sequence[Source], domain: Grid) -> Batch:
+    def _batch(self, ranks: list[Ranks], columns: Sequence[Source], domain: Ordered) -> Batch:
         """Runs from `first` to `last` of each: every distinct value and the gap after it; in front
         the tail and the first gap.
         """
@@ -155,7 +156,7 @@ class Quantile:
         value = np.maximum((over - m * equal) // largest + 1, -(over // largest))
         return value if self.utility == "signed" else np.maximum(value, 0), gap
 
-    def _floor(self, ranks: Ranks, domain: Grid, upto: int) -> int:
+    def _floor(self, ranks: Ranks, domain: Ordered, upto: int) -> int:
         """The least distance outside a window: that of a record just outside, without the 1 for
         joining.
         """

@@ -42,7 +42,7 @@ def release(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
         which have none, for bounds that are whole numbers), a day for dates, else about

@@ -38,7 +38,7 @@ def variance(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
         which have none, for bounds that are whole numbers), a day for dates, else about
@@ -134,7 +134,7 @@ def std(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
         which have none, for bounds that are whole numbers), a day for dates, else about
@@ -230,7 +230,7 @@ def iqr(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
         which have none, for bounds that are whole numbers), a day for dates, else about

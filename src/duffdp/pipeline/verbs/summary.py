@@ -39,7 +39,7 @@ def trimmed_mean(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
         which have none, for bounds that are whole numbers), a day for dates, else about
@@ -133,7 +133,7 @@ def mode(
         `bounds`.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
         which have none, for bounds that are whole numbers), a day for dates, else about
@@ -221,7 +221,7 @@ def describe(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
         which have none, for bounds that are whole numbers), a day for dates, else about

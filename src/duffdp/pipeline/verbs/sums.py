@@ -35,7 +35,7 @@ def mean(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         What records are rounded to and, if it is given, a mean as well. None: 1 for integer
         types (in CSV and JSON files, which have none, for bounds that are whole numbers), a
@@ -131,7 +131,7 @@ def sum(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         What records are rounded to and, if it is given, a mean as well. None: 1 for integer
         types (in CSV and JSON files, which have none, for bounds that are whole numbers), a
