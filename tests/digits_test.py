@@ -183,6 +183,11 @@ KINDS = {
         pa.decimal128(20, 6),
         [Decimal(x) for x in ("9.995", "-1.005", "0.0005", "123456789012.5", "0", "999.5")],
     ),
+    "cents": (pa.decimal128(9, 2), [None, *(Decimal(i) / 100 for i in range(-999, 1000, 3))]),
+    "long decimals": (
+        pa.decimal128(20, 16),
+        [None, *(Decimal(5 + 10 * i) / 10**k for i in range(-999, 999, 40) for k in (3, 4, 5))],
+    ),
     "short": (pa.float32(), [float(np.float32(x)) for x in signed(HALVES)]),
 }
 
