@@ -73,6 +73,27 @@ DRAWN = "numbers += mechanism.release(batch, entropy)"
 
 MUTANTS = (
     Mutant(
+        "a record moves an extreme twice",
+        "statistics/quantile.py",
+        "over += m * self._more",
+        "over += m * self._more + upto",
+        ("tests/extreme_test.py::test_one_record_moves_it_by_at_most_one",),
+    ),
+    Mutant(
+        "an extreme is aimed at from epsilon of the whole release",
+        "pipeline/recipe.py",
+        "parts = tuple(_at(part, total * part.share / contributions) for part in parts)",
+        "parts = tuple(_at(part, total) for part in parts)",
+        ("tests/extreme_test.py::test_each_draw_aims_by_its_own_epsilon",),
+    ),
+    Mutant(
+        "extremes are paid twice",
+        "statistics/registry.py",
+        "replace(part, share=Fraction(1, len(qs)))",
+        "replace(part, share=Fraction(2, len(qs)))",
+        ("tests/extreme_test.py::test_what_is_paid_and_said",),
+    ),
+    Mutant(
         "digits of a column are rounded down",
         "domain/digit_steps.py",
         "/ units + 0.5).floor() + offsets",

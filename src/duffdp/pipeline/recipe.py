@@ -88,12 +88,19 @@ def make_recipe(
         finish = known.finish(checked, choice)
     else:
         parts, finish = _with_interval(known, checked, choice, wanted, total, contributions)
+    parts = tuple(_at(part, total * part.share / contributions) for part in parts)
     made = _with_parts(known, parts, choice, total, unit, checked, finish, wanted)
     coarse = tuple(_on_coarse_domain(part, total * part.share / contributions) for part in parts)
     if coarse == parts:
         return made
     few = _with_parts(known, coarse, choice, total, unit, checked, finish, wanted)
     return replace(made, coarse=few)
+
+
+def _at(part: Part, epsilon: Fraction) -> Part:
+    """The part with a statistic that knows what its draw may cost, if that makes a difference."""
+    statistic = part.statistic
+    return replace(part, statistic=statistic.at(epsilon)) if hasattr(statistic, "at") else part
 
 
 def _on_coarse_domain(part: Part, epsilon: Fraction) -> Part:

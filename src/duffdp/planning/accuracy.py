@@ -164,7 +164,7 @@ def preview(
     asked = questions(data, statistic, q, bounds, step, categories, n, data_sets, seed)
     makers = {name: made(name, statistic, epsilon, delta, asked[0].domain) for name in names}
     laws = {
-        name: [(maker.law(question.prepared(name)), question.truth) for question in asked]
+        name: [(maker.law(question.prepared(name, epsilon)), question.truth) for question in asked]
         for name, maker in makers.items()
     }
     return Preview(statistic, float(epsilon), names, not isinstance(data, str), laws)

@@ -124,14 +124,14 @@ def epsilon_for(
         )
     check(mechanism, statistic, 1.0, delta)
     asked = questions(data, statistic, q, bounds, step, categories, n, data_sets, seed)
-    prepared = [(question.prepared(mechanism), question.truth) for question in asked]
 
     def misses(epsilon: float) -> bool:
         maker = made(mechanism, statistic, epsilon, delta, asked[0].domain)
-        return (
-            float(np.mean([maker.law(ready).tail(truth, within) for ready, truth in prepared]))
-            > 1 - share
-        )
+        tails = [
+            maker.law(question.prepared(mechanism, epsilon)).tail(question.truth, within)
+            for question in asked
+        ]
+        return float(np.mean(tails)) > 1 - share
 
     low = high = 1.0
     while misses(high):

@@ -67,6 +67,7 @@ class Question:
     ) -> None:
         self._values, self._statistic, self._parameters = values, statistic, parameters
         self.domain = domain
+        self._ready: dict[tuple[str, int], Any] = {}
         self._stepped = stepped  # whether the step was chosen
         known = entry(statistic)
         if known.planned in ("mean", "sum"):
@@ -103,13 +104,18 @@ class Question:
             return Noisy.sum_of(totals, moved, grid)
         return Noisy.mean_of(totals, moved, grid, self._stepped or grid.timed)
 
-    def prepared(self, mechanism: str) -> Any:
-        """What does not depend on epsilon: the input of the mechanism."""
+    def prepared(self, mechanism: str, epsilon: Any) -> Any:
+        """The input of the mechanism; it seldom depends on epsilon."""
         if mechanism in RELEASED:
-            ((part, maker),) = _recipe(self._statistic, self._parameters, mechanism, 1).parts
-            if isinstance(maker, Staircase):
-                return self._noisy(part.statistic)
-            return part.statistic.steps(self._values, self.domain)
+            ((part, maker),) = _recipe(self._statistic, self._parameters, mechanism, epsilon).parts
+            aim = part.statistic.inside(self.domain) if part.utility == "inside" else 0
+            if (mechanism, aim) not in self._ready:
+                self._ready[mechanism, aim] = (
+                    self._noisy(part.statistic)
+                    if isinstance(maker, Staircase)
+                    else part.statistic.steps(self._values, self.domain)
+                )
+            return self._ready[mechanism, aim]
         if mechanism == "rank-exponential":
             ranked = RankExponential(1.0, _share(self._parameters))
             return ranked.steps(self._values, self.domain)  # type: ignore[arg-type]

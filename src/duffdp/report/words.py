@@ -23,6 +23,8 @@ _UTILITIES = {
     "distance": "how many records would have to join or leave to make it true",
     "signed": "how many records would have to join or leave to make it true, "
     "or untrue if it is true already",
+    "inside": "how many records would have to join or leave to make it the one that a public "
+    "number of others lie beyond; an answer beyond all records is rare then",
     "rank": "how many records lie between it and the wanted rank",
     "end": "how many records lie between it and the rank that the end of the interval is aimed at",
     "outside": "how many records lie outside of it",

@@ -42,7 +42,8 @@ class Part:
     may have `expect`, to tell the group beforehand what its `totals` will ask; and
     `asked(numbers, epsilon)`, whether a group is asked at all, given these numbers and the epsilon
     of the part. If it is not, its number is -1, and the next part that the group is asked gets
-    that epsilon as well: what is spent is the same. The last part is always asked.
+    that epsilon as well: what is spent is the same. The last part is always asked. And it may have
+    `at(epsilon)`, the statistic for a draw that may cost so much.
 
     `on_coarse_domain` is the mechanism in the place of `mechanism` where candidates are few and
     epsilon is not tiny (`mechanisms/registry.py`): public facts.

@@ -34,6 +34,9 @@ class Quantile:
         are tied there: 1 minus the fewest records to add or remove until it is the quantile no
         more. The most accurate of the three. "rank": |(1-q) * records below - q * records above| /
         max(q, 1-q), the paper's u_2.
+    inside
+        For q = 0 and 1 and the first two utilities: the record that so many others lie beyond is
+        meant, in the place of the least or the largest one.
 
     Privacy
     -------
@@ -64,11 +67,19 @@ class Quantile:
     rate = Fraction(1, 2)
     uneven = True  # candidates need no even spacing: their order is all that counts
 
-    def __init__(self, q: Any, utility: str = "distance") -> None:
+    def __init__(self, q: Any, utility: str = "distance", inside: int = 0) -> None:
         if utility not in ("distance", "signed", "rank"):
             raise DuffError(f'utility must be "distance", "signed" or "rank", got {utility!r}.')
-        self.q, self.utility = read_q(q), utility
+        self.q, self.utility, self._inside = read_q(q), utility, inside
+        if inside and (self.q not in (0, 1) or utility == "rank" or inside < 0):
+            raise DuffError(
+                "inside must be 0, or above 0 for the distance of q = 0 and 1, got "
+                f"inside={inside!r:.40}."
+            )
         self._p, self._m = self.q.numerator, self.q.denominator
+        # So many ranks more does a gap lie above the record that is meant: for q = 0 its rank is
+        # inside + 1.
+        self._more = 0 if 0 < self.q < 1 else inside if self.q == 1 else -inside - 1
         self._largest = max(self._p, self._m - self._p)
         self.unit = Fraction(1, self._largest) if utility == "rank" else Fraction(1)
 
@@ -85,7 +96,7 @@ class Quantile:
     def question(self, max_distance: float) -> Question:
         """What a window up to the distance `max_distance` needs to know."""
         reach = math.ceil(min(max_distance * self._largest / self._m + 2, MOST_RANKS))
-        return Question(((self.q, reach),))
+        return Question(((self.q, reach + self._inside),))  # what is meant lies in the window
 
     def window(self, column: Source, domain: Ordered, max_distance: float) -> StepFunction:
         """The candidates up to about the distance `max_distance`, and the rest as a tail."""
@@ -148,10 +159,7 @@ class Quantile:
         over = m * upto - p * total  # m times the ranks by which a gap lies above the quantile
         if self.utility == "rank":
             return np.abs(over - (m - p) * equal), np.abs(over)
-        if p == 0:
-            return upto - equal, upto + 1
-        if p == m:
-            return -over, 1 - over
+        over += m * self._more
         gap = np.maximum((over - p) // largest + 2, 1 - (over + (m - p)) // largest)
         value = np.maximum((over - m * equal) // largest + 1, -(over // largest))
         return value if self.utility == "signed" else np.maximum(value, 0), gap
@@ -164,11 +172,8 @@ class Quantile:
         over, under = m * upto - p * ranks.total, p * ranks.total - m * ranks.below
         if self.utility == "rank":
             above, below = max(over, 0), max(under, 0)
-        elif p == 0:
-            above, below = upto, 0
-        elif p == m:
-            above, below = 0, ranks.total - ranks.below
         else:
+            over, under = over + m * self._more, under - m * self._more
             above = 1 + over // self._largest if over >= 0 else 0
             below = -(-under // self._largest) if under > 0 else 0
         sides = ([below] if ranks.first > 0 else []) + (
@@ -177,7 +182,8 @@ class Quantile:
         return min(sides)
 
     def __repr__(self) -> str:
-        return f"Quantile({self.q}, utility={self.utility!r})"
+        inside = f", inside={self._inside}" if self._inside else ""
+        return f"Quantile({self.q}, utility={self.utility!r}{inside})"
 
 
 class _Flat(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -44,6 +45,15 @@ def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
 
     if choice == "duff":
         return (Part(Quantile(q), "exponential", (column,), utility="distance"),)
+    if q in (0, 1):
+        from duffdp.statistics.extreme import ExtremeAtAnyEpsilon
+
+        aimed = ExtremeAtAnyEpsilon(q)
+        return (
+            Part(
+                aimed, "permute-and-flip", (column,), utility="inside", on_coarse_domain="lattice"
+            ),
+        )
     signed = Quantile(q, "signed")
     return (
         Part(signed, "permute-and-flip", (column,), utility="signed", on_coarse_domain="lattice"),
@@ -71,6 +81,8 @@ def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
     names = tuple(map(share_text, qs))
     if len(qs) == 1:
         return _quantile(qs[0], names[0], choice)
+    if choice == "best" and {0, 1} & set(qs):
+        return _with_extremes(qs, names)
     if choice == "best":
         if len(qs) <= MOST_WITH_SIZE:
             return (Part(Quantiles(qs), "joint-exponential", names),)
@@ -86,12 +98,31 @@ def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
     )
 
 
+def _with_extremes(qs: tuple[Fraction, ...], names: tuple[str, ...]) -> tuple[Part, ...]:
+    """The least and the largest record by draws of their own, the others together; each of them has
+    the same share of epsilon.
+    """
+    inner = tuple(q for q in qs if 0 < q < 1)
+    own = [
+        replace(part, share=Fraction(1, len(qs)))
+        for q, name in zip(qs, names, strict=True)
+        if q in (0, 1)
+        for part in _quantile(q, name, "best")
+    ]
+    if not inner:
+        return tuple(own)
+    share = Fraction(len(inner), len(qs))
+    *count, others = _quantiles({"qs": inner}, "best")
+    shared = [replace(part, share=part.share * share) for part in (*count, others)]
+    return (*shared[:-1], *own[: qs[0] == 0], shared[-1], *own[int(qs[0] == 0) :])
+
+
 def _sorted_quantiles(given: Parameters, choice: Choice) -> Finish | None:
     """Quantiles that were drawn one by one are sorted, and a count that was drawn before is
     dropped.
     """
     qs: tuple[Fraction, ...] = given["qs"]
-    if choice == "best" and len(qs) <= MOST_WITH_SIZE:
+    if choice == "best" and len(qs) <= MOST_WITH_SIZE and not ({0, 1} & set(qs) and len(qs) > 1):
         return None
     columns = tuple(Column(share_text(q)) for q in qs)
 
@@ -278,7 +309,7 @@ ENTRIES = (
         shape="list",
         label=lambda column: f"quantile({column})",
         finish=_sorted_quantiles,
-        examples=({"qs": (0.25, 0.75)},),
+        examples=({"qs": (0.25, 0.75)}, {"qs": (0, 0.5, 1)}),
     ),
     Entry(
         name="mean",

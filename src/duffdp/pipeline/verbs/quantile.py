@@ -132,7 +132,8 @@ def quantile(
         DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
         `column`. Missing records are dropped, others clamped to the bounds.
     q
-        From 0 (the minimum) to 1 (the maximum).
+        From 0 (the minimum) to 1 (the maximum). At 0 and 1 the best mechanism aims at the record
+        that a few others lie beyond, so that an answer beyond all records is rare.
     epsilon
         The whole privacy loss of this call: a finite number above 0.
     bounds
