@@ -88,7 +88,7 @@ MUTANTS = (
     ),
     Mutant(
         "extremes are paid twice",
-        "statistics/registry.py",
+        "statistics/quantile_entries.py",
         "replace(part, share=Fraction(1, len(qs)))",
         "replace(part, share=Fraction(2, len(qs)))",
         ("tests/extreme_test.py::test_what_is_paid_and_said",),
@@ -137,14 +137,14 @@ MUTANTS = (
     ),
     Mutant(
         "each of several quantiles gets the whole epsilon",
-        "statistics/registry.py",
+        "statistics/quantile_entries.py",
         "share = Fraction(1, len(qs))",
         "share = Fraction(1)",
         (QUANTILES,),
     ),
     Mutant(
         "the quantiles of a summary get the whole epsilon",
-        "statistics/registry.py",
+        "statistics/quantile_entries.py",
         "tuple(SUMMARY), 1 - COUNT_SHARE)",
         "tuple(SUMMARY), Fraction(1))",
         (SHARES,),

@@ -42,5 +42,5 @@ def question(
         if categories is not None:
             asked["categories"] = column_values(path, column, listed(categories))
         outputs = asked["bounds"]
-        kind = "category" if outputs is None else bounded(outputs, asked.get("step")).kind
+        kind = "category" if outputs is None else bounded(outputs, asked.get("step"), "order").kind
         return asked | {"data": read_column(path, column, kind)}

@@ -163,7 +163,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
 
 def _release(entry: Entry, given: dict[str, Any]) -> None:
     """Make the release of one command. Imports wait until it runs: `--help` needs none of them."""
-    from duffdp.cli.output import check_outputs, named_format, show, write_report
+    from duffdp.cli.output import check_outputs, named_format, say_step, show, write_report
     from duffdp.cli.source import named_ledger, source_of, without_pandas
     from duffdp.pipeline.run import run
     from duffdp.pipeline.text_values import with_values
@@ -178,6 +178,8 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
     )
     with source as path, without_pandas(path):
         release = run(with_values(ask, path), path, ledger)
+    if entry.outputs.startswith("grid") and ask.step is None:
+        say_step(release)
     show({"": release}, form, out)
     if given["report"] is not None:
         write_report({ask.title: release}, given["report"], ledger)

@@ -8,6 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from duffdp.domain import Categories, Digits, Grid, Ordered, Presence, PublicSet
+from duffdp.domain.default_step import StepRule, default_grid
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms.registry import COARSE
@@ -108,7 +109,8 @@ class Ask:
             )
         if self.categories is not None:
             return as_categories(self.categories)
-        return even(made.entry, bounded(self.bounds, self.step))
+        rule = made.entry.step_rule(made.mechanism.asked)
+        return even(made.entry, bounded(self.bounds, self.step, rule))
 
     def _own_domain(self, made: Recipe) -> PublicSet:
         """The public outputs of a statistic that makes them of its parameters."""
@@ -173,7 +175,7 @@ class Checked:
         return self.recipe.columns if made is None else made.columns(self.domain)
 
     def domain_for(self, integer: bool, untyped: bool) -> PublicSet:
-        """The public outputs for a column of this type: 1 is the default step of whole numbers."""
+        """The public outputs for a column of this type, or for records without one."""
         domain = self.domain
         if (
             self.ask.step is not None
@@ -182,8 +184,9 @@ class Checked:
             or isinstance(self.ask.bounds, Grid)
         ):
             return domain
-        if integer or (untyped and isinstance(domain.lower, int) and isinstance(domain.upper, int)):
-            domain = bounded(self.ask.bounds, None, integer=True)
+        if integer or untyped:
+            rule = self.recipe.entry.step_rule(self.recipe.mechanism.asked)
+            domain = bounded(self.ask.bounds, None, rule, integer, untyped)
         if self.recipe.entry.check_domain is not None:
             self.recipe.entry.check_domain(self.recipe.given, domain)
         return domain
@@ -209,8 +212,12 @@ def even(entry: Entry, domain: Ordered) -> Ordered:
     return domain
 
 
-def bounded(bounds: Any, step: Any, integer: bool = False) -> Ordered:
-    """The grid for a pair of bounds; 1 is the default step for integer types."""
+def bounded(
+    bounds: Any, step: Any, rule: StepRule, whole: bool = False, untyped: bool = False
+) -> Ordered:
+    """The candidates for a pair of bounds; without a step, by what is asked of records and whether
+    their type is one of whole numbers, or none.
+    """
     if isinstance(bounds, Ordered):
         if step is not None:
             what = "a grid, which has its step" if isinstance(bounds, Grid) else f"{bounds!r}"
@@ -225,12 +232,13 @@ def bounded(bounds: Any, step: Any, integer: bool = False) -> Ordered:
             "Pass for example bounds=(0, 120), or bounds=duffdp.Digits(3) where nobody knows them."
         ) from None
     try:
-        return _grid(lower, upper, step, integer)
+        return _grid(lower, upper, step, rule, whole, untyped)
     except TypeError:  # something unhashable among them: let the grid say what is wrong
         return Grid(lower, upper, step)
 
 
 @lru_cache(maxsize=256, typed=True)
-def _grid(lower: Any, upper: Any, step: Any, integer: bool) -> Grid:
-    grid = Grid(lower, upper, step)
-    return Grid(lower, upper, 1) if integer and grid.kind in ("int", "float", "decimal") else grid
+def _grid(lower: Any, upper: Any, step: Any, rule: StepRule, whole: bool, untyped: bool) -> Grid:
+    if step is not None:
+        return Grid(lower, upper, step)
+    return default_grid(lower, upper, rule, whole, untyped)

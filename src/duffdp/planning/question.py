@@ -10,7 +10,7 @@ import numpy as np
 
 from duffdp.domain import Categories, Digits, Domain, Grid, Ordered
 from duffdp.engines.addresses import printable
-from duffdp.engines.arrays import Column, read
+from duffdp.engines.arrays import Column, Records, read
 from duffdp.errors import BoundsError, DuffError
 from duffdp.mechanisms.staircase import Staircase
 from duffdp.parameters import read_q
@@ -27,6 +27,7 @@ from duffdp.research.baselines import (
     SmoothLaplaceLogNormal,
     SmoothPareto,
 )
+from duffdp.statistics.entry import Entry
 from duffdp.statistics.registry import REGISTRY, entries, entry
 from duffdp.statistics.sum import Sum
 
@@ -200,7 +201,7 @@ def questions(
             raise DuffError(
                 'n goes with the name of a shape such as "normal", got records and n. Leave n out.'
             )
-        domain = _domain(bounds, step, categories, read(data).integer)
+        domain = _domain(known, bounds, step, categories, read(data))
         if not isinstance(domain, Categories):
             even(known, domain)
         if known.check_domain is not None:
@@ -221,7 +222,7 @@ def questions(
                 f"{name} must be a whole number, at least {int(name == 'data_sets')}, got "
                 f"{number!r}."
             )
-    domain = _domain(bounds, step, None, integer=False)
+    domain = _domain(known, bounds, step, None, None)
     if not isinstance(domain, Grid) or domain.kind in ("date", "datetime"):
         raise BoundsError(
             f"a named shape needs bounds that are numbers, got {bounds!r}. Pass records instead."
@@ -242,7 +243,16 @@ def default_mechanisms(statistic: str) -> tuple[str, ...]:
     return tuple(name for name in ("best", "duff") if name in choices)
 
 
-def _domain(bounds: Any, step: Any, categories: Iterable[Any] | None, integer: bool) -> Domain:
+def _domain(
+    known: Entry,
+    bounds: Any,
+    step: Any,
+    categories: Iterable[Any] | None,
+    records: Records | None,
+) -> Domain:
+    """The public outputs of a release of these records, or of doubles."""
     if categories is not None:
         return categories if isinstance(categories, Categories) else Categories(categories)
-    return bounded(bounds, step, integer and step is None)
+    whole = records is not None and records.integer
+    untyped = records is not None and records.array.dtype.kind == "O"
+    return bounded(bounds, step, known.step_rule("best"), whole, untyped)

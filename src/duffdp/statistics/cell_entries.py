@@ -221,6 +221,7 @@ ENTRIES = (
         read={"k": read_places},
         outputs="grid or categories",
         uneven=True,
+        step_rule=lambda _: "order",
         check_domain=_check_top,
         shape="list",
         lines="place",

@@ -11,6 +11,7 @@ from duffdp.parameters import Choice, Interval
 
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
+    from duffdp.domain.default_step import StepRule
 
 Parameters = Mapping[str, Any]
 # What a released number is: a candidate of the domain, a count of records, a time that something
@@ -95,6 +96,9 @@ class Entry:
         the statistic makes of its own parameters, or that or categories.
     own_domain
         That set, for checked parameters; None if they do not make one.
+    step_rule
+        What is asked of records, for a choice of mechanism: by it the step is chosen if the caller
+        gives none.
     uneven
         Whether candidates may be unevenly spaced, as those of `Digits` are: it asks for their order
         and for no lengths between them.
@@ -145,6 +149,7 @@ class Entry:
     shape: Literal["value", "list", "dictionary"] = "value"
     outputs: Literal["grid", "grid or categories", "counts", "own", "own or categories"] = "grid"
     own_domain: Callable[[Parameters], PublicSet | None] | None = None
+    step_rule: Callable[[Choice], StepRule] = lambda _: "sum"
     uneven: bool = False
     check_domain: Callable[[Parameters, PublicSet], None] | None = None
     said_by_domain: frozenset[str] = frozenset()

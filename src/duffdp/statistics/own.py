@@ -72,5 +72,6 @@ def own_entry(statistic: Any) -> Entry:
         parts=parts,
         title=lambda _: name,
         outputs="grid or categories",
+        step_rule=lambda _: "order",
         uneven=bool(getattr(statistic, "uneven", False)),
     )

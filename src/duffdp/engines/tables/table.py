@@ -143,7 +143,8 @@ class Table:
         whole = True
         for name in selection.values:
             whole = whole and (types[name].is_integer() or types[name] == nw.Boolean)
-        self.domain = domain_for(whole, self.untyped)
+        objects = any(types[name] == nw.Object for name in selection.values)
+        self.domain = domain_for(whole, self.untyped or objects)
         if series and self.domain == EVERY_ROW:
             self.domain = Presence()  # the records of a series are its values
         among = self.domain.among if isinstance(self.domain, Membership) else self.domain
