@@ -53,7 +53,7 @@ ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 PAIRS = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
-DIGITS = "tests/digits_test.py"
+DIGITS, STEPS = "tests/digits_test.py", "tests/default_step_test.py"
 
 CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
 
@@ -72,6 +72,20 @@ CAPPED = "counts[most:] = ordered[most:] != ordered[:-most]"
 DRAWN = "numbers += mechanism.release(batch, entropy)"
 
 MUTANTS = (
+    Mutant(
+        "the step of a list depends on its records",
+        "pipeline/run.py",
+        'domain_for(records.integer, records.array.dtype.kind == "O")',
+        "domain_for(all(type(r) is int for r in records.array), records.integer)",
+        (f"{STEPS}::test_without_a_type_the_bounds_decide_and_no_record_does",),
+    ),
+    Mutant(
+        "an average of whole numbers is whole",
+        "domain/default_step.py",
+        'if whole and rule != "average" and span >= 1',
+        "if whole and span >= 1",
+        (f"{STEPS}::test_whole_numbers",),
+    ),
     Mutant(
         "a record moves an extreme twice",
         "statistics/quantile.py",

@@ -82,10 +82,8 @@ OWN = {
     "sums.py": {
         "step": (
             "What records are rounded to and, if it is given, a mean as well. None: 1 for integer "
-            "types and, in lists and files of text, which have none, for bounds that are whole "
-            "numbers at least 10 apart; a day for dates; else about 2**40 steps between the "
-            "bounds. A mean that is drawn from candidates has a power of ten with at least 10**9 "
-            "steps."
+            "types, a day for dates, else about 2**40 steps between the bounds. A mean that is "
+            "drawn from candidates has a power of ten with at least 10**9 steps."
         ),
     },
 }

@@ -38,7 +38,8 @@ def default_grid(lower: Any, upper: Any, rule: StepRule, whole: bool, untyped: b
         fitting = [step for step in _TIMES if step * STEPS["order"] <= span]
         return Grid(lower, upper, dt.timedelta(microseconds=max(fitting, default=1)))
     numbers = isinstance(lower, int | np.integer) and isinstance(upper, int | np.integer)
-    whole = whole or (untyped and numbers and span >= WIDE)
+    # What is summed is not rounded on a guess.
+    whole = whole or (untyped and rule == "order" and numbers and span >= WIDE)
     if whole and rule != "average" and span >= 1:
         return Grid(lower, upper, 1)
     if rule == "sum":
