@@ -31,7 +31,7 @@ from polars.exceptions import PanicException
 import containers
 import duffdp
 import engines
-from duffdp import Ledger
+from duffdp import Digits, Ledger
 from nasty import worth
 from scenarios import CELLS, Maker, Scenario, smaller
 
@@ -202,6 +202,8 @@ def _observed_command(scenario: Scenario, data: str, folder: Path) -> dict[str, 
         value = worth(text)
         if name in ("keys", "categories", "values", "bins"):
             value = ",".join(map(str, value))
+        if isinstance(value, Digits):
+            name, value = "digits", value.digits
         pair = name in ("bounds", "between")
         line += [f"--{name}", *(map(str, value) if pair else [str(value)])]
     for share in SHARES.get(scenario.verb, [[]])[0] if several else SHARES.get(scenario.verb, []):

@@ -53,6 +53,7 @@ ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 DOMINATING = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
+DIGITS, STEPS = "tests/digits_test.py", "tests/default_step_test.py"
 
 CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
 
@@ -73,6 +74,62 @@ CAPPED = "counts[most:] = ordered[most:] != ordered[:-most]"
 DRAWN = "numbers += mechanism.release(batch, entropy)"
 
 MUTANTS = (
+    Mutant(
+        "the step of a list depends on its records",
+        "pipeline/run.py",
+        'domain_for(records.integer, records.array.dtype.kind == "O")',
+        "domain_for(all(type(r) is int for r in records.array), records.integer)",
+        (f"{STEPS}::test_without_a_type_the_bounds_decide_and_no_record_does",),
+    ),
+    Mutant(
+        "an average of whole numbers is whole",
+        "domain/default_step.py",
+        'if whole and rule != "average" and span >= 1',
+        "if whole and span >= 1",
+        (f"{STEPS}::test_whole_numbers",),
+    ),
+    Mutant(
+        "a record moves an extreme twice",
+        "statistics/quantile.py",
+        "over += m * self._more",
+        "over += m * self._more + upto",
+        ("tests/extreme_test.py::test_one_record_moves_it_by_at_most_one",),
+    ),
+    Mutant(
+        "an extreme is aimed at from epsilon of the whole release",
+        "pipeline/recipe.py",
+        "parts = tuple(_at(part, total * part.share / contributions) for part in parts)",
+        "parts = tuple(_at(part, total) for part in parts)",
+        ("tests/extreme_test.py::test_each_draw_aims_by_its_own_epsilon",),
+    ),
+    Mutant(
+        "extremes are paid twice",
+        "statistics/quantile_entries.py",
+        "replace(part, share=Fraction(1, len(qs)))",
+        "replace(part, share=Fraction(2, len(qs)))",
+        ("tests/extreme_test.py::test_what_is_paid_and_said",),
+    ),
+    Mutant(
+        "digits of a column are rounded down",
+        "domain/digit_steps.py",
+        "/ units + 0.5).floor() + offsets",
+        "/ units).floor() + offsets",
+        (f"{DIGITS}::test_columns_are_snapped_as_arrays_are",),
+    ),
+    Mutant(
+        "digits of an array lose their sign",
+        "domain/digit_steps.py",
+        "np.copysign(magnitude, keys, out=magnitude)",
+        "np.abs(magnitude, out=magnitude)",
+        (f"{DIGITS}::test_a_number_goes_to_the_nearest_candidate",),
+    ),
+    Mutant(
+        "a mean takes digits",
+        "statistics/entry.py",
+        "uneven: bool = False",
+        "uneven: bool = True",
+        (f"{DIGITS}::test_what_needs_lengths_refuses_digits_before_data_are_read",),
+    ),
     Mutant(
         "duff ignores contributions",
         "pipeline/recipe.py",
@@ -96,14 +153,14 @@ MUTANTS = (
     ),
     Mutant(
         "each of several quantiles gets the whole epsilon",
-        "statistics/registry.py",
+        "statistics/quantile_entries.py",
         "share = Fraction(1, len(qs))",
         "share = Fraction(1)",
         (QUANTILES,),
     ),
     Mutant(
         "the quantiles of a summary get the whole epsilon",
-        "statistics/registry.py",
+        "statistics/quantile_entries.py",
         "tuple(SUMMARY), 1 - COUNT_SHARE)",
         "tuple(SUMMARY), Fraction(1))",
         (SHARES,),

@@ -12,6 +12,7 @@ import nasty
 from nasty import Pool
 
 WINDOW = 25_000  # more records than any reader looks at before it decides
+ORDERED = ("median", "quantile", "quantiles", "mode", "describe")  # which take digits
 WITH_INTERVAL = ("median", "quantile", "sum")
 VERBS = ("median", "quantile", "quantiles", "mean", "sum", "trimmed_mean", "mode", "describe")
 CELLS = ("count", "share", "histogram")  # with a public set of their own
@@ -140,9 +141,12 @@ class Maker:
             options["bounds"] = bounds
             if (step := choice(steps)) != "None":
                 options["step"] = step
+            if kind.endswith("numbers") and verb in ORDERED and self._chance(0.2):
+                options.pop("step", None)
+                options["bounds"] = choice(["Digits(2)", "Digits(1)"])
         if named and self._chance(0.4):
             options |= {"by": "'g'", "keys": keys}
-        if kind == "numbers" and "bounds" in options and self._chance(0.15):
+        if kind == "numbers" and options.get("bounds", "")[:1] == "(" and self._chance(0.15):
             # Beside the person, or beside themselves.
             options.pop("column", None)
             return "slope", options | ({"x": "'p'", "y": "'x'"} if named else {})

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from duffdp import mechanisms, report, research, statistics, testing
-    from duffdp.domain import Bins, Categories, Grid
+    from duffdp.domain import Bins, Categories, Digits, Grid
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.facts import MechanismFact, StatisticFact
     from duffdp.ledger import Ledger
@@ -37,6 +37,7 @@ __all__ = [
     "BoundsError",
     "BudgetExceeded",
     "Categories",
+    "Digits",
     "DuffError",
     "EpsilonPlan",
     "Grid",
@@ -85,7 +86,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "domain": ("Bins", "Categories", "Grid"),
+    "domain": ("Bins", "Categories", "Digits", "Grid"),
     "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
     "facts": ("MechanismFact", "StatisticFact"),
     "ledger": ("Ledger",),

@@ -70,6 +70,14 @@ def write_report(releases: Mapping[str, Release], page: Path, ledger: Any) -> No
     write(releases, page, ledger=ledger)
 
 
+def say_step(release: Release) -> None:
+    """On stderr the step that the answers have, where the caller gave none."""
+    step = getattr(release.domain, "step", None)  # categories and digits have none
+    if step is not None and any(column.kind == "candidate" for column in release.columns):
+        said = f"{step:g}" if isinstance(step, float) else step
+        print(f"answers are in steps of {said}; --step changes it", file=sys.stderr)
+
+
 def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> None:
     """Write releases, each under its name, which may be empty.
 

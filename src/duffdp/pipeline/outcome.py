@@ -7,7 +7,7 @@ import json
 from dataclasses import dataclass
 from typing import Any
 
-from duffdp.domain import Grid, PublicSet
+from duffdp.domain import Ordered, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
 from duffdp.parameters import Covers
@@ -364,7 +364,7 @@ def whole_range(column: Column, domain: PublicSet) -> tuple[Any, Any] | None:
     """The ends of an interval that says nothing; None if there are no such ends."""
     if column.kind != "candidate":
         return None
-    assert isinstance(domain, Grid)
+    assert isinstance(domain, Ordered)
     return domain.value(0), domain.value(domain.size - 1)
 
 

@@ -11,6 +11,7 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
+from duffdp.domain.default_step import StepRule
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
 from duffdp.mechanisms.registry import LEAST_EPSILON, mechanism
@@ -43,7 +44,8 @@ class Recipe:
     given: dict[str, Any]  # the checked parameters
     columns: tuple[Column, ...]  # of what is drawn
     finish: Finish | None  # None: numbers are released as they were drawn
-    interval: Interval | None = None
+    interval: Interval | None
+    step_rule: StepRule  # if the caller gives no step
     coarse: Recipe | None = None  # the same for a domain with few candidates, if that differs
 
 
@@ -88,12 +90,19 @@ def make_recipe(
         finish = known.finish(checked, choice)
     else:
         parts, finish = _with_interval(known, checked, choice, wanted, total, contributions)
+    parts = tuple(_at(part, total * part.share / contributions) for part in parts)
     made = _with_parts(known, parts, choice, total, unit, checked, finish, wanted)
     coarse = tuple(_on_coarse_domain(part, total * part.share / contributions) for part in parts)
     if coarse == parts:
         return made
     few = _with_parts(known, coarse, choice, total, unit, checked, finish, wanted)
     return replace(made, coarse=few)
+
+
+def _at(part: Part, epsilon: Fraction) -> Part:
+    """The part with a statistic that knows what its draw may cost, if that makes a difference."""
+    statistic = part.statistic
+    return replace(part, statistic=statistic.at(epsilon)) if hasattr(statistic, "at") else part
 
 
 def _on_coarse_domain(part: Part, epsilon: Fraction) -> Part:
@@ -141,7 +150,8 @@ def _with_parts(
     loss = Loss(total, parts=losses)
     columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
     chosen = MechanismFact(choice, facts)
-    return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish, wanted)
+    rule = known.step_rule(choice)
+    return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish, wanted, rule)
 
 
 #: The same, made once; for what has a hash.

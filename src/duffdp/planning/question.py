@@ -147,8 +147,8 @@ class Question:
         _check_whole("n", size, 0)
         low, span = 0.0, 1.0
         if not isinstance(domain, Presence):
-            grid = domain if isinstance(domain, Grid) else bounded(self._bounds, None)
-            if grid.timed or domain.kind in ("date", "datetime"):
+            grid = domain if isinstance(domain, Grid) else bounded(self._bounds, None, "order")
+            if not isinstance(grid, Grid) or grid.timed or domain.kind in ("date", "datetime"):
                 raise BoundsError(
                     f"a named shape needs bounds that are numbers, got {self._bounds!r}. Pass "
                     "records instead."

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from duffdp.domain import Categories, Grid, Membership
+from duffdp.domain import Categories, Membership, Ordered
 from duffdp.errors import DuffError
 from duffdp.pipeline.outcome import Release
 from duffdp.printable import as_markdown, visible
@@ -175,7 +175,7 @@ def _picture(release: Release, found: Values) -> str:
         return bars(found)
     if isinstance(domain, Membership):
         return bars(found, most=1)
-    return plot(found, domain) if isinstance(domain, Grid | Categories) else ""
+    return plot(found, domain) if isinstance(domain, Ordered | Categories) else ""
 
 
 def _budget(ledger: Any, spent: float) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any, NamedTuple
 
-from duffdp.domain import Categories, Grid, Membership
+from duffdp.domain import Categories, Membership, Ordered
 from duffdp.pipeline.outcome import Release
 from duffdp.report.words import lasting, with_interval, written
 from duffdp.statistics.registry import entry
@@ -53,7 +53,7 @@ def values(release: Release) -> Values:
         for column, value in zip(release.columns, row, strict=True):
             place = -1
             if column.kind == "candidate":
-                assert isinstance(domain, Grid | Categories)
+                assert isinstance(domain, Ordered | Categories)
                 place = domain.index(value)
             rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
     texts = [
@@ -80,7 +80,7 @@ def _with_intervals(release: Release) -> Values:
     spans: list[tuple[int, int] | None] = []
     for row, too_few in zip(release.cells, release.too_few(), strict=True):
         if release.columns[0].kind == "candidate":
-            assert isinstance(domain, Grid)
+            assert isinstance(domain, Ordered)
             place, *span = map(domain.index, row)
             said = [written(each, domain) for each in row]
             spans.append((span[0], span[1]))

@@ -8,7 +8,7 @@ from collections.abc import Set
 from decimal import Decimal
 from typing import Any
 
-from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
+from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Ordered, Presence, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismPart
 from duffdp.mechanisms.staircase import Staircase
@@ -23,6 +23,8 @@ _UTILITIES = {
     "distance": "how many records would have to join or leave to make it true",
     "signed": "how many records would have to join or leave to make it true, "
     "or untrue if it is true already",
+    "inside": "how many records would have to join or leave to make it the one that a public "
+    "number of others lie beyond; an answer beyond all records is rare then",
     "rank": "how many records lie between it and the wanted rank",
     "end": "how many records lie between it and the rank that the end of the interval is aimed at",
     "outside": "how many records lie outside of it",
@@ -61,13 +63,22 @@ def written(value: Any, domain: PublicSet) -> str:
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float | Decimal)
-        or not isinstance(domain, Grid)
+        or not isinstance(domain, Ordered)
     ):
         return str(value)
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(domain, Digits):
+        return _with_digits(float(value))
     finest = max(domain.spacing, domain.spacing * domain.size * 1e-6)
     return f"{value:,.{max(0, math.ceil(-math.log10(finest) - 1e-9))}f}"
+
+
+def _with_digits(value: float) -> str:
+    """A number with the digits it has, without an exponent unless that were long."""
+    if value and not 1e-6 <= abs(value) < 1e15:
+        return repr(value)
+    return f"{Decimal(repr(value)).normalize():,f}"
 
 
 def with_interval(row: list[str], too_few: bool) -> str:
@@ -139,7 +150,13 @@ def assumed_public(release: Release) -> list[str]:
             f"the nodes of the graph, {nodes:,} in all",
             "the statistic, the mechanism and epsilon",
         ]
-    if not isinstance(domain, Grid):
+    if isinstance(domain, Digits):
+        first = (
+            f"the possible answers: 0 and the numbers of either sign with {domain.digits} "
+            f"significant digits from {domain.smallest:g} to {domain.largest:g}, "
+            f"{domain.size:,} in all; records count as the nearest of them"
+        )
+    elif not isinstance(domain, Grid):
         first = _cells(release)
     else:
         step = (

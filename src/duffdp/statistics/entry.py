@@ -12,6 +12,7 @@ from duffdp.parameters import Choice, Interval
 
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
+    from duffdp.domain.default_step import StepRule
 
 Parameters = Mapping[str, Any]
 Exact = Callable[[Parameters, Any, Any], Sequence[Any]]
@@ -49,7 +50,8 @@ class Part:
     statistic to ask once a group's numbers of earlier parts are drawn, or None if the group is not
     asked, by these numbers and the epsilon of the part. If it is not, its number is -1, and the
     next part that the group is asked gets that epsilon as well: what is spent is the same. The last
-    part is always asked. Groups whose statistics are equal are drawn together.
+    part is always asked. Groups whose statistics are equal are drawn together. And it may have
+    `at(epsilon)`, the statistic for a draw that may cost so much.
 
     `on_coarse_domain` is the mechanism in the place of `mechanism` where candidates are few and
     epsilon is not tiny (`mechanisms/registry.py`): public facts.
@@ -103,6 +105,12 @@ class Entry:
         the statistic makes of its own parameters, or that or categories.
     own_domain
         That set, for checked parameters; None if they do not make one.
+    step_rule
+        What is asked of records, for a choice of mechanism: by it the step is chosen if the caller
+        gives none.
+    uneven
+        Whether candidates may be unevenly spaced, as those of `Digits` are: it asks for their order
+        and for no lengths between them.
     check_domain
         Refuses a public set that does not fit the checked parameters.
     said_by_domain
@@ -152,6 +160,8 @@ class Entry:
     shape: Literal["value", "list", "dictionary"] = "value"
     outputs: Literal["grid", "grid or categories", "counts", "own", "own or categories"] = "grid"
     own_domain: Callable[[Parameters], PublicSet | None] | None = None
+    step_rule: Callable[[Choice], StepRule] = lambda _: "sum"
+    uneven: bool = False
     check_domain: Callable[[Parameters, PublicSet], None] | None = None
     said_by_domain: frozenset[str] = frozenset()
     column_optional: bool = False

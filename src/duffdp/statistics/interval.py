@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from duffdp.domain import Grid, PublicSet
+from duffdp.domain import Ordered, PublicSet
 from duffdp.parameters import Interval
 from duffdp.statistics.entry import Column, Finish, Part
 from duffdp.statistics.interval_end import SIDES, IntervalEnd
@@ -46,7 +46,7 @@ def around_quantile(
 
 def _in_order(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
     """The value and the ends: a safe end is the bound, and the value lies between them."""
-    assert isinstance(domain, Grid)
+    assert isinstance(domain, Ordered)
     value, low, high = numbers
     low, high = 0 if low == domain.size else low, min(high, domain.size - 1)
     low, high = min(low, high), max(low, high)

@@ -8,7 +8,7 @@ from functools import partial
 
 import numpy as np
 
-from duffdp.domain import Array, Floats, Grid, Ints, Keys
+from duffdp.domain import Array, Floats, Grid, Ints, Keys, Ordered
 from duffdp.engines.arrays.keyed_array import CHUNK, KeyedArray
 from duffdp.engines.arrays.ranks import (
     SORTED,
@@ -31,7 +31,7 @@ DENSE = 2**12  # brackets with at most so many candidates are counted in a histo
 class Column(KeyedArray):
     """The records of one array on one grid, clamped and snapped one by one as they pass."""
 
-    def __init__(self, records: Records, grid: Grid) -> None:
+    def __init__(self, records: Records, grid: Ordered) -> None:
         array = records.array
         if array.dtype.kind == "O":
             array, grid = keys_on(array, grid)

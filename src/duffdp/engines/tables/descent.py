@@ -14,7 +14,7 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from duffdp.domain import Grid, Ints
+from duffdp.domain import Ints, Ordered
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Levels, LevelSums, Question, Ranks
@@ -257,7 +257,7 @@ class Descent:
         """
         grid = self.lazy.domain
         if (
-            not isinstance(grid, Grid) or grid.size <= BUCKETS
+            not isinstance(grid, Ordered) or grid.size <= BUCKETS
         ):  # few candidates are counted in one pass without it
             return None
         sample = _answered(self.lazy.sample, grid)
@@ -280,7 +280,7 @@ class Descent:
             return None  # the sample misled: count by buckets instead
         return [trim(near, low, high)]
 
-    def _around(self, grid: Grid, first: int, last: int) -> Ranks:
+    def _around(self, grid: Ordered, first: int, last: int) -> Ranks:
         """What lies from one candidate to another, and how many records lie before and in all."""
         apart = self.lazy.engine.counts_apart
         rows = (self.lazy.between if apart else self.lazy.placed)(grid, first, last)
