@@ -57,6 +57,7 @@ ADDRESSES = "tests/addresses_test.py"
 CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
 
 SPREAD = "tests/spread_test.py"
+TABLE_DOOR = "tests/table_door_test.py"
 PATHS = f"{SPREAD}::test_no_path_of_draws_loses_more_than_epsilon"
 ONE_DRAW = f"{SPREAD}::test_one_draw_costs_its_epsilon_and_a_larger_rate_more"
 IQR = f"{SPREAD}::test_iqr_is_what_a_search_reaches"
@@ -1111,6 +1112,63 @@ MUTANTS = (
         "if one != other:",
         "if one > 10 * other:",
         (f"{PAIRS}::test_what_is_refused_is_refused_before_it_is_paid",),
+    ),
+    Mutant(
+        "table: weights that no share is divided by",
+        "pipeline/table_plan.py",
+        'words["weight"] = weight / (1 + len(again))',
+        'words["weight"] = weight',
+        (f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up",),
+    ),
+    Mutant(
+        "table: a plan that spends its epsilon on every release",
+        "pipeline/plan.py",
+        "self.epsilon * weight / sum(weights)",
+        "self.epsilon * min(1, weight)",
+        (f"{TABLE_DOOR}::test_one_row_moves_all_of_a_table_by_at_most_epsilon",),
+    ),
+    Mutant(
+        "table: people are counted as often as they have rows",
+        "pipeline/table_plan.py",
+        '"interval": interval, "contributions": 1}',
+        '"interval": interval}',
+        ("tests/table_test.py::test_people_are_counted_once_whatever_else_counts",),
+    ),
+    Mutant(
+        "table: a margin of the first group alone",
+        "engines/tables/memory.py",
+        "apart = len(set(positions)) == len(positions)",
+        "apart = len(set(positions)) <= len(positions)",
+        ("tests/table_test.py::test_every_group_and_the_total_of_those_listed",),
+    ),
+    Mutant(
+        "table: a margin of every row, listed or not",
+        "engines/tables/table.py",
+        "known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None",
+        "known_keys(nw, self._adapter, types, selection, self.untyped) "
+        "if selection.groups.by else None",
+        (f"{TABLE_DOOR}::test_one_row_moves_all_of_a_table_by_at_most_epsilon",),
+    ),
+    Mutant(
+        "table: formulas in a CSV",
+        "printable.py",
+        """return f"'{text}" if acts else text""",
+        "return text",
+        ("tests/table_names_test.py::test_csv",),
+    ),
+    Mutant(
+        "table: markup in HTML",
+        "printable.py",
+        "return escape(visible(str(value)))",
+        "return visible(str(value))",
+        ("tests/table_names_test.py::test_html",),
+    ),
+    Mutant(
+        "table: formulas in a workbook",
+        "pipeline/columnar.py",
+        "sheet.write_string(row, at, visible(str(as_json(value))))",
+        "sheet.write(row, at, visible(str(as_json(value))))",
+        ("tests/table_names_test.py::test_excel",),
     ),
 )
 

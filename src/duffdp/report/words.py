@@ -160,6 +160,9 @@ def assumed_public(release: Release) -> list[str]:
     grouped = (
         ["the list of groups; a group without rows has an answer too"] if release.grouped else []
     )
+    if release.facts.within is not None:
+        names = ", ".join(release.facts.within.by)
+        grouped.append(f"the listed groups by {names}, of which it takes some or all together")
     return [
         *([first] if first else []),
         *grouped,
