@@ -60,6 +60,7 @@ CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
 SPREAD = "tests/spread_test.py"
 TABLE_DOOR = "tests/table_door_test.py"
 PATHS = f"{SPREAD}::test_no_path_of_draws_loses_more_than_epsilon"
+ONE_DRAW = f"{SPREAD}::test_one_draw_costs_its_epsilon_and_a_larger_rate_more"
 IQR = f"{SPREAD}::test_iqr_is_what_a_search_reaches"
 VARIANCE = f"{SPREAD}::test_variance_by_its_definition"
 ONE_MORE = f"{SPREAD}::test_one_record_moves_a_distance_by_at_most_one"
@@ -233,14 +234,14 @@ MUTANTS = (
         "statistics/iqr.py",
         "rate = Fraction(1, 2)",
         "rate = Fraction(1)",
-        (ONE_ROW,),
+        (ONE_DRAW,),
     ),
     Mutant(
         "spread: a variance at the full rate",
         "statistics/variance.py",
         "rate = Fraction(1, 2)",
         "rate = Fraction(1)",
-        (ONE_ROW,),
+        (ONE_DRAW,),
     ),
     Mutant(
         "spread: the widest iqr is one rank short",
@@ -261,7 +262,7 @@ MUTANTS = (
         "statistics/variance.py",
         "left * (self.records + k))",
         "left * (self.records - k))",
-        (ONE_MORE,),
+        (ONE_MORE, VARIANCE),
     ),
     Mutant(
         "spread: the highest variance without removals",
