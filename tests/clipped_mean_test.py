@@ -3,9 +3,7 @@ that was drawn before, and what is made of them."""
 
 from __future__ import annotations
 
-import math
 from fractions import Fraction
-from itertools import pairwise
 
 import numpy as np
 import polars as pl
@@ -13,118 +11,83 @@ import pytest
 
 import duffdp
 from duffdp import Grid
-from duffdp.audit.neighbours import Stepped, log_ratio, neighbours
+from duffdp.audit.neighbours import log_ratio, neighbours
 from duffdp.engines.arrays import Column, read
-from duffdp.mechanisms import Exponential
-from duffdp.statistics import clipped_mean
-from duffdp.statistics.clipped_mean import Centre, ClippedSum, Radius, clip_ends, clipped_place
+from duffdp.statistics import SoftCounts
+from duffdp.statistics.clipped_mean import ClippedSum, RoughMean, SumAround, clipped_place
+from duffdp.statistics.enclosure import ends_of
 from duffdp.statistics.entry import NOT_DRAWN
 from release_draws import Stairs, recorded
 
 GRID = Grid(0, 9, 1)
-EPSILON = Fraction(1)
+NOTHING = (NOT_DRAWN, NOT_DRAWN)
 
 
 def column(records):
     return Column(read(np.array(records, dtype=np.int64)), GRID)
 
 
-def test_radii_are_public_and_fall_to_one_in_65536():
-    for top in (1, 2, 9, 1000, 2**40, 2**61):
-        radii, upto = clipped_mean._radii(top)
-        assert radii[0] == top
-        assert all(a > b for a, b in pairwise(radii))
-        assert radii[-1] >= max(1, top // 2**16 - 1)
-        weights = np.diff(np.array(upto, dtype=object), prepend=0)
-        for radius, weight in zip(radii, weights, strict=True):
-            assert weight == 16 * top**2 // radius**2
-        assert upto[-1] < 2**62
+@pytest.mark.parametrize("ends", [(0, 9), (2, 7), (4, 5), (0, 1)])
+def test_the_sums_move_by_at_most_their_sensitivity(ends):
+    """Clamped to the interval, for every centre in it; and by all of it at times."""
+    low, high = ends
+    for statistic in (SoftCounts(ends), *(SumAround(ends, c) for c in range(low, high + 1))):
+        moved, largest = statistic.sensitivity(GRID), 0
+        for here, there, _ in neighbours(10, 2):
+            both = (statistic.totals(column(data), GRID) for data in (here, there))
+            change = sum(abs(a - b) for a, b in zip(*both, strict=True))
+            assert change <= moved
+            largest = max(largest, change)
+        assert largest == moved
+    clamped = np.clip([0, 3, 5, 9], low, high)
+    assert SumAround(ends, high).totals(column([0, 3, 5, 9]), GRID) == ((clamped - high).sum(),)
+    assert SoftCounts(ends).totals(column([0, 3, 5, 9]), GRID) == (
+        (clamped - low).sum(),
+        (high - clamped).sum(),
+    )
 
 
-@pytest.mark.parametrize("epsilon", [0.3, 2.0])
-def test_the_radius_costs_its_epsilon(epsilon):
-    """All neighbours of up to three records, all centres: the full rate, and no more."""
-    largest = 0.0
-    for here, there, _ in neighbours(10, 3):
-        for centre in (0, 4, 9):
-            laws = []
-            for data in (here, there):
-                steps = Radius(centre).windows([column(data)], GRID, math.inf)[0]
-                laws.append(Stepped(steps, Exponential(epsilon).law(steps)))
-            largest = max(largest, log_ratio(laws[:1], laws[1:]))
-    assert 0.7 * epsilon < largest <= epsilon * (1 + 1e-9)
+MANY = 10**6
+PATHS = {
+    "sum": [(MANY, 0, (5, 4)), (MANY, 3, (1000, 0)), (MANY, 20, (-3, 9)), (MANY, 30, NOTHING)],
+    "interval": [(60, 0), (60, 5)],
+    "soft counts": [(0,), (-5,), (15,)],
+}
+SHARES = {
+    "sum": [0.05, 0.2, 0.05, 0.7],
+    "interval": [0.05, 0.2, 0.75],
+    "soft counts": [0.05, 0.95],
+}
+NAMES = ["two-sided-geometric", "exponential", "staircase", "staircase"]
 
 
-def test_the_sum_moves_by_at_most_its_sensitivity():
-    largest = 0.0
-    for centre in (0, 3, 9):
-        for weighed in (upto - 1 for upto in clipped_mean._radii(GRID.size - 1)[1]):
-            statistic = ClippedSum(centre, weighed)
-            moved = statistic.sensitivity(GRID)
-            first, last = clip_ends(GRID, centre, weighed)
-            for here, there, _ in neighbours(10, 2):
-                (a,), (b,) = (statistic.totals(column(data), GRID) for data in (here, there))
-                assert abs(a - b) <= moved
-                largest = max(largest, abs(a - b) / moved)
-            assert statistic.totals(column([0, 9, centre]), GRID) == (first + last - 2 * centre,)
-    assert largest == 1
-
-
-CHOSEN = [(0, 0), (4, 0), (4, 30), (9, 10**9), (2, 200)]
-
-
-@pytest.fixture
-def drawn_before(monkeypatch):
-    """Makes every centre and radius what a test says, and both worth their share."""
-
-    def fixed(centre, weighed):
-        monkeypatch.setattr(clipped_mean, "LEAST", -(10**9))
-        size = Radius().outputs(GRID).size
-        numbers = iter([centre, min(weighed, size - 1)] * 100)
-        return lambda batch, c, noise, source: [next(numbers)] * len(batch)
-
-    return fixed
-
-
-@pytest.mark.parametrize(("centre", "weighed"), CHOSEN)
-def test_the_parts_add_up_to_epsilon_whatever_was_drawn(centre, weighed, drawn_before, monkeypatch):
-    """The exact laws of all four draws through the verb, given the numbers of those before."""
-    import duffdp.mechanisms.mechanism as mechanism
+@pytest.mark.parametrize(
+    ("branch", "path"), [(branch, path) for branch in PATHS for path in PATHS[branch]]
+)
+def test_the_parts_add_up_to_epsilon_whatever_was_drawn(branch, path):
+    """The exact laws of all draws through the verb, given the numbers of those before."""
 
     def draws_of(data):
-        with recorded() as draws, pytest.MonkeyPatch.context() as patch:
-            recording, fixed = mechanism.race, drawn_before(centre, weighed)
-
-            def race(*given):
-                recording(*given)
-                return fixed(*given)
-
-            patch.setattr(mechanism, "race", race)
+        with recorded(path=path) as draws:
             records = np.array(data, dtype=np.int64)
-            given = {"epsilon": 6, "bounds": (0, 9), "mechanism": "clipped"}
-            duffdp.mean(records, **given)
-        assert [d.mechanism.name for d in draws] == [
-            "two-sided-geometric",
-            "permute-and-flip",
-            "exponential",
-            "staircase",
-        ]
-        assert sum(d.epsilon for d in draws) == pytest.approx(6)
+            duffdp.mean(records, epsilon=4, bounds=(0, 9), mechanism="clipped")
+        names = [d.mechanism.name for d in draws]
+        assert names == [*NAMES[: len(draws) - 1], "staircase"]
+        assert [d.epsilon / 4 for d in draws] == pytest.approx(SHARES[branch])
         laws = (d.law() for d in draws)
         return [part for law in laws for part in (law if isinstance(law, tuple) else (law,))]
 
     largest = 0.0
     for here, there, _ in neighbours(10, 2):
         largest = max(largest, log_ratio(draws_of(here), draws_of(there)))
-    assert 4.0 < largest <= 6 * (1 + 1e-9)
+    assert 2.5 < largest <= 4 * (1 + 1e-9)
 
 
 @pytest.mark.parametrize("contributions", [1, 3])
 def test_what_is_not_drawn_is_spent_on_the_sum(contributions):
-    """Below the guard a group pays a tenth for its count and the rest for soft counts; above it
-    four parts are paid. Groups differ, and none pays more than epsilon."""
-    rows = {"x": [1, 5, 9, 4], "g": list("aabb"), "p": [1, 2, 3, 4]}
-    counts = iter([1000 * contributions, 3, 1000 * contributions, 3])
+    """Groups differ in what they are asked, and none pays more than epsilon."""
+    rows = {"x": [1, 5, 9, 4, 3], "g": list("aabbc"), "p": [1, 2, 3, 4, 5]}
+    counts = [[many * contributions] for many in (1000, 3, 150)]
     with recorded() as draws, pytest.MonkeyPatch.context() as patch:
         from duffdp.mechanisms import Geometric
 
@@ -132,7 +95,7 @@ def test_what_is_not_drawn_is_spent_on_the_sum(contributions):
 
         def release(self, groups, sensitivity, source):
             recording(self, groups, sensitivity, source)
-            return [[next(counts)] for _ in groups]
+            return counts
 
         patch.setattr(Geometric, "release", release)
         found = duffdp.mean(
@@ -142,42 +105,48 @@ def test_what_is_not_drawn_is_spent_on_the_sum(contributions):
             bounds=(0, 9),
             mechanism="clipped",
             by="g",
-            keys=["a", "b"],
+            keys=["a", "b", "c"],
             unit="p",
             contributions=contributions,
         )
     received = [(d.mechanism.name, round(d.epsilon * contributions, 9)) for d in draws]
     assert received == [
-        ("two-sided-geometric", 0.1),
-        ("two-sided-geometric", 0.1),
-        ("permute-and-flip", 0.1),
-        ("exponential", 0.2),
-        ("staircase", 0.6),
-        ("staircase", 0.9),
+        *[("two-sided-geometric", 0.05)] * 3,
+        *[("exponential", 0.2)] * 2,
+        ("staircase", 0.05),
+        ("staircase", 0.7),
+        ("staircase", 0.95),
+        ("staircase", 0.75),
     ]
-    assert [len(d.law()._totals) for d in draws if isinstance(d.law(), Stairs)] == [1, 2]
-    assert [part.epsilon for part in found.mechanism.parts] == [
-        Fraction(1, 10),
-        Fraction(1, 10),
-        Fraction(1, 5),
-        Fraction(3, 5),
-    ]
+    laws = [d.law() for d in draws if isinstance(d.law(), Stairs)]
+    assert [len(law._totals) for law in laws] == [2, 1, 2, 2]
+    shares = [Fraction(1, 20), Fraction(1, 5), Fraction(1, 20), Fraction(7, 10)]
+    assert [part.epsilon for part in found.mechanism.parts] == shares
 
 
-def test_the_guard_is_records_times_epsilon():
-    centre = Centre()
-    assert centre.asked((400,), EPSILON / 10)
-    assert not centre.asked((399,), EPSILON / 10)
-    assert centre.asked((8000,), EPSILON / 200)
-    assert not Radius().asked((400, NOT_DRAWN), EPSILON)
+def test_what_is_asked_follows_from_what_was_drawn():
+    share = Fraction(1, 20)  # of an epsilon of 1
+    rough = RoughMean()
+    assert rough.given((300, 7), GRID, share) == SoftCounts(ends_of(7, 9))
+    assert rough.given((299, 7), GRID, share) is None
+    assert rough.given((6000, 7), GRID, share / 20) is not None
+    assert rough.given((10**9, NOT_DRAWN), GRID, share) is None
+    last = ClippedSum()
+    assert last.given((5, 7, *NOTHING), GRID, share) == SoftCounts(ends_of(7, 9))
+    assert last.given((5, NOT_DRAWN, *NOTHING), GRID, share) == SoftCounts((0, 9))
+    low, high = ends_of(7, 9)
+    for numbers, centre in (((1, 1), (low + high) // 2), ((5, 0), high), ((-1, 9), low)):
+        assert last.given((5, 7, *numbers), GRID, share) == SumAround((low, high), centre)
 
 
 def test_what_is_made_of_the_numbers():
-    size = Radius().outputs(GRID).size
-    assert clipped_place(GRID, (10, 4, 0, 5, NOT_DRAWN)) == Fraction(9, 2)
-    assert clipped_place(GRID, (10, 4, 0, 10**9, NOT_DRAWN)) == 9
-    assert clipped_place(GRID, (0, 4, size - 1, 3, NOT_DRAWN)) == 5  # within a radius of 1
-    assert clipped_place(GRID, (3, NOT_DRAWN, NOT_DRAWN, 9, 9)) == Fraction(9, 2)
+    low, high = ends_of(7, 9)
+    assert (low, high) == (0, 5)
+    assert clipped_place(GRID, (10, 7, 20, 30, 5, NOT_DRAWN)) == 1 + Fraction(5, 10)
+    assert clipped_place(GRID, (10, 7, 20, 30, 10**9, NOT_DRAWN)) == high
+    assert clipped_place(GRID, (10, 7, -20, 3, 1, NOT_DRAWN)) == 3  # no record: one
+    assert clipped_place(GRID, (10, 7, *NOTHING, 2, 3)) == 2
+    assert clipped_place(GRID, (3, NOT_DRAWN, *NOTHING, 9, 9)) == Fraction(9, 2)
 
 
 def test_wide_bounds_cost_little():
@@ -194,3 +163,14 @@ def test_wide_bounds_cost_little():
     assert error(1000, "clipped") < 0.016
     assert error(1000, "best") > 1
     assert error(10, "best") == pytest.approx(0.015, rel=0.25)
+
+
+@pytest.mark.parametrize("bounds", [(0, 1), (-(2**61), 2**61 - 1), (0.0, 1e300), (-1e-300, 0.0)])
+def test_extreme_bounds(bounds):
+    """One step between the bounds, and as many as there can be."""
+    kind = type(bounds[0])
+    for data in ([], [bounds[0]] * 5000, [*bounds] * 2500):
+        for epsilon in (1e-9, 1.0, 1e6):
+            given = {"epsilon": epsilon, "bounds": bounds, "mechanism": "clipped"}
+            found = duffdp.mean(np.array(data, dtype=kind), **given).value
+            assert bounds[0] <= found <= bounds[1]

@@ -45,6 +45,15 @@ def test_the_plan_on_the_page_runs(tmp_path, call):
     assert (code, out.count("\n")) == (0, 9)
 
 
+def test_the_table_on_the_page_runs(tmp_path, call):
+    (block,) = re.findall(r"```toml\n(.*?)```", (DOCS / "tables.md").read_text(), re.DOTALL)
+    (tmp_path / "plan.toml").write_text(block)
+    (tmp_path / "adult.csv").symlink_to(DATA / "adult.csv")
+    code, out, _ = call("table", tmp_path / "plan.toml", "-f", "csv")
+    assert (code, out.count("\n")) == (0, 10)
+    assert out.startswith("sex,income,count,")
+
+
 def test_the_commands_on_the_page_run(tmp_path, call, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "people.csv").symlink_to(DATA / "adult.csv")

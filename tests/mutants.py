@@ -50,7 +50,7 @@ ONE_PERSON = f"{NEIGHBOURS}::test_one_person_with_all_their_rows_through_the_ver
 ENDS, INTERVALS = "tests/interval_end_test.py", "tests/interval_test.py"
 SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
-PAIRS = "tests/dominating_pairs_test.py"
+DOMINATING = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
 DIGITS, STEPS = "tests/digits_test.py", "tests/default_step_test.py"
@@ -58,11 +58,13 @@ DIGITS, STEPS = "tests/digits_test.py", "tests/default_step_test.py"
 CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
 
 SPREAD = "tests/spread_test.py"
+TABLE_DOOR = "tests/table_door_test.py"
 PATHS = f"{SPREAD}::test_no_path_of_draws_loses_more_than_epsilon"
 IQR = f"{SPREAD}::test_iqr_is_what_a_search_reaches"
 VARIANCE = f"{SPREAD}::test_variance_by_its_definition"
 ONE_MORE = f"{SPREAD}::test_one_record_moves_a_distance_by_at_most_one"
-OUTSIDE = f"{SPREAD}::test_how_many_records_lie_outside_of_each_interval"
+ENCLOSURE = "tests/enclosure_test.py"
+SCORES = f"{ENCLOSURE}::test_the_score_of_every_interval"
 LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
 
 MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
@@ -180,8 +182,8 @@ MUTANTS = (
     Mutant(
         "spread: more shares than there are",
         "statistics/registry.py",
-        "Fraction(1, 4), Fraction(7, 10)",
-        "Fraction(1, 4), Fraction(8, 10)",
+        "Fraction(1, 12), Fraction(1, 4), Fraction(2, 3)",
+        "Fraction(1, 12), Fraction(1, 4), Fraction(3, 4)",
         (SHARES,),
     ),
     Mutant(
@@ -199,11 +201,32 @@ MUTANTS = (
         (LEVEL_SUMS,),
     ),
     Mutant(
+        "spread: an interval counts records more than once",
+        "statistics/enclosure.py",
+        "unit: ClassVar[Fraction] = Fraction(1, FINENESS)",
+        "unit: ClassVar[Fraction] = Fraction(2, FINENESS)",
+        (PATHS, f"{ENCLOSURE}::test_an_interval_costs_its_epsilon"),
+    ),
+    Mutant(
+        "spread: intervals that need no look are too many",
+        "statistics/enclosure.py",
+        "parts * (apart - 2) > cells * top",
+        "parts * (apart + 2) > cells * top",
+        (SCORES,),
+    ),
+    Mutant(
+        "spread: few records are enclosed by chance",
+        "statistics/enclosure.py",
+        "MARGIN, TRUSTED = 3, 0.7",
+        "MARGIN, TRUSTED = 0, 1.2",
+        (ENCLOSURE,),
+    ),
+    Mutant(
         "spread: records outside are counted on one side",
         "statistics/enclosure.py",
         "outside += above[",
         "outside += 0 * above[",
-        (OUTSIDE,),
+        (SCORES,),
     ),
     Mutant(
         "spread: an iqr at the full rate",
@@ -356,7 +379,7 @@ MUTANTS = (
     ),
     Mutant(
         "a lattice with strides a tenth too long",
-        "mechanisms/lattice.py",
+        "mechanisms/mechanism.py",
         "period=self._epsilon, slope=rate",
         "period=self._epsilon * 11 / 10, slope=rate",
         (ONE_ROW,),
@@ -370,9 +393,9 @@ MUTANTS = (
     ),
     Mutant(
         "a lattice for distances that are no whole numbers",
-        "mechanisms/lattice.py",
-        "if steps.unit != 1 or steps.rate.numerator != 1:",
-        "if steps.rate.numerator != 1:",
+        "mechanisms/mechanism.py",
+        "if self.on_lattice and (steps.unit != 1 or steps.rate.numerator != 1):",
+        "if self.on_lattice and steps.rate.numerator != 1:",
         ("tests/lattice_test.py::test_what_is_no_lattice_is_refused",),
     ),
     Mutant(
@@ -394,7 +417,7 @@ MUTANTS = (
         "mechanisms/lattice.py",
         'loss_family = "geometric"',
         'loss_family = "laplace"',
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "a distance bound that puts all candidates on one lattice",
@@ -408,14 +431,14 @@ MUTANTS = (
         "mechanisms/permute_and_flip.py",
         'loss_family = "laplace"',
         'loss_family = "bounded-range"',
-        (PAIRS, f"{NEIGHBOURS}::test_what_is_called_bounded_is_bounded"),
+        (DOMINATING, f"{NEIGHBOURS}::test_what_is_called_bounded_is_bounded"),
     ),
     Mutant(
         "geometric noise is called Laplace noise",
         "mechanisms/geometric.py",
         'ClassVar[LossFamily] = "geometric"',
         'ClassVar[LossFamily] = "laplace"',
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "joint quantiles are called pure",
@@ -429,21 +452,21 @@ MUTANTS = (
         "pipeline/recipe.py",
         "Counter((made.loss_family, part.share) for part, made in drawing)",
         "Counter((drawing[-1][1].loss_family, part.share) for part, made in drawing)",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "a count of rows is called one of people with several",
         "pipeline/recipe.py",
         "many, contributions)\n        for (family",
         "many, contributions + 1)\n        for (family",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "draws of a part that cost a share of what they do",
         "pipeline/recipe.py",
         "share * many * total, many, contributions",
         "share * many * total, 2 * many, contributions",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "a bounded range is counted at a sixteenth",
@@ -492,21 +515,21 @@ MUTANTS = (
         "ledger/dominating_pairs.py",
         "np.expm1((at - epsilon) / 2) ** 2 / -np.expm1(-epsilon)",
         "np.expm1((at - epsilon) / 2) ** 2",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "geometric noise on one step too many",
         "ledger/dominating_pairs.py",
         "steps = contributions if",
         "steps = contributions + 1 if",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "what is only pure is taken for geometric noise for many rows",
         "ledger/dominating_pairs.py",
         'contributions if family == "geometric" else 1',
         "contributions",
-        (PAIRS,),
+        (DOMINATING,),
     ),
     Mutant(
         "earlier charges are all called bounded",
@@ -644,8 +667,8 @@ MUTANTS = (
     Mutant(
         "rows without a value that do not count",
         "engines/tables/lazy_rows.py",
-        "(PERSON,) if rows_count else (VALUE, PERSON)",
-        "(VALUE, PERSON)",
+        "(PERSON,) if rows_count else (VALUE, OTHER, PERSON)",
+        "(VALUE, OTHER, PERSON)",
         ("tests/cells_test.py::test_rows_without_a_value_count",),
     ),
     Mutant(
@@ -820,22 +843,22 @@ MUTANTS = (
     Mutant(
         "soft counts whose noise is for one number alone",
         "statistics/soft_counts.py",
-        "        return domain.size - 1\n",
-        "        return (domain.size - 1) // 2\n",
+        "return self.levels(domain).top\n",
+        "return self.levels(domain).top // 2\n",
         (ONE_ROW,),
     ),
     Mutant(
         "soft counts that forget the distance from the upper bound",
         "statistics/soft_counts.py",
-        "return indices, count * (domain.size - 1) - indices",
-        "return indices, count * (domain.size - 1)",
+        "return found.levels, found.records * levels.top - found.levels",
+        "return found.levels, found.records * levels.top",
         (ONE_ROW,),
     ),
     Mutant(
         "a clipped mean whose shares exceed epsilon",
         "statistics/clipped_mean.py",
-        "Fraction(1, 10), Fraction(1, 10), Fraction(1, 5), Fraction(3, 5)",
-        "Fraction(1, 10), Fraction(1, 10), Fraction(1, 5), Fraction(7, 10)",
+        "Fraction(1, 20), Fraction(1, 5), Fraction(1, 20), Fraction(7, 10)",
+        "Fraction(1, 20), Fraction(1, 5), Fraction(1, 20), Fraction(8, 10)",
         (SHARES,),
     ),
     Mutant(
@@ -855,15 +878,29 @@ MUTANTS = (
     Mutant(
         "a clipped sum whose noise is for the nearer end",
         "statistics/clipped_mean.py",
-        "return max(self._centre - first, last - self._centre)",
-        "return max(1, min(self._centre - first, last - self._centre))",
+        "return max(self.centre - self.ends[0], self.ends[1] - self.centre)",
+        "return max(1, min(self.centre - self.ends[0], self.ends[1] - self.centre))",
         (CLIPPED,),
     ),
     Mutant(
-        "a radius at twice its rate",
+        "a clipped sum whose records are not clamped",
         "statistics/clipped_mean.py",
-        "    rate = Fraction(1)\n",
-        "    rate = Fraction(2)\n",
+        "        return Levels(*self.ends)\n",
+        "        return Levels(0, domain.size - 1)\n",
+        (CLIPPED,),
+    ),
+    Mutant(
+        "clipped means and spreads of groups are those of other groups",
+        "pipeline/draw.py",
+        "for i, numbers in zip(groups, zip(*columns, strict=True), strict=True):",
+        "for i, numbers in zip(groups[::-1], zip(*columns, strict=True), strict=True):",
+        (f"{ENCLOSURE}::test_groups_that_ask_alike_are_drawn_together",),
+    ),
+    Mutant(
+        "clipped means and spreads: what is unspent does not tell groups apart",
+        "pipeline/draw.py",
+        "alike.setdefault((own, unspent[i]), []).append(i)",
+        "alike.setdefault((own, max(unspent)), []).append(i)",
         (CLIPPED,),
     ),
     Mutant(
@@ -1131,6 +1168,63 @@ MUTANTS = (
         "if one != other:",
         "if one > 10 * other:",
         (f"{PAIRS}::test_what_is_refused_is_refused_before_it_is_paid",),
+    ),
+    Mutant(
+        "table: weights that no share is divided by",
+        "pipeline/table_plan.py",
+        'words["weight"] = weight / (1 + len(again))',
+        'words["weight"] = weight',
+        (f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up",),
+    ),
+    Mutant(
+        "table: a plan that spends its epsilon on every release",
+        "pipeline/plan.py",
+        "self.epsilon * weight / sum(weights)",
+        "self.epsilon * min(1, weight)",
+        (f"{TABLE_DOOR}::test_one_row_moves_all_of_a_table_by_at_most_epsilon",),
+    ),
+    Mutant(
+        "table: people are counted as often as they have rows",
+        "pipeline/table_plan.py",
+        '"interval": interval, "contributions": 1}',
+        '"interval": interval}',
+        ("tests/table_test.py::test_people_are_counted_once_whatever_else_counts",),
+    ),
+    Mutant(
+        "table: a margin of the first group alone",
+        "engines/tables/memory.py",
+        "apart = len(set(positions)) == len(positions)",
+        "apart = len(set(positions)) <= len(positions)",
+        ("tests/table_test.py::test_every_group_and_the_total_of_those_listed",),
+    ),
+    Mutant(
+        "table: a margin of every row, listed or not",
+        "engines/tables/table.py",
+        "known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None",
+        "known_keys(nw, self._adapter, types, selection, self.untyped) "
+        "if selection.groups.by else None",
+        (f"{TABLE_DOOR}::test_one_row_moves_all_of_a_table_by_at_most_epsilon",),
+    ),
+    Mutant(
+        "table: formulas in a CSV",
+        "printable.py",
+        """return f"'{text}" if acts else text""",
+        "return text",
+        ("tests/table_names_test.py::test_csv",),
+    ),
+    Mutant(
+        "table: markup in HTML",
+        "printable.py",
+        "return escape(visible(str(value)))",
+        "return visible(str(value))",
+        ("tests/table_names_test.py::test_html",),
+    ),
+    Mutant(
+        "table: formulas in a workbook",
+        "pipeline/columnar.py",
+        "sheet.write_string(row, at, visible(str(as_json(value))))",
+        "sheet.write(row, at, visible(str(as_json(value))))",
+        ("tests/table_names_test.py::test_excel",),
     ),
 )
 

@@ -83,7 +83,7 @@ class Noisy:
 
 
 @contextmanager
-def recorded(places: Sequence[int] | None = None, path: Sequence[int] = ()) -> Iterator[list[Draw]]:
+def recorded(places: Sequence[int] | None = None, path: Sequence[Any] = ()) -> Iterator[list[Draw]]:
     """Record the draws of the releases made inside; what they return means nothing.
 
     Parameters
@@ -92,7 +92,8 @@ def recorded(places: Sequence[int] | None = None, path: Sequence[int] = ()) -> I
         For several quantiles on a fine domain: the candidates that can have records. All others
         between two of them are alike. All candidates if not given.
     path
-        What the first draws return, 0 if there are more: later ones may depend on it.
+        What the first draws return (both numbers of a staircase for two), 0 if there are more:
+        later ones may depend on it.
     """
     assert set(HOMES) == KNOWN, "a new mechanism needs its law here"
     draws: list[Draw] = []
@@ -100,14 +101,14 @@ def recorded(places: Sequence[int] | None = None, path: Sequence[int] = ()) -> I
         returned = dict(enumerate(path)).get
         _record_races(patch, draws, returned)
         _record_counts(patch, draws, returned)
-        _record_staircases(patch, draws)
+        _record_staircases(patch, draws, returned)
         _record_ladders(patch, draws)
         _record_quantiles(patch, draws, places)
         yield draws
 
 
 def laws(
-    call: Callable[[], Any], places: Sequence[int] | None = None, path: Sequence[int] = ()
+    call: Callable[[], Any], places: Sequence[int] | None = None, path: Sequence[Any] = ()
 ) -> list[Distribution]:
     """The laws of the draws that a call makes, each given what the ones before returned."""
     with recorded(places, path) as draws:
@@ -116,7 +117,7 @@ def laws(
     return [part for law in found for part in (law if isinstance(law, tuple) else (law,))]
 
 
-Returned = Callable[[int, int], int]  # of a draw by its number, or else what is given
+Returned = Callable[[int, Any], Any]  # of a draw by its number, or else what is given
 
 
 def _record_races(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Returned) -> None:
@@ -279,7 +280,7 @@ class Stairs:
         return -self._epsilon * step - self._log_scale
 
 
-def _record_staircases(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
+def _record_staircases(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Returned) -> None:
     """Staircase noise: what reaches the sampler is epsilon, the sensitivity and the width."""
     original = Staircase.release
 
@@ -304,7 +305,8 @@ def _record_staircases(patch: pytest.MonkeyPatch, draws: list[Draw]) -> None:
                     lambda given=(exact, epsilon, sent, width): Stairs(*given),
                 )
             )
-        return [[0] * len(totals) for totals in groups]
+        ends = range(len(draws) - len(groups), len(draws))
+        return [list(returned(i, (0, 0)))[: len(groups[0])] for i in ends]
 
     patch.setattr(Staircase, "release", release)
 

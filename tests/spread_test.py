@@ -21,8 +21,9 @@ from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Levels
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.statistics import InterquartileRange, Variance
-from duffdp.statistics.enclosure import EXCLUDED, WIDTHS, Enclosure, interval_of
-from duffdp.statistics.moments import Moments, levels_within, variance_of
+from duffdp.statistics.enclosure import ends_of
+from duffdp.statistics.entry import NOT_DRAWN
+from duffdp.statistics.moments import Moments, variance_of
 from engines import ENGINES, open_sources
 from release_draws import laws
 from windows import same
@@ -157,59 +158,14 @@ def deviations(data, top=0, at_top=Fraction(0)):
     return sum(x * x for x in data) + at_top * top**2 - Fraction(total) ** 2 / n
 
 
-# Intervals and soft counts.
-
-
-def candidates(size):
-    """A candidate of each interval with its width's number, up to so many widths: every place."""
-    begin = 0
-    for number in range(size):
-        parts = 16 << (number - 1) // 2 if number else 1
-        cells = (8 if number % 2 == 0 else 11) if number else 1
-        for place in range(parts - cells + 1):
-            yield number, begin + place * 2**number, place, cells, parts
-        begin += (parts - cells + 1) * 2**number
-    return begin
-
-
-def test_intervals_are_narrower_by_half_octaves():
-    for number, candidate, place, cells, parts in candidates(9):
-        low, high = interval_of(candidate, 16_000)
-        assert interval_of(candidate + 2**number - 1, 16_000) == (low, high)
-        assert 0 <= low == 16_000 * place // parts
-        assert high == math.ceil(16_000 * (place + cells) / parts) <= 16_000
-        assert (high - low) / 16_000 == pytest.approx(2 ** (-number / 2), rel=0.05)
-    outputs = Enclosure().outputs(Grid(0, 9, 1))
-    assert interval_of(outputs.size - 1, 2**40)[1] == 2**40
-    assert interval_of(0, 7) == (0, 7)
-
-
-@pytest.mark.parametrize("top", [1, 99, 2**50])
-@pytest.mark.parametrize("count", [-3, 0, 10, 10**6])
-def test_how_many_records_lie_outside_of_each_interval(count, top):
-    rng, grid = np.random.default_rng(4), Grid(0, top, 1)
-    for n in (0, 1, 5, 300):
-        data = rng.integers(0, top + 1, n) // rng.integers(1, 9)
-        for max_distance in (2.0, 20.0, 1000.0):
-            column = Column(read(data), grid)
-            steps = Enclosure(count).windows([column], grid, max_distance)[0]
-            steps.check()
-            assert steps.tail is None
-            enough = math.floor(20 * max(count, 0) / max_distance)
-            widths = min(enough, 2 * top.bit_length(), WIDTHS - 1) + 1
-            for number, candidate, *_ in candidates(8):
-                low, high = interval_of(candidate, top)
-                outside = min(int(((data < low) | (data > high)).sum()), math.ceil(max_distance))
-                expected = outside if number < widths else EXCLUDED
-                for each in (candidate, candidate + 2**number - 1):
-                    assert steps.distance_of(each) == expected
+# Soft counts.
 
 
 @pytest.mark.parametrize("top", [1, 7, 2**16, 2**16 + 1, 2**40])
 def test_one_record_adds_as_much_as_the_noise_is_made_for(top):
     grid = Grid(0, top, 1)
-    for candidate in (0, 1, 12, 2**9, 2**40):
-        statistic = Moments().given((5, candidate))
+    for candidate in (NOT_DRAWN, 0, 1, 12, 2**9, 2**20):
+        statistic = Moments().given((5, candidate), grid, Fraction(1))
         for record in {0, 1, top // 2, top // 3 + 1, top - 1, top}:
             column = Column(read(np.array([record])), grid)
             totals = statistic.totals(column, grid)
@@ -224,7 +180,7 @@ def test_a_variance_from_soft_counts():
     for top in (1, 9, 1000, 2**16 - 1):
         data = rng.integers(0, top + 1, 50)
         grid = Grid(0, top, 1)
-        totals = Moments(0).totals(Column(read(data), grid), grid)
+        totals = Moments((0, top)).totals(Column(read(data), grid), grid)
         found = variance_of((0, 0, *totals), top)
         mean = Fraction(int(data.sum()), 50)
         assert found == sum((int(x) - mean) ** 2 for x in data) / 50
@@ -236,22 +192,22 @@ def test_a_variance_from_soft_counts():
 
 def test_clamped_and_rounded_records_keep_their_variance():
     grid = Grid(-10.0, 10.0)
-    data = np.random.default_rng(7).normal(0, 1, 20_000)
-    candidate = next(c for number, c, place, *_ in candidates(4) if (number, place) == (3, 12))
-    low, high = (grid.value(i) for i in interval_of(candidate, grid.size - 1))
+    data, candidate = np.random.default_rng(7).normal(0, 1, 20_000), 28
+    ends = ends_of(candidate, grid.size - 1)
+    low, high = map(grid.value, ends)
     assert (low, high) == pytest.approx((-2.5, 4.375))
-    totals = Moments(candidate).totals(Column(read(data), grid), grid)
+    totals = Moments(ends).totals(Column(read(data), grid), grid)
     found = variance_of((0, candidate, *totals), grid.size - 1)
     assert float(found) * grid.spacing**2 == pytest.approx(np.clip(data, low, high).var(), rel=1e-5)
-    assert levels_within(candidate, grid.size - 1).top <= 2**16
+    assert Moments(ends).levels(grid).top <= 2**16
 
 
 def test_levels_are_the_nearest():
-    levels = Levels.between(100, 100 + 2**18)
+    levels = Levels.squared(100, 100 + 2**18)
     assert levels.shift == 3
     assert [levels.of(100 + x) for x in (0, 3, 4, 11, 12)] == [0, 0, 1, 1, 2]
     assert levels.top == 2**15
-    assert Levels.between(5, 9) == (5, 9, 0)
+    assert Levels.squared(5, 9) == (5, 9, 0, True)
 
 
 @pytest.mark.parametrize("engine", ENGINES)
@@ -267,10 +223,10 @@ def test_every_engine_sums_levels(engine):
     )
     grid = Grid(-10.0, 10.0)
     cuts = [
-        Levels.between(2**38, 2**39 + 12345),
-        Levels.between(0, grid.size - 1),
-        Levels.between(2**39, 2**39 + 70000),
-        Levels.between(0, 9),
+        Levels.squared(2**38, 2**39 + 12345),
+        Levels.squared(0, grid.size - 1),
+        Levels.squared(2**39, 2**39 + 70000),
+        Levels.squared(0, 9),
     ]
 
     def expected(values, levels):
@@ -280,14 +236,14 @@ def test_every_engine_sums_levels(engine):
 
     for levels in cuts:
         (source,) = open_sources(frame, grid, "x")
-        assert source.moments(levels) == expected(x, levels)
+        assert source.level_sums(levels) == expected(x, levels)
         assert source.count() == n
     for person in ({}, {"unit": "p"}):
         sources = open_sources(frame, grid, "x", by="g", keys=[0, 1, 2, 7], **person)
         for source, levels in zip(sources, cuts, strict=True):
             source.expect(levels)
         for key, source, levels in zip((0, 1, 2, 7), sources, cuts, strict=True):
-            assert source.moments(levels) == expected(x[g == key], levels)
+            assert source.level_sums(levels) == expected(x[g == key], levels)
             assert source.count() == int((g == key).sum())
 
 
@@ -314,7 +270,7 @@ PLACES = [0, 2**20, 2**21]
 
 
 @pytest.mark.parametrize("count", [0, 100, 10**4])
-@pytest.mark.parametrize("candidate", [0, 1, 20, 100, 2**12, 2**30, 2**45])
+@pytest.mark.parametrize("candidate", [0, 1, 20, 100, 2**12, 2**20])
 def test_no_path_of_draws_loses_more_than_epsilon(count, candidate):
     """Whatever the count and the interval came to, the largest losses of all draws add up to at
     most epsilon, and to all of it where intervals can differ."""

@@ -16,6 +16,7 @@ import pytest
 import duffdp
 from duffdp import BoundsError, Grid, Release
 from duffdp.engines.arrays import Column, read
+from duffdp.engines.source import Levels
 from duffdp.statistics import SoftCounts, Sum
 from duffdp.statistics.soft_counts import soft_place
 from engines import ENGINES, open_sources
@@ -69,7 +70,7 @@ def test_soft_counts_are_exact_and_move_by_their_sensitivity(grid):
     before = counts.totals(Column(read(records), grid), grid)
     index = indices(records, grid)
     assert before == (sum(index), sum(grid.size - 1 - i for i in index))
-    assert soft_place(grid, *before) == Fraction(sum(index), len(index))
+    assert soft_place(0, grid.size - 1, *before) == Fraction(sum(index), len(index))
     for record in (float(grid.lower), float(grid.upper), records[0]):
         after = counts.totals(Column(read([*records, record]), grid), grid)
         moved = sum(abs(a - b) for a, b in zip(before, after, strict=True))
@@ -93,11 +94,12 @@ def test_sums_of_arrays(kind, size):
         index = index[index >= 0].astype(object)
         top = grid.size - 1
         for first, last in ((0, top), (top // 3, top // 2), (0, top // 2), (top // 3, top)):
-            clamped = np.clip(index, first, last)
-            assert column.clamped_sum(first, last) == (len(index), int(clamped.sum()))
-        radii = [top, top // 3, top // 50]
-        away = abs(index - top // 2)
-        assert column.outside(top // 2, radii) == [int((away > r).sum()) for r in radii]
+            level = np.clip(index, first, last) - first
+            assert column.level_sums(Levels(first, last)) == (len(index), int(level.sum()), 0)
+            few = Levels.squared(first, last)
+            level = few.of(level + first)
+            sums = len(index), int(level.sum()), int((level**2).sum())
+            assert column.level_sums(few) == sums
 
 
 def test_a_fine_grid_of_many_large_indices():
@@ -109,7 +111,8 @@ def test_a_fine_grid_of_many_large_indices():
         (Grid(-(2**61), 2**61 - 2, 1), np.full(300_000, 2**61 - 2)),
     ):
         column = Column(read(array), grid)
-        assert column.clamped_sum(0, grid.size - 1) == (300_000, 300_000 * (grid.size - 1))
+        every = Levels(0, grid.size - 1)
+        assert column.level_sums(every) == (300_000, 300_000 * (grid.size - 1), 0)
 
 
 TABLE = {
@@ -136,11 +139,8 @@ def test_the_same_sums_in_every_engine(engine, column, where):
     sources = open_sources(ENGINES[engine](TABLE), grid, column, **where)
     for source, index in zip(sources, truth, strict=True):
         for first, last in ((0, top), (top // 3, top // 2)):
-            clamped = [min(max(i, first), last) for i in index]
-            assert source.clamped_sum(first, last) == (len(index), sum(clamped))
-        radii = [top, top // 3, 0]
-        away = [abs(i - top // 2) for i in index]
-        assert source.outside(top // 2, radii) == [sum(d > r for d in away) for r in radii]
+            level = [min(max(i, first), last) - first for i in index]
+            assert source.level_sums(Levels(first, last)) == (len(index), sum(level), 0)
 
 
 @pytest.mark.parametrize("verb", [duffdp.sum, duffdp.mean])

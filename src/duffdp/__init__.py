@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from duffdp.ledger import Ledger
     from duffdp.pipeline.outcome import Release
     from duffdp.pipeline.plan import Plan
+    from duffdp.pipeline.table import Table
+    from duffdp.pipeline.table_plan import TablePlan
     from duffdp.pipeline.verbs.cells import count, histogram, share, top
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
@@ -22,6 +24,7 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.spread import iqr, std, variance
     from duffdp.pipeline.verbs.summary import describe, mode, trimmed_mean
     from duffdp.pipeline.verbs.sums import mean, sum
+    from duffdp.pipeline.verbs.table import table
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.privacy import Loss, PrivacyUnit
     from duffdp.statistics.ladder import ladder, reach
@@ -48,6 +51,8 @@ __all__ = [
     "Release",
     "StatisticFact",
     "StepFunction",
+    "Table",
+    "TablePlan",
     "UnsupportedData",
     "count",
     "describe",
@@ -72,6 +77,7 @@ __all__ = [
     "statistics",
     "std",
     "sum",
+    "table",
     "testing",
     "top",
     "triangles",
@@ -86,6 +92,8 @@ _HOME = {
     "ledger": ("Ledger",),
     "pipeline.outcome": ("Release",),
     "pipeline.plan": ("Plan",),
+    "pipeline.table": ("Table",),
+    "pipeline.table_plan": ("TablePlan",),
     "pipeline.verbs.cells": ("count", "histogram", "share", "top"),
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
@@ -94,6 +102,7 @@ _HOME = {
     "pipeline.verbs.spread": ("iqr", "std", "variance"),
     "pipeline.verbs.summary": ("describe", "mode", "trimmed_mean"),
     "pipeline.verbs.sums": ("mean", "sum"),
+    "pipeline.verbs.table": ("table",),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "privacy": ("Loss", "PrivacyUnit"),
     "statistics.ladder": ("ladder", "reach"),

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
@@ -36,17 +35,18 @@ class Question(NamedTuple):
 
 class Levels(NamedTuple):
     """How far records lie from the candidate `low`: clamped to `high`, and rounded to multiples of
-    2**shift.
+    2**shift. With `squares`, which need few levels, their squares are of interest as well.
     """
 
     low: int
     high: int
-    shift: int
+    shift: int = 0
+    squares: bool = False
 
     @classmethod
-    def between(cls, low: int, high: int) -> Levels:
+    def squared(cls, low: int, high: int) -> Levels:
         """At most 2**16 levels: finer ones would say nothing that noise does not drown."""
-        return cls(low, high, max(0, (high - low).bit_length() - LEVEL_BITS))
+        return cls(low, high, max(0, (high - low).bit_length() - LEVEL_BITS), True)
 
     @property
     def top(self) -> int:
@@ -56,6 +56,16 @@ class Levels(NamedTuple):
     def of(self, index: Any) -> Any:
         """The level of a candidate between the two, or of an array of them."""
         return (index - self.low + (1 << self.shift >> 1)) >> self.shift
+
+
+class LevelSums(NamedTuple):
+    """How many records there are, the sum of their levels and, where it is of interest, that of
+    the squares.
+    """
+
+    records: int = 0
+    levels: int = 0
+    squares: int = 0
 
 
 class Tally(Protocol):
@@ -79,20 +89,14 @@ class Source(Tally, Protocol):
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
         """The wanted ranks and, if asked for, the sum of all indices."""
 
-    def clamped_sum(self, first: int, last: int) -> tuple[int, int]:
-        """How many records there are, and the sum of their indices, clamped to two candidates."""
-
-    def outside(self, centre: int, radii: Sequence[int]) -> list[int]:
-        """How many records are further than each radius from a candidate."""
-
     def count(self) -> int:
         """How many records there are."""
 
     def expect(self, levels: Levels) -> None:
         """Levels that will be asked for: those of all groups can be summed together."""
 
-    def moments(self, levels: Levels) -> tuple[int, int, int]:
-        """How many records there are, the sum of their levels and the sum of the squares."""
+    def level_sums(self, levels: Levels) -> LevelSums:
+        """Sums over all records."""
 
     def rank_of(self, index: int) -> tuple[int, int]:
         """How many records lie before this candidate and how many at it."""

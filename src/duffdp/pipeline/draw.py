@@ -24,7 +24,7 @@ from duffdp.steps import Batch
 
 # Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates
 # to the tail.
-NEGLIGIBLE = 20.0
+NEGLIGIBLE = 12.0
 
 Numbers = list[list[int]]  # for each group, one number or several
 
@@ -32,12 +32,16 @@ Numbers = list[list[int]]  # for each group, one number or several
 def draw(recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Entropy) -> Numbers:
     """The numbers of every group, in the order of the columns: indices of candidates, or counts."""
     known: list[int] = []  # numbers of records, from profiles: a count needs no pass of its own
+    if len(recipe.parts) == 1:
+        ((part, made),) = recipe.parts
+        alone = _draw_part(part, made, sources, domain, entropy, known)
+        return list(map(list, zip(*alone, strict=True)))
     profiled = [hasattr(part.statistic, "profiles") for part, _ in recipe.parts]
     columns: dict[int, list[Sequence[int]]] = {}
     unspent = [Fraction(0)] * len(sources)
     for place in sorted(range(len(profiled)), key=profiled.__getitem__, reverse=True):
         part, made = recipe.parts[place]
-        if not hasattr(part.statistic, "given") and not hasattr(part.statistic, "asked"):
+        if not hasattr(part.statistic, "given"):
             columns[place] = _draw_part(part, made, sources, domain, entropy, known)
             continue
         epsilon = recipe.loss.epsilon * part.share / recipe.unit.contributions
@@ -63,30 +67,30 @@ def _draw_adaptively(
 
     A group that is not asked keeps the epsilon for the next part that it is asked.
     """
-    statistic = part.statistic
-    pooled: dict[Fraction, Any] = {Fraction(0): made}
-    owns: list[Any] = []
-    for source, numbers in zip(sources, before, strict=True):
-        asked = not hasattr(statistic, "asked") or statistic.asked(numbers, epsilon)
-        own = statistic.given(numbers) if hasattr(statistic, "given") else statistic
-        owns.append(own if asked else None)
-        if asked and hasattr(own, "expect"):
-            own.expect(source, domain)
-    rows: list[list[int]] = []
-    for i, (own, source) in enumerate(zip(owns, sources, strict=True)):
+    alike: dict[tuple[Any, Fraction], list[int]] = {}  # groups by what they ask and have unspent
+    for i, numbers in enumerate(before):
+        own = part.statistic.given(numbers, domain, epsilon)
         if own is None:
             unspent[i] += epsilon
-            rows.append([NOT_DRAWN] * len(part.columns))
             continue
-        more, unspent[i] = unspent[i], Fraction(0)
-        if more not in pooled:
-            pooled[more] = type(made)(epsilon + more)
-        drawn = _draw_part(
-            replace(part, statistic=own), pooled[more], [source], domain, entropy, []
-        )
-        row = [number for (number,) in drawn]
-        rows.append(row + [NOT_DRAWN] * (len(part.columns) - len(row)))
+        alike.setdefault((own, unspent[i]), []).append(i)
+        unspent[i] = Fraction(0)
+        _expect(own, sources[i : i + 1], domain)
+    rows = [[NOT_DRAWN] * len(part.columns) for _ in sources]
+    for (own, more), groups in alike.items():
+        mechanism = type(made)(epsilon + more) if more else made
+        asked = [sources[i] for i in groups]
+        columns = _draw_part(replace(part, statistic=own), mechanism, asked, domain, entropy, [])
+        for i, numbers in zip(groups, zip(*columns, strict=True), strict=True):
+            rows[i][: len(numbers)] = numbers
     return list(zip(*rows, strict=True))
+
+
+def _expect(statistic: Any, sources: Sequence[Any], domain: PublicSet) -> None:
+    """Say what sums will be asked for: those of all groups can be found together."""
+    if hasattr(statistic, "levels"):
+        for source in sources:
+            source.expect(statistic.levels(domain))
 
 
 def _draw_part(
@@ -105,6 +109,7 @@ def _draw_part(
         return list(zip(*mechanism.release(profiles, entropy), strict=True))
     if hasattr(statistic, "totals"):
         exact = [(count,) for count in known if isinstance(statistic, Count)]
+        _expect(statistic, sources, domain)
         exact = exact or [statistic.totals(source, domain) for source in sources]
         sensitivity = statistic.sensitivity(domain)
         if isinstance(statistic, Top):

@@ -5,26 +5,23 @@ from __future__ import annotations
 import datetime as dt
 import json
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from duffdp.domain import Ordered, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
-from duffdp.ledger.charge import Result
 from duffdp.parameters import Covers
 from duffdp.pipeline.accuracy import distance_bound
-from duffdp.pipeline.recipe import Recipe
+from duffdp.pipeline.answer import Cells, beside
+from duffdp.pipeline.chart import Points, draw_points, new_axes
+from duffdp.pipeline.columnar import Columnar, Readable, as_text, with_ends
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Column, Finish, NumberKind
+from duffdp.statistics.entry import Column, NumberKind
 from duffdp.statistics.registry import REGISTRY, entry
-from duffdp.version import __version__
-
-Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Release:
+class Release(Columnar):
     """One private value, and what has to be known to use it: nothing in it depends on the data but
     the value.
 
@@ -152,11 +149,9 @@ class Release:
         """For each group, whether its interval is all that could come out: there were too few
         records to tell more.
         """
-        domain = self.domain
-        if self.facts.interval is None or self.columns[0].kind != "candidate":
+        if self.facts.interval is None:
             return [False for _ in self.cells]
-        assert isinstance(domain, Ordered)
-        whole = tuple(domain.value(place) for place in (0, domain.size - 1))
+        whole = whole_range(self.columns[0], self.domain)
         return [row[1:] == whole for row in self.cells]
 
     @property
@@ -266,14 +261,45 @@ class Release:
             return [said] if self.facts.interval is None else [said, f"{said} low", f"{said} high"]
         return [entry(self.statistic.name).label(column.name) for column in self.columns]
 
+    def wide(self) -> dict[str, list[Any]]:
+        """Key columns and value columns; a row for each group, or one."""
+        names = [*self.by, *beside(self.columns, self.by)]
+        rows = ((*key, *row) for key, row in zip(self.keys or [()], self.cells, strict=True))
+        return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+    def readable(self) -> Readable:
+        """The same for people, each interval beside its value."""
+        ends = self.facts.interval is not None
+        names = beside(self.columns, self.by)[: 1 if ends else None]
+        keys, muted = self.keys or ((),), self.too_few()
+        rows = [
+            [*map(as_text, key)]
+            + ([with_ends(row[0], row[1:], few)] if ends else [*map(as_text, row)])
+            for key, row, few in zip(keys, self.cells, muted, strict=True)
+        ]
+        return Readable([*self.by, *names], rows, repr(self), muted, len(self.by))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Points, with their intervals, a line for each group (or for each number of one group);
+        returns the axes of matplotlib.
+        """
+        cells, labels = self.cells, [", ".join(map(str, key)) for key in self.keys] or [""]
+        ends, muted = [row[1:] if self.facts.interval else () for row in cells], self.too_few()
+        if self.facts.interval is None and len(self.columns) > 1:
+            names, inner = beside(self.columns, self.by), [f"{label}: " for label in labels]
+            labels = [f"{i if self.by else ''}{name}" for i in inner for name in names]
+            cells = tuple((value,) for row in cells for value in row)
+            ends, muted = [()] * len(cells), [False] * len(cells)
+        points = Points(str(self.statistic), labels, [row[0] for row in cells], ends, muted)
+        return draw_points(points, ax or new_axes(1, len(labels))[0])
+
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has; with groups, `value` is a list of rows."""
         value: Any = self.value
         if self.grouped:
+            columns = self.wide()
             value = [
-                dict(zip(self.by, key, strict=True))
-                | dict(zip(_beside(self.columns, self.by), row, strict=True))
-                for key, row in zip(self.keys, self.cells, strict=True)
+                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
             ]
         return {
             "value": as_json(value),
@@ -293,7 +319,7 @@ class Release:
             facts = Facts.from_dict(given)
             columns = tuple(Column(**column) for column in given["columns"])
             value = given["value"]
-            names = _beside(columns, facts.by)
+            names = beside(columns, facts.by)
             if facts.by:
                 rows: list[list[Any]] = [[row[name] for name in names] for row in value]
             elif facts.interval is not None:
@@ -334,46 +360,12 @@ class Release:
         return json.dumps(self.to_dict())
 
 
-def released(
-    recipe: Recipe, finish: Finish | None, facts: Facts, result: Result, data: Any
-) -> Release:
-    """The release of drawn numbers: candidates as values, in the shape of the statistic or as a
-    frame like the data.
-    """
-    domain: Any = facts.domain
-    columns = recipe.columns if finish is None else finish.columns(domain)
-    names = _beside(columns, facts.by)
-    if finish is None:
-        values = []
-        for column, numbers in zip(columns, zip(*result.numbers, strict=True), strict=True):
-            read = domain.value if column.kind == "candidate" else partial(max, 0)
-            values.append(list(map(read, numbers)))
-    else:
-        made = [finish.values(domain, numbers) for numbers in result.numbers]
-        values = list(map(list, zip(*made, strict=True)))
-    cells = tuple(zip(*values, strict=True))
-    value: Any
-    if facts.by:
-        value = data.answers(dict(zip(names, values, strict=True)))
-    elif recipe.entry.shape == "dictionary":
-        value = dict(zip((column.name for column in columns), cells[0], strict=True))
-    else:
-        value = list(cells[0]) if recipe.entry.shape == "list" else cells[0][0]
-    return Release(value, facts, columns, cells, result.time, __version__)
-
-
-def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
-    """The names of value columns in a frame that has key columns as well; some engines do not tell
-    upper from lower case.
-    """
-    names, taken = [], {name.casefold() for name in by}
-    for column in columns:
-        name = column.name
-        while name.casefold() in taken:
-            name += "_value"
-        names.append(name)
-        taken.add(name.casefold())
-    return names
+def whole_range(column: Column, domain: PublicSet) -> tuple[Any, Any] | None:
+    """The ends of an interval that says nothing; None if there are no such ends."""
+    if column.kind != "candidate":
+        return None
+    assert isinstance(domain, Ordered)
+    return domain.value(0), domain.value(domain.size - 1)
 
 
 def _from_json(item: Any, column: NumberKind, kind: str) -> Any:

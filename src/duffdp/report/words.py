@@ -177,6 +177,9 @@ def assumed_public(release: Release) -> list[str]:
     grouped = (
         ["the list of groups; a group without rows has an answer too"] if release.grouped else []
     )
+    if release.facts.within is not None:
+        names = ", ".join(release.facts.within.by)
+        grouped.append(f"the listed groups by {names}, of which it takes some or all together")
     return [
         *([first] if first else []),
         *grouped,
@@ -240,7 +243,7 @@ def _part(part: MechanismPart) -> str:
     if part.utility is None:
         return said
     if part.utility == "clipped":
-        return f"{said}, each within the radius around the centre"
+        return f"{said}, each clamped to the interval"
     return (
         f"{said}; an answer is the less likely, the larger its distance: "
         f"{_UTILITIES.get(part.utility, part.utility)}"
@@ -253,9 +256,9 @@ def _noise(release: Release) -> str:
     assert isinstance(domain, Grid)
     if release.mechanism.asked == "clipped":
         return (
-            "Records further from a private centre than a private radius count as if they were "
-            "that far: where a heavy tail matters the mean is biased towards the centre, and no "
-            "bound is known that does without the data."
+            "Records outside of a private interval count as its nearest end: where a heavy tail "
+            "matters the mean is biased towards the other records, and no bound is known that does "
+            "without the data."
         )
     if release.statistic.name == "sum":
         moved = Sum().sensitivity(domain)

@@ -1,152 +1,101 @@
-"""The mean for wide bounds: a private centre and radius, and the sum of what lies within."""
+"""The mean for wide bounds: a private interval, a rough mean, and the sum around it."""
 
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
-from functools import lru_cache
-from itertools import accumulate
-
-import numpy as np
 
 from duffdp.domain import Grid
-from duffdp.engines.source import Source
+from duffdp.engines.source import Levels, Source
 from duffdp.statistics.count import Count
+from duffdp.statistics.enclosure import Enclosure, ends_of
 from duffdp.statistics.entry import NOT_DRAWN, Part
-from duffdp.statistics.quantile import Median
 from duffdp.statistics.soft_counts import SoftCounts, mean_finish, soft_place
-from duffdp.steps import Batch, StepFunction
 
-# What of epsilon goes to the number of records, the centre, the radius and the sum.
-COUNT, CENTRE, RADIUS, SUM = Fraction(1, 10), Fraction(1, 10), Fraction(1, 5), Fraction(3, 5)
-LEAST = 400  # records times epsilon, below which centre and radius cost more than they save
-OCTAVES = 16  # between the largest and the smallest radius
-FINENESS = 4  # radii to an octave
+# What of epsilon goes to the number of records, the interval, the rough mean and the sum.
+COUNT, INTERVAL, ROUGH, SUM = Fraction(1, 20), Fraction(1, 5), Fraction(1, 20), Fraction(7, 10)
+CENTRES = 128  # parts of an interval between two centres
+LEAST = 300  # records times epsilon, below which a rough mean costs more than it saves
 
 
-class Centre(Median):
-    """The candidate around which records are clipped: the median."""
+class RoughMean:
+    """Soft counts within the interval, if there are records enough for a sum around them."""
 
-    def __init__(self) -> None:
-        super().__init__("signed")
+    def given(self, numbers: Sequence[int], domain: Grid, epsilon: Fraction) -> SoftCounts | None:
+        """After a count and an interval; `epsilon` is that of the rough mean."""
+        count, candidate = numbers
+        if candidate == NOT_DRAWN or count * epsilon < LEAST * ROUGH:
+            return None
+        return SoftCounts(ends_of(candidate, domain.size - 1))
 
-    def asked(self, numbers: Sequence[int], epsilon: Fraction) -> bool:
-        """Whether there are records enough, by the noisy count and the epsilon of the centre."""
-        (count,) = numbers
-        return count * epsilon >= LEAST * CENTRE
 
-
-class Radius:
-    """How far from the centre records are left alone, by how many are outside.
-
-    Candidates are radii R, each as often as in proportion to R^-2: smaller ones are favoured, for
-    noise grows with the radius.
+@dataclass(frozen=True, slots=True)
+class SumAround:
+    """The steps from a centre to every record, clamped to an interval, added up.
 
     Privacy
     -------
-    One record is outside of some radii and inside of the others: all scores move in one direction,
-    by at most 1, so that the full rate holds.
+    Moves by at most the distance from the centre to the further end when one record joins or
+    leaves. Centre and interval were drawn before and are private themselves. Not private by itself:
+    noise goes on top.
     """
 
-    rate = Fraction(1)
-    unit = Fraction(1)
+    ends: tuple[int, int]
+    centre: int
 
-    def __init__(self, centre: int = NOT_DRAWN) -> None:
-        self._centre = centre
-
-    def asked(self, numbers: Sequence[int], epsilon: Fraction) -> bool:
-        """Whether a centre was drawn."""
-        return numbers[1] != NOT_DRAWN
-
-    def given(self, numbers: Sequence[int]) -> Radius:
-        """Around the centre that was drawn."""
-        return Radius(numbers[1])
-
-    def outputs(self, domain: Grid) -> Grid:
-        """Every radius as often as it weighs."""
-        return Grid(0, _radii(domain.size - 1)[1][-1] - 1, 1)
-
-    def windows(self, columns: Sequence[Source], domain: Grid, max_distance: float) -> Batch:
-        """The number of records outside of every radius."""
-        radii, upto = _radii(domain.size - 1)
-        count = np.diff(np.array(upto), prepend=0)
-        start = np.array(upto) - count
-        scores = (column.outside(self._centre, radii) for column in columns)
-        outputs = self.outputs(domain)
-        return Batch.of(
-            [
-                StepFunction(
-                    outputs, start, count, np.array(score, dtype=np.int64), self.unit, self.rate
-                )
-                for score in scores
-            ]
-        )
-
-
-class ClippedSum:
-    """The steps from the centre to every record, clamped to the radius, added up; or soft counts
-    where no centre was drawn.
-
-    Privacy
-    -------
-    Moves by at most the radius when one record joins or leaves. Centre and radius were drawn before
-    and are private themselves. Not private by itself: noise goes on top.
-    """
-
-    def __init__(self, centre: int = NOT_DRAWN, weighed: int = NOT_DRAWN) -> None:
-        self._centre, self._weighed = centre, weighed
-
-    def given(self, numbers: Sequence[int]) -> ClippedSum | SoftCounts:
-        """Around the centre and within the radius that were drawn."""
-        _, centre, weighed = numbers
-        return SoftCounts() if centre == NOT_DRAWN else ClippedSum(centre, weighed)
+    def levels(self, domain: Grid) -> Levels:
+        """Where records are clamped."""
+        return Levels(*self.ends)
 
     def totals(self, column: Source, domain: Grid) -> tuple[int]:
         """The sum of one group."""
-        count, indices = column.clamped_sum(*clip_ends(domain, self._centre, self._weighed))
-        return (indices - count * self._centre,)
+        found = column.level_sums(self.levels(domain))
+        return (found.levels - found.records * (self.centre - self.ends[0]),)
 
     def sensitivity(self, domain: Grid) -> int:
         """How much one record moves it."""
-        first, last = clip_ends(domain, self._centre, self._weighed)
-        return max(self._centre - first, last - self._centre)
+        return max(self.centre - self.ends[0], self.ends[1] - self.centre)
 
 
-def clip_ends(domain: Grid, centre: int, weighed: int) -> tuple[int, int]:
-    """The first and the last candidate that is not clipped; `weighed` is what `Radius` drew."""
-    radii, upto = _radii(domain.size - 1)
-    radius = radii[bisect_right(upto, weighed)]
-    return max(centre - radius, 0), min(centre + radius, domain.size - 1)
+class ClippedSum:
+    """The sum around the rough mean; soft counts within the interval where there is none."""
+
+    def given(
+        self, numbers: Sequence[int], domain: Grid, epsilon: Fraction
+    ) -> SoftCounts | SumAround:
+        """After a count, an interval and a rough mean."""
+        _, candidate, above, below = numbers
+        ends = ends_of(candidate, domain.size - 1)
+        if above == below == NOT_DRAWN:
+            return SoftCounts(ends)
+        return SumAround(ends, _centre(ends, above, below))
 
 
 def clipped_place(domain: Grid, numbers: Sequence[int]) -> Fraction:
     """Where the mean lies between the candidates."""
-    count, centre, weighed, total, rest = numbers
-    if centre == NOT_DRAWN:
-        return soft_place(domain, total, rest)
-    first, last = clip_ends(domain, centre, weighed)
-    place = centre + Fraction(total, max(count, 1))
-    return min(max(place, Fraction(first)), Fraction(last))
+    _, candidate, above, below, total, rest = numbers
+    low, high = ends_of(candidate, domain.size - 1)
+    if above == below == NOT_DRAWN:
+        return soft_place(low, high, total, rest)
+    records = max(Fraction(above + below, high - low), Fraction(1))
+    place = _centre((low, high), above, below) + total / records
+    return min(max(place, Fraction(low)), Fraction(high))
 
 
-@lru_cache(maxsize=64)
-def _radii(top: int) -> tuple[tuple[int, ...], tuple[int, ...]]:
-    """Public radii from `top` downwards, four to an octave, and how often they and those before
-    them are candidates: 16 times the square of top / R.
-    """
-    found = (math.isqrt(math.isqrt(top**4 >> j)) for j in range(OCTAVES * FINENESS + 1))
-    radii = tuple(sorted({radius for radius in found if radius > 0}, reverse=True))
-    return radii, tuple(accumulate(16 * top**2 // radius**2 for radius in radii))
+def _centre(ends: tuple[int, int], above: int, below: int) -> int:
+    """A candidate near the rough mean: one of a few, so that many groups have the same."""
+    place = math.floor(soft_place(0, CENTRES, above, below) + Fraction(1, 2))
+    return ends[0] + (ends[1] - ends[0]) * place // CENTRES
 
 
 def clipped_parts() -> tuple[Part, ...]:
-    """The draws of a clipped mean; a share that is not used goes to the sum."""
+    """The draws of a clipped mean; a share that is not used goes to the next part."""
     return (
         Part(Count(), "two-sided-geometric", ("count",), COUNT),
-        Part(Centre(), "permute-and-flip", ("centre",), CENTRE, "signed"),
-        Part(Radius(), "exponential", ("radius",), RADIUS, "outside"),
+        Part(Enclosure(), "exponential", ("interval",), INTERVAL, "outside"),
+        Part(RoughMean(), "staircase", ("above", "below"), ROUGH),
         Part(ClippedSum(), "staircase", ("total", "rest"), SUM, "clipped"),
     )
 

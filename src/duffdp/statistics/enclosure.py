@@ -6,67 +6,88 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from itertools import accumulate
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
 from duffdp.domain import Array, Grid, Ints
-from duffdp.engines.source import Question, Source
+from duffdp.engines.source import Question, Ranks, Source
+from duffdp.statistics.entry import NOT_DRAWN
 from duffdp.steps import Batch, StepFunction, merged
 
 WIDTHS = 33  # of intervals: from the whole range, half an octave narrower each
 MOST_RANKS = 2**18  # that are looked at, at either end
-EXCLUDED = 2**50  # the distance of what is not to come out
+FINENESS = 64  # steps of a score that are one record
+EXCLUDED = 2**50  # the score of what is not to come out
+STEEPEST = 2 * math.log(2)  # nats for half an octave: probabilities in proportion to width**-4
+# What records weigh is known from a noisy count: so many nats less count, and of these so much.
+MARGIN, TRUSTED = 3, 0.7
+SURE = 2.0  # nats by which records have to outweigh chance
+GENTLE = 30.0  # nats of records for one nat of a narrower width, where there are few
+NEGLIGIBLE = 20.0  # nats that say enough
 
 
 class Width(NamedTuple):
     """Intervals of one width: `cells` of the `parts` that the range is divided into, from every
-    one of them on; each of them has `weight` candidates.
+    one of them on. The first is the candidate `begin`.
     """
 
     cells: int
     parts: int
-    weight: int
+    begin: int = 0
 
     @property
     def places(self) -> int:
         return self.parts - self.cells + 1
 
+    @property
+    def end(self) -> int:
+        return self.begin + self.places
+
 
 def _width(number: int) -> Width:
-    """Eleven or eight sixteenths of the range, then half of that, a quarter, ...: as long as it is
-    cut to about the root of a half, twice as many candidates are in proportion to width**-2.
-    """
+    """The range, eleven or eight sixteenths of it, then half of that, a quarter, ..."""
     if number == 0:
-        return Width(1, 1, 1)
+        return Width(1, 1)
     octave, narrow = divmod(number - 1, 2)
-    return Width(8 if narrow else 11, 16 << octave, 1 << number)
+    return Width(8 if narrow else 11, 16 << octave)
 
 
-_EVERY = tuple(map(_width, range(WIDTHS)))
-_BEGIN = (0, *accumulate(width.places * width.weight for width in _EVERY))
+_EVERY = tuple(
+    accumulate(
+        map(_width, range(1, WIDTHS)),
+        lambda before, width: width._replace(begin=before.end),
+        initial=_width(0),
+    )
+)
+OUTPUTS = Grid(0, _EVERY[-1].end - 1, 1)
 
 
-def interval_of(candidate: int, top: int) -> tuple[int, int]:
-    """The first and the last index of the interval that a candidate stands for."""
-    number = next(i for i in range(WIDTHS) if candidate < _BEGIN[i + 1])
-    cells, parts, weight = _EVERY[number]
-    place = (candidate - _BEGIN[number]) // weight
-    return top * place // parts, -(-top * (place + cells) // parts)
+def ends_of(candidate: int, top: int) -> tuple[int, int]:
+    """The first and the last index of the interval that a candidate stands for; of the whole range
+    if none was drawn.
+    """
+    if candidate == NOT_DRAWN:
+        return 0, top
+    width = next(width for width in _EVERY if candidate < width.end)
+    place = candidate - width.begin
+    return top * place // width.parts, -(-top * (place + width.cells) // width.parts)
 
 
 @dataclass(frozen=True, slots=True)
 class Enclosure:
-    """How many records lie outside of each of many intervals, up to a number that says enough.
-
-    An interval half as wide has four times as many candidates: the exponential mechanism returns
-    one of width w with probability proportional to w**-2 exp(-epsilon x records outside).
+    """How many records lie outside of each of many intervals, up to a number that says enough, and
+    what an interval costs for its width, which is public.
 
     Parameters
     ----------
-    count
-        Drawn before: how many records there are.
+    prices
+        What intervals of each width cost, the widest first, in parts of a record; None for a width
+        that is not to come out.
+    most
+        The number of records that says enough.
 
     Privacy
     -------
@@ -80,63 +101,107 @@ class Enclosure:
     References
     ----------
     McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007); `docs/theory.md`,
-    "Variance".
+    "Enclosure".
     """
 
-    count: int = 0
+    prices: tuple[int | None, ...] = (0,)
+    most: int = MOST_RANKS
     rate: ClassVar[Fraction] = Fraction(1)
-    unit: ClassVar[Fraction] = Fraction(1)
+    unit: ClassVar[Fraction] = Fraction(1, FINENESS)
 
-    def given(self, numbers: Sequence[int]) -> Enclosure:
-        """After a count."""
-        return Enclosure(*numbers)
+    def given(self, numbers: Sequence[int], domain: Grid, epsilon: Fraction) -> Enclosure | None:
+        """After a count, the widths that would not come out by chance; None if that is the whole
+        range alone.
+        """
+        # In whole nats, and not beyond what decides: many groups have the same enclosure.
+        nats = min(max(math.floor(epsilon * numbers[0]) - MARGIN, 0), 1000)
+        fitting = 2 * (domain.size - 1).bit_length() + 1  # no narrower than the grid
+        return _offered(nats, fitting, epsilon)
 
     def outputs(self, domain: Grid) -> Grid:
-        """The candidates of all widths, one after the other."""
-        return Grid(0, _BEGIN[-1] - 1, 1)
+        """The intervals of all widths, one after the other."""
+        return OUTPUTS
 
     def windows(self, columns: Sequence[Source], domain: Grid, max_distance: float) -> Batch:
-        """How many records lie outside, at most about `max_distance`."""
-        return Batch.of([self._steps(column, domain, max_distance) for column in columns])
+        """The score of every interval."""
+        top = domain.size - 1
+        question = Question(((Fraction(0), self.most), (Fraction(1), self.most)))
+        return Batch.of([self._steps(column.ask(question)[0], top) for column in columns])
 
-    def _steps(self, column: Source, domain: Grid, max_distance: float) -> StepFunction:
-        most, top = math.ceil(min(max_distance, MOST_RANKS)), domain.size - 1
-        (least, largest), _ = column.ask(Question(((Fraction(0), most), (Fraction(1), most))))
-        widths = self._widths(top, max_distance)
+    def _steps(self, ranks: list[Ranks], top: int) -> StepFunction:
+        least, largest = ranks
         # Products of an index and a number of parts.
         exact: Any = np.int64 if top < 2**40 else object
         low, high = least.values.astype(exact), largest.values.astype(exact)
         below = np.append(0, np.cumsum(least.counts))
         above = largest.total - largest.below - np.append(0, np.cumsum(largest.counts))
+        apart = _apart(low, below, high, above, self.most)
         starts: list[Ints] = []
-        distances: list[Ints] = []
-        for begin, width in zip(_BEGIN, widths, strict=False):
+        scores: list[Ints] = []
+        for price, (cells, parts, begin) in zip(self.prices, _EVERY, strict=False):
+            if price is None or parts * (apart - 2) > cells * top:
+                score = EXCLUDED if price is None else FINENESS * self.most + price
+                starts.append(np.array([begin]))
+                scores.append(np.array([score]))
+                continue
             # The first place whose interval begins after a record, and ends no more before it.
-            passed = _up((low + 1) * width.parts, top)
-            held = (high - 1) * width.parts // top - width.cells + 1
-            edges = np.concatenate([[0], passed, held]).astype(np.int64)
-            place = np.unique(edges[(edges >= 0) & (edges < width.places)])
+            passed = _up((low + 1) * parts, top)
+            reached = (high - 1) * parts // top - cells + 1
+            edges = np.concatenate([[0], passed, reached]).astype(np.int64)
+            place = np.unique(edges[(edges >= 0) & (edges <= parts - cells)])
             outside = below[np.searchsorted(passed, place, side="right")]
-            outside += above[np.searchsorted(held, place, side="right")]
-            starts.append(begin + place * width.weight)
-            distances.append(np.minimum(outside, most))
-        end = _BEGIN[len(widths)]
-        if len(widths) < WIDTHS:
-            starts.append(np.array([end]))
-            distances.append(np.array([EXCLUDED]))
+            outside += above[np.searchsorted(reached, place, side="right")]
+            starts.append(begin + place)
+            scores.append(FINENESS * np.minimum(outside, self.most) + price)
+        if len(self.prices) < WIDTHS:
+            starts.append(np.array([_EVERY[len(self.prices)].begin]))
+            scores.append(np.array([EXCLUDED]))
         start = np.concatenate(starts)
-        runs = merged(start, np.diff(start, append=_BEGIN[-1]), np.concatenate(distances))
-        return StepFunction(self.outputs(domain), *runs, self.unit, self.rate)
+        runs = merged(start, np.diff(start, append=OUTPUTS.size), np.concatenate(scores))
+        return StepFunction(OUTPUTS, *runs, self.unit, self.rate)
 
-    def _widths(self, top: int, max_distance: float) -> tuple[Width, ...]:
-        """All widths, or the larger ones if there are too few records to speak against small ones;
-        and none that is narrower than the grid.
 
-        `max_distance` is about 56 / epsilon, so that a width half an octave narrower needs nearly 3
-        / epsilon records: all of them outside weigh more than twice what it has more candidates.
-        """
-        enough = math.floor(20 * max(self.count, 0) / max_distance)
-        return _EVERY[: min(enough, 2 * top.bit_length()) + 1]
+@lru_cache(maxsize=1024)
+def _offered(nats: int, fitting: int, epsilon: Fraction) -> Enclosure | None:
+    """The enclosure for records that weigh so much in all.
+
+    Were they spread over the whole range, `1 - width` of them would lie outside of every interval
+    of a width: that has to exceed what all these intervals together weigh more than the range.
+    """
+    slope = min(STEEPEST, nats / GENTLE)
+
+    def allowed(number: int, width: Width) -> bool:
+        weight, share = math.log(width.places) + slope * number, width.cells / width.parts
+        by_chance = number > 0 and TRUSTED * nats * (1 - share) < weight + SURE
+        return not by_chance and _enough(number, slope) <= epsilon * MOST_RANKS
+
+    offered = [number for number, width in enumerate(_EVERY[:fitting]) if allowed(number, width)]
+    if len(offered) < 2:
+        return None
+    each, last = FINENESS * slope / float(epsilon), offered[-1]
+    prices = (
+        math.floor(each * (last - number)) if number in offered else None
+        for number in range(last + 1)
+    )
+    most = math.ceil(_enough(WIDTHS - 1, STEEPEST) / epsilon)  # the same for all groups
+    return Enclosure(tuple(prices), min(most, MOST_RANKS))
+
+
+def _enough(last: int, slope: float) -> float:
+    """The nats that say enough against an interval, if there are widths up to this one."""
+    return slope * last + math.log(_EVERY[last].end) + NEGLIGIBLE
+
+
+def _apart(low: Array, below: Ints, high: Array, above: Ints, most: int) -> int:
+    """How far the record of rank `most` is from the one with as many above it: of a narrower
+    interval at least `most` records lie on one side. -1 if there are too few.
+    """
+    if most == 0 or below[-1] < most or above[0] < most:
+        return -1
+    # The first value up to which there are so many, and the last from which on there are.
+    lower = low[np.searchsorted(below, most) - 1]
+    upper = high[np.searchsorted(-above, -most, side="right") - 1]
+    return int(upper - lower)
 
 
 def _up(numerator: Array, denominator: int) -> Array:

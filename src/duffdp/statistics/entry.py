@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from duffdp.parameters import Choice, Interval
@@ -14,10 +15,16 @@ if TYPE_CHECKING:
     from duffdp.domain.default_step import StepRule
 
 Parameters = Mapping[str, Any]
+Exact = Callable[[Parameters, Any, Any], Sequence[Any]]
 # What a released number is: a candidate of the domain, a count of records, a time that something
 # lasts, or another number.
 NumberKind = Literal["candidate", "count", "duration", "number"]
 NOT_DRAWN = -1  # in the place of a number that a group was not asked for
+
+
+def exactly(name: str) -> Exact:
+    """The function of `statistics/exact.py` with this name, loaded when it is used."""
+    return lambda *asked: getattr(import_module("duffdp.statistics.exact"), name)(*asked)
 
 
 class Column(NamedTuple):
@@ -37,14 +44,14 @@ class Part:
 
     The statistic has what the mechanism needs, for the sources of all groups: `windows` of a step
     function, `profiles` of ranks, a `ladder`, or `totals`, whole numbers that get noise, with the
-    `sensitivity` by which one record moves all of them together. It may have `outputs(domain)`,
-    the candidates of its step function where they are not those that records are read on;
-    `given(numbers)`, the statistic to ask once a group's numbers of earlier parts are drawn, which
-    may have `expect`, to tell the group beforehand what its `totals` will ask; and
-    `asked(numbers, epsilon)`, whether a group is asked at all, given these numbers and the epsilon
-    of the part. If it is not, its number is -1, and the next part that the group is asked gets
-    that epsilon as well: what is spent is the same. The last part is always asked. And it may have
-    `at(epsilon)`, the statistic for a draw that may cost so much.
+    `sensitivity` by which one record moves all of them together and, if they are sums over levels,
+    the `levels(domain)`. It may have `outputs(domain)`, the candidates of its step function where
+    they are not those that records are read on; and `given(numbers, domain, epsilon)`, the
+    statistic to ask once a group's numbers of earlier parts are drawn, or None if the group is not
+    asked, by these numbers and the epsilon of the part. If it is not, its number is -1, and the
+    next part that the group is asked gets that epsilon as well: what is spent is the same. The last
+    part is always asked. Groups whose statistics are equal are drawn together. And it may
+    have `at(epsilon)`, the statistic for a draw that may cost so much.
 
     `on_coarse_domain` is the mechanism in the place of `mechanism` where candidates are few and
     epsilon is not tiny (`mechanisms/registry.py`): public facts.
@@ -65,12 +72,14 @@ class Finish:
     epsilon and sees no record.
 
     `columns` of a domain names what is released; `values` makes it of a group's numbers. `on_step`
-    is for callers who chose the step, if that makes a difference.
+    is for callers who chose the step, if that makes a difference. `each` is for values that are
+    made of the number in their place alone.
     """
 
     columns: Callable[[PublicSet], tuple[Column, ...]]
     values: Callable[[PublicSet, Sequence[int]], Sequence[Any]]
     on_step: Finish | None = None
+    each: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,9 +145,11 @@ class Entry:
         Which bound on the distance of an output holds, if any: "any" as it stands, "one" if it is
         at least 1 (an empty data set is one record away from everything), "mean" with that of the
         mean.
-    planned
-        Which local sensitivities the baselines of planning need, for statistics that can be
-        planned.
+    exact
+        What is released without any noise, for checked parameters, the records and a public set;
+        None for what cannot be planned. Not private.
+    baselines
+        Which local sensitivities the baselines of planning need; None if it has no baselines.
     """
 
     name: str
@@ -167,7 +178,8 @@ class Entry:
     choices: tuple[Choice, ...] = ("best", "duff")
     examples: tuple[Parameters, ...] = ({},)
     distance_bound: Literal["any", "one", "mean"] | None = None
-    planned: Literal["quantile", "mean", "sum", "mode"] | None = None
+    exact: Exact | None = None
+    baselines: Literal["quantile", "mean", "sum", "mode"] | None = None
 
     @property
     def of_graphs(self) -> bool:

@@ -8,12 +8,7 @@ from fractions import Fraction
 
 from duffdp.domain import Grid
 from duffdp.engines.source import Levels, Source
-from duffdp.statistics.enclosure import interval_of
-
-
-def levels_within(candidate: int, top: int) -> Levels:
-    """Levels of the interval that a candidate stands for."""
-    return Levels.between(*interval_of(candidate, top))
+from duffdp.statistics.enclosure import ends_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,8 +18,9 @@ class Moments:
 
     Parameters
     ----------
-    candidate
-        Drawn before: it stands for the interval that records are clamped to.
+    ends
+        Two candidates that take the place of the bounds: records beyond them count as if they were
+        there.
 
     Privacy
     -------
@@ -37,28 +33,24 @@ class Moments:
     (TCC 2006); `docs/theory.md`, "Variance".
     """
 
-    candidate: int = 0
+    ends: tuple[int, int] = (0, 0)
 
-    def given(self, numbers: Sequence[int]) -> Moments:
+    def given(self, numbers: Sequence[int], domain: Grid, epsilon: Fraction) -> Moments:
         """After a count and an interval."""
         _, candidate = numbers
-        return Moments(candidate)
+        return Moments(ends_of(candidate, domain.size - 1))
 
     def levels(self, domain: Grid) -> Levels:
         """Where records are clamped."""
-        return levels_within(self.candidate, domain.size - 1)
-
-    def expect(self, column: Source, domain: Grid) -> None:
-        """Say what will be asked, so that all groups are asked together."""
-        column.expect(self.levels(domain))
+        return Levels.squared(*self.ends)
 
     def totals(self, column: Source, domain: Grid) -> tuple[int, int, int]:
         """The soft counts of one group."""
         levels = self.levels(domain)
-        many, total, squares = column.moments(levels)
+        records, total, squares = column.level_sums(levels)
         top = levels.top
         cross = 2 * (top * total - squares)
-        return many * top**2 - cross - squares, cross, squares
+        return records * top**2 - cross - squares, cross, squares
 
     def sensitivity(self, domain: Grid) -> int:
         """What one record adds to all of them."""
@@ -75,7 +67,7 @@ def variance_of(numbers: Sequence[int], top: int) -> Fraction:
     _, candidate, *noisy = numbers
     low, middle, high = (max(each, 0) for each in noisy)
     total = low + middle + high
-    levels = levels_within(candidate, top)
+    levels = Levels.squared(*ends_of(candidate, top))
     if total == 0:
         return Fraction(0)
     share = Fraction(max(4 * low * high - middle**2, 0), 4 * total**2)

@@ -9,7 +9,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from duffdp.parameters import Choice, Interval, read_q, read_qs, share_text
-from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part
+from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part, exactly
 
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
@@ -128,6 +128,11 @@ def _describe(_: Parameters, choice: Choice) -> tuple[Part, ...]:
     )
 
 
+def _exact_summary(_: Parameters, *records: Any) -> list[Any]:
+    qs = tuple(Fraction(q) for q in SUMMARY.values())
+    return [*exactly("count")({}, *records), *exactly("quantiles")({"qs": qs}, *records)]
+
+
 ENTRIES = (
     Entry(
         name="median",
@@ -138,7 +143,8 @@ ENTRIES = (
         uneven=True,
         step_rule=lambda _: "order",
         distance_bound="one",
-        planned="quantile",
+        baselines="quantile",
+        exact=exactly("quantile"),
     ),
     Entry(
         name="quantile",
@@ -152,7 +158,8 @@ ENTRIES = (
         several=("quantiles", "qs"),
         examples=({"q": 0.9}, {"q": 0}),
         distance_bound="one",
-        planned="quantile",
+        baselines="quantile",
+        exact=exactly("quantile"),
     ),
     Entry(
         name="quantiles",
@@ -165,6 +172,7 @@ ENTRIES = (
         label=lambda column: f"quantile({column})",
         finish=_sorted_quantiles,
         examples=({"qs": (0.25, 0.75)},),
+        exact=exactly("quantiles"),
     ),
 )
 SUMMARY_ENTRY = Entry(
@@ -179,4 +187,5 @@ SUMMARY_ENTRY = Entry(
     shape="dictionary",
     lines="of all",
     choices=("best",),
+    exact=_exact_summary,
 )

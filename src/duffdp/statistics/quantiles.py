@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from functools import partial
 from typing import Any
 
+from duffdp.domain import Grid
 from duffdp.engines.source import Question, Ranks, Source
 from duffdp.parameters import read_qs
 from duffdp.rank_profile import RankProfile
@@ -105,15 +107,18 @@ class QuantilesAfterCount:
 
     Examples
     --------
+    >>> from fractions import Fraction
+    >>> import duffdp
     >>> from duffdp.statistics.quantiles import QuantilesAfterCount
-    >>> QuantilesAfterCount([0.75, 0.25]).given((1003,)).records
+    >>> after = QuantilesAfterCount([0.75, 0.25])
+    >>> after.given((1003,), duffdp.Grid(0, 9, 1), Fraction(1)).records
     1003
     """
 
     def __init__(self, qs: Any) -> None:
         self.qs = read_qs(qs)
 
-    def given(self, numbers: Sequence[int]) -> Quantiles:
+    def given(self, numbers: Sequence[int], domain: Grid, epsilon: Fraction) -> Quantiles:
         """The quantiles at this count, which noise may have taken below 0."""
         return Quantiles(self.qs, max(0, numbers[0]))
 

@@ -3,21 +3,20 @@ command line lays out its options from here without numpy."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Container, Iterator
 from fractions import Fraction
 from typing import TYPE_CHECKING
 
 from duffdp.errors import DuffError
 from duffdp.parameters import (
     Choice,
-    read_k,
-    read_nodes,
     read_trim,
     read_x,
     read_y,
 )
 from duffdp.statistics.cell_entries import ENTRIES as CELLS
-from duffdp.statistics.entry import Entry, Finish, Parameters, Part
+from duffdp.statistics.entry import Entry, Finish, Parameters, Part, exactly
+from duffdp.statistics.graph_entries import ENTRIES as GRAPHS
 from duffdp.statistics.quantile_entries import ENTRIES as QUANTILES
 from duffdp.statistics.quantile_entries import SUMMARY_ENTRY
 
@@ -25,7 +24,7 @@ if TYPE_CHECKING:
     from duffdp.domain import PublicSet
 
 # What of epsilon goes to the count, the interval and the sums behind a variance.
-CLAMPED_SHARES = Fraction(1, 20), Fraction(1, 4), Fraction(7, 10)
+CLAMPED_SHARES = Fraction(1, 12), Fraction(1, 4), Fraction(2, 3)
 
 
 def _mean(_: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -144,22 +143,6 @@ def _slope_outputs(_: Parameters, domain: PublicSet) -> None:
     check_candidates(domain)
 
 
-def _triangles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
-    from duffdp.statistics.triangles import Triangles
-
-    mechanism, utility = _GRAPHS[choice]
-    return (Part(Triangles(given["nodes"]), mechanism, ("triangles",), utility=utility),)
-
-
-def _stars(given: Parameters, choice: Choice) -> tuple[Part, ...]:
-    from duffdp.statistics.stars import Stars
-
-    mechanism, utility = _GRAPHS[choice]
-    return (Part(Stars(given["nodes"], given["k"]), mechanism, ("stars",), utility=utility),)
-
-
-_GRAPHS = {"best": ("piecewise-laplace", None), "duff": ("exponential", "ladder")}
-
 ENTRIES = (
     *QUANTILES,
     Entry(
@@ -171,7 +154,8 @@ ENTRIES = (
         finish=_mean_finish,
         choices=("best", "clipped", "distance", "duff"),
         distance_bound="mean",
-        planned="mean",
+        baselines="mean",
+        exact=exactly("mean"),
     ),
     Entry(
         name="sum",
@@ -182,7 +166,8 @@ ENTRIES = (
         rises_with_noise=True,
         check_domain=_no_dates,
         choices=("best",),
-        planned="sum",
+        baselines="sum",
+        exact=exactly("sum_of"),
     ),
     Entry(
         name="trimmed_mean",
@@ -192,6 +177,7 @@ ENTRIES = (
         step_rule=lambda _: "average",
         read={"trim": read_trim},
         examples=({"trim": 0.25},),
+        exact=exactly("trimmed_mean"),
     ),
     Entry(
         name="variance",
@@ -200,6 +186,7 @@ ENTRIES = (
         title=lambda _: "Variance",
         finish=lambda _, choice: _clamped(True, choice),
         check_domain=_no_squares,
+        exact=exactly("variance"),
     ),
     Entry(
         name="std",
@@ -207,6 +194,7 @@ ENTRIES = (
         parts=_variance,
         title=lambda _: "Standard deviation",
         finish=lambda _, choice: _clamped(False, choice),
+        exact=exactly("std"),
     ),
     Entry(
         name="iqr",
@@ -216,6 +204,7 @@ ENTRIES = (
         step_rule=lambda _: "order",
         finish=lambda *_: _iqr_value(),
         distance_bound="any",
+        exact=exactly("iqr"),
     ),
     Entry(
         name="mode",
@@ -226,7 +215,8 @@ ENTRIES = (
         step_rule=lambda _: "order",
         outputs="grid or categories",
         distance_bound="any",
-        planned="mode",
+        baselines="mode",
+        exact=exactly("mode"),
     ),
     SUMMARY_ENTRY,
     *CELLS,
@@ -240,25 +230,9 @@ ENTRIES = (
         optional=frozenset({"x", "y"}),
         of_pairs=True,
         check_domain=_slope_outputs,
+        exact=exactly("slope"),
     ),
-    Entry(
-        name="triangles",
-        summary="A private number of triangles of a graph; the guarantee is for one edge.",
-        parts=_triangles,
-        title=lambda _: "Triangles",
-        read={"nodes": read_nodes},
-        outputs="counts",
-        examples=({"nodes": 4},),
-    ),
-    Entry(
-        name="stars",
-        summary="A private number of k-stars of a graph; the guarantee is for one edge.",
-        parts=_stars,
-        title=lambda given: f"{given['k']}-stars",
-        read={"nodes": read_nodes, "k": read_k},
-        outputs="counts",
-        examples=({"nodes": 4, "k": 2},),
-    ),
+    *GRAPHS,
 )
 REGISTRY = {entry.name: entry for entry in ENTRIES}
 
@@ -273,3 +247,17 @@ def entry(name: object) -> Entry:
 def entries() -> Iterator[Entry]:
     """All of them, in the order of pages and of the command line."""
     return iter(ENTRIES)
+
+
+def check_parameter_names(known: Entry, given: Container[str]) -> None:
+    """An error if a parameter is missing, or is one of other statistics."""
+    owners: dict[str, list[str]] = {}
+    for other in entries():
+        for name in other.read:
+            owners.setdefault(name, []).append(other.name)
+    for name, others in owners.items():
+        if (name in given) != (name in known.read) and name not in known.optional:
+            raise DuffError(
+                f"{name} goes with {', '.join(others)} and with no other statistic, got "
+                f"{f'it for {known.name}' if name in given else f'{known.name} without it'}."
+            )

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
 from duffdp.domain import Grid, PublicSet
-from duffdp.engines.source import Source
+from duffdp.engines.source import Levels, Source
 from duffdp.statistics.entry import Column, Finish
 
 
+@dataclass(frozen=True, slots=True)
 class SoftCounts:
     """The steps from the lower bound to every record, and from every record to the upper bound,
     added up.
+
+    Parameters
+    ----------
+    ends
+        Two candidates that take the place of the bounds: records beyond them count as if they were
+        there.
 
     The number of records is a part of neither of them, and yet both together tell the mean: it
     divides the range as the first is to the second.
@@ -44,22 +52,28 @@ class SoftCounts:
     ((6, 24), 10)
     """
 
+    ends: tuple[int, int] | None = None
+
+    def levels(self, domain: Grid) -> Levels:
+        """Where records are clamped."""
+        return Levels(*(self.ends or (0, domain.size - 1)))
+
     def totals(self, column: Source, domain: Grid) -> tuple[int, int]:
         """Both numbers of one group."""
-        count, indices = column.clamped_sum(0, domain.size - 1)
-        return indices, count * (domain.size - 1) - indices
+        levels = self.levels(domain)
+        found = column.level_sums(levels)
+        return found.levels, found.records * levels.top - found.levels
 
     def sensitivity(self, domain: Grid) -> int:
         """How much one record moves both together."""
-        return domain.size - 1
+        return self.levels(domain).top
 
 
-def soft_place(domain: Grid, above: int, below: int) -> Fraction:
-    """Where the mean lies between the candidates; in the middle if the numbers leave it open."""
-    top, total = domain.size - 1, above + below
-    if total <= 0:
-        return Fraction(top, 2)
-    return min(max(Fraction(above * top, total), Fraction(0)), Fraction(top))
+def soft_place(low: int, high: int, above: int, below: int) -> Fraction:
+    """Where the mean lies between two candidates; in the middle if the numbers leave it open."""
+    total = above + below
+    share = Fraction(above, total) if total > 0 else Fraction(1, 2)
+    return low + min(max(share, Fraction(0)), Fraction(1)) * (high - low)
 
 
 def mean_finish(place: Callable[[Grid, Sequence[int]], Fraction]) -> Finish:
@@ -84,4 +98,4 @@ def mean_finish(place: Callable[[Grid, Sequence[int]], Fraction]) -> Finish:
     return Finish(columns, values, Finish(lambda _: (Column("mean"),), nearest))
 
 
-SOFT_FINISH = mean_finish(lambda domain, numbers: soft_place(domain, *numbers))
+SOFT_FINISH = mean_finish(lambda domain, numbers: soft_place(0, domain.size - 1, *numbers))

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from duffdp.domain import Grid, PublicSet
-from duffdp.engines.source import Source
+from duffdp.engines.source import Levels, Source
 from duffdp.errors import BoundsError
 from duffdp.statistics.entry import Column, Finish
 
@@ -35,11 +35,14 @@ class Sum:
     ((3,), 4)
     """
 
+    def levels(self, domain: Grid) -> Levels:
+        """What is summed: the index of every record."""
+        return Levels(0, domain.size - 1)
+
     def totals(self, column: Source, domain: Grid) -> tuple[int]:
         """The sum of one group, in units."""
-        count, indices = column.clamped_sum(0, domain.size - 1)
-        low, step = domain.units
-        return (count * low + indices * step,)
+        found, (low, step) = column.level_sums(self.levels(domain)), domain.units
+        return (found.records * low + found.levels * step,)
 
     def sensitivity(self, domain: Grid) -> int:
         """How much one record moves it, in units."""

@@ -77,11 +77,13 @@ class Variance:
         most = math.ceil(min(max_distance + 1, MOST_LEVELS))
         outputs, levels = self.outputs(domain), _levels(domain)
         question = Question(((Fraction(0), most), (Fraction(1), most)))
+        for column in columns:
+            column.expect(levels)
         steps = []
         for column in columns:
             least, largest = column.ask(question)[0]
             ends = (least.values, least.counts), (largest.values, largest.counts)
-            reach = _Reach(column.moments(levels), ends, levels)
+            reach = _Reach(column.level_sums(levels), ends, levels)
             steps.append(reach.steps(outputs, most, cache(partial(_whole, column, domain))))
         return Batch.of(steps)
 
@@ -95,7 +97,7 @@ def deviation_of(candidate: int, domain: Grid) -> Fraction:
 
 
 def _levels(domain: Grid) -> Levels:
-    return Levels.between(0, domain.size - 1)
+    return Levels.squared(0, domain.size - 1)
 
 
 def _finer(top: int) -> int:
@@ -204,7 +206,7 @@ class _PrefixSums:
 def _whole(column: Source, domain: Grid) -> _Reach:
     levels = _levels(domain)
     every = column.tally()
-    return _Reach(column.moments(levels), (every, every), levels)
+    return _Reach(column.level_sums(levels), (every, every), levels)
 
 
 def refuse_dates(domain: object) -> None:

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 
-from duffdp.domain import Floats, Grid, Ints, Keys, Ordered
+from duffdp.domain import Array, Floats, Grid, Ints, Keys, Ordered
 from duffdp.engines.arrays.keyed_array import CHUNK, KeyedArray
 from duffdp.engines.arrays.ranks import (
     SORTED,
@@ -19,10 +19,11 @@ from duffdp.engines.arrays.ranks import (
     wanted,
 )
 from duffdp.engines.arrays.records import Records
+from duffdp.engines.arrays.threads import in_stretches
 from duffdp.engines.arrays.untyped import keys_on
-from duffdp.engines.source import Levels, Question, Ranks
+from duffdp.engines.source import Levels, LevelSums, Question, Ranks
 
-SUMMED = 2**17  # as CHUNK, where nothing else is kept in the cache
+SUMMED = 2**18  # as CHUNK, where nothing else is kept in the cache
 PENDING = 2**19  # filtered values held before they are counted by value: 4 MiB
 DENSE = 2**12  # brackets with at most so many candidates are counted in a histogram
 
@@ -36,6 +37,7 @@ class Column(KeyedArray):
             array, grid = keys_on(array, grid)
         super().__init__(array, grid)
         self.grid = grid
+        self._sums: dict[Levels, LevelSums] = {}
 
     @property
     def size(self) -> int:
@@ -71,8 +73,8 @@ class Column(KeyedArray):
         exact, margin = 0, 4.0
         while len(found) < len(ranks):
             todo = [i for i in range(len(ranks)) if i not in found]
-            gathers = [_Gather(*self._bracket(sample, *ranks[i], margin), self) for i in todo]
-            seen, summed = self._scan(gathers, total and not exact)
+            brackets = [self._bracket(sample, *ranks[i], margin) for i in todo]
+            gathers, seen, summed = self._scan(brackets, total and not exact)
             exact += summed
             found |= {
                 i: near
@@ -93,61 +95,37 @@ class Column(KeyedArray):
             int(sample[high]) if high < size else self.size - 1
         )
 
-    def _scan(self, gathers: list[_Gather], total: bool) -> tuple[int, int]:
-        """One pass that fills the brackets: how many records, and if asked the sum of indices."""
-        grid, seen, exact = self.grid, 0, 0
-        for part in self.chunks():
-            seen += len(part)
-            if total:
-                exact += (
-                    _float_sum(grid.snap_float(part)) or 0  # none is missing here
-                    if self._in_floats
-                    else _exact_sum(grid.snap(part))
-                )
-            for gather in gathers:
-                gather.take(part)
-        return seen, exact
+    def _scan(self, brackets: list[tuple[int, int]], total: bool) -> tuple[list[_Gather], int, int]:
+        """One pass that fills the brackets: these, how many records, and if asked the sum of
+        indices.
+        """
+
+        def scan(stretch: Array) -> tuple[list[_Gather], int, int]:
+            gathers = [_Gather(low, high, self) for low, high in brackets]
+            grid, seen, exact = self.grid, 0, 0
+            for part in self.chunks(stretch=stretch):
+                seen += len(part)
+                if total:
+                    exact += (
+                        _float_sum(grid.snap_float(part)) or 0  # none is missing here
+                        if self._in_floats
+                        else _exact_sum(grid.snap(part))
+                    )
+                for gather in gathers:
+                    gather.take(part)
+            return gathers, seen, exact
+
+        (gathers, seen, exact), *others = in_stretches(scan, self._array)
+        for more, also_seen, also_exact in others:
+            seen, exact = seen + also_seen, exact + also_exact
+            for gather, other in zip(gathers, more, strict=True):
+                gather.join(other)
+        return gathers, seen, exact
 
     @property
     def _in_floats(self) -> bool:
         """Whether indices are summed in doubles without error."""
         return not self.integer and self.size <= 2**41 and not self.grid.double_steps.rounds
-
-    def clamped_sum(self, first: int, last: int) -> tuple[int, int]:
-        """How many records there are, and the sum of their indices, clamped to two candidates: one
-        pass.
-        """
-        seen = total = 0
-        everything = first <= 0 and last >= self.size - 1
-        buffer = np.empty(min(SUMMED, len(self._array)))
-        for begin in range(0, len(self._array), SUMMED):
-            part = self._array[begin : begin + SUMMED]
-            if self._in_floats and part.dtype == np.float64:
-                places = self.grid.snap_float(part, buffer[: len(part)])
-                if not everything:
-                    np.clip(places, first, last, out=places)
-                found = _float_sum(places)
-                if found is None:  # some are missing
-                    places = places[~np.isnan(places)]
-                    found = _float_sum(places)
-                seen += len(places)
-                total += found or 0
-            else:
-                index = self.grid.snap(self.keys(part))
-                seen += len(index)
-                total += _exact_sum(index if everything else np.clip(index, first, last))
-        return seen, total
-
-    def outside(self, centre: int, radii: Sequence[int]) -> list[int]:
-        """How many records are further than each radius from a candidate: one pass."""
-        counts = [0] * len(radii)
-        for part in self.chunks():
-            away = np.abs(self.grid.snap(part) - centre)
-            counts = [
-                count + int(np.count_nonzero(away > radius))
-                for count, radius in zip(counts, radii, strict=True)
-            ]
-        return counts
 
     def edges(self, low: int, high: int) -> tuple[float | None, float]:
         """The least (None: no key gets there) and the largest key of candidates `low` to `high`."""
@@ -175,29 +153,49 @@ class Column(KeyedArray):
     def expect(self, levels: Levels) -> None:
         """An array is asked by itself."""
 
-    def moments(self, levels: Levels) -> tuple[int, int, int]:
-        """How many records there are, the sum of their levels and the sum of the squares: one
-        pass.
-        """
-        many = total = squares = 0
-        in_floats = not self.integer and self.size <= 2**41
-        for part in self.chunks():
-            # Levels have 16 bits: sums of squares of a chunk stay below 2**53, exact in doubles.
-            if in_floats:
-                level = self.grid.snap_float(part)
-                np.clip(level, levels.low, levels.high, out=level)
-                level -= levels.low
-                if levels.shift:
-                    level *= 2.0**-levels.shift
-                    level += 0.5
-                    np.floor(level, out=level)
+    def level_sums(self, levels: Levels) -> LevelSums:
+        """Sums over all records: one pass for the first who asks."""
+        if levels not in self._sums:
+            parts = in_stretches(partial(self._level_sums, levels), self._array)
+            self._sums[levels] = LevelSums(*map(sum, zip(*parts, strict=True)))
+        return self._sums[levels]
+
+    def _level_sums(self, levels: Levels, stretch: Array) -> LevelSums:
+        records = total = squares = 0
+        buffer = np.empty(min(SUMMED, len(stretch)))
+        for begin in range(0, len(stretch), SUMMED):
+            part = stretch[begin : begin + SUMMED]
+            if self._in_floats and part.dtype == np.float64:
+                level = self._float_levels(part, levels, buffer[: len(part)])
+                found = _float_sum(level)
+                if found is None:  # some are missing
+                    level = level[~np.isnan(level)]
+                    found = _float_sum(level) or 0
             else:
-                index = np.clip(self.grid.snap(part), levels.low, levels.high)
-                level = levels.of(index).astype(np.float64)
-            many += len(level)
-            total += int(level.sum())
-            squares += int(np.square(level, out=level).sum())
-        return many, total, squares
+                index = self.grid.snap(self.keys(part))
+                if levels.low > 0 or levels.high < self.size - 1:
+                    index = np.clip(index, levels.low, levels.high)
+                whole = levels.of(index)
+                level, found = whole.astype(np.float64), _exact_sum(whole)
+            records += len(level)
+            total += found
+            if levels.squares:
+                # Levels have 16 bits: sums of squares stay below 2**53, exact in doubles.
+                squares += int(np.square(level, out=level).sum())
+        return LevelSums(records, total, squares)
+
+    def _float_levels(self, part: Floats, levels: Levels, out: Floats) -> Floats:
+        """Levels as doubles, without error; nan for what is missing."""
+        level = self.grid.snap_float(part, out)
+        if levels.low > 0 or levels.high < self.size - 1:
+            np.clip(level, levels.low, levels.high, out=level)
+        if levels.low:
+            level -= levels.low
+        if levels.shift:
+            level *= 2.0**-levels.shift
+            level += 0.5
+            np.floor(level, out=level)
+        return level
 
     def tally(self) -> tuple[Ints, Ints]:
         """Every distinct index with its count."""
@@ -253,11 +251,26 @@ class _Gather:
                 self._column.grid.snap(part[inside]) - self._low, minlength=len(self._dense)
             )
 
+    def join(self, other: _Gather) -> None:
+        """Take over what another one found in another stretch."""
+        self._below += other._below
+        if self._dense is not None and other._dense is not None:
+            self._dense += other._dense
+        self._parts += other._parts
+        self._pending += other._pending
+        if len(other._index):
+            self._add(other._index, other._count)
+        if self._pending > PENDING:
+            self._compress()
+
     def _compress(self) -> None:
         index = np.concatenate(self._parts)
-        self._parts = []
+        self._parts, self._pending = [], 0
         index.sort()
-        index, count = counted_runs(index)
+        self._add(*counted_runs(index))
+
+    def _add(self, index: Ints, count: Ints) -> None:
+        """Distinct indices with their counts, beside those that are known."""
         if len(self._index):
             joined, weight = (
                 np.concatenate([self._index, index]),
@@ -267,7 +280,7 @@ class _Gather:
             joined, weight = joined[order], weight[order]
             begin = begins(joined)
             index, count = joined[begin], np.add.reduceat(weight, begin)
-        self._index, self._count, self._parts, self._pending = index, count, [], 0
+        self._index, self._count = index, count
 
     def near(self, q: Fraction, reach: int, total: int) -> Ranks | None:
         """The wanted ranks; None if the bracket does not cover them."""

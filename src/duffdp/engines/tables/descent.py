@@ -5,7 +5,8 @@ count these more finely.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+import operator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -16,15 +17,9 @@ import numpy as np
 from duffdp.domain import Ints, Ordered
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
-from duffdp.engines.source import Levels, Question, Ranks
-from duffdp.engines.tables.index_sums import (
-    count_and_sum,
-    counted_outside,
-    outside_counts,
-    summed,
-)
+from duffdp.engines.source import Levels, LevelSums, Question, Ranks
 from duffdp.engines.tables.lazy_rows import LazyRows
-from duffdp.engines.tables.level_sums import level_sums, moments_of
+from duffdp.engines.tables.level_sums import level_sums, shared, sums_of
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
 from duffdp.errors import UnsupportedData
 
@@ -44,14 +39,13 @@ class Descent:
     lazy: LazyRows
     _answers: dict[Question, list[tuple[list[Ranks], int]]] = field(default_factory=dict)
     _tallies: list[tuple[Ints, Ints]] | None = None
-    _totals: list[tuple[int, int]] | None = None
     _expected: dict[int, Levels] = field(default_factory=dict)
-    _moments: dict[tuple[int, Levels], tuple[int, int, int]] = field(default_factory=dict)
+    _sums: dict[tuple[int, Levels], LevelSums] = field(default_factory=dict)
 
     def ask(self, question: Question) -> list[tuple[list[Ranks], int]]:
         """The answer for every group."""
         if question not in self._answers:
-            sums = [total for _, total in self.sums()] if question.total else [0] * self.lazy.groups
+            sums = self._index_sums() if question.total else [0] * self.lazy.groups
             near = self._sampled(*question.ranks[0]) if len(question.ranks) == 1 else None
             ranks = [near] if near is not None else self._descend(question.ranks)
             self._answers[question] = [
@@ -67,43 +61,39 @@ class Descent:
             self._tallies = [(index[a:b], count[a:b]) for a, b in pairwise(cut)]
         return self._tallies
 
-    def sums(self) -> list[tuple[int, int]]:
-        """The number of records of every group and the sum of their indices."""
-        if self._totals is None:
-            self._totals = self._sums()
-        return self._totals
-
-    def clamped_sum(self, group: int, first: int, last: int) -> tuple[int, int]:
-        """The same for one group, with indices clamped to two candidates."""
-        size = self.lazy.domain.size
-        if first <= 0 and last >= size - 1:
-            return self.sums()[group]
-        rows, sums = summed(self.lazy.nw, self._of_group(group), first, last, size)
-        return count_and_sum(self._fetch(rows.select(*sums)), 0)
-
-    def outside(self, group: int, centre: int, radii: Sequence[int]) -> list[int]:
-        """How many records of a group are further than each radius from a candidate."""
-        counts = counted_outside(self.lazy.nw, centre, radii)
-        return outside_counts(self._fetch(self._of_group(group).select(*counts)), radii)
+    def _index_sums(self) -> list[int]:
+        """The sum of all indices of every group."""
+        groups, every = range(self.lazy.groups), Levels(0, self.lazy.domain.size - 1)
+        for group in groups:
+            self.expect(group, every)
+        return [self.level_sums(group, every).levels for group in groups]
 
     def expect(self, group: int, levels: Levels) -> None:
         """Levels that a group will ask for."""
-        self._expected[group] = levels
+        if (group, levels) not in self._sums:
+            self._expected[group] = levels
 
-    def moments(self, group: int, levels: Levels) -> tuple[int, int, int]:
+    def level_sums(self, group: int, levels: Levels) -> LevelSums:
         """The sums of a group, together with those of all groups whose levels are expected."""
-        if (group, levels) not in self._moments:
-            wanted = {**self._expected, group: levels}
+        if (group, levels) not in self._sums:
+            expected = self._expected.items()
+            wanted = {g: each for g, each in expected if each.squares == levels.squares}
+            wanted[group] = levels
             self._expected = {}
-            self._moments |= dict.fromkeys(wanted.items(), (0, 0, 0))
+            self._sums |= dict.fromkeys(wanted.items(), LevelSums())
             rows, sums = level_sums(self.lazy, wanted)
             if self.lazy.groups == 1:
-                self._moments[group, levels] = moments_of(self._fetch(rows.select(*sums)), 0)
+                self._sums[group, levels] = sums_of(self._fetch(rows.select(*sums)), 0)
+                return self._sums[group, levels]
+            if shared(self.lazy, wanted):
+                got = self._by_group(rows, [], sums)
             else:
                 got = self._fetch(rows.group_by(GROUP).agg(*sums))
-                for at, g in enumerate(whole(got[GROUP]).tolist()):
-                    self._moments[g, wanted[g]] = moments_of(got, at)
-        return self._moments[group, levels]
+            for at, g in enumerate(whole(got[GROUP]).tolist()):
+                more, known = sums_of(got, at), self._sums[g, wanted[g]]
+                # A group may be spelled in several ways.
+                self._sums[g, wanted[g]] = LevelSums(*map(operator.add, known, more))
+        return self._sums[group, levels]
 
     def _of_group(self, group: int) -> Any:
         """The rows of one group."""
@@ -258,19 +248,6 @@ class Descent:
             )
         return rows.filter((nw.col(INDEX) >= nw.col(LOW)) & (nw.col(INDEX) <= nw.col(HIGH)))
 
-    def _sums(self) -> list[tuple[int, int]]:
-        """The number of records of every group and the sum of their indices: one query."""
-        lazy = self.lazy
-        rows, sums = summed(lazy.nw, lazy.counted, 0, lazy.domain.size - 1, lazy.domain.size)
-        if lazy.groups == 1:
-            return [count_and_sum(self._fetch(rows.select(*sums)), 0)]
-        got = self._by_group(rows, [], sums)
-        found = [(0, 0)] * lazy.groups
-        for at, g in enumerate(whole(got[GROUP]).tolist()):
-            count, total = count_and_sum(got, at)  # a group may be spelled in several ways
-            found[g] = found[g][0] + count, found[g][1] + total
-        return found
-
     def _fetch(self, rows: Any) -> dict[str, Any]:
         return _answered(self.lazy.engine.fetch, rows)
 
@@ -341,17 +318,11 @@ class LazyColumn:
     def expect(self, levels: Levels) -> None:
         self.descent.expect(self.group, levels)
 
-    def moments(self, levels: Levels) -> tuple[int, int, int]:
-        return self.descent.moments(self.group, levels)
+    def level_sums(self, levels: Levels) -> LevelSums:
+        return self.descent.level_sums(self.group, levels)
 
     def rank_of(self, index: int) -> tuple[int, int]:
         return self.descent.rank_of(self.group, index)
-
-    def clamped_sum(self, first: int, last: int) -> tuple[int, int]:
-        return self.descent.clamped_sum(self.group, first, last)
-
-    def outside(self, centre: int, radii: Sequence[int]) -> list[int]:
-        return self.descent.outside(self.group, centre, radii)
 
     def tally(self) -> tuple[Ints, Ints]:
         return self.descent.tallies()[self.group]

@@ -74,15 +74,15 @@ def variance(
     Privacy
     -------
     Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. A twentieth of epsilon goes to the number of records, a quarter to an interval that
-    holds nearly all of them, the rest to sums of the records, clamped to that interval. Bounds and
-    step are public.
+    `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that holds
+    nearly all of them, the rest to sums of the records, clamped to that interval; with few records
+    all but the twelfth goes to sums within the bounds. Bounds and step are public.
 
     Utility
     -------
-    Wide bounds cost little. Records outside of the interval, about 10 / epsilon of them, count as
-    its nearest end: heavy tails come out smaller than they are. With fewer than about 100 / epsilon
-    records the interval is nearly as wide as the bounds, and the error large.
+    Wide bounds cost little. Records outside of the interval, a few / epsilon of them, count as its
+    nearest end: heavy tails come out smaller than they are. With fewer than about 70 / epsilon
+    records the interval is the bounds, and where these are wide the error is large.
 
     Runtime
     -------
@@ -99,7 +99,7 @@ def variance(
     >>> import duffdp
     >>> ages = [18, 25, 31, 38, 40, 41, 52, 70] * 500
     >>> round(duffdp.variance(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value)
-    228
+    231
     """
     where = (column, by, keys, unit, contributions)
     return run_one("variance", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
@@ -171,15 +171,15 @@ def std(
     Privacy
     -------
     Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. A twentieth of epsilon goes to the number of records, a quarter to an interval that
-    holds nearly all of them, the rest to sums of the records, clamped to that interval. Bounds and
-    step are public.
+    `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that holds
+    nearly all of them, the rest to sums of the records, clamped to that interval; with few records
+    all but the twelfth goes to sums within the bounds. Bounds and step are public.
 
     Utility
     -------
-    Wide bounds cost little. Records outside of the interval, about 10 / epsilon of them, count as
-    its nearest end: heavy tails come out smaller than they are. With fewer than about 100 / epsilon
-    records the interval is nearly as wide as the bounds, and the error large.
+    Wide bounds cost little. Records outside of the interval, a few / epsilon of them, count as its
+    nearest end: heavy tails come out smaller than they are. With fewer than about 70 / epsilon
+    records the interval is the bounds, and where these are wide the error is large.
 
     Runtime
     -------
@@ -196,7 +196,7 @@ def std(
     >>> import duffdp
     >>> ages = [18, 25, 31, 38, 40, 41, 52, 70] * 500
     >>> round(duffdp.std(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value, 1)
-    15.1
+    15.2
     """
     where = (column, by, keys, unit, contributions)
     return run_one("std", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)

@@ -53,9 +53,9 @@ def mean(
     contributions
         How many rows of a person count at most, picked at random.
     mechanism
-        "best": two soft counts with staircase noise. "clipped": for wide bounds, around a private
-        median and within a private radius; biased where records beyond it matter. "distance": the
-        dataset distance with permute-and-flip. "duff": with the exponential mechanism.
+        "best": two soft counts with staircase noise. "clipped": for wide bounds, within a
+        private interval; biased where records beyond it matter. "distance": the dataset distance
+        with permute-and-flip. "duff": with the exponential mechanism.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -72,9 +72,9 @@ def mean(
     Privacy
     -------
     Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. The number of records is private too. "clipped" spends a tenth of epsilon on their
-    number, a tenth on a median, a fifth on a radius and the rest on the sum; where the noisy number
-    times epsilon is below 400, all but the first tenth goes to soft counts.
+    `unit`. The number of records is private too. "clipped" spends a twentieth of
+    epsilon on their number, a fifth on an interval, a twentieth on a rough mean and the rest on the
+    sum around it; what few records do not need goes to soft counts.
 
     Utility
     -------
@@ -85,8 +85,8 @@ def mean(
 
     Runtime
     -------
-    One pass over the data, three for "clipped"; as many queries of a table that stays where it is,
-    where "clipped" asks twice for each group.
+    One pass over the data, three for "clipped"; for all groups of a table that stays where it is
+    one query, and for "clipped" a few.
 
     References
     ----------
