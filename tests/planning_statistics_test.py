@@ -21,6 +21,7 @@ from duffdp.planning.noise import LISTED, geometric_quantile
 from duffdp.planning.outcomes import evenly_spread
 from duffdp.statistics.cell_entries import projected
 from duffdp.statistics.registry import entries, entry
+from release_draws import recorded
 
 RECORDS = np.array([0, 1, 1, 2, 3, 3, 3, 5, 6])
 BOUNDS = {"bounds": (0, 6), "step": 1}
@@ -615,3 +616,13 @@ def test_points_stand_for_outcomes_that_are_too_many(epsilon):
     error = sum(abs(value - 3) * chance for (value, *_), chance in outcomes)
     assert found.expected_width("best") == pytest.approx(width, rel=5e-3)
     assert found.expected_error("best") == pytest.approx(error, rel=5e-3)
+
+
+@pytest.mark.parametrize(("name", "choice"), sorted(SIMULATED))
+def test_simulated_draws_get_the_epsilon_that_a_release_gets(name, choice):
+    """What samplers are given by one simulated release adds up to epsilon, divided by the rows of
+    a person."""
+    for contributions in (1, 4):
+        with recorded() as draws:
+            seen(name, choice, 2.0, draws=1, contributions=contributions)
+        assert sum(draw.epsilon for draw in draws) == pytest.approx(2.0 / contributions)
