@@ -13,9 +13,7 @@ if TYPE_CHECKING:
     from duffdp.facts import MechanismFact, StatisticFact
     from duffdp.ledger import Ledger
     from duffdp.pipeline.outcome import Release
-    from duffdp.pipeline.plan import Plan
     from duffdp.pipeline.table import Table
-    from duffdp.pipeline.table_plan import TablePlan
     from duffdp.pipeline.verbs.cells import count, histogram, share, top
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
@@ -26,6 +24,7 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.sums import mean, sum
     from duffdp.pipeline.verbs.table import table
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
+    from duffdp.planning.plans import Plan, TablePlan
     from duffdp.privacy import Loss, PrivacyUnit
     from duffdp.statistics.ladder import ladder, reach
     from duffdp.steps import StepFunction
@@ -91,9 +90,7 @@ _HOME = {
     "facts": ("MechanismFact", "StatisticFact"),
     "ledger": ("Ledger",),
     "pipeline.outcome": ("Release",),
-    "pipeline.plan": ("Plan",),
     "pipeline.table": ("Table",),
-    "pipeline.table_plan": ("TablePlan",),
     "pipeline.verbs.cells": ("count", "histogram", "share", "top"),
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
@@ -104,6 +101,7 @@ _HOME = {
     "pipeline.verbs.sums": ("mean", "sum"),
     "pipeline.verbs.table": ("table",),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
+    "planning.plans": ("Plan", "TablePlan"),
     "privacy": ("Loss", "PrivacyUnit"),
     "statistics.ladder": ("ladder", "reach"),
     "steps": ("StepFunction",),
