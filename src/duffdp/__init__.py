@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from duffdp.pipeline.outcome import Release
     from duffdp.pipeline.plan import Plan
     from duffdp.pipeline.verbs.cells import count, histogram, share, top
+    from duffdp.pipeline.verbs.distribution import distribution
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
     from duffdp.pipeline.verbs.pairs import slope
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.sums import mean, sum
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.privacy import Loss, PrivacyUnit
+    from duffdp.statistics.distribution import Distribution
     from duffdp.statistics.ladder import ladder, reach
     from duffdp.steps import StepFunction
 
@@ -34,6 +36,7 @@ __all__ = [
     "BoundsError",
     "BudgetExceeded",
     "Categories",
+    "Distribution",
     "DuffError",
     "EpsilonPlan",
     "Grid",
@@ -50,6 +53,7 @@ __all__ = [
     "UnsupportedData",
     "count",
     "describe",
+    "distribution",
     "epsilon_for",
     "histogram",
     "iqr",
@@ -86,6 +90,7 @@ _HOME = {
     "pipeline.outcome": ("Release",),
     "pipeline.plan": ("Plan",),
     "pipeline.verbs.cells": ("count", "histogram", "share", "top"),
+    "pipeline.verbs.distribution": ("distribution",),
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
     "pipeline.verbs.pairs": ("slope",),
@@ -95,6 +100,7 @@ _HOME = {
     "pipeline.verbs.sums": ("mean", "sum"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "privacy": ("Loss", "PrivacyUnit"),
+    "statistics.distribution": ("Distribution",),
     "statistics.ladder": ("ladder", "reach"),
     "steps": ("StepFunction",),
 }

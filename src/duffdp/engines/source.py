@@ -85,6 +85,11 @@ class Source(Tally, Protocol):
     def outside(self, centre: int, radii: Sequence[int]) -> list[int]:
         """How many records are further than each radius from a candidate."""
 
+    def within(self, starts: Sequence[int], of_all_groups: bool) -> list[int]:
+        """How many records lie from each candidate to the next one of the list, which begins with
+        0, and from the last one on; `of_all_groups` if every group asks for the same.
+        """
+
     def count(self) -> int:
         """How many records there are."""
 

@@ -10,7 +10,6 @@ from typing import Any
 from duffdp.domain import Categories, Grid, Presence, PublicSet
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError, DuffError
-from duffdp.mechanisms.registry import COARSE
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
 from duffdp.statistics.entry import Column, Finish
 
@@ -196,7 +195,7 @@ def as_categories(given: Any) -> Categories:
 
 def settled(made: Recipe, domain: PublicSet) -> Recipe:
     """The recipe for this domain: by how many candidates it has, which is public."""
-    return made if made.coarse is None or domain.size > COARSE else made.coarse
+    return made if made.coarse is None or domain.size > made.coarse_size else made.coarse
 
 
 def bounded(bounds: Any, step: Any, integer: bool = False) -> Grid:

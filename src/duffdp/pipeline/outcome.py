@@ -10,13 +10,21 @@ from typing import Any
 
 from duffdp.domain import Grid, PublicSet
 from duffdp.errors import DuffError
-from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
+from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json
 from duffdp.ledger.charge import Result
-from duffdp.parameters import Covers
+from duffdp.parameters import Covers, share_text
 from duffdp.pipeline.accuracy import distance_bound
+from duffdp.pipeline.layout import (
+    by_key,
+    cell_of_json,
+    names_beside,
+    rows_of_json,
+    value_of_json,
+)
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Column, Finish, NumberKind
+from duffdp.statistics.distribution import LISTED
+from duffdp.statistics.entry import Column, Finish
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.version import __version__
 
@@ -32,8 +40,8 @@ class Release:
     ----------
     value
         The private value: one number (or category), a list of them for several quantiles, a
-        dictionary for a summary; with groups a frame of the caller's own library, key columns and
-        value columns.
+        dictionary for a summary, a `Distribution`; with groups a frame of the caller's own library,
+        key columns and value columns (of distributions a dictionary, by key).
     low, high
         The ends of an interval around the value, if one was asked for; with groups a list each, in
         the order of `keys`, and columns of `value`.
@@ -252,14 +260,20 @@ class Release:
         """
         groups: list[dict[str, Any]] = [dict(zip(self.by, key, strict=True)) for key in self.keys]
         labels = self.labels()
+        if self.columns[0].kind == "distribution":
+            listed = [[found.value for found in row[0].quantiles()] for row in self.cells]
+        else:
+            listed = [list(row) for row in self.cells]
         return [
             (keys, label, value)
-            for keys, row in zip(groups or [{}], self.cells, strict=True)
+            for keys, row in zip(groups or [{}], listed, strict=True)
             for label, value in zip(labels, row, strict=True)
         ]
 
     def labels(self) -> list[str]:
         """What the numbers of a group are called."""
+        if self.columns[0].kind == "distribution":
+            return [f"quantile({share_text(q)})" for q in LISTED]
         known = REGISTRY.get(self.statistic.name)
         if known is None or entry(self.statistic.name).shape == "value":
             said = str(self.statistic)
@@ -272,7 +286,7 @@ class Release:
         if self.grouped:
             value = [
                 dict(zip(self.by, key, strict=True))
-                | dict(zip(_beside(self.columns, self.by), row, strict=True))
+                | dict(zip(names_beside(self.columns, self.by), row, strict=True))
                 for key, row in zip(self.keys, self.cells, strict=True)
             ]
         return {
@@ -293,30 +307,15 @@ class Release:
             facts = Facts.from_dict(given)
             columns = tuple(Column(**column) for column in given["columns"])
             value = given["value"]
-            names = _beside(columns, facts.by)
-            if facts.by:
-                rows: list[list[Any]] = [[row[name] for name in names] for row in value]
-            elif facts.interval is not None:
-                rows = [[value, given["low"], given["high"]]]
-            else:
-                rows = [
-                    value
-                    if isinstance(value, list)
-                    else list(value.values())
-                    if isinstance(value, dict)
-                    else [value]
-                ]
-            kind = facts.domain.kind
             cells = tuple(
                 tuple(
-                    _from_json(item, column.kind, kind)
+                    cell_of_json(item, column, facts.domain)
                     for item, column in zip(row, columns, strict=True)
                 )
-                for row in rows
+                for row in rows_of_json(value, given, facts, columns)
             )
-            shown = value if facts.by else _presented(value, cells[0])
             return cls(
-                shown,
+                value_of_json(value, facts, columns, cells),
                 facts,
                 columns,
                 cells,
@@ -342,7 +341,7 @@ def released(
     """
     domain: Any = facts.domain
     columns = recipe.columns if finish is None else finish.columns(domain)
-    names = _beside(columns, facts.by)
+    names = names_beside(columns, facts.by)
     if finish is None:
         values = []
         for column, numbers in zip(columns, zip(*result.numbers, strict=True), strict=True):
@@ -353,37 +352,12 @@ def released(
         values = list(map(list, zip(*made, strict=True)))
     cells = tuple(zip(*values, strict=True))
     value: Any
-    if facts.by:
+    if facts.by and columns[0].kind == "distribution":
+        value = by_key(facts, values[0])
+    elif facts.by:
         value = data.answers(dict(zip(names, values, strict=True)))
     elif recipe.entry.shape == "dictionary":
         value = dict(zip((column.name for column in columns), cells[0], strict=True))
     else:
         value = list(cells[0]) if recipe.entry.shape == "list" else cells[0][0]
     return Release(value, facts, columns, cells, result.time, __version__)
-
-
-def _beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
-    """The names of value columns in a frame that has key columns as well; some engines do not tell
-    upper from lower case.
-    """
-    names, taken = [], {name.casefold() for name in by}
-    for column in columns:
-        name = column.name
-        while name.casefold() in taken:
-            name += "_value"
-        names.append(name)
-        taken.add(name.casefold())
-    return names
-
-
-def _from_json(item: Any, column: NumberKind, kind: str) -> Any:
-    """A released number from what JSON has of it."""
-    if column == "duration":
-        return dt.timedelta(seconds=item)
-    return from_json(item, kind) if column != "count" and kind != "category" else item
-
-
-def _presented(value: Any, cells: tuple[Any, ...]) -> Any:
-    if isinstance(value, list):
-        return list(cells)
-    return dict(zip(value, cells, strict=True)) if isinstance(value, dict) else cells[0]

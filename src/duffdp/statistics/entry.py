@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from duffdp.domain import PublicSet
 
 Parameters = Mapping[str, Any]
-# What a released number is: a candidate of the domain, a count of records, a time that something
-# lasts, or another number.
-NumberKind = Literal["candidate", "count", "duration", "number"]
+# What is released: a candidate of the domain, a count of records, a time that something lasts,
+# another number, or a whole distribution.
+NumberKind = Literal["candidate", "count", "duration", "number", "distribution"]
 NOT_DRAWN = -1  # in the place of a number that a group was not asked for
 
 
@@ -113,6 +113,10 @@ class Entry:
         What is drawn for a value with an interval and what becomes of it, for checked parameters, a
         choice of mechanism, the interval and the epsilon that a row may cost; None if there is no
         such draw.
+    by_epsilon
+        What is done in the place of `parts` and `finish` where both depend on what a row may cost:
+        for checked parameters, a choice of mechanism, the epsilon of a row, the rows of a person
+        and whether there are few candidates, `few` at most.
     rises_with_noise
         Whether its value rises with one number that gets noise, so that an interval for the data
         follows from the noise.
@@ -149,6 +153,10 @@ class Entry:
     interval: (
         Callable[[Parameters, Choice, Interval, Fraction], tuple[tuple[Part, ...], Finish]] | None
     ) = None
+    by_epsilon: (
+        Callable[[Parameters, Choice, Fraction, int, bool], tuple[tuple[Part, ...], Finish]] | None
+    ) = None
+    few: int = 0
     rises_with_noise: bool = False
     several: tuple[str, str] | None = None
     lines: str = "quantile"

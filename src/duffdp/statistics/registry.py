@@ -22,6 +22,7 @@ from duffdp.parameters import (
     share_text,
 )
 from duffdp.statistics.cell_entries import ENTRIES as CELLS
+from duffdp.statistics.distribution_entry import DISTRIBUTION
 from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part
 
 if TYPE_CHECKING:
@@ -349,6 +350,7 @@ ENTRIES = (
         lines="of all",
         choices=("best",),
     ),
+    DISTRIBUTION,
     *CELLS,
     Entry(
         name="slope",

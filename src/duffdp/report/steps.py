@@ -1,0 +1,60 @@
+"""Distributions as pictures: the shares of records with their band, in SVG."""
+
+from __future__ import annotations
+
+from html import escape
+
+from duffdp.report.plot import LETTER, RIGHT, TOP, WIDTH, axis, scale, shortened
+from duffdp.report.words import number
+from duffdp.statistics.distribution import Distribution
+
+HEIGHT, FOOT = 220, 34
+MOST_PICTURES = 6
+LEVELS = (0, 0.25, 0.5, 0.75, 1)
+
+
+def pictures(named: list[tuple[str, Distribution]]) -> str:
+    """One picture for each distribution; none if there are too many to read."""
+    if len(named) > MOST_PICTURES:
+        return ""
+    return "".join(_picture(label, found) for label, found in named)
+
+
+def _picture(label: str, found: Distribution) -> str:
+    steps = found.steps()
+    left = 24 + LETTER * 5
+    width, base = WIDTH - left - RIGHT, TOP + HEIGHT
+    # The axis ends where all records are but for one in a thousand at either side.
+    inner = [found.domain.index(found.quantile(q)) for q in (0.001, 0.999)]
+    ticks, _ = scale(found.domain, inner)
+    ends = [found.domain.index(found.domain.value(end)) for end in found.ends]
+    _, shares = scale(found.domain, [*inner, *ends])
+    first, last = shares[0], shares[1]
+    span = (last - first) or 1.0
+
+    def across(share: float) -> float:
+        return left + width * min(max((share - first) / span, 0.0), 1.0)
+
+    def up(share: float) -> float:
+        return base - HEIGHT * share
+
+    places = [across(share) for share in shares[2:]]
+    upper = [f"{x:.1f},{up(step.high):.1f}" for x, step in zip(places, steps, strict=True)]
+    lower = [f"{x:.1f},{up(step.low):.1f}" for x, step in zip(places, steps, strict=True)]
+    line = [f"{x:.1f},{up(step.cdf):.1f}" for x, step in zip(places, steps, strict=True)]
+    said = f"The share of records up to a value, with its band{f': {label}' if label else ''}"
+    out = [
+        f'<svg viewBox="0 0 {WIDTH} {base + FOOT}" role="img" aria-label="{escape(said)}">',
+        *axis([(left + share * width, text) for share, text in ticks], base),
+    ]
+    for level in LEVELS:
+        out.append(
+            f'<line class="row" x1="{left:.1f}" y1="{up(level):.1f}" x2="{left + width:.1f}" '
+            f'y2="{up(level):.1f}"/><text class="axis" x="{left - 8:.1f}" '
+            f'y="{up(level) + 4:.1f}" text-anchor="end">{number(level)}</text>'
+        )
+    out.append(f'<polygon class="band" points="{" ".join([*upper, *lower[::-1]])}"/>')
+    out.append(f'<polyline class="steps" points="{" ".join(line)}"/>')
+    if label:
+        out.append(f'<text x="{left + 10:.1f}" y="{TOP + 12}">{escape(shortened(label, 40))}</text>')
+    return "".join([*out, "</svg>"])

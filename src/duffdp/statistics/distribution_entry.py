@@ -1,0 +1,82 @@
+"""The entry of whole distributions."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from duffdp.domain import Grid, PublicSet
+from duffdp.errors import DuffError
+from duffdp.parameters import Choice, read_confidence
+from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part
+
+CONFIDENCE, MOST_CONFIDENCE = 0.95, 0.999
+FEW_CANDIDATES = 2**9 + 1  # are all counted
+
+
+def _read_confidence(confidence: Any) -> Fraction:
+    read = Fraction(read_confidence(CONFIDENCE if confidence is None else confidence))
+    if read > Fraction(str(MOST_CONFIDENCE)):
+        raise DuffError(
+            f"the confidence of a band is at most {MOST_CONFIDENCE}, got {confidence!r:.40}. Pass "
+            "for example confidence=0.95."
+        )
+    return read
+
+
+def _distribution(
+    given: Parameters, choice: Choice, epsilon: Fraction, contributions: int, few: bool
+) -> tuple[tuple[Part, ...], Finish]:
+    """A count of each candidate, or of cells that become narrower where records are."""
+    from duffdp.statistics.cells import Cells
+    from duffdp.statistics.distribution import Distribution
+    from duffdp.statistics.narrowing import (
+        LAST_SHARE,
+        MOST,
+        STAGES,
+        FirstCells,
+        NarrowerCells,
+        cells_of,
+    )
+
+    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Distribution]:
+        assert isinstance(domain, Grid)
+        confidence = given["confidence"]
+        if domain.size <= FEW_CANDIDATES:
+            ends: Sequence[int] = range(domain.size)
+            return [Distribution(domain, ends, numbers, epsilon, confidence, contributions)]
+        *_, starts = cells_of(numbers, epsilon, domain.size)
+        begin = sum(stage.cells for stage in STAGES)
+        counts = numbers[begin : begin + len(starts)]
+        ends = [*(start - 1 for start in starts[1:]), domain.size - 1]
+        each = epsilon * LAST_SHARE
+        return [Distribution(domain, ends, counts, each, confidence, contributions)]
+
+    finish = Finish(lambda _: (Column("distribution", "distribution"),), values)
+    noise = "two-sided-geometric"
+    if few:
+        return (Part(Cells(), noise, ("cells",)),), finish
+    parts = [Part(FirstCells(epsilon), noise, _names(0, STAGES[0].cells), STAGES[0].share)]
+    for place, stage in enumerate(STAGES[1:], 1):
+        cells = NarrowerCells(epsilon, place)
+        parts.append(Part(cells, noise, _names(place, stage.cells), stage.share))
+    last = NarrowerCells(epsilon, len(STAGES))
+    return (*parts, Part(last, noise, _names(len(STAGES), MOST), LAST_SHARE)), finish
+
+
+def _names(stage: int, cells: int) -> tuple[str, ...]:
+    return tuple(f"stage_{stage}_cell_{cell}" for cell in range(cells))
+
+
+DISTRIBUTION = Entry(
+    name="distribution",
+    summary="A private distribution of a column: quantiles, shares and a band around them.",
+    parts=lambda given, choice: _distribution(given, choice, Fraction(1), 1, False)[0],
+    by_epsilon=_distribution,
+    few=FEW_CANDIDATES,
+    title=lambda _: "Distribution",
+    read={"confidence": _read_confidence},
+    optional=frozenset({"confidence"}),
+    choices=("best",),
+)
