@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html import escape
 
-from duffdp.report.plot import LETTER, RIGHT, TOP, WIDTH, axis, scale, shortened
+from duffdp.report.plot import LETTER, RIGHT, TOP, WIDTH, axis, shortened, ticks_between
 from duffdp.report.words import number
 from duffdp.statistics.distribution import Distribution
 
@@ -21,28 +21,25 @@ def pictures(named: list[tuple[str, Distribution]]) -> str:
 
 
 def _picture(label: str, found: Distribution) -> str:
-    steps = found.steps()
     left = 24 + LETTER * 5
     width, base = WIDTH - left - RIGHT, TOP + HEIGHT
-    # The axis ends where all records are but for one in a thousand at either side.
-    inner = [found.domain.index(found.quantile(q)) for q in (0.001, 0.999)]
-    ticks, _ = scale(found.domain, inner)
-    ends = [found.domain.index(found.domain.value(end)) for end in found.ends]
-    _, shares = scale(found.domain, [*inner, *ends])
-    first, last = shares[0], shares[1]
-    span = (last - first) or 1.0
+    first, last = found.axis()
 
-    def across(share: float) -> float:
-        return left + width * min(max((share - first) / span, 0.0), 1.0)
+    def across(end: int) -> float:
+        return left + width * min(max((end - first) / (last - first), 0.0), 1.0)
 
     def up(share: float) -> float:
         return base - HEIGHT * share
 
-    places = [across(share) for share in shares[2:]]
-    upper = [f"{x:.1f},{up(step.high):.1f}" for x, step in zip(places, steps, strict=True)]
-    lower = [f"{x:.1f},{up(step.low):.1f}" for x, step in zip(places, steps, strict=True)]
-    line = [f"{x:.1f},{up(step.cdf):.1f}" for x, step in zip(places, steps, strict=True)]
+    outline = found.outline()
+    upper = [f"{across(place):.1f},{up(high):.1f}" for place, _, high in outline]
+    lower = [f"{across(place):.1f},{up(low):.1f}" for place, low, _ in outline]
+    line = [
+        f"{across(end):.1f},{up(step.cdf):.1f}"
+        for end, step in zip(found.ends, found.steps(), strict=True)
+    ]
     said = f"The share of records up to a value, with its band{f': {label}' if label else ''}"
+    ticks = ticks_between(found.domain, float(first), float(last))
     out = [
         f'<svg viewBox="0 0 {WIDTH} {base + FOOT}" role="img" aria-label="{escape(said)}">',
         *axis([(left + share * width, text) for share, text in ticks], base),
@@ -56,5 +53,7 @@ def _picture(label: str, found: Distribution) -> str:
     out.append(f'<polygon class="band" points="{" ".join([*upper, *lower[::-1]])}"/>')
     out.append(f'<polyline class="steps" points="{" ".join(line)}"/>')
     if label:
-        out.append(f'<text x="{left + 10:.1f}" y="{TOP + 12}">{escape(shortened(label, 40))}</text>')
+        out.append(
+            f'<text x="{left + 10:.1f}" y="{TOP + 12}">{escape(shortened(label, 40))}</text>'
+        )
     return "".join([*out, "</svg>"])

@@ -37,7 +37,8 @@ def walk_bound(steps: int, epsilon: Fraction, miss: Fraction) -> int:
         ]
     )
     # Doubles err by less than a thousandth of a record.
-    return math.ceil(np.sort(strayed)[walks - 1 - _allowed(walks, float(miss))] - 1e-3)
+    bound = float(np.sort(strayed)[walks - 1 - _allowed(walks, float(miss))])
+    return math.ceil(bound - 1e-3)
 
 
 def _chunks(walks: int, steps: int) -> list[tuple[int, np.random.Generator]]:

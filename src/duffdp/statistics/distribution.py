@@ -210,6 +210,23 @@ class Distribution:
             )
         ]
 
+    def outline(self, covers: Covers = "data") -> list[tuple[int, float, float]]:
+        """The corners of the band between the ends of cells as well: candidates by their index,
+        each with the lower and the upper end.
+        """
+        low, high = (end.tolist() for end in self._band(covers))
+        ends, before = [0, *self.ends], [0.0, *low]
+        return [
+            (ends[cell + side], before[cell], high[cell])
+            for cell in range(len(self.ends))
+            for side in (0, 1)
+        ]
+
+    def axis(self) -> tuple[int, int]:
+        """Where a picture may end: the candidates beyond which one record in a thousand lies."""
+        first, last = (self.domain.index(self.quantile(q)) for q in (0.001, 0.999))
+        return (0, self.domain.size - 1) if first == last else (first, last)
+
     # Quantiles.
 
     def quantile(self, q: Any) -> Any:
@@ -305,16 +322,19 @@ class Distribution:
         if ax is None:
             ax = load("matplotlib.pyplot", "cli").subplots()[1]
         steps = self.steps(covers)
-        upper = [step.upper for step in steps]
+        places, low, high = zip(*self.outline(covers), strict=True)
         ax.fill_between(
-            upper,
-            [step.low for step in steps],
-            [step.high for step in steps],
+            [self.domain.value(place) for place in places],
+            low,
+            high,
             alpha=0.25,
             linewidth=0,
             label=f"band, {100 * self.confidence:g} % for the {covers}",
         )
-        ax.plot(upper, [step.cdf for step in steps], label="share of records")
+        ax.plot(
+            [step.upper for step in steps], [step.cdf for step in steps], label="share of records"
+        )
+        ax.set_xlim(*map(self.domain.value, self.axis()))
         ax.set_ylim(0, 1)
         ax.set_ylabel("share of records up to here")
         ax.legend()

@@ -57,10 +57,10 @@ def _distribution(
     noise = "two-sided-geometric"
     if few:
         return (Part(Cells(), noise, ("cells",)),), finish
-    parts = [Part(FirstCells(epsilon), noise, _names(0, STAGES[0].cells), STAGES[0].share)]
-    for place, stage in enumerate(STAGES[1:], 1):
-        cells = NarrowerCells(epsilon, place)
-        parts.append(Part(cells, noise, _names(place, stage.cells), stage.share))
+    parts = []
+    for place, stage in enumerate(STAGES):
+        cells = NarrowerCells(epsilon, place) if place else FirstCells(epsilon)
+        parts.append(Part(cells, noise, _names(place, stage.cells), stage.share, "narrowing"))
     last = NarrowerCells(epsilon, len(STAGES))
     return (*parts, Part(last, noise, _names(len(STAGES), MOST), LAST_SHARE)), finish
 
