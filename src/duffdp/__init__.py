@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.facts import MechanismFact, StatisticFact
     from duffdp.ledger import Ledger
+    from duffdp.pipeline.distribution import Distribution
     from duffdp.pipeline.outcome import Release
     from duffdp.pipeline.plan import Plan
     from duffdp.pipeline.verbs.cells import count, histogram, share, top
@@ -25,7 +26,6 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.sums import mean, sum
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.privacy import Loss, PrivacyUnit
-    from duffdp.statistics.distribution import Distribution
     from duffdp.statistics.ladder import ladder, reach
     from duffdp.steps import StepFunction
 
@@ -100,7 +100,7 @@ _HOME = {
     "pipeline.verbs.sums": ("mean", "sum"),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "privacy": ("Loss", "PrivacyUnit"),
-    "statistics.distribution": ("Distribution",),
+    "pipeline.distribution": ("Distribution",),
     "statistics.ladder": ("ladder", "reach"),
     "steps": ("StepFunction",),
 }

@@ -7,7 +7,7 @@ from typing import Any
 
 from duffdp.domain import Grid, PublicSet
 from duffdp.facts import Facts, from_json
-from duffdp.statistics.distribution import Distribution
+from duffdp.pipeline.distribution import Distribution
 from duffdp.statistics.entry import Column
 
 

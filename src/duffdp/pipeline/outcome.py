@@ -14,6 +14,7 @@ from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json
 from duffdp.ledger.charge import Result
 from duffdp.parameters import Covers, share_text
 from duffdp.pipeline.accuracy import distance_bound
+from duffdp.pipeline.distribution import LISTED, Distribution
 from duffdp.pipeline.layout import (
     by_key,
     cell_of_json,
@@ -23,7 +24,6 @@ from duffdp.pipeline.layout import (
 )
 from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.distribution import LISTED
 from duffdp.statistics.entry import Column, Finish
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.version import __version__
@@ -350,6 +350,8 @@ def released(
     else:
         made = [finish.values(domain, numbers) for numbers in result.numbers]
         values = list(map(list, zip(*made, strict=True)))
+    if columns[0].kind == "distribution":
+        values = [[Distribution(domain, *cells) for (cells,) in zip(*values, strict=True)]]
     cells = tuple(zip(*values, strict=True))
     value: Any
     if facts.by and columns[0].kind == "distribution":

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from html import escape
 
+from duffdp.pipeline.distribution import Distribution
 from duffdp.report.plot import LETTER, RIGHT, TOP, WIDTH, axis, shortened, ticks_between
 from duffdp.report.words import number
-from duffdp.statistics.distribution import Distribution
 
 HEIGHT, FOOT = 220, 34
 MOST_PICTURES = 6

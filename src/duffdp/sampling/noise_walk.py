@@ -17,7 +17,8 @@ from duffdp.domain import Array
 SEED = 20_100_913
 CHUNK = 2**21  # numbers at once
 DOUBT = 1e-6  # share of seeds for which the bound would be too low
-EXCEEDED = 100  # walks that are expected beyond the bound
+WALKS = 10_000  # at least
+EXCEEDED = 100  # of them that are expected beyond the bound, at least
 END = 2  # how much further the end of a walk may be than the walk is from its chord
 
 
@@ -29,7 +30,7 @@ def walk_bound(steps: int, epsilon: Fraction, miss: Fraction) -> int:
     It is a sample quantile, high enough that for all but a share of `DOUBT` of the seeds it is
     above the true one, by the binomial law of how many walks exceed that.
     """
-    walks = math.ceil(EXCEEDED / miss)
+    walks = max(WALKS, math.ceil(EXCEEDED / miss))
     strayed = np.concatenate(
         [
             _strayed(steps, float(epsilon), size, generator)
@@ -53,7 +54,7 @@ def _strayed(steps: int, epsilon: float, walks: int, generator: np.random.Genera
     noise = generator.geometric(chance, (walks, steps)).astype(np.float64)
     noise -= generator.geometric(chance, (walks, steps))
     walk = np.cumsum(noise, axis=1)
-    ends = walk[:, -1:]
+    ends = walk[:, -1:].copy()
     walk -= ends * (np.arange(1, steps + 1) / steps)
     found: Array = np.maximum(np.abs(walk).max(axis=1), np.abs(ends[:, 0]) / END)
     return found
@@ -63,10 +64,10 @@ def _allowed(walks: int, miss: float) -> int:
     """The largest number that Bin(walks, miss) stays at or below with probability DOUBT at most,
     minus one: with as many walks beyond it, a bound is too low for so few seeds.
     """
-    term = math.exp(walks * math.log1p(-miss))
-    total, many = term, 0
+    log_term, many = walks * math.log1p(-miss), 0
+    total = math.exp(log_term)
     while total <= DOUBT:
-        term *= (walks - many) * miss / ((many + 1) * (1 - miss))
+        log_term += math.log((walks - many) * miss / ((many + 1) * (1 - miss)))
         many += 1
-        total += term
+        total += math.exp(log_term)
     return many - 1

@@ -4,15 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
-from duffdp.domain import Grid, PublicSet
+from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
 from duffdp.parameters import Choice, read_confidence
 from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part
 
 CONFIDENCE, MOST_CONFIDENCE = 0.95, 0.999
 FEW_CANDIDATES = 2**9 + 1  # are all counted
+
+
+class NoisyCells(NamedTuple):
+    """What a distribution is made of, beside its domain: the last candidate of each cell, noisy
+    counts, the epsilon of their noise, the confidence of the band and the rows of a person.
+    """
+
+    ends: Sequence[int]
+    counts: Sequence[int]
+    epsilon: Fraction
+    confidence: Fraction
+    contributions: int
 
 
 def _read_confidence(confidence: Any) -> Fraction:
@@ -30,7 +42,6 @@ def _distribution(
 ) -> tuple[tuple[Part, ...], Finish]:
     """A count of each candidate, or of cells that become narrower where records are."""
     from duffdp.statistics.cells import Cells
-    from duffdp.statistics.distribution import Distribution
     from duffdp.statistics.narrowing import (
         LAST_SHARE,
         MOST,
@@ -40,18 +51,15 @@ def _distribution(
         cells_of,
     )
 
-    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Distribution]:
-        assert isinstance(domain, Grid)
-        confidence = given["confidence"]
+    def values(domain: PublicSet, numbers: Sequence[int]) -> list[NoisyCells]:
+        known = (given["confidence"], contributions)
         if domain.size <= FEW_CANDIDATES:
-            ends: Sequence[int] = range(domain.size)
-            return [Distribution(domain, ends, numbers, epsilon, confidence, contributions)]
+            return [NoisyCells(range(domain.size), numbers, epsilon, *known)]
         *_, starts = cells_of(numbers, epsilon, domain.size)
         begin = sum(stage.cells for stage in STAGES)
         counts = numbers[begin : begin + len(starts)]
         ends = [*(start - 1 for start in starts[1:]), domain.size - 1]
-        each = epsilon * LAST_SHARE
-        return [Distribution(domain, ends, counts, each, confidence, contributions)]
+        return [NoisyCells(ends, counts, epsilon * LAST_SHARE, *known)]
 
     finish = Finish(lambda _: (Column("distribution", "distribution"),), values)
     noise = "two-sided-geometric"

@@ -18,8 +18,8 @@ from duffdp.errors import BoundsError, DuffError
 from duffdp.facts import as_json
 from duffdp.optional import load
 from duffdp.parameters import Covers, exact, read_interval, read_q, share_text
+from duffdp.pipeline.band import share_band
 from duffdp.printable import visible
-from duffdp.statistics.band import share_band
 
 #: The quantiles of tables about a distribution.
 LISTED = tuple(map(Fraction, ("0.01", "0.05", "0.25", "0.5", "0.75", "0.95", "0.99")))
