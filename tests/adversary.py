@@ -54,6 +54,7 @@ NOT_TAKEN = (
     TypeError,
 )
 UNSEEN = {"value", "low", "high", "time"}  # what may differ in a release
+OF_TABLES = ("bounds", "step")  # given for each column
 
 
 def sources(data: Any, verb: str, options: dict[str, Any]) -> list[Any]:
@@ -70,7 +71,9 @@ def sources(data: Any, verb: str, options: dict[str, Any]) -> list[Any]:
         epsilon=1,
         parameters={name: options[name] for name in OWN if name in options} | pair,
         **{
-            name: value for name, value in options.items() if name not in {*OWN, *pair, "mechanism"}
+            name: value
+            for name, value in options.items()
+            if name not in {*OWN, *pair, "mechanism", "total"}
         },
     )
     prepared = Prepared.of(ask, data, None)
@@ -98,6 +101,10 @@ def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:
 
 def released(verb: str, data: Any, options: dict[str, Any]) -> Any:
     """What a verb makes of a table; records without a second column are beside themselves."""
+    if verb == "table":
+        own = {n: {"x": options[n]} if n in OF_TABLES else options[n] for n in options}
+        own.pop("column")
+        return duffdp.table(data, {"x": ["median", "mean", 0.25, 0.75]}, epsilon=1.0, **own)
     if verb != "slope":
         return getattr(duffdp, verb)(data, *SHARES.get(verb, []), epsilon=1.0, **options)
     if "x" in options:
@@ -122,7 +129,9 @@ def observed(scenario: Scenario, data: Any, folder: Path) -> dict[str, Any]:
     ):
         warnings.simplefilter("always")
         try:
-            seen["release"] = _public(released(scenario.verb, data, options))
+            made = released(scenario.verb, data, options)
+            public = _public_table if scenario.verb == "table" else _public
+            seen["release"] = public(made)
         except (Exception, PanicException) as error:
             seen["error"] = type(error).__name__, str(error)
     # Python warns of unclosed files when it collects them, whoever opened them.
@@ -152,6 +161,20 @@ def _public(release: Any) -> dict[str, Any]:
         facts["columns"] = list(map(repr, release.value))
     elif rows[0][0]:
         facts["columns"] = list(narwhals.from_native(release.value).collect_schema())
+    return facts
+
+
+def _public_table(table: Any) -> dict[str, Any]:
+    """All of a table but its values, in every form that it is handed on in."""
+    facts: dict[str, Any] = {name: _public(release) for name, release in table.releases.items()}
+    facts["outside"] = any(one["outside"] for one in facts.values())
+    frame = table.to_frame()
+    facts["type"] = type(frame).__name__
+    facts["columns"] = list(narwhals.from_native(frame).collect_schema())
+    told = table.readable()
+    names = [row[: told.text_columns] for row in told.rows]
+    facts["text"] = told.header, names, told.caption, table.smallest
+    facts["formats"] = table.to_markdown().count("\n"), table.to_csv().count("\n")
     return facts
 
 

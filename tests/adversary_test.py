@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 import warnings
+from dataclasses import replace
 
 import pytest
 
@@ -35,7 +36,10 @@ def test_no_record_shows():
     assert [finding for finding in hunted if finding[0] is not None] == []
 
 
-@pytest.mark.parametrize("scenario", [NUMBERS, FRAME], ids=["list", "frame"])
+TABLE = replace(FRAME, verb="table", options=FRAME.options | {"total": "True"})
+
+
+@pytest.mark.parametrize("scenario", [NUMBERS, FRAME, TABLE], ids=["list", "frame", "table"])
 def test_what_is_private_is_no_finding(scenario, tmp_path):
     assert differences(scenario, tmp_path) == {}
 
@@ -101,6 +105,17 @@ def test_a_charge_that_follows_the_records(tmp_path, monkeypatch):
 
     monkeypatch.setattr(duffdp, "median", leaking)
     assert {"release", "ledger"} <= set(differences(FRAME, tmp_path))
+
+
+def test_a_table_that_follows_the_records(tmp_path, monkeypatch):
+    """Another share, threshold or row where a record is there."""
+    table = duffdp.table
+
+    def leaking(data, statistics, **options):
+        return table(data, statistics, **options, **({"smallest": 9} if len(data) > 2 else {}))
+
+    monkeypatch.setattr(duffdp, "table", leaking)
+    assert set(differences(TABLE, tmp_path)) == {"release"}
 
 
 def test_counts_that_differ_by_more_than_a_record(tmp_path, monkeypatch):

@@ -131,10 +131,15 @@ def test_a_plan_over_a_pipe(plan):
 THIRD = "release 3 of the plan"
 WRONG = [
     ('column = "education"', 'column = "educated"', 4, f"{THIRD}: there is no column 'educated'"),
-    ("weight = 2", "weight = 0", 2, "release 1 of the plan: weight"),
+    ("weight = 2", "weight = 0", 2, "release 1 of the plan (age): weight"),
     ("weight = 2", "wieght = 2", 2, "Did you mean 'weight'"),
     ("weight = 2", "q = 0.5", 2, "q goes with quantile and with no other statistic"),
-    ("weight = 2", 'unit = "nobody"', 4, "release 1 of the plan: there is no column 'nobody'"),
+    (
+        "weight = 2",
+        'unit = "nobody"',
+        4,
+        "plan (age): there is no column 'nobody'",
+    ),
     ("weight = 2", "categories = [1, 2]", 2, "categories"),
     ("epsilon = 1.0", "", 2, "'epsilon'"),
     ("epsilon = 1.0", "epsilon = -1", 2, "epsilon must"),

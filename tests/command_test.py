@@ -101,6 +101,7 @@ def test_files_out(call, tmp_path):
 
 
 MEDIAN = ("median", ADULT, *AGES, "-e", "1")
+RANGE = ("--bounds", "0", "9")
 WRONG = [
     ((), 2, ""),
     (("median",), 2, "DATA"),
@@ -147,6 +148,11 @@ WRONG = [
     (("ledger", "init", "/none/b.db", "-e", "1"), 3, "read-only or missing"),
     (("ledger", "init", "b.db", "-e", "0"), 2, "epsilon must"),
     (("preview", ADULT, "-e", "1", "--bounds", "0", "9"), 2, "--column"),
+    (("preview", EDGES, "-e", "1", "--statistic", "triangles"), 2, "whole graph"),
+    (("preview", ADULT, *AGES, "-e", "1", "--trim", "0.1"), 2, "trim goes with"),
+    (("preview", ADULT, "-e", "1", *RANGE, "--statistic", "slope"), 2, "--x and --y"),
+    (("preview", "normal", "--n", "9", "-e", "1", *RANGE, "--group-size", "0"), 2, "group_size"),
+    (("epsilon-for", "normal", "--n", "9", *RANGE), 2, "either within"),
     (("paper",), 2, "--out"),
     (("paper", "--out", "p", "--data", "none.csv"), 2, "vertebral_column.csv"),
 ]
@@ -303,6 +309,32 @@ def test_planning(call, tmp_path):
     levels = ("--statistic", "mode", "--categories", "40,50", "-c", "hours_per_week")
     code, out, _ = call("preview", TYPED_ADULT, *levels, "-e", "1")
     assert (code, "NOT PRIVATE" in out) == (0, True)
+    width = ("--interval", "0.9", "--width", "1")
+    assert call("epsilon-for", *given, *width)[1].split()[0] == "epsilon"
+
+
+PREVIEWS = [
+    (("normal", "--n", "99", "--statistic", "count", "--interval", "0.9"), "interval width"),
+    (("normal", "--n", "99", "--statistic", "trimmed-mean", "--trim", "0.1", *RANGE), "best"),
+    (("normal", "--n", "99", "--statistic", "quantile", "-q", "0.1", "-q", "0.9", *RANGE), "0.9"),
+    (("uniform", "--n", "99", "--statistic", "share", "--between", "0", "1", *RANGE), "best"),
+    (("uniform", "--group-size", "9", "--contributions", "2", *RANGE), "best"),
+    ((ADULT, "-c", "age", "--statistic", "histogram", "--bins", "0,40,120", "--negative"), "40"),
+    ((ADULT, "-c", "sex", "--statistic", "share", "--values", "Male"), "best"),
+    ((ADULT, "-c", "sex", "--statistic", "top", "-k", "2", "--categories", "Male,Female"), "top_2"),
+    ((ADULT, "-c", "age", "--statistic", "count"), "best"),
+    ((ADULT, "--statistic", "slope", "--x", "age", "--y", "education_num", *RANGE), "best"),
+    ((TYPED_ADULT, "-c", "hours_per_week", "--statistic", "share", "--values", "40,50"), "best"),
+]
+
+
+@pytest.mark.parametrize(("given", "told"), PREVIEWS, ids=lambda v: " ".join(map(str, v))[-60:])
+def test_previews_of_statistics(call, given, told):
+    more = () if "slope" not in given else ("--group-size", "200", "--mechanism", "best")
+    code, out, _ = call("preview", *given, "-e", "1", "--draws", "20", *more)
+    assert (code, told in out) == (0, True), out
+    assert ("NOT PRIVATE" in out) == (given[0] not in ("normal", "uniform"))
+    assert ("seeded draws" in out) == ("top" in given or "-q" in given)
 
 
 def test_values():

@@ -139,9 +139,9 @@ def test_a_mechanism_for_all_must_be_one():
 @pytest.mark.parametrize(
     ("second", "told"),
     [
-        ({"column": "ages"}, "release 2 of the plan: there is no column 'ages'"),
-        ({"unit": "who"}, "release 2 of the plan: there is no column 'who'"),
-        ({"column": "g"}, "release 2 of the plan: these bounds need"),
+        ({"column": "ages"}, r"release 2 of the plan \(second\): there is no column 'ages'"),
+        ({"unit": "who"}, r"release 2 of the plan \(second\): there is no column 'who'"),
+        ({"column": "g"}, r"release 2 of the plan \(second\): these bounds need"),
     ],
 )
 @pytest.mark.parametrize("paid", [False, True])

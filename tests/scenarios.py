@@ -91,7 +91,7 @@ class Maker:
         """One pair of tables and a question."""
         makers = [self._objects, self._text, self._typed_columns, self._sqlite, self._edges]
         made = self.random.choices(makers, [6, 5, 5, 1, 2])[0]()
-        if made.container in containers.PATHS and self._chance(0.01):
+        if made.container in containers.PATHS and made.verb != "table" and self._chance(0.01):
             made = replace(made, command=True)
         elif made.container in containers.TEXT and len(made.records) > 1 and self._chance(0.02):
             made = replace(made, before=WINDOW)
@@ -148,6 +148,8 @@ class Maker:
             return "slope", options | ({"x": "'p'", "y": "'x'"} if named else {})
         if named and self._chance(0.3):
             options |= {"unit": "'p'", "contributions": choice(["1", "3"])}
+        if named and "bounds" in options and self._chance(0.15):
+            return "table", options | ({"total": "True"} if "by" in options else {})
         if verb not in ("describe", "sum", "top", "distribution", *CELLS) and self._chance(0.2):
             options["mechanism"] = choice(["'duff'", "'clipped'"]) if verb == "mean" else "'duff'"
         if verb in WITH_INTERVAL and self._chance(0.3):

@@ -77,6 +77,12 @@ OWN = {
             "`column`. Missing records are dropped, one by one."
         ),
     },
+    "table.py": {
+        "data": (
+            "A frame (pandas, polars, pyarrow, DuckDB, Spark, dask, ibis) or the path of a file, a "
+            "folder or a table. Missing records are dropped, others clamped to the bounds."
+        ),
+    },
     "sums.py": {
         "step": (
             "What records are rounded to and, if it is given, a mean as well. None: 1 for integer "
@@ -86,7 +92,10 @@ OWN = {
     },
 }
 # Parameters that a module's verbs describe themselves.
-KEPT = {"pairs.py": {"data", "step"}}
+KEPT = {
+    "pairs.py": {"data", "step"},
+    "table.py": {"bounds", "step", "contributions", "interval"},
+}
 
 
 def described(docstring: str, names: list[str], indent: str, shared: dict[str, str]) -> str:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from duffdp.pipeline.distribution import Distribution
     from duffdp.pipeline.outcome import Release
     from duffdp.pipeline.plan import Plan
+    from duffdp.pipeline.table import Table
+    from duffdp.pipeline.table_plan import TablePlan
     from duffdp.pipeline.verbs.cells import count, histogram, share, top
     from duffdp.pipeline.verbs.distribution import distribution
     from duffdp.pipeline.verbs.graphs import stars, triangles
@@ -24,6 +26,7 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.spread import iqr, std, variance
     from duffdp.pipeline.verbs.summary import describe, mode, trimmed_mean
     from duffdp.pipeline.verbs.sums import mean, sum
+    from duffdp.pipeline.verbs.table import table
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp.privacy import Loss, PrivacyUnit
     from duffdp.statistics.ladder import ladder, reach
@@ -50,6 +53,8 @@ __all__ = [
     "Release",
     "StatisticFact",
     "StepFunction",
+    "Table",
+    "TablePlan",
     "UnsupportedData",
     "count",
     "describe",
@@ -75,6 +80,7 @@ __all__ = [
     "statistics",
     "std",
     "sum",
+    "table",
     "testing",
     "top",
     "triangles",
@@ -89,6 +95,8 @@ _HOME = {
     "ledger": ("Ledger",),
     "pipeline.outcome": ("Release",),
     "pipeline.plan": ("Plan",),
+    "pipeline.table": ("Table",),
+    "pipeline.table_plan": ("TablePlan",),
     "pipeline.verbs.cells": ("count", "histogram", "share", "top"),
     "pipeline.verbs.distribution": ("distribution",),
     "pipeline.verbs.graphs": ("stars", "triangles"),
@@ -98,6 +106,7 @@ _HOME = {
     "pipeline.verbs.spread": ("iqr", "std", "variance"),
     "pipeline.verbs.summary": ("describe", "mode", "trimmed_mean"),
     "pipeline.verbs.sums": ("mean", "sum"),
+    "pipeline.verbs.table": ("table",),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "privacy": ("Loss", "PrivacyUnit"),
     "pipeline.distribution": ("Distribution",),

@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
-from duffdp.parameters import Choice, Interval, exact
+from duffdp.parameters import Choice, Groups, Interval, exact
 from duffdp.privacy import Loss, PrivacyUnit, Worded
 
 DAY = dt.timedelta(days=1)
@@ -130,6 +130,7 @@ class Facts:
     keys: tuple[tuple[Any, ...], ...] = ()
     secure: bool = True
     interval: Interval | None = None
+    within: Groups | None = None  # rows of these groups count, and no others; in a margin alone
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has."""
@@ -149,6 +150,7 @@ class Facts:
                 "keys": self.keys,
                 "secure": self.secure,
                 **_from_interval(self.interval),
+                **({} if self.within is None else {"within": self.within._asdict()}),
             }
         )
         return fields
@@ -167,6 +169,7 @@ class Facts:
             keys=tuple(map(tuple, given["keys"])),
             secure=given["secure"],
             interval=_to_interval(given.get("interval")),
+            within=_to_groups(given.get("within")),
         )
 
 
@@ -179,6 +182,12 @@ def _from_interval(interval: Interval | None) -> dict[str, Any]:
 
 def _to_interval(given: dict[str, Any] | None) -> Interval | None:
     return None if given is None else Interval(exact(given["confidence"]), given["covers"])
+
+
+def _to_groups(given: dict[str, Any] | None) -> Groups | None:
+    if given is None:
+        return None
+    return Groups(tuple(given["by"]), tuple(map(tuple, given["keys"])))
 
 
 def _from_domain(domain: PublicSet) -> dict[str, Any]:

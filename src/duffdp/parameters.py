@@ -154,6 +154,11 @@ def _whole(name: str, value: Any, least: int, fix: str) -> int:
     return number
 
 
+def read_smallest(smallest: Any) -> int:
+    """The noisy count below which a group is too small: a whole number of 0 or more."""
+    return _whole("smallest", smallest, 0, "a noisy count. Pass for example smallest=20")
+
+
 def read_confidence(confidence: Any) -> Decimal:
     """A probability strictly between 0 and 1, as the decimal that was written."""
     number = plain_number(confidence)
@@ -164,6 +169,13 @@ def read_confidence(confidence: Any) -> Decimal:
         )
     share = exact(number)
     return Decimal(share.numerator) / Decimal(share.denominator)
+
+
+class Groups(NamedTuple):
+    """Groups of rows: the columns that form them, and their public keys."""
+
+    by: tuple[str, ...]
+    keys: tuple[tuple[Any, ...], ...]
 
 
 class Interval(NamedTuple):

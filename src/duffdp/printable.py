@@ -1,8 +1,19 @@
-"""Text that a terminal or a page shows as it is, and does nothing else."""
+"""Text that a terminal, a page or a spreadsheet shows as it is, and does nothing else."""
 
 from __future__ import annotations
 
+import re
 import unicodedata
+from html import escape
+
+# Backslashes where every dialect of Markdown knows them, entities elsewhere.
+_MARKS = str.maketrans(
+    {mark: f"\\{mark}" for mark in "\\`*_{}[]#!"} | {mark: f"&#{ord(mark)};" for mark in "&<>|~$@"}
+)
+# Some dialects make links of addresses and pictures of words between colons; 10:30 is neither.
+_LINKS = re.compile(r"(?<!\d):(?=\S)|:(?=[^\d\s])|(?<=www)\.", re.IGNORECASE)
+_FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # narrow and wide
+_NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?")
 
 
 def visible(text: str) -> str:
@@ -27,3 +38,29 @@ def _written(char: str) -> str:
     return (
         f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
     )
+
+
+def as_html(value: object) -> str:
+    """Any text in HTML, between tags or in quotation marks."""
+    return escape(visible(str(value)))
+
+
+def as_markdown(value: object) -> str:
+    """Any text in a line or a table of Markdown: it is read as it is and marks nothing up."""
+    text = " ".join(visible(str(value)).split()).translate(_MARKS)
+    return _LINKS.sub(lambda found: f"&#{ord(found[0])};", text)
+
+
+def as_csv_text(text: str) -> str:
+    """Text in a CSV that spreadsheets take for text: an apostrophe stands in front of what would be
+    a formula.
+
+    Examples
+    --------
+    >>> from duffdp.printable import as_csv_text
+    >>> as_csv_text("=1+1"), as_csv_text("-1"), as_csv_text("north")
+    ("'=1+1", '-1', 'north')
+    """
+    text = visible(text)
+    acts = text.lstrip().startswith(_FORMULA) and not _NUMBER.fullmatch(text)
+    return f"'{text}" if acts else text

@@ -31,7 +31,8 @@ Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot
 Errors are one line; with --debug, anywhere on the line, the traceback follows."""
 
 STATISTICS = {known.name.replace("_", "-"): known for known in entries() if known.summary}
-OTHERS = ("release", "ledger", "preview", "epsilon-for", "audit", "demo", "paper")  # one file each
+# One file each.
+OTHERS = ("release", "table", "ledger", "preview", "epsilon-for", "audit", "demo", "paper")
 COMMANDS = (*STATISTICS, *OTHERS)
 
 

@@ -2,53 +2,43 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
-from duffdp.cli.preview import (
-    Bounds,
-    Categories,
-    Column,
-    Delta,
-    Number,
-    Quantile,
-    Shape,
-    Statistic,
-    Step,
-)
+from duffdp.cli.planning import question, with_options
 
-Within = Annotated[float, typer.Option("--within", help="How far from the truth an answer may be.")]
+Within = Annotated[
+    float | None, typer.Option("--within", help="How far from the truth an answer may be.")
+]
 Probability = Annotated[
-    float, typer.Option("--probability", "-p", help="How often it has to be within.")
+    float | None,
+    typer.Option("--probability", "-p", help="How often it has to be within: 0.95 if not said."),
+]
+Width = Annotated[
+    float | None,
+    typer.Option("--width", help="Or how wide the interval may be on the average (--interval)."),
+]
+Output = Annotated[
+    str | None,
+    typer.Option("--output", metavar="NAME", help="Which of several numbers; else every one."),
 ]
 OneMechanism = Annotated[str, typer.Option("--mechanism", help="best, duff or a baseline.")]
 
 
-def epsilon_for(
-    data: Shape,
-    within: Within,
-    probability: Probability = 0.95,
-    column: Column = None,
-    n: Number = None,
-    statistic: Statistic = "median",
-    q: Quantile = None,
-    bounds: Bounds = None,
-    step: Step = None,
-    categories: Categories = None,
-    mechanism: OneMechanism = "best",
-    delta: Delta = None,
-) -> None:
+@with_options(
+    [("within", Within, None), ("probability", Probability, None), ("width", Width, None)],
+    [("output", Output, None), ("mechanism", OneMechanism, "best")],
+)
+def epsilon_for(**given: Any) -> None:
     """The smallest epsilon that is accurate enough.
 
     NOT PRIVATE for a file: use public or synthetic records.
     """
     from duffdp import planning
     from duffdp.cli.output import say
-    from duffdp.cli.planning import question
 
-    asked = question(data, column, n, statistic, q, bounds, step, categories)
-    found = planning.epsilon_for(
-        within=within, probability=probability, mechanism=mechanism, delta=delta, **asked
-    )
-    say(str(found))
+    wish = {name: given[name] for name in ("within", "probability", "width", "output")}
+    if wish["within"] is not None and wish["probability"] is None:
+        wish["probability"] = 0.95
+    say(str(planning.epsilon_for(**wish, mechanism=given["mechanism"], **question(given))))

@@ -44,6 +44,11 @@ def check_outputs(form: Format, out: Path | None, page: Path | None) -> None:
     if form is Format.parquet and out is None:
         raise DuffError("parquet needs a file. Pass for example --out medians.parquet.")
     check_writable(out)
+    check_report(page)
+
+
+def check_report(page: Path | None) -> None:
+    """Fail before anything is charged if a page could not be written."""
     if page is not None:
         from duffdp.report.page import check_page
 

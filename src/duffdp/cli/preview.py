@@ -7,39 +7,11 @@ from typing import Annotated, Any
 
 import typer
 
-from duffdp.statistics.registry import entries
+from duffdp.cli.planning import NEEDED, question, with_options
 
-PLANNED = ", ".join(entry.name for entry in entries() if entry.planned is not None)
-
-Shape = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help="normal, uniform or beta (with --n), or a file of PUBLIC records (with --column).",
-    ),
-]
-Column = Annotated[str | None, typer.Option("--column", "-c", help="The column of a file.")]
-Number = Annotated[int | None, typer.Option("--n", help="How many records of a named shape.")]
-Statistic = Annotated[str, typer.Option("--statistic", help=f"One of {PLANNED}.")]
-Quantile = Annotated[float | None, typer.Option("-q", help="Which quantile.")]
-Bounds = Annotated[
-    tuple[str, str] | None,
-    typer.Option("--bounds", metavar="LOWER UPPER", help="The public bounds."),
-]
-Step = Annotated[str | None, typer.Option("--step", help="Distance between possible answers.")]
-Categories = Annotated[
-    str | None,
-    typer.Option("--categories", metavar="A,B,...", help="The public values of a mode."),
-]
-Delta = Annotated[float | None, typer.Option("--delta", help="For mechanisms that need one.")]
 Epsilons = Annotated[
     list[float],
-    typer.Option(
-        "--epsilon",
-        "-e",
-        metavar="FLOAT",
-        help="May be repeated. For m rows a person, give epsilon / m.",
-    ),
+    typer.Option("--epsilon", "-e", metavar="FLOAT", help="May be repeated."),
 ]
 Mechanisms = Annotated[
     list[str] | None, typer.Option("--mechanism", metavar="NAME", help="May be repeated.")
@@ -49,50 +21,33 @@ Picture = Annotated[
 ]
 
 
-def preview(
-    data: Shape,
-    epsilon: Epsilons,
-    column: Column = None,
-    n: Number = None,
-    statistic: Statistic = "median",
-    q: Quantile = None,
-    bounds: Bounds = None,
-    step: Step = None,
-    categories: Categories = None,
-    mechanism: Mechanisms = None,
-    delta: Delta = None,
-    picture: Picture = None,
-) -> None:
+@with_options(
+    [("epsilon", Epsilons, NEEDED)],
+    [("mechanism", Mechanisms, None), ("picture", Picture, None)],
+)
+def preview(**given: Any) -> None:
     """How far each mechanism would err.
 
     NOT PRIVATE for a file: use public or synthetic records.
     """
     from duffdp import planning
     from duffdp.cli.output import check_writable, table
-    from duffdp.cli.planning import question
     from duffdp.planning.question import default_mechanisms
 
+    picture = given["picture"]
     check_writable(picture)
-    asked = question(data, column, n, statistic, q, bounds, step, categories)
-    names = tuple(mechanism or default_mechanisms(statistic))
+    asked = question(given)
+    names = tuple(given["mechanism"] or default_mechanisms(asked["statistic"]))
     found = [
-        planning.preview(epsilon=each, mechanisms=names, delta=delta, **asked)
-        for each in sorted(epsilon)
+        planning.preview(epsilon=each, mechanisms=names, **asked)
+        for each in sorted(given["epsilon"])
     ]
-    rows = [
-        {
-            "mechanism": name,
-            "epsilon": seen.epsilon,
-            "mean error": f"{seen.expected_error(name):.4g}",
-            "half within": f"{seen.error_within(name, 0.5):.4g}",
-            "95 % within": f"{seen.error_within(name, 0.95):.4g}",
-        }
-        for name in names
-        for seen in found
-    ]
-    table(rows, [str(found[0]).splitlines()[-1]])
+    lines = ((seen.epsilon, row) for seen in found for row in seen.rows())
+    rows = [{"mechanism": row["mechanism"], "epsilon": epsilon} | row for epsilon, row in lines]
+    rows.sort(key=lambda row: (names.index(row["mechanism"]), row["epsilon"]))
+    table(rows, found[-1].notes())
     if picture is not None:
-        _draw(found, names, statistic, picture)
+        _draw(found, names, found[0].statistic, picture)
 
 
 def _draw(found: list[Any], names: tuple[str, ...], statistic: str, picture: Path) -> None:

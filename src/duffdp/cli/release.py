@@ -57,16 +57,16 @@ def release(
     )
     with source_of(str(planned.source), pipe) as path, without_pandas(path):
         if check:
-            _say(planned.check(path, ledger=book), book)
+            say_cost(planned.check(path, ledger=book), book)
             return
-        with _progress(len(planned.asks)) as done:
+        with progress(len(planned.asks)) as done:
             releases = planned.run(path, ledger=book, done=done)
     show(releases, form, out)
     if report is not None:
         write_report(releases, report, book)
 
 
-def _say(cost: Cost, book: Any) -> None:
+def say_cost(cost: Cost, book: Any) -> None:
     """The cost and the shape of every result."""
     from duffdp.cli.output import table
 
@@ -97,7 +97,7 @@ def _say(cost: Cost, book: Any) -> None:
 
 
 @contextmanager
-def _progress(total: int) -> Iterator[Callable[[], None]]:
+def progress(total: int) -> Iterator[Callable[[], None]]:
     """A progress bar on a terminal, nothing elsewhere."""
     if not sys.stderr.isatty():
         yield lambda: None

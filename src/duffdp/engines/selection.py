@@ -14,6 +14,7 @@ import numpy as np
 
 from duffdp.domain import Categories
 from duffdp.errors import DuffError
+from duffdp.parameters import Groups
 
 LIBRARIES = {
     "pandas",
@@ -40,6 +41,9 @@ class Selection(NamedTuple):
     contributions: int = 1
     pair: tuple[str, str] | None = None  # in the place of `column`, where records are pairs
     values: tuple[str, ...] = ()  # the columns that hold what is summarised: `column`, or `pair`
+    groups: Groups = Groups((), ())  # that are answered: the keys, or what they make in a margin
+    within: Groups | None = None  # the groups that make up a margin
+    places: tuple[int, ...] = ()  # for each key, which of `groups` it belongs to
 
 
 @cache
@@ -72,6 +76,7 @@ def select(
     unit: Any,
     contributions: int = 1,
     pair: tuple[str, str] | None = None,
+    margin: Any = None,
 ) -> Selection:
     """Check how rows are chosen and grouped, without looking at them."""
     if column is not None and not isinstance(column, str):
@@ -95,6 +100,11 @@ def select(
                 "keys are given without by. Pass the columns of the groups as well, for example "
                 'by="region".'
             )
+        if margin is not None:
+            raise DuffError(
+                "margin is given without by. Pass the columns of the groups as well, for example "
+                'by=["region", "sex"] and margin=["region"].'
+            )
         return selection
     names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
     if (
@@ -117,7 +127,38 @@ def select(
             "by needs keys, the public list of groups: it must not come from the data. Pass for "
             'example keys=["north", "south"].'
         )
-    return selection._replace(by=names, keys=_keys(names, keys))
+    left, every = _margin(names, margin), Groups(names, _keys(names, keys))
+    groups, places = in_margin(every, left)
+    within = None if left == names else every
+    return selection._replace(
+        by=names, keys=every.keys, groups=groups, within=within, places=places
+    )
+
+
+def in_margin(every: Groups, margin: tuple[str, ...]) -> tuple[Groups, tuple[int, ...]]:
+    """The groups that keys make up where some of their columns tell them apart, and for each key
+    the position of its group.
+    """
+    if margin == every.by:
+        return every, tuple(range(len(every.keys)))
+    kept = [every.by.index(name) for name in margin]
+    parts = [tuple(key[at] for at in kept) for key in every.keys]
+    place = {part: at for at, part in enumerate(dict.fromkeys(parts))}
+    groups = Groups(margin, tuple(place) if kept else ())
+    return groups, tuple(place[part] for part in parts)
+
+
+def _margin(by: tuple[str, ...], margin: Any) -> tuple[str, ...]:
+    """The columns of a margin, in the order of `by`: all of them if none are given."""
+    if margin is None:
+        return by
+    names = [margin] if isinstance(margin, str) else margin
+    if not isinstance(names, list | tuple) or not all(name in by for name in names):
+        raise DuffError(
+            f"margin must be some of the columns of by, {', '.join(by)}, got {margin!r:.60}. Pass "
+            "for example margin=[], which is all groups together."
+        )
+    return tuple(name for name in by if name in names)
 
 
 def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:

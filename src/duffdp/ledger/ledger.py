@@ -14,6 +14,7 @@ from duffdp.errors import BudgetExceeded, DuffError, LedgerError
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
 from duffdp.ledger.composition import tight_epsilon
+from duffdp.ledger.gauge import gauge
 from duffdp.ledger.journal import Amount, Entry, Journal, amount_of
 from duffdp.ledger.replay import Verified, loss_of, verify
 from duffdp.parameters import read_delta, read_epsilon
@@ -255,6 +256,11 @@ class Ledger:
         nothing was cut off.
         """
         return verify(self.path, head)
+
+    def _repr_html_(self) -> str:
+        with self._journal.reading() as view:
+            spent = view.account(self.dataset)[1].epsilon
+        return gauge(self.dataset, spent, self._budget.epsilon)
 
     def __repr__(self) -> str:
         amounts = f"epsilon={self.epsilon:g}, delta={self.delta:g}"

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Floats
+from duffdp.domain import Categories, Floats, Ints
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.steps import StepFunction
 
@@ -55,6 +55,12 @@ class Law:
     def probability(self, value: Any) -> float:
         """Probability of one candidate; 0 for what is none."""
         return float(np.exp(self.log_probability(value)))
+
+    def runs(self) -> tuple[Ints, Ints, Floats]:
+        """The first candidate and the number of candidates of every run, and the probability of
+        all of them together.
+        """
+        return self._steps.start, self._steps.count, self._mass
 
     def expected_error(self, target: Any) -> float:
         """Expected distance between the output and `target`."""

@@ -97,7 +97,8 @@ class Staircase:
         if least <= width:
             return 1 - (2 * least - 1) * each
         step, into = divmod(least - width, sensitivity)
-        later = float(sensitivity) / math.expm1(self.epsilon)  # all the steps after this one
+        # All the steps after this one.
+        later = sensitivity * math.exp(-self.epsilon) / -math.expm1(-self.epsilon)
         left = float(sensitivity - into) + later
         return 2 * each * left * math.exp(-self.epsilon * (step + 1))
 

@@ -33,6 +33,7 @@ class Ask:
     column: str | None = None
     by: Any = None
     keys: Any = None
+    margin: Any = None
     unit: str | None = None
     contributions: Any = 1
     interval: Any = None
@@ -62,10 +63,11 @@ class Ask:
         if made.entry.check_domain is not None and (known or domain.kind in ("date", "datetime")):
             made.entry.check_domain(made.given, domain)  # else once the step is known
         pair = self._pair(made) if made.entry.of_pairs else None
-        if (self.column, self.by, self.keys, self.unit, pair) == (None, None, None, None, None):
+        where = (self.column, self.by, self.keys, self.unit)
+        if where == (None, None, None, None) and (pair, self.margin) == (None, None):
             return Checked(self, made, EVERYTHING, domain)
-        where = (self.column, self.by, self.keys, self.unit, made.unit.contributions, pair)
-        return Checked(self, made, select(*where), domain)
+        selection = select(*where, made.unit.contributions, pair, self.margin)
+        return Checked(self, made, selection, domain)
 
     def _pair(self, made: Recipe) -> tuple[str, str] | None:
         """The names of the two columns, if they are columns of a table."""
@@ -138,7 +140,8 @@ class Ask:
         if self.name:
             return self.name
         made = self.check()
-        by = f" by {', '.join(made.selection.by)}" if made.selection.by else ""
+        names = made.selection.groups.by
+        by = f" by {', '.join(names)}" if names else ""
         of = f" of {self.column}" if self.column is not None else ""
         said = made.recipe.entry.title(made.recipe.statistic.parameters)
         return f"{said[0].lower()}{said[1:]}{of}{by}"

@@ -7,7 +7,6 @@ from bisect import bisect_left, bisect_right
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import cached_property
-from html import escape
 from itertools import accumulate, pairwise
 from typing import Any, NamedTuple
 
@@ -16,10 +15,10 @@ import numpy as np
 from duffdp.domain import Bins, Floats, Grid
 from duffdp.errors import BoundsError, DuffError
 from duffdp.facts import as_json
-from duffdp.optional import load
 from duffdp.parameters import Covers, exact, read_interval, read_q, share_text
 from duffdp.pipeline.band import share_band
-from duffdp.printable import visible
+from duffdp.pipeline.chart import draw_shares, new_axes
+from duffdp.pipeline.columnar import Readable, as_html_table, as_text
 
 #: The quantiles of tables about a distribution.
 LISTED = tuple(map(Fraction, ("0.01", "0.05", "0.25", "0.5", "0.75", "0.95", "0.99")))
@@ -317,28 +316,9 @@ class Distribution:
         index = self._index(edge)
         return self._share(index - 1 if self.domain.find(edge) is not None else index)
 
-    def plot(self, ax: Any = None, covers: Covers = "data") -> Any:
+    def plot(self, ax: Any = None, covers: Covers = "data", label: str = "") -> Any:
         """Draw shares and band with matplotlib, on axes that are returned."""
-        if ax is None:
-            ax = load("matplotlib.pyplot", "cli").subplots()[1]
-        steps = self.steps(covers)
-        places, low, high = zip(*self.outline(covers), strict=True)
-        ax.fill_between(
-            [self.domain.value(place) for place in places],
-            low,
-            high,
-            alpha=0.25,
-            linewidth=0,
-            label=f"band, {100 * self.confidence:g} % for the {covers}",
-        )
-        ax.plot(
-            [step.upper for step in steps], [step.cdf for step in steps], label="share of records"
-        )
-        ax.set_xlim(*map(self.domain.value, self.axis()))
-        ax.set_ylim(0, 1)
-        ax.set_ylabel("share of records up to here")
-        ax.legend()
-        return ax
+        return draw_shares(self, ax or new_axes(1, 12)[0], covers, label)
 
     # As text and types of JSON.
 
@@ -387,11 +367,6 @@ class Distribution:
         return f"<Distribution of about {self.count} records, quantiles {told}>"
 
     def _repr_html_(self) -> str:
-        rows = "".join(
-            f"<tr><td>{share_text(q)}</td>"
-            + "".join(f"<td>{escape(visible(str(each)))}</td>" for each in (value, low, high))
-            + "</tr>"
-            for q, value, low, high in self.quantiles()
-        )
-        head = "<tr><th>quantile</th><th>value</th><th>from</th><th>to</th></tr>"
-        return f"<table><caption>about {self.count} records</caption>{head}{rows}</table>"
+        rows = [list(map(as_text, (share_text(q), *ends))) for q, *ends in self.quantiles()]
+        said = f"about {self.count} records"
+        return as_html_table(Readable(["quantile", "value", "low", "high"], rows, said, (), 1))

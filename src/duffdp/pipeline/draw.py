@@ -24,7 +24,7 @@ from duffdp.steps import Batch
 
 # Beyond this many nats (and the logarithm of the number of candidates) a window leaves candidates
 # to the tail.
-NEGLIGIBLE = 20.0
+NEGLIGIBLE = 12.0
 
 Numbers = list[list[int]]  # for each group, one number or several
 
@@ -32,6 +32,10 @@ Numbers = list[list[int]]  # for each group, one number or several
 def draw(recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Entropy) -> Numbers:
     """The numbers of every group, in the order of the columns: indices of candidates, or counts."""
     known: list[int] = []  # numbers of records, from profiles: a count needs no pass of its own
+    if len(recipe.parts) == 1:
+        ((part, made),) = recipe.parts
+        alone = _draw_part(part, made, sources, domain, entropy, known)
+        return list(map(list, zip(*alone, strict=True)))
     profiled = [hasattr(part.statistic, "profiles") for part, _ in recipe.parts]
     columns: dict[int, list[Sequence[int]]] = {}
     unspent = [Fraction(0)] * len(sources)

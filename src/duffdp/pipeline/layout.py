@@ -1,34 +1,28 @@
-"""How released values are laid out: beside the keys of groups, and in JSON."""
+"""How distributions are laid out in columns, and released values in JSON."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Any
 
 from duffdp.domain import Grid, PublicSet
 from duffdp.facts import Facts, from_json
+from duffdp.pipeline.answer import beside, by_key
 from duffdp.pipeline.distribution import Distribution
 from duffdp.statistics.entry import Column
 
 
-def names_beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
-    """The names of value columns in a frame that has key columns as well; some engines do not tell
-    upper from lower case.
-    """
-    names, taken = [], {name.casefold() for name in by}
-    for column in columns:
-        name = column.name
-        while name.casefold() in taken:
-            name += "_value"
-        names.append(name)
-        taken.add(name.casefold())
-    return names
-
-
-def by_key(facts: Facts, values: list[Any]) -> dict[Any, Any]:
-    """What no frame can hold, by the key of its group; a tuple for several columns."""
-    keys = (key[0] if len(facts.by) == 1 else key for key in facts.keys)
-    return dict(zip(keys, values, strict=True))
+def quantile_columns(facts: Facts, found: Sequence[Distribution]) -> dict[str, list[Any]]:
+    """A few quantiles of each group, with what the band says about them."""
+    names = (Column(name) for name in ("quantile", "value", "low", "high"))
+    rows = [
+        (*key, float(q), *ends)
+        for key, whole in zip(facts.keys or [()], found, strict=True)
+        for q, *ends in whole.quantiles()
+    ]
+    columns = [*facts.by, *beside(tuple(names), facts.by)]
+    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
 
 
 def rows_of_json(
@@ -36,7 +30,7 @@ def rows_of_json(
 ) -> list[list[Any]]:
     """The cells of every group, as JSON has them."""
     if facts.by:
-        names = names_beside(columns, facts.by)
+        names = beside(columns, facts.by)
         return [[row[name] for name in names] for row in value]
     if facts.interval is not None:
         return [[value, given["low"], given["high"]]]

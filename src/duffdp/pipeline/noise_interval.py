@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from functools import cache
 from typing import Any
 
 from duffdp.domain import PublicSet
@@ -15,6 +16,11 @@ def with_noise_ends(part: Part, noisy: Any, finish: Finish | None, confidence: F
     largest number that the noise leaves possible with this probability; no draw of its own.
     """
 
+    @cache
+    def largest(domain: PublicSet) -> int:
+        found: int = noisy.largest_noise(part.statistic.sensitivity(domain), float(confidence))
+        return found
+
     def columns(domain: PublicSet) -> tuple[Column, ...]:
         kinds = (Column(name, part.kind) for name in part.columns)
         (value,) = kinds if finish is None else finish.columns(domain)
@@ -22,7 +28,7 @@ def with_noise_ends(part: Part, noisy: Any, finish: Finish | None, confidence: F
 
     def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
         (number,) = numbers
-        most = noisy.largest_noise(part.statistic.sensitivity(domain), float(confidence))
+        most = largest(domain)
         each = ([number], [number - most], [number + most])
         if finish is None:
             return [max(0, total) for (total,) in each]

@@ -5,34 +5,30 @@ from __future__ import annotations
 import datetime as dt
 import json
 from dataclasses import dataclass
-from functools import partial
 from typing import Any
 
 from duffdp.domain import Grid, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json
-from duffdp.ledger.charge import Result
 from duffdp.parameters import Covers, share_text
 from duffdp.pipeline.accuracy import distance_bound
-from duffdp.pipeline.distribution import LISTED, Distribution
+from duffdp.pipeline.answer import Cells, beside
+from duffdp.pipeline.chart import Points, draw_points, new_axes
+from duffdp.pipeline.columnar import Columnar, Readable, as_text, with_ends
+from duffdp.pipeline.distribution import LISTED
 from duffdp.pipeline.layout import (
-    by_key,
     cell_of_json,
-    names_beside,
+    quantile_columns,
     rows_of_json,
     value_of_json,
 )
-from duffdp.pipeline.recipe import Recipe
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Column, Finish
+from duffdp.statistics.entry import Column
 from duffdp.statistics.registry import REGISTRY, entry
-from duffdp.version import __version__
-
-Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Release:
+class Release(Columnar):
     """One private value, and what has to be known to use it: nothing in it depends on the data but
     the value.
 
@@ -160,11 +156,9 @@ class Release:
         """For each group, whether its interval is all that could come out: there were too few
         records to tell more.
         """
-        domain = self.domain
-        if self.facts.interval is None or self.columns[0].kind != "candidate":
+        if self.facts.interval is None:
             return [False for _ in self.cells]
-        assert isinstance(domain, Grid)
-        whole = tuple(domain.value(place) for place in (0, domain.size - 1))
+        whole = whole_range(self.columns[0], self.domain)
         return [row[1:] == whole for row in self.cells]
 
     @property
@@ -260,19 +254,18 @@ class Release:
         """
         groups: list[dict[str, Any]] = [dict(zip(self.by, key, strict=True)) for key in self.keys]
         labels = self.labels()
-        if self.columns[0].kind == "distribution":
-            listed = [[found.value for found in row[0].quantiles()] for row in self.cells]
-        else:
-            listed = [list(row) for row in self.cells]
+        cells: list[Any] = list(self.cells)
+        if self.has_distributions:
+            cells = [[found.value for found in whole.quantiles()] for (whole,) in cells]
         return [
             (keys, label, value)
-            for keys, row in zip(groups or [{}], listed, strict=True)
+            for keys, row in zip(groups or [{}], cells, strict=True)
             for label, value in zip(labels, row, strict=True)
         ]
 
     def labels(self) -> list[str]:
         """What the numbers of a group are called."""
-        if self.columns[0].kind == "distribution":
+        if self.has_distributions:
             return [f"quantile({share_text(q)})" for q in LISTED]
         known = REGISTRY.get(self.statistic.name)
         if known is None or entry(self.statistic.name).shape == "value":
@@ -280,13 +273,63 @@ class Release:
             return [said] if self.facts.interval is None else [said, f"{said} low", f"{said} high"]
         return [entry(self.statistic.name).label(column.name) for column in self.columns]
 
+    @property
+    def has_distributions(self) -> bool:
+        """Whether what was released for each group is a distribution."""
+        return self.columns[0].kind == "distribution"
+
+    def wide(self) -> dict[str, list[Any]]:
+        """Key columns and value columns; a row for each group, or one. Of distributions a few
+        quantiles.
+        """
+        if self.has_distributions:
+            return quantile_columns(self.facts, [whole for (whole,) in self.cells])
+        names = [*self.by, *beside(self.columns, self.by)]
+        rows = ((*key, *row) for key, row in zip(self.keys or [()], self.cells, strict=True))
+        return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+
+    def readable(self) -> Readable:
+        """The same for people, each interval beside its value."""
+        if self.has_distributions:
+            columns = self.wide()
+            lines = [list(map(as_text, row)) for row in zip(*columns.values(), strict=True)]
+            return Readable(list(columns), lines, repr(self), (), len(self.by) + 1)
+        ends = self.facts.interval is not None
+        names = beside(self.columns, self.by)[: 1 if ends else None]
+        keys, muted = self.keys or ((),), self.too_few()
+        rows = [
+            [*map(as_text, key)]
+            + ([with_ends(row[0], row[1:], few)] if ends else [*map(as_text, row)])
+            for key, row, few in zip(keys, self.cells, muted, strict=True)
+        ]
+        return Readable([*self.by, *names], rows, repr(self), muted, len(self.by))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Points, with their intervals, a line for each group (or for each number of one group);
+        returns the axes of matplotlib. Of distributions the shares of records.
+        """
+        if self.has_distributions:
+            axes = ax or new_axes(1, 12)[0]
+            for key, (whole,) in zip(self.keys or [()], self.cells, strict=True):
+                whole.plot(axes, label=", ".join(map(str, key)))
+            return axes
+        cells, labels = self.cells, [", ".join(map(str, key)) for key in self.keys] or [""]
+        ends, muted = [row[1:] if self.facts.interval else () for row in cells], self.too_few()
+        if self.facts.interval is None and len(self.columns) > 1:
+            names, inner = beside(self.columns, self.by), [f"{label}: " for label in labels]
+            labels = [f"{i if self.by else ''}{name}" for i in inner for name in names]
+            cells = tuple((value,) for row in cells for value in row)
+            ends, muted = [()] * len(cells), [False] * len(cells)
+        points = Points(str(self.statistic), labels, [row[0] for row in cells], ends, muted)
+        return draw_points(points, ax or new_axes(1, len(labels))[0])
+
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has; with groups, `value` is a list of rows."""
         value: Any = self.value
         if self.grouped:
+            names = [*self.by, *beside(self.columns, self.by)]
             value = [
-                dict(zip(self.by, key, strict=True))
-                | dict(zip(names_beside(self.columns, self.by), row, strict=True))
+                dict(zip(names, (*key, *row), strict=True))
                 for key, row in zip(self.keys, self.cells, strict=True)
             ]
         return {
@@ -333,33 +376,9 @@ class Release:
         return json.dumps(self.to_dict())
 
 
-def released(
-    recipe: Recipe, finish: Finish | None, facts: Facts, result: Result, data: Any
-) -> Release:
-    """The release of drawn numbers: candidates as values, in the shape of the statistic or as a
-    frame like the data.
-    """
-    domain: Any = facts.domain
-    columns = recipe.columns if finish is None else finish.columns(domain)
-    names = names_beside(columns, facts.by)
-    if finish is None:
-        values = []
-        for column, numbers in zip(columns, zip(*result.numbers, strict=True), strict=True):
-            read = domain.value if column.kind == "candidate" else partial(max, 0)
-            values.append(list(map(read, numbers)))
-    else:
-        made = [finish.values(domain, numbers) for numbers in result.numbers]
-        values = list(map(list, zip(*made, strict=True)))
-    if columns[0].kind == "distribution":
-        values = [[Distribution(domain, *cells) for (cells,) in zip(*values, strict=True)]]
-    cells = tuple(zip(*values, strict=True))
-    value: Any
-    if facts.by and columns[0].kind == "distribution":
-        value = by_key(facts, values[0])
-    elif facts.by:
-        value = data.answers(dict(zip(names, values, strict=True)))
-    elif recipe.entry.shape == "dictionary":
-        value = dict(zip((column.name for column in columns), cells[0], strict=True))
-    else:
-        value = list(cells[0]) if recipe.entry.shape == "list" else cells[0][0]
-    return Release(value, facts, columns, cells, result.time, __version__)
+def whole_range(column: Column, domain: PublicSet) -> tuple[Any, Any] | None:
+    """The ends of an interval that says nothing; None if there are no such ends."""
+    if column.kind != "candidate":
+        return None
+    assert isinstance(domain, Grid)
+    return domain.value(0), domain.value(domain.size - 1)

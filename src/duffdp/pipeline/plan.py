@@ -18,11 +18,11 @@ from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.run import Prepared, ledger_of, make_releases
 from duffdp.pipeline.text_values import with_values
 from duffdp.pipeline.toml import read_toml, refuse_unknown
-from duffdp.statistics.registry import entries, entry
+from duffdp.statistics.registry import check_parameter_names, entry
 
 SHARED = ("unit", "contributions", "mechanism")
 WORDS = (
-    *("bounds", "step", "categories", "column", "by", "keys", "interval", "covers"),
+    *("bounds", "step", "categories", "column", "by", "keys", "margin", "interval", "covers"),
     *SHARED,
     "name",
 )
@@ -106,13 +106,14 @@ class Plan:
         shared = {"unit": unit, "contributions": contributions, "mechanism": mechanism}
         weights = []
         for i, given in enumerate(listed, 1):
-            with _in_place(i):
+            with _in_place(i, given):
                 weights.append(read_weight(given.get("weight", 1)))
         self.asks: list[Ask] = []
         self.names: list[str] = []
         for i, (given, weight) in enumerate(zip(listed, weights, strict=True), 1):
-            with _in_place(i):
+            with _in_place(i, given):
                 self.asks.append(_ask(shared, given, self.epsilon * weight / sum(weights)))
+                self.asks[-1].check()
                 self.names.append(self.asks[-1].title)
         twice = next((name for i, name in enumerate(self.names) if name in self.names[:i]), None)
         if twice is not None:
@@ -120,7 +121,7 @@ class Plan:
                 f"two results of the plan are called {twice!r}. Give each release its own name."
             )
         self.source, self.ledger, self.dataset, self.call_id = source, ledger, dataset, call_id
-        self._reads_text = False  # keys and categories mean what they are
+        self.reads_text = False  # keys and categories mean what they are
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Plan:
@@ -132,7 +133,7 @@ class Plan:
         """
         given = read_toml(Path(path))
         plan = cls(given.pop("release"), **given)
-        plan._reads_text = True
+        plan.reads_text = True
         return plan
 
     def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
@@ -142,12 +143,12 @@ class Plan:
         rows: dict[str, int] = {}
         for i, (name, ask) in enumerate(zip(self.names, self.asks, strict=True), 1):
             checked = ask.check()
-            with _in_place(i):
+            with _in_place(i, {"name": ask.name}):
                 found[name] = (
                     _facts(checked) if source is None else self._prepared(ask, source).facts
                 )
             numbers = 1 if checked.recipe.interval else len(checked.columns)  # ends beside values
-            rows[name] = numbers * max(len(checked.selection.keys), 1)
+            rows[name] = numbers * max(len(checked.selection.groups.keys), 1)
         book = self._ledger(ledger)
         return Cost(found, rows, self.epsilon, None if book is None else book.remaining_exactly())
 
@@ -160,19 +161,29 @@ class Plan:
         done: Callable[[], None] | None = None,
     ) -> dict[str, Release]:
         """Charge all releases or none, then make them; `done` is called after each."""
+        return self.make(self.prepared(data, rng), ledger, done)
+
+    def prepared(self, data: Any, rng: object) -> list[Prepared]:
+        """All releases after all checks that need no row."""
         source = self.source if data is None else data
         if source is None:
             raise DuffError("the plan names no source. Pass the data: plan.run(data).")
         prepared = []
         for i, ask in enumerate(self.asks, 1):
-            with _in_place(i):
+            with _in_place(i, {"name": ask.name}):
                 prepared.append(self._prepared(ask, source, rng))
+        return prepared
+
+    def make(
+        self, prepared: list[Prepared], ledger: Any, done: Callable[[], None] | None
+    ) -> dict[str, Release]:
+        """Charge what was prepared, all or none, then read and draw."""
         releases = make_releases(prepared, self._ledger(ledger), done)
         return dict(zip(self.names, releases, strict=True))
 
     def _prepared(self, ask: Ask, source: Any, rng: object = None) -> Prepared:
         """One release after all checks that need no row."""
-        return Prepared.of(with_values(ask, source) if self._reads_text else ask, source, rng)
+        return Prepared.of(with_values(ask, source) if self.reads_text else ask, source, rng)
 
     def _ledger(self, given: Any) -> Any:
         ledger = self.ledger if given is None else given
@@ -192,19 +203,22 @@ def _facts(checked: Checked) -> Facts:
         unit=made.unit,
         domain=checked.domain,
         column=selection.column,
-        by=selection.by,
-        keys=selection.keys,
+        by=selection.groups.by,
+        keys=selection.groups.keys,
         interval=made.interval,
+        within=selection.within,
     )
 
 
 @contextmanager
-def _in_place(number: int) -> Iterator[None]:
+def _in_place(number: int, given: Mapping[str, Any]) -> Iterator[None]:
     """The error of a check of one release says which one it was."""
     try:
         yield
     except DuffError as error:
-        raise type(error)(f"release {number} of the plan: {error}") from None
+        name = given.get("name")
+        called = f" ({name})" if name and isinstance(name, str) else ""
+        raise type(error)(f"release {number} of the plan{called}: {error}") from None
 
 
 def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction) -> Ask:
@@ -214,12 +228,7 @@ def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction)
         words = tuple(word for word in words if word != "column")
         if not {"x", "y"} <= set(given):
             raise DuffError(f"{known.name} needs x and y, the names of two columns.")
-    for name, owners in _parameters().items():
-        if (name in given) != (name in known.read) and name not in known.optional:
-            raise DuffError(
-                f"{name} goes with {', '.join(owners)} and with no other statistic, got "
-                f"{f'it for {known.name}' if name in given else f'{known.name} without it'}."
-            )
+    check_parameter_names(known, given)
     refuse_unknown(given, ("statistic", "weight", *known.read, *words), known.name)
     if not isinstance(given.get("name", ""), str):
         raise DuffError(f"name must be a text, got {given['name']!r}.")
@@ -229,12 +238,3 @@ def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction)
         options["mechanism"] = known.choices[0]  # what is for all releases is not for this one
     options |= {name: given[name] for name in words if name in given}
     return Ask(statistic=statistic, epsilon=epsilon, parameters=parameters, **options)
-
-
-def _parameters() -> dict[str, list[str]]:
-    """The parameters of all statistics, each with those that take it."""
-    found: dict[str, list[str]] = {}
-    for known in entries():
-        for name in known.read:
-            found.setdefault(name, []).append(known.name)
-    return found

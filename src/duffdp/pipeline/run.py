@@ -17,15 +17,17 @@ from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
+from duffdp.pipeline.answer import answer
 from duffdp.pipeline.ask import EVERYTHING, Ask, settled
 from duffdp.pipeline.draw import draw
-from duffdp.pipeline.outcome import Release, released
+from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.statistics.entry import Finish
 
 if TYPE_CHECKING:
     from duffdp.ledger.ledger import Ledger
+from duffdp.version import __version__
 
 
 class Edges:
@@ -94,10 +96,11 @@ class Prepared:
             unit=made.unit,
             domain=table.domain,
             column=selection.column,
-            by=selection.by,
-            keys=selection.keys,
+            by=selection.groups.by,
+            keys=selection.groups.keys,
             secure=source.secure,
             interval=made.interval,
+            within=selection.within,
         )
         return cls(made, finish, facts, table, source)
 
@@ -168,7 +171,8 @@ def make_releases(
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)
-        releases.append(released(one.recipe, one.finish, one.facts, result, one.data))
+        value, columns, cells = answer(one.recipe, one.finish, one.facts, result, one.data)
+        releases.append(Release(value, one.facts, columns, cells, result.time, __version__))
         if done is not None:
             done()
     return releases

@@ -15,10 +15,32 @@ PIPE = "-"  # the source is what is piped into the command
 NEEDED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
 TOP = (*NEEDED, "ledger", "dataset", "call_id", "unit", "contributions", "mechanism")
+NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
+TOP_OF_TABLE = (
+    *(*NEEDED_OF_TABLE, "bounds", "step", "categories", "by", "keys", "total", "unit"),
+    *("contributions", "interval", "smallest", "weights", "mechanism"),
+    *("ledger", "dataset", "call_id"),
+)
 
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The plan in a file; a relative source or ledger is meant from where the file lies."""
+    given = _read(path, NEEDED, TOP)
+    if isinstance(given["release"], list):
+        given["release"] = [_with_keys(release) for release in given["release"]]
+    return given
+
+
+def read_table_toml(path: Path) -> dict[str, Any]:
+    """The table in a file, with the words of Python; `interval = false` is none."""
+    given = _with_keys(_read(path, NEEDED_OF_TABLE, TOP_OF_TABLE))
+    if given.get("interval") is False:
+        given["interval"] = None
+    return dict(given)
+
+
+def _read(path: Path, needed: tuple[str, ...], known: tuple[str, ...]) -> dict[str, Any]:
+    """What stands in a file, if it has all that it needs and nothing that nobody reads."""
     import tomllib  # here: a command without a plan does without it
 
     try:
@@ -28,8 +50,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         raise DuffError(f"cannot read the plan {str(path)!r}. Check the path.") from None
     except tomllib.TOMLDecodeError as error:
         raise DuffError(f"the plan {str(path)!r} is not TOML: {error}.") from None
-    refuse_unknown(given, TOP, "the plan")
-    for name in NEEDED:
+    refuse_unknown(given, known, "the plan")
+    for name in needed:
         if name not in given:
             more = " Add a [[release]] for each result." if name == "release" else ""
             raise DuffError(f"the plan needs {name!r}.{more}")
@@ -40,8 +62,6 @@ def read_toml(path: Path) -> dict[str, Any]:
     for name in ("source", "ledger"):
         if name in given and given[name] != PIPE and not ADDRESS.match(given[name]):
             given[name] = str(path.parent / given[name])
-    if isinstance(given["release"], list):
-        given["release"] = [_with_keys(release) for release in given["release"]]
     return given
 
 

@@ -1,99 +1,58 @@
-"""The error of whole numbers with staircase noise, from points of the noise that are equally
-likely."""
+"""Points of the noise that mechanisms put on whole numbers, with their probabilities."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+import math
 from functools import lru_cache
-from typing import Any
+from typing import NamedTuple
 
 import numpy as np
 
-from duffdp.domain import Floats, Grid
+from duffdp.domain import Floats
+from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.staircase import Staircase, best_width
 
-DISTANCES = 2**11  # of the noise from 0, equally likely
-DIRECTIONS = 2**5  # at each of these
+LISTED = 2**14  # points that are looked at one by one; where there are more, as many stand for all
+NEGLIGIBLE = 37.0  # nats: less than doubles can tell from nothing
+DIRECTIONS = 2**4  # at each distance from 0 of two numbers
 LEAST = 1e-3  # below, the noise is Laplace's: only wider, in proportion
 
 
-@dataclass(frozen=True, slots=True)
-class Noisy:
-    """Numbers that get noise: what they make of a value, and where a target lies among these."""
-
-    totals: tuple[int, ...]
-    sensitivity: int
-    values: Callable[[Floats], Floats]
-    position: Callable[[Any], float]
-
-    @classmethod
-    def sum_of(cls, totals: tuple[int, ...], sensitivity: int, domain: Grid) -> Noisy:
-        """A sum, in units of the domain."""
-        unit = float(domain.exact_unit)
-        return cls(totals, sensitivity, lambda numbers: numbers[0] * unit, float)
-
-    @classmethod
-    def mean_of(
-        cls, totals: tuple[int, ...], sensitivity: int, domain: Grid, rounded: bool
-    ) -> Noisy:
-        """A mean from soft counts, perhaps rounded to the step of the domain."""
-        top = domain.size - 1
-
-        def values(numbers: Floats) -> Floats:
-            above, total = numbers[0], numbers.sum(axis=0)
-            found = np.full(len(total), top / 2)
-            np.divide(above * top, total, where=total > 0, out=found)
-            np.clip(found, 0, top, out=found)
-            return (np.floor(found + 0.5) if rounded else found) * domain.spacing
-
-        return cls(
-            totals, sensitivity, values, lambda target: domain.place(target) * domain.spacing
-        )
-
-
-class NoisyLaw:
-    """What is released for numbers with staircase noise, as values that are equally likely.
-
-    Privacy
-    -------
-    Not private: it depends on the data without noise. For planning on public data.
+class Points(NamedTuple):
+    """Noise, a row for each of several numbers and a column for each point, and how likely each
+    point is.
     """
 
-    def __init__(self, noisy: Noisy, epsilon: float) -> None:
-        numbers = np.array([float(total) for total in noisy.totals])[:, None]
-        self._values = noisy.values(numbers + points(epsilon, noisy.sensitivity, len(noisy.totals)))
-        self._position = noisy.position
-
-    def expected_error(self, target: Any) -> float:
-        """Expected distance between the output and `target`."""
-        return float(self._errors(target).mean())
-
-    def tail(self, target: Any, t: float) -> float:
-        """Probability that the output is more than `t` away from `target`."""
-        return float((self._errors(target) > t).mean())
-
-    def _errors(self, target: Any) -> Floats:
-        errors: Floats = np.abs(self._values - self._position(target))
-        return errors
+    noise: Floats
+    weights: Floats
 
 
-class NoisyLaws:
-    """A staircase mechanism by its epsilon, as planning asks for it."""
+def geometric_points(mechanism: Geometric, sensitivity: int, many: int) -> Points:
+    """All of the noise of one number, or so many points that are equally likely."""
+    each = mechanism.epsilon / sensitivity
+    most = math.ceil(NEGLIGIBLE / each)
+    if 2 * most + 1 <= LISTED:
+        noise = np.arange(-most, most + 1, dtype=np.float64)
+        return Points(noise[None, :], np.exp(-each * np.abs(noise)))
+    noise = geometric_quantile(each, (np.arange(many) + 0.5) / many)
+    return Points(noise[None, :], np.full(many, 1 / many))
 
-    def __init__(self, mechanism: Staircase) -> None:
-        self._epsilon = mechanism.epsilon
 
-    def law(self, noisy: Noisy) -> NoisyLaw:
-        """The law of what is released."""
-        return NoisyLaw(noisy, self._epsilon)
+def geometric_quantile(epsilon: float, u: Floats) -> Floats:
+    """The noise below which, or at which, is a share u of all."""
+    outer = np.minimum(u, 1 - u) * (1 + math.exp(-epsilon))
+    away: Floats = np.maximum(np.floor(-np.log(outer) / epsilon), 0.0)
+    return np.where(u < 0.5, -away, away)
+
+
+def staircase_points(mechanism: Staircase, sensitivity: int, numbers: int, many: int) -> Points:
+    """Noise of one number or of two, at about so many points that are equally likely."""
+    noise = _staircase(mechanism.epsilon, sensitivity, numbers, many)
+    return Points(noise, np.full(noise.shape[1], 1 / noise.shape[1]))
 
 
 @lru_cache(maxsize=8)
-def points(epsilon: float, sensitivity: int, numbers: int) -> Floats:
-    """Noise, a row for each number, of which all columns are equally likely: about a thousandth is
-    what means of errors are off by.
-    """
+def _staircase(epsilon: float, sensitivity: int, numbers: int, many: int) -> Floats:
     wider = max(1.0, LEAST / epsilon)
     rate, unit = epsilon * wider, float(sensitivity) * wider
     width = best_width(rate, sensitivity, numbers) * wider
@@ -101,8 +60,8 @@ def points(epsilon: float, sensitivity: int, numbers: int) -> Floats:
     inside = _points(edges, numbers)
     mass = np.exp(-rate * np.arange(len(edges) - 1)) * np.diff(inside)
     upto = np.append(0.0, np.cumsum(mass))
-    many = DISTANCES * (DIRECTIONS // 2 if numbers == 1 else 1)
-    wanted = (np.arange(many) + 0.5) / many * upto[-1]
+    distances = many // (2 if numbers == 1 else DIRECTIONS)
+    wanted = (np.arange(distances) + 0.5) / distances * upto[-1]
     step = np.searchsorted(upto, wanted, side="right") - 1
     share = (wanted - upto[step]) / mass[step]
     within = inside[step] + share * np.diff(inside)[step]
@@ -111,7 +70,10 @@ def points(epsilon: float, sensitivity: int, numbers: int) -> Floats:
     away = np.floor((root + 1) / 2)
     if numbers == 1:
         return np.concatenate([away, -away])[None, :]
-    at = np.floor((np.arange(DIRECTIONS) + 0.5) / DIRECTIONS * 4 * away[:, None])
+    # Directions are turned from distance to distance, so that all of them come up.
+    turned = (np.arange(DIRECTIONS) + 0.5) / DIRECTIONS
+    turned = (turned + np.arange(distances)[:, None] * (math.sqrt(5) - 1) / 2) % 1
+    at = np.floor(turned * 4 * away[:, None])
     side, along = np.divmod(at, np.maximum(away, 1)[:, None])
     across = away[:, None] - along
     sides = [side == i for i in range(4)]

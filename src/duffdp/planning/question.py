@@ -1,52 +1,30 @@
-"""What is asked: a statistic on given or synthetic records, and a mechanism by its name."""
+"""What is asked: a statistic with its parameters, mechanisms by name, and records to look at."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from fractions import Fraction
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Domain, Grid
+from duffdp.domain import Grid, Presence
 from duffdp.engines.addresses import printable
-from duffdp.engines.arrays import Column, read
+from duffdp.engines.arrays import read
+from duffdp.engines.pairs import Pairs
 from duffdp.errors import BoundsError, DuffError
-from duffdp.mechanisms.staircase import Staircase
-from duffdp.parameters import read_q
-from duffdp.pipeline.ask import bounded, settled
-from duffdp.pipeline.recipe import Recipe, make_recipe
-from duffdp.planning.noise import Noisy, NoisyLaws
-from duffdp.research import sensitivity
-from duffdp.research.baselines import (
-    ErrorExponential,
-    Laplace,
-    RankExponential,
-    SmoothCauchy,
-    SmoothLaplace,
-    SmoothLaplaceLogNormal,
-    SmoothPareto,
-)
-from duffdp.statistics.registry import REGISTRY, entries, entry
-from duffdp.statistics.sum import Sum
+from duffdp.pipeline.ask import Ask, Checked, bounded
+from duffdp.pipeline.run import Array
+from duffdp.planning.baselines import BASELINES, baseline_forecast, baselines_of, check_baseline
+from duffdp.planning.forecast import DataSet, Forecast, forecast
+from duffdp.planning.noise import LISTED
+from duffdp.planning.outcomes import Effort
+from duffdp.planning.shapes import SHAPES
+from duffdp.sampling.entropy import SYSTEM
+from duffdp.statistics.entry import Entry
+from duffdp.statistics.registry import check_parameter_names, entries, entry
 
-# Named shapes, stretched to the bounds; on (-10, 10) the first is the standard normal distribution.
-SHAPES: dict[str, Callable[[np.random.Generator, int], Any]] = {
-    "normal": lambda rng, n: 0.5 + rng.normal(size=n) / 20,
-    "uniform": lambda rng, n: rng.random(n),
-    "beta": lambda rng, n: rng.beta(0.5, 0.5, n),
-}
-NOISY: dict[str, Callable[[float, float | None], Any]] = {
-    "laplace": lambda epsilon, delta: Laplace(epsilon),
-    "error-exponential": lambda epsilon, delta: ErrorExponential(epsilon),
-    "smooth-cauchy": lambda epsilon, delta: SmoothCauchy(epsilon),
-    "smooth-cauchy-tight": lambda epsilon, delta: SmoothCauchy(epsilon, tight=True),
-    "smooth-pareto": lambda epsilon, delta: SmoothPareto(epsilon),
-    "smooth-laplace": lambda epsilon, delta: SmoothLaplace(epsilon, delta),
-    "smooth-laplace-log-normal": lambda epsilon, delta: SmoothLaplaceLogNormal(epsilon, delta),
-}
-RELEASED = ("best", "duff", "distance")
-MECHANISMS = (*RELEASED, "rank-exponential", *NOISY)
+LEAST_POINTS = 2**11  # of a law, where several data sets share the effort
 
 NOT_PRIVATE = (
     "NOT PRIVATE: computed from the records without noise. Share it only if the records are public."
@@ -54,183 +32,198 @@ NOT_PRIVATE = (
 SYNTHETIC = "From synthetic data: it says nothing about any person."
 
 
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """Which records to look at: how many of a named shape, how many the smallest group has, how
+    many data sets and draws to average over, and the seed of all of them.
+    """
+
+    n: Any = None
+    group_size: Any = None
+    data_sets: Any = 8
+    draws: Any = 500
+    seed: Any = 0
+
+    def check(self) -> None:
+        """Whole numbers, all of them."""
+        for name, least in (("n", 0), ("group_size", 1), ("data_sets", 1), ("draws", 1)):
+            number = getattr(self, name)
+            if number is not None or name in ("data_sets", "draws"):
+                _check_whole(name, number, least)
+        _check_whole("seed", self.seed, 0)
+
+
 class Question:
-    """One statistic on one data set: its truth, and what each mechanism works on."""
+    """A statistic, its parameters and its public set, all checked before a record is looked at."""
 
     def __init__(
         self,
-        values: Any,
-        statistic: str,
+        statistic: Any,
         parameters: Mapping[str, Any],
-        domain: Domain,
-        stepped: bool,
+        bounds: Any,
+        step: Any,
+        categories: Any,
+        contributions: Any,
+        interval: Any,
+        covers: Any,
+        delta: float | None,
+        shape: bool,
     ) -> None:
-        self._values, self._statistic, self._parameters = values, statistic, parameters
-        self.domain = domain
-        self._stepped = stepped  # whether the step was chosen
-        known = entry(statistic)
-        if known.planned in ("mean", "sum"):
-            self.truth: Any = self._sensitivity().value
+        known = plannable(statistic)
+        for name in parameters:
+            if known.of_pairs or not any(name in other.read for other in entries()):
+                raise DuffError(f"{known.name} takes no {name} here. Leave it out.")
+        check_parameter_names(known, () if known.of_pairs else parameters)
+        # The columns that a slope would be asked of.
+        given = {"x": "x", "y": "y"} if known.of_pairs else parameters
+        name, given = known.for_parameters(given)
+        self.entry = entry(name)
+        self._delta, self._bounds = delta, bounds
+        stretched = shape and self.entry.own_domain is not None  # bounds are for the shape alone
+        self._ask = Ask(
+            statistic=name,
+            epsilon=1,
+            parameters=given,
+            bounds=None if stretched else bounds,
+            step=step,
+            categories=categories,
+            unit=None if contributions == 1 else "person",
+            contributions=contributions,
+            interval=interval,
+            covers=covers,
+        )
+
+    def check(self, mechanism: Any, epsilon: Any) -> Checked:
+        """What a release would be, or for a baseline a release in its place."""
+        known = self.entry
+        if mechanism not in (*known.choices, *baselines_of(known)):
+            names = ", ".join((*known.choices, *baselines_of(known)))
+            ranked = " The rank of a value is for medians and quantiles." * (
+                mechanism in BASELINES and known.baselines is not None
+            )
+            raise DuffError(f"mechanism must be one of {names}, got {mechanism!r}.{ranked}")
+        baseline = mechanism not in known.choices
+        checked = self._asked("best" if baseline else mechanism, epsilon)
+        if baseline:
+            check_baseline(mechanism, checked.recipe, self._delta)
+        return checked
+
+    def _asked(self, choice: str, epsilon: Any) -> Checked:
+        return replace(self._ask, mechanism=choice, epsilon=epsilon).check()
+
+    def data_sets(self, data: Any, sample: Sample) -> list[DataSet]:
+        """Those to look at: the one that was given, some groups out of it, or some of a named
+        shape.
+        """
+        checked = self._asked(self.entry.choices[0], 1)
+        if isinstance(data, str):
+            return self._synthetic(data, checked, sample)
+        if sample.n is not None:
+            raise DuffError(
+                'n goes with the name of a shape such as "normal", got records and n. Leave n out, '
+                "or pass group_size."
+            )
+        records: Any = _pairs(data) if self.entry.of_pairs else read(data).array
+        if sample.group_size is None:
+            return [self._data_set(records, checked)]
+        if sample.group_size > len(records):
+            raise DuffError(
+                f"group_size={sample.group_size} is more than there are records. Pass more "
+                "records, or a smaller one."
+            )
+        return [
+            self._data_set(rng.choice(records, sample.group_size, replace=False), checked)
+            for rng in np.random.default_rng(sample.seed).spawn(sample.data_sets)
+        ]
+
+    def _synthetic(self, shape: str, checked: Checked, sample: Sample) -> list[DataSet]:
+        domain = checked.domain
+        if shape not in SHAPES or self.entry.of_pairs or domain.kind == "category":
+            raise DuffError(
+                f"data must be records or, for numbers, one of {', '.join(SHAPES)}, got "
+                f"{printable(shape)!r} for {self.entry.name}. Pass public or made-up records."
+            )
+        size = sample.n if sample.group_size is None else sample.group_size
+        _check_whole("n", size, 0)
+        low, span = 0.0, 1.0
+        if not isinstance(domain, Presence):
+            grid = domain if isinstance(domain, Grid) else bounded(self._bounds, None)
+            if grid.timed or domain.kind in ("date", "datetime"):
+                raise BoundsError(
+                    f"a named shape needs bounds that are numbers, got {self._bounds!r}. Pass "
+                    "records instead."
+                )
+            low, span = float(grid.lower), float(grid.upper) - float(grid.lower)
+        return [
+            self._data_set(low + span * SHAPES[shape](rng, size), checked)
+            for rng in np.random.default_rng(sample.seed).spawn(sample.data_sets)
+        ]
+
+    def _data_set(self, records: Any, checked: Checked) -> DataSet:
+        if self.entry.of_pairs:
+            domain, source = checked.domain, Pairs.of(*records.T)
         else:
-            (part,) = known.parts(known.checked(parameters), "duff")
-            steps = part.statistic.steps(values, domain)
-            self.truth = domain.value(int(steps.start[steps.distance.argmin()]))
+            array = Array(records, checked.domain_for)
+            domain, (source,) = array.domain, array.sources(SYSTEM)
+        assert self.entry.exact is not None
+        truth = self.entry.exact(checked.recipe.given, source, domain)
+        return DataSet(records, source, domain, tuple(truth))
 
-    def _sensitivity(self) -> sensitivity.Sensitivity:
-        known = entry(self._statistic)
-        if known.planned == "sum":
-            return self._sum_sensitivity()
-        found: Any = getattr(sensitivity, str(known.planned))
-        if known.planned == "quantile":
-            share = _share(self._parameters)
-            return found(self._values, share, self.domain)  # type: ignore[no-any-return]
-        return found(self._values, self.domain)  # type: ignore[no-any-return]
+    def outputs(self, data: DataSet) -> tuple[str, ...]:
+        """What the numbers of a release are called, without the ends of intervals."""
+        checked = self._asked(self.entry.choices[0], 1)
+        made = checked.finish
+        columns = checked.recipe.columns if made is None else made.columns(data.domain)
+        return tuple(column.name for column in columns[: len(data.truth)])
 
-    def _sum_sensitivity(self) -> sensitivity.Sensitivity:
-        """One record moves a sum by the same, whatever the others are."""
-        noisy, grid = self._noisy(Sum()), self.domain
-        assert isinstance(grid, Grid)
-        moved = float(grid.multiple(noisy.sensitivity))
-        return sensitivity.Sensitivity(float(grid.multiple(noisy.totals[0])), [moved])
-
-    def _noisy(self, statistic: Any) -> Noisy:
-        """Whole numbers that get noise."""
-        grid = self.domain
-        assert isinstance(grid, Grid)
-        totals = statistic.totals(Column(read(self._values), grid), grid)
-        moved = statistic.sensitivity(grid)
-        if isinstance(statistic, Sum):
-            return Noisy.sum_of(totals, moved, grid)
-        return Noisy.mean_of(totals, moved, grid, self._stepped or grid.timed)
-
-    def prepared(self, mechanism: str) -> Any:
-        """What does not depend on epsilon: the input of the mechanism."""
-        if mechanism in RELEASED:
-            ((part, maker),) = _recipe(self._statistic, self._parameters, mechanism, 1).parts
-            if isinstance(maker, Staircase):
-                return self._noisy(part.statistic)
-            return part.statistic.steps(self._values, self.domain)
-        if mechanism == "rank-exponential":
-            ranked = RankExponential(1.0, _share(self._parameters))
-            return ranked.steps(self._values, self.domain)  # type: ignore[arg-type]
-        if isinstance(self.domain, Categories):
-            raise DuffError(
-                f'{mechanism!r} adds noise to a number, got categories. Use "best" or "duff".'
-            )
-        return self._sensitivity()
+    def forecasts(
+        self, mechanism: str, epsilon: Any, data_sets: list[DataSet], sample: Sample
+    ) -> list[Forecast]:
+        """What to expect on each data set; draws are divided among them."""
+        checked = self.check(mechanism, epsilon)
+        if mechanism not in self.entry.choices:
+            return [
+                baseline_forecast(mechanism, checked.recipe, self._delta, data)
+                for data in data_sets
+            ]
+        many = len(data_sets)
+        points, draws = max(LEAST_POINTS, LISTED // many), -(-sample.draws // many)
+        seeds = np.random.SeedSequence(sample.seed).spawn(many)
+        return [
+            forecast(checked, data, Effort(points, draws, seed))
+            for data, seed in zip(data_sets, seeds, strict=True)
+        ]
 
 
-def _share(parameters: Mapping[str, Any]) -> Fraction:
-    return read_q(parameters["q"]) if "q" in parameters else Fraction(1, 2)
-
-
-def _recipe(statistic: str, parameters: Mapping[str, Any], mechanism: str, epsilon: Any) -> Recipe:
-    return make_recipe(statistic, tuple(parameters.items()), mechanism, epsilon)
-
-
-def made(mechanism: str, statistic: str, epsilon: Any, delta: float | None, domain: Domain) -> Any:
-    """The mechanism behind a name; "best" and "duff" are what a release would use."""
-    if mechanism in NOISY:
-        return NOISY[mechanism](epsilon, delta)
-    if mechanism == "rank-exponential":
-        return RankExponential(epsilon)
-    examples = entry(
-        statistic
-    ).examples  # the law of a mechanism does not depend on parameters of the statistic
-    ((_, released),) = settled(_recipe(statistic, examples[0], mechanism, epsilon), domain).parts
-    return NoisyLaws(released) if isinstance(released, Staircase) else released
-
-
-def check(mechanism: str, statistic: str, epsilon: Any, delta: float | None) -> None:
-    """An error if there is no such mechanism for the statistic, or none with these parameters."""
-    if statistic not in REGISTRY or entry(statistic).planned is None:
-        plannable = [known.name for known in entries() if known.planned is not None]
-        raise DuffError(f"statistic must be one of {', '.join(plannable)}, got {statistic!r}.")
-    known = [n for n in MECHANISMS if n not in RELEASED or n in entry(statistic).choices]
-    if mechanism not in known:
-        unknown = " Measure it with releases of synthetic records." * (mechanism == "clipped")
-        raise DuffError(f"mechanism must be one of {', '.join(known)}, got {mechanism!r}.{unknown}")
-    if mechanism == "rank-exponential" and entry(statistic).planned != "quantile":
-        raise DuffError(
-            f'"rank-exponential" is for medians and quantiles, got statistic={statistic!r}.'
-        )
-    made(mechanism, statistic, epsilon, delta, Grid(0, 1, 1))  # on any domain
-
-
-def questions(
-    data: Any,
-    statistic: str,
-    q: Any,
-    bounds: Any,
-    step: Any,
-    categories: Iterable[Any] | None,
-    n: int | None,
-    sets: int,
-    seed: int,
-) -> list[Question]:
-    """The data sets to look at: the one that was given, or some of a named shape."""
+def plannable(statistic: Any) -> Entry:
+    """The entry of a statistic that can be planned."""
     known = entry(statistic)
-    if (q is None) == ("q" in known.read):
+    if known.exact is None:
+        names = ", ".join(other.name for other in entries() if other.exact is not None)
         raise DuffError(
-            f'q goes with statistic="quantile" and with no other, got q={q!r} and '
-            f"statistic={statistic!r}."
+            f"the error of {known.name} depends on a whole graph, for which no number of records "
+            "and no shape stands. Make releases of a public or synthetic graph with rng=1 instead; "
+            f"what can be planned is {names}."
         )
-    parameters = {} if q is None else {"q": q}
-    known.checked(parameters)
-    if (categories is None) == (bounds is None) or (
-        categories is not None and known.outputs == "grid"
-    ):
-        raise BoundsError(
-            "pass either bounds or, for a mode, categories: the public domain. For example "
-            "bounds=(0, 120)."
-        )
-    stepped = step is not None or isinstance(bounds, Grid)
-    if not isinstance(data, str):
-        if n is not None:
-            raise DuffError(
-                'n goes with the name of a shape such as "normal", got records and n. Leave n out.'
-            )
-        domain = _domain(bounds, step, categories, read(data).integer)
-        if known.check_domain is not None:
-            known.check_domain(parameters, domain)
-        return [Question(data, statistic, parameters, domain, stepped)]
-    if data not in SHAPES or categories is not None:
-        raise DuffError(
-            f"data must be records or, with bounds, one of {', '.join(SHAPES)}, "
-            f"got {printable(data)!r}."
-        )
-    for name, number in (("n", n), ("data_sets", sets)):
-        if (
-            isinstance(number, bool)
-            or not isinstance(number, int | np.integer)
-            or number < (name == "data_sets")
-        ):
-            raise DuffError(
-                f"{name} must be a whole number, at least {int(name == 'data_sets')}, got "
-                f"{number!r}."
-            )
-    domain = _domain(bounds, step, None, integer=False)
-    if not isinstance(domain, Grid) or domain.kind in ("date", "datetime"):
-        raise BoundsError(
-            f"a named shape needs bounds that are numbers, got {bounds!r}. Pass records instead."
-        )
-    low, span = float(domain.lower), float(domain.upper) - float(domain.lower)
-    generators = np.random.default_rng(seed).spawn(sets)
-    return [
-        Question(
-            low + span * SHAPES[data](rng, int(n or 0)), statistic, parameters, domain, stepped
-        )
-        for rng in generators
-    ]
+    return known
 
 
-def default_mechanisms(statistic: str) -> tuple[str, ...]:
+def default_mechanisms(statistic: Any) -> tuple[str, ...]:
     """What a preview compares if nothing is said: the best one, and the paper's if there is one."""
-    choices = entry(statistic).choices if statistic in REGISTRY else RELEASED
-    return tuple(name for name in ("best", "duff") if name in choices)
+    return tuple(name for name in ("best", "duff") if name in plannable(statistic).choices)
 
 
-def _domain(bounds: Any, step: Any, categories: Iterable[Any] | None, integer: bool) -> Domain:
-    if categories is not None:
-        return categories if isinstance(categories, Categories) else Categories(categories)
-    return bounded(bounds, step, integer and step is None)
+def _pairs(data: Any) -> Any:
+    """Pairs of numbers as an array of two columns."""
+    try:
+        pairs = Pairs.of_records(data)
+    except (TypeError, IndexError, KeyError):
+        raise DuffError(
+            "the records of a slope are pairs. Pass a list of (x, y), or an array of two columns."
+        ) from None
+    return np.stack(pairs, axis=1)
+
+
+def _check_whole(name: str, number: Any, least: int) -> None:
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < least:
+        raise DuffError(f"{name} must be a whole number, at least {least}, got {number!r:.40}.")

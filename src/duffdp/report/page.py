@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
@@ -11,7 +10,7 @@ from typing import Any, Protocol
 from duffdp.domain import Categories, Grid, Membership
 from duffdp.errors import DuffError
 from duffdp.pipeline.outcome import Release
-from duffdp.printable import visible
+from duffdp.printable import as_markdown, visible
 from duffdp.report import words
 from duffdp.report.bars import bars
 from duffdp.report.plot import plot
@@ -81,7 +80,7 @@ def write(
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("duffdp.report", ""),
         autoescape=template == _HTML,
-        finalize=_html if template == _HTML else _markdown,  # no text can be forgotten
+        finalize=_html if template == _HTML else as_markdown,  # no text can be forgotten
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
@@ -199,17 +198,3 @@ def _budget(ledger: Any, spent: float) -> dict[str, float]:
 def _html(value: object) -> object:
     """Any text on a page: nothing in it acts on the reader's screen. What is markup stays so."""
     return value if hasattr(value, "__html__") else visible(str(value))
-
-
-# Backslashes where every dialect of Markdown knows them, entities elsewhere.
-_MARKS = str.maketrans(
-    {mark: f"\\{mark}" for mark in "\\`*_{}[]#!"} | {mark: f"&#{ord(mark)};" for mark in "&<>|~$@"}
-)
-# Some dialects make links of addresses and pictures of words between colons; 10:30 is neither.
-_LINKS = re.compile(r"(?<!\d):(?=\S)|:(?=[^\d\s])|(?<=www)\.", re.IGNORECASE)
-
-
-def _markdown(value: object) -> str:
-    """Any text in a line or a table of Markdown: it is read as it is and marks nothing up."""
-    text = " ".join(visible(str(value)).split()).translate(_MARKS)
-    return _LINKS.sub(lambda found: f"&#{ord(found[0])};", text)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from duffdp.errors import BoundsError, DuffError
 from duffdp.parameters import Choice, read_flag, read_places
-from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part
+from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part, exactly
 
 if TYPE_CHECKING:
     from duffdp.domain import Bins, Categories, Membership, Presence, PublicSet
@@ -96,7 +96,10 @@ def _histogram(given: Parameters, choice: Choice) -> Finish:
             return list(numbers)
         return projected(numbers) if given["adds_up"] else [max(0, number) for number in numbers]
 
-    return Finish(lambda domain: tuple(Column(name, "count") for name in labels(domain)), values)
+    def columns(domain: PublicSet) -> tuple[Column, ...]:
+        return tuple(Column(name, "count") for name in labels(domain))
+
+    return Finish(columns, values, each=not (given["nonnegative"] and given["adds_up"]))
 
 
 def projected(numbers: Sequence[int]) -> list[int]:
@@ -178,6 +181,7 @@ ENTRIES = (
         rises_with_noise=True,
         column_optional=True,
         choices=("best",),
+        exact=exactly("count"),
     ),
     Entry(
         name="share",
@@ -192,6 +196,7 @@ ENTRIES = (
         finish=lambda *_: Finish(lambda _: (Column("share", "number"),), _share),
         choices=("best",),
         examples=({"between": (0, 1)}, {"values": (1, 2)}),
+        exact=exactly("share"),
     ),
     Entry(
         name="histogram",
@@ -212,6 +217,7 @@ ENTRIES = (
         lines="of",
         choices=("best",),
         examples=({"bins": (0, 1, 3)}, {"bins": (0, 1, 2, 3), "adds_up": True}),
+        exact=exactly("cells"),
     ),
     Entry(
         name="top",
@@ -225,5 +231,6 @@ ENTRIES = (
         lines="place",
         choices=("best",),
         examples=({"k": 2}, {"k": 1}),
+        exact=exactly("top"),
     ),
 )

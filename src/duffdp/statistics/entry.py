@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
 from duffdp.parameters import Choice, Interval
@@ -13,10 +14,16 @@ if TYPE_CHECKING:
     from duffdp.domain import PublicSet
 
 Parameters = Mapping[str, Any]
+Exact = Callable[[Parameters, Any, Any], Sequence[Any]]
 # What is released: a candidate of the domain, a count of records, a time that something lasts,
 # another number, or a whole distribution.
 NumberKind = Literal["candidate", "count", "duration", "number", "distribution"]
 NOT_DRAWN = -1  # in the place of a number that a group was not asked for
+
+
+def exactly(name: str) -> Exact:
+    """The function of `statistics/exact.py` with this name, loaded when it is used."""
+    return lambda *asked: getattr(import_module("duffdp.statistics.exact"), name)(*asked)
 
 
 class Column(NamedTuple):
@@ -63,12 +70,14 @@ class Finish:
     epsilon and sees no record.
 
     `columns` of a domain names what is released; `values` makes it of a group's numbers. `on_step`
-    is for callers who chose the step, if that makes a difference.
+    is for callers who chose the step, if that makes a difference. `each` is for values that are
+    made of the number in their place alone.
     """
 
     columns: Callable[[PublicSet], tuple[Column, ...]]
     values: Callable[[PublicSet, Sequence[int]], Sequence[Any]]
     on_step: Finish | None = None
+    each: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,9 +141,11 @@ class Entry:
         Which bound on the distance of an output holds, if any: "any" as it stands, "one" if it is
         at least 1 (an empty data set is one record away from everything), "mean" with that of the
         mean.
-    planned
-        Which local sensitivities the baselines of planning need, for statistics that can be
-        planned.
+    exact
+        What is released without any noise, for checked parameters, the records and a public set;
+        None for what cannot be planned. Not private.
+    baselines
+        Which local sensitivities the baselines of planning need; None if it has no baselines.
     """
 
     name: str
@@ -165,7 +176,8 @@ class Entry:
     choices: tuple[Choice, ...] = ("best", "duff")
     examples: tuple[Parameters, ...] = ({},)
     distance_bound: Literal["any", "one", "mean"] | None = None
-    planned: Literal["quantile", "mean", "sum", "mode"] | None = None
+    exact: Exact | None = None
+    baselines: Literal["quantile", "mean", "sum", "mode"] | None = None
 
     @property
     def of_graphs(self) -> bool:

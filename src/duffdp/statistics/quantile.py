@@ -99,12 +99,14 @@ class Quantile:
         """Runs from `first` to `last` of each: every distinct value and the gap after it; in front
         the tail and the first gap.
         """
-        begin, end, total, last, left, value, equal, upto = (_one if len(ranks) == 1 else _many)(
+        many = len(ranks) > 1
+        begin, end, total, last, left, value, equal, upto = (_many if many else _one)(
             ranks, domain.size
         )
+        outside, most = (left.tolist(), upto[end].tolist()) if many else ([left], [int(upto[end])])
         floor = [
-            self._floor(near, domain, most) if out else 0
-            for near, most, out in zip(ranks, upto[end].tolist(), left.tolist(), strict=True)
+            self._floor(near, domain, upper) if out else 0
+            for near, upper, out in zip(ranks, most, outside, strict=True)
         ]
         runs = np.empty((3, len(value), 2), dtype=np.int64)
         start, count, distance = runs
@@ -115,10 +117,11 @@ class Quantile:
         np.subtract(start[1:, 0], value[:-1], out=count[:-1, 1])
         count[end, 1] = last + 1 - value[end]
         distance[:, 0], distance[:, 1] = self._distances(upto, equal, total)
-        start[begin, 0], count[begin, 0], distance[begin, 0] = -1, left, floor
+        start[begin, 0], count[begin, 0] = -1, left
+        distance[begin, 0] = floor if many else floor[0]
         flat = runs.reshape(3, -1)
         full = flat[1] > 0
-        if len(ranks) > 1:
+        if many:
             kept = np.add.reduceat(full, 2 * begin, dtype=np.intp)
             begin = np.cumsum(kept) - kept
 
@@ -131,12 +134,13 @@ class Quantile:
                 return int((value if equal else gap)[0])
 
             return (
-                Tail(ranks[i].first, ranks[i].last, int(left[i]), floor[i], distance_of)
-                if left[i]
+                Tail(ranks[i].first, ranks[i].last, outside[i], floor[i], distance_of)
+                if outside[i]
                 else None
             )
 
-        start, count, distance = (row[full] for row in flat)
+        start, count, distance = flat.take(full.nonzero()[0], axis=1)
+        begin = begin if many else _FIRST
         return Batch(domain, start, count, distance, begin, tail_of, self.unit, self.rate)
 
     def _distances(self, upto: Ints, equal: Ints, total: Ints | int) -> tuple[Ints, Ints]:
@@ -151,8 +155,11 @@ class Quantile:
             return upto - equal, upto + 1
         if p == m:
             return -over, 1 - over
-        gap = np.maximum((over - p) // largest + 2, 1 - (over + (m - p)) // largest)
-        value = np.maximum((over - m * equal) // largest + 1, -(over // largest))
+        if largest == 1:  # the median: nothing to divide
+            gap, value = np.maximum(over + 1, -over), np.maximum(over - 2 * equal + 1, -over)
+        else:
+            gap = np.maximum((over - p) // largest + 2, 1 - (over + (m - p)) // largest)
+            value = np.maximum((over - m * equal) // largest + 1, -(over // largest))
         return value if self.utility == "signed" else np.maximum(value, 0), gap
 
     def _floor(self, ranks: Ranks, domain: Grid, upto: int) -> int:
@@ -184,11 +191,11 @@ class _Flat(NamedTuple):
     what lies before them.
     """
 
-    begin: Ints  # where the entries of each column begin,
-    end: Ints  # and the last of them
+    begin: Any  # where the entries of each column begin, a number if there is one column
+    end: Any  # and the last of them
     total: Ints | int
     last: Ints | int
-    left: Ints  # candidates outside of each window
+    left: Any  # candidates outside of each window
     value: Ints
     equal: Ints
     upto: Ints  # records at the value or below
@@ -205,8 +212,7 @@ def _one(ranks: list[Ranks], size: int) -> _Flat:
     value[1:], equal[1:] = values, counts
     upto = equal.cumsum()
     equal[0] = 0
-    left = np.array([size - (last - first + 1)])
-    return _Flat(_FIRST, np.array([len(values)]), total, last, left, value, equal, upto)
+    return _Flat(0, len(values), total, last, size - (last - first + 1), value, equal, upto)
 
 
 def _many(ranks: list[Ranks], size: int) -> _Flat:

@@ -4,7 +4,7 @@ command line lays out its options from here without numpy."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
@@ -12,8 +12,6 @@ from duffdp.errors import DuffError
 from duffdp.parameters import (
     Choice,
     Interval,
-    read_k,
-    read_nodes,
     read_q,
     read_qs,
     read_trim,
@@ -23,7 +21,8 @@ from duffdp.parameters import (
 )
 from duffdp.statistics.cell_entries import ENTRIES as CELLS
 from duffdp.statistics.distribution_entry import DISTRIBUTION
-from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part
+from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part, exactly
+from duffdp.statistics.graph_entries import ENTRIES as GRAPHS
 
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
@@ -215,6 +214,11 @@ def _describe(_: Parameters, choice: Choice) -> tuple[Part, ...]:
     )
 
 
+def _exact_summary(_: Parameters, *records: Any) -> list[Any]:
+    qs = tuple(Fraction(q) for q in SUMMARY.values())
+    return [*exactly("count")({}, *records), *exactly("quantiles")({"qs": qs}, *records)]
+
+
 def _slope(_: Parameters, choice: Choice) -> tuple[Part, ...]:
     """In parts of a record, or in whole ones by the paper's mechanism."""
     from duffdp.statistics.slope import Slope
@@ -230,22 +234,6 @@ def _slope_outputs(_: Parameters, domain: PublicSet) -> None:
     check_candidates(domain)
 
 
-def _triangles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
-    from duffdp.statistics.triangles import Triangles
-
-    mechanism, utility = _GRAPHS[choice]
-    return (Part(Triangles(given["nodes"]), mechanism, ("triangles",), utility=utility),)
-
-
-def _stars(given: Parameters, choice: Choice) -> tuple[Part, ...]:
-    from duffdp.statistics.stars import Stars
-
-    mechanism, utility = _GRAPHS[choice]
-    return (Part(Stars(given["nodes"], given["k"]), mechanism, ("stars",), utility=utility),)
-
-
-_GRAPHS = {"best": ("piecewise-laplace", None), "duff": ("exponential", "ladder")}
-
 ENTRIES = (
     Entry(
         name="median",
@@ -254,7 +242,8 @@ ENTRIES = (
         interval=lambda _, *asked: _quantile_interval(Fraction(1, 2), "median", *asked),
         title=lambda _: "Median",
         distance_bound="one",
-        planned="quantile",
+        baselines="quantile",
+        exact=exactly("quantile"),
     ),
     Entry(
         name="quantile",
@@ -266,7 +255,8 @@ ENTRIES = (
         several=("quantiles", "qs"),
         examples=({"q": 0.9}, {"q": 0}),
         distance_bound="one",
-        planned="quantile",
+        baselines="quantile",
+        exact=exactly("quantile"),
     ),
     Entry(
         name="quantiles",
@@ -277,6 +267,7 @@ ENTRIES = (
         label=lambda column: f"quantile({column})",
         finish=_sorted_quantiles,
         examples=({"qs": (0.25, 0.75)},),
+        exact=exactly("quantiles"),
     ),
     Entry(
         name="mean",
@@ -286,7 +277,8 @@ ENTRIES = (
         finish=_mean_finish,
         choices=("best", "clipped", "distance", "duff"),
         distance_bound="mean",
-        planned="mean",
+        baselines="mean",
+        exact=exactly("mean"),
     ),
     Entry(
         name="sum",
@@ -297,7 +289,8 @@ ENTRIES = (
         rises_with_noise=True,
         check_domain=_no_dates,
         choices=("best",),
-        planned="sum",
+        baselines="sum",
+        exact=exactly("sum_of"),
     ),
     Entry(
         name="trimmed_mean",
@@ -306,6 +299,7 @@ ENTRIES = (
         title=lambda given: f"Mean without {given['trim']} at either end",
         read={"trim": read_trim},
         examples=({"trim": 0.25},),
+        exact=exactly("trimmed_mean"),
     ),
     Entry(
         name="variance",
@@ -314,6 +308,7 @@ ENTRIES = (
         title=lambda _: "Variance",
         finish=lambda _, choice: _clamped(True, choice),
         check_domain=_no_squares,
+        exact=exactly("variance"),
     ),
     Entry(
         name="std",
@@ -321,6 +316,7 @@ ENTRIES = (
         parts=_variance,
         title=lambda _: "Standard deviation",
         finish=lambda _, choice: _clamped(False, choice),
+        exact=exactly("std"),
     ),
     Entry(
         name="iqr",
@@ -329,6 +325,7 @@ ENTRIES = (
         title=lambda _: "Interquartile range",
         finish=lambda *_: _iqr_value(),
         distance_bound="any",
+        exact=exactly("iqr"),
     ),
     Entry(
         name="mode",
@@ -337,7 +334,8 @@ ENTRIES = (
         title=lambda _: "Mode",
         outputs="grid or categories",
         distance_bound="any",
-        planned="mode",
+        baselines="mode",
+        exact=exactly("mode"),
     ),
     Entry(
         name="describe",
@@ -349,6 +347,7 @@ ENTRIES = (
         shape="dictionary",
         lines="of all",
         choices=("best",),
+        exact=_exact_summary,
     ),
     DISTRIBUTION,
     *CELLS,
@@ -362,25 +361,9 @@ ENTRIES = (
         optional=frozenset({"x", "y"}),
         of_pairs=True,
         check_domain=_slope_outputs,
+        exact=exactly("slope"),
     ),
-    Entry(
-        name="triangles",
-        summary="A private number of triangles of a graph; the guarantee is for one edge.",
-        parts=_triangles,
-        title=lambda _: "Triangles",
-        read={"nodes": read_nodes},
-        outputs="counts",
-        examples=({"nodes": 4},),
-    ),
-    Entry(
-        name="stars",
-        summary="A private number of k-stars of a graph; the guarantee is for one edge.",
-        parts=_stars,
-        title=lambda given: f"{given['k']}-stars",
-        read={"nodes": read_nodes, "k": read_k},
-        outputs="counts",
-        examples=({"nodes": 4, "k": 2},),
-    ),
+    *GRAPHS,
 )
 REGISTRY = {entry.name: entry for entry in ENTRIES}
 
@@ -395,3 +378,17 @@ def entry(name: object) -> Entry:
 def entries() -> Iterator[Entry]:
     """All of them, in the order of pages and of the command line."""
     return iter(ENTRIES)
+
+
+def check_parameter_names(known: Entry, given: Container[str]) -> None:
+    """An error if a parameter is missing, or is one of other statistics."""
+    owners: dict[str, list[str]] = {}
+    for other in entries():
+        for name in other.read:
+            owners.setdefault(name, []).append(other.name)
+    for name, others in owners.items():
+        if (name in given) != (name in known.read) and name not in known.optional:
+            raise DuffError(
+                f"{name} goes with {', '.join(others)} and with no other statistic, got "
+                f"{f'it for {known.name}' if name in given else f'{known.name} without it'}."
+            )

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from duffdp.domain import Floats, Grid, Ints, Keys
+from duffdp.domain import Array, Floats, Grid, Ints, Keys
 from duffdp.engines.arrays.keyed_array import CHUNK, KeyedArray
 from duffdp.engines.arrays.ranks import (
     SORTED,
@@ -19,6 +19,7 @@ from duffdp.engines.arrays.ranks import (
     wanted,
 )
 from duffdp.engines.arrays.records import Records
+from duffdp.engines.arrays.threads import in_stretches
 from duffdp.engines.arrays.untyped import keys_on
 from duffdp.engines.source import Levels, Question, Ranks
 
@@ -71,8 +72,8 @@ class Column(KeyedArray):
         exact, margin = 0, 4.0
         while len(found) < len(ranks):
             todo = [i for i in range(len(ranks)) if i not in found]
-            gathers = [_Gather(*self._bracket(sample, *ranks[i], margin), self) for i in todo]
-            seen, summed = self._scan(gathers, total and not exact)
+            brackets = [self._bracket(sample, *ranks[i], margin) for i in todo]
+            gathers, seen, summed = self._scan(brackets, total and not exact)
             exact += summed
             found |= {
                 i: near
@@ -93,20 +94,32 @@ class Column(KeyedArray):
             int(sample[high]) if high < size else self.size - 1
         )
 
-    def _scan(self, gathers: list[_Gather], total: bool) -> tuple[int, int]:
-        """One pass that fills the brackets: how many records, and if asked the sum of indices."""
-        grid, seen, exact = self.grid, 0, 0
-        for part in self.chunks():
-            seen += len(part)
-            if total:
-                exact += (
-                    _float_sum(grid.snap_float(part)) or 0  # none is missing here
-                    if self._in_floats
-                    else _exact_sum(grid.snap(part))
-                )
-            for gather in gathers:
-                gather.take(part)
-        return seen, exact
+    def _scan(self, brackets: list[tuple[int, int]], total: bool) -> tuple[list[_Gather], int, int]:
+        """One pass that fills the brackets: these, how many records, and if asked the sum of
+        indices.
+        """
+
+        def scan(stretch: Array) -> tuple[list[_Gather], int, int]:
+            gathers = [_Gather(low, high, self) for low, high in brackets]
+            grid, seen, exact = self.grid, 0, 0
+            for part in self.chunks(stretch=stretch):
+                seen += len(part)
+                if total:
+                    exact += (
+                        _float_sum(grid.snap_float(part)) or 0  # none is missing here
+                        if self._in_floats
+                        else _exact_sum(grid.snap(part))
+                    )
+                for gather in gathers:
+                    gather.take(part)
+            return gathers, seen, exact
+
+        (gathers, seen, exact), *others = in_stretches(scan, self._array)
+        for more, also_seen, also_exact in others:
+            seen, exact = seen + also_seen, exact + also_exact
+            for gather, other in zip(gathers, more, strict=True):
+                gather.join(other)
+        return gathers, seen, exact
 
     @property
     def _in_floats(self) -> bool:
@@ -262,11 +275,26 @@ class _Gather:
                 self._column.grid.snap(part[inside]) - self._low, minlength=len(self._dense)
             )
 
+    def join(self, other: _Gather) -> None:
+        """Take over what another one found in another stretch."""
+        self._below += other._below
+        if self._dense is not None and other._dense is not None:
+            self._dense += other._dense
+        self._parts += other._parts
+        self._pending += other._pending
+        if len(other._index):
+            self._add(other._index, other._count)
+        if self._pending > PENDING:
+            self._compress()
+
     def _compress(self) -> None:
         index = np.concatenate(self._parts)
-        self._parts = []
+        self._parts, self._pending = [], 0
         index.sort()
-        index, count = counted_runs(index)
+        self._add(*counted_runs(index))
+
+    def _add(self, index: Ints, count: Ints) -> None:
+        """Distinct indices with their counts, beside those that are known."""
         if len(self._index):
             joined, weight = (
                 np.concatenate([self._index, index]),
@@ -276,7 +304,7 @@ class _Gather:
             joined, weight = joined[order], weight[order]
             begin = begins(joined)
             index, count = joined[begin], np.add.reduceat(weight, begin)
-        self._index, self._count, self._parts, self._pending = index, count, [], 0
+        self._index, self._count = index, count
 
     def near(self, q: Fraction, reach: int, total: int) -> Ranks | None:
         """The wanted ranks; None if the bracket does not cover them."""

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from duffdp.engines.tables.table import Table, column_types, read_column
+from duffdp.engines.tables.table import Table, column_types, read_columns
 
-__all__ = ["Table", "column_types", "read_column"]
+__all__ = ["Table", "column_types", "read_columns"]

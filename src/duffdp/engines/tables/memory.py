@@ -82,7 +82,9 @@ class MemoryRows:
             return [
                 Column(Records(array if missing is None else array[~missing], self._whole), grid)
             ]
-        grouped = self._adapter.grouped(self._column, list(self._by))
+        positions = self._keys.positions
+        apart = len(set(positions)) == len(positions)  # each group has one value of its keys
+        grouped = self._adapter.grouped(self._column, list(self._by)) if apart else None
         if grouped is not None:
             keys, array, sizes = grouped
             at = self._groups(keys)

@@ -46,7 +46,7 @@ def known_keys(
         _check_equality(nw, engine, types[name], name)
         converters.append(column_values(nw, types[name], untyped))
     found = []
-    for position, key in enumerate(selection.keys):
+    for position, key in zip(selection.places, selection.keys, strict=True):
         parts = [convert(value) for convert, value in zip(converters, key, strict=True)]
         for name, given, values in zip(selection.by, key, parts, strict=True):
             if not values:
@@ -60,7 +60,9 @@ def known_keys(
             f"keys must differ from each other as values of {', '.join(map(repr, selection.by))}. "
             "Leave some out."
         )
-    return Known([values for values, _ in found], [at for _, at in found], len(selection.keys))
+    return Known(
+        [values for values, _ in found], [at for _, at in found], max(selection.places) + 1
+    )
 
 
 def known_categories(

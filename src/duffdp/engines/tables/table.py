@@ -50,19 +50,20 @@ def column_types(path: str, columns: list[str]) -> dict[str, Any]:
     return {name: schema[name] for name in columns if name in schema}
 
 
-def read_column(path: str, column: str, kind: str) -> Any:
-    """All records of one column as an array: not private, for planning with public records."""
-    named = open_path(path, [column], values=(column,), kind=kind)
+def read_columns(path: str, columns: list[str], kind: str) -> list[Any]:
+    """All records of some columns as arrays: not private, for planning with public records."""
+    named = open_path(path, columns, values=tuple(columns), kind=kind)
     try:
         relation = named.rows()
     except Exception as error:
         raise unreadable(named.name, error) from None
-    if column not in relation.columns:
-        raise _no_column(column, relation.columns)
-    frame = narwhals().from_native(relation).select(column).collect()
+    for column in columns:
+        if column not in relation.columns:
+            raise _no_column(column, relation.columns)
+    frame = narwhals().from_native(relation).select(*columns).collect()
     if named.close is not None:
         named.close()
-    return frame.get_column(column).to_numpy()
+    return [frame.get_column(column).to_numpy() for column in columns]
 
 
 def _no_column(name: str, known: list[str]) -> UnsupportedData:
@@ -177,12 +178,8 @@ class Table:
             ) from None
 
     def _sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
-        nw, domain, adapter, (_, by, _, unit, most, pair, values) = (
-            self._nw,
-            self.domain,
-            self._adapter,
-            self._selection,
-        )
+        nw, domain, adapter = self._nw, self.domain, self._adapter
+        _, by, _, unit, most, pair, values, *_ = self._selection
         if self._eager:
             memory = MemoryRows(adapter, values[0], by, self._keys, unit, most)
             if pair is not None:
@@ -211,8 +208,11 @@ class Table:
         """Keys as they were given and released values, as a small frame of the caller's own
         library.
         """
-        by, keys = self._selection.by, self._selection.keys
-        columns = dict(zip(by, map(list, zip(*keys, strict=True)), strict=True)) | columns
+        by, keys = self._selection.groups
+        return self.frame(dict(zip(by, map(list, zip(*keys, strict=True)), strict=True)) | columns)
+
+    def frame(self, columns: dict[str, list[Any]]) -> Any:
+        """Public columns as a small frame of the caller's own library."""
         if not self._adapter.mixes_types:
             columns = {name: of_one_type(values) for name, values in columns.items()}
         return self._adapter.answer(columns)
@@ -243,10 +243,15 @@ def _as_frame(nw: Any, data: Any, needed: list[str]) -> Any:
     return frame
 
 
-def of_one_type(values: list[Any]) -> list[Any]:
+def of_one_type(given: list[Any]) -> list[Any]:
     """Values as they are if a typed column can hold them together, else as numbers or text that
-    it can hold.
+    it can hold; what is missing stays missing.
     """
+    found = iter(_of_one_type([value for value in given if value is not None]))
+    return [None if value is None else next(found) for value in given]
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
     kinds = set(map(type, values))
     zones = {value.tzinfo is None for value in values if isinstance(value, dt.datetime)}
     large = kinds == {int} and not all(value in _INT64 for value in values)

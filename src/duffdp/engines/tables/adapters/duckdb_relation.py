@@ -118,8 +118,10 @@ def _replaced(native: Any, name: str, expression: str) -> Any:
     return native.project(f'* REPLACE ({expression} AS "{name}")')
 
 
-def _text(value: Any) -> str:
+def _text(value: Any) -> str | None:
     """A public value as a text that DuckDB casts back to it."""
+    if value is None:
+        return None
     if isinstance(value, float):
         return repr(value)
     if isinstance(value, dt.datetime):
@@ -129,6 +131,7 @@ def _text(value: Any) -> str:
 
 def _type_of(values: list[Any]) -> str:
     """The type of a column of an answer."""
+    values = [value for value in values if value is not None] or [None]
     first = values[0]
     if isinstance(first, Decimal):
         scale = max(0, *(-int(value.as_tuple().exponent) for value in values))

@@ -97,6 +97,7 @@ def _column(name: str) -> Any:
 def _type_of(values: list[Any]) -> Any:
     from pyspark.sql import types as t
 
+    values = [value for value in values if value is not None] or [None]
     first = values[0]
     if isinstance(first, Decimal):
         return t.DecimalType(38, max(0, *(-int(value.as_tuple().exponent) for value in values)))

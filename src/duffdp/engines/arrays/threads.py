@@ -1,0 +1,37 @@
+"""Long arrays in stretches side by side, a thread for each core: numpy works without the
+interpreter's lock.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from itertools import pairwise
+from typing import TypeVar
+
+from duffdp.domain import Array
+
+LONG = 2**20  # records of a stretch that is worth a thread
+MOST = 8
+
+T = TypeVar("T")
+
+
+def in_stretches(work: Callable[[Array], T], array: Array) -> list[T]:
+    """What `work` finds in each stretch of an array; the stretches together are the array."""
+    many = min(len(array) // LONG, cores(), MOST)
+    if many < 2:
+        return [work(array)]
+    from concurrent.futures import ThreadPoolExecutor  # it takes a while to load
+
+    edges = [len(array) * i // many for i in range(many + 1)]
+    stretches = [array[begin:end] for begin, end in pairwise(edges)]
+    with ThreadPoolExecutor(many) as threads:
+        return list(threads.map(work, stretches))
+
+
+def cores() -> int:
+    """How many cores this process may use."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

@@ -1,0 +1,332 @@
+"""A table of releases: a row for each group, all that was released across."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import Any
+
+from duffdp.engines.selection import in_margin
+from duffdp.errors import DuffError
+from duffdp.facts import as_json
+from duffdp.parameters import Groups
+from duffdp.pipeline.chart import Points, draw_points, new_axes
+from duffdp.pipeline.columnar import Columnar, Columns, Readable, as_text, with_ends
+from duffdp.pipeline.outcome import Release
+from duffdp.privacy import PrivacyUnit
+
+COUNT, TOO_SMALL = "count", "too_small"
+ALL = "all"  # in the place of a key, where all of its column are taken together
+Row = tuple[Any, ...]
+Level = tuple[Groups, tuple[int, ...]]  # groups, and to which of them each key belongs
+
+
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """One release of a table: its name, the columns that it fills, and the same statistic for each
+    margin; none for what adds up.
+    """
+
+    name: str
+    columns: tuple[str, ...]
+    release: Release
+    margins: tuple[Release, ...] = ()
+
+    @property
+    def has_ends(self) -> bool:
+        """Whether its columns are a value and the ends of an interval."""
+        return self.release.facts.interval is not None
+
+    def rows(self, levels: Sequence[Level]) -> list[Row]:
+        """Its numbers for the groups of all levels; numbers that add up do, ends of intervals do
+        not.
+        """
+        rows = list(self.release.cells)
+        if self.margins:
+            return rows + [row for release in self.margins for row in release.cells]
+        for _, places in levels[1:]:
+            parts: dict[int, list[Row]] = {}
+            for place, row in zip(places, self.release.cells, strict=True):
+                parts.setdefault(place, []).append(row)
+            for place in sorted(parts):
+                sums = tuple(map(sum, zip(*parts[place], strict=True)))
+                rows.append((sums[0], None, None) if self.has_ends else sums)
+        return rows
+
+    def too_few(self, many: int) -> list[bool]:
+        """For the groups of all levels, whether an interval is all that could come out."""
+        known = self.release.too_few()
+        known += [few for release in self.margins for few in release.too_few()]
+        return known + [False] * (many - len(known))
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Table(Columnar):
+    """Several statistics of the same groups, released together for one epsilon.
+
+    Attributes
+    ----------
+    releases
+        Every `Release` by its name, those of margins too.
+    by, keys
+        The columns that form groups, and the groups, in the order of the rows; margins follow.
+    smallest
+        A group with a smaller noisy count is `too_small`.
+    epsilon, unit, secure
+        What all releases cost together, whom they protect, and whether they came from the operating
+        system's randomness.
+
+    Privacy
+    -------
+    All numbers together are epsilon-differentially private for neighbours that differ by one
+    `unit`. Sums over groups, `too_small` and every format are made of released numbers and public
+    facts: they cost nothing.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), proposition 2.1:
+    post-processing.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> given = {"epsilon": 2, "bounds": {"age": (0, 120)}, "by": "sex", "keys": ["Female", "Male"]}
+    >>> table = duffdp.table("demo/adult.parquet", {"age": "median"}, **given)
+    >>> list(table.to_pandas().columns)[:5]
+    ['sex', 'count', 'count_low', 'count_high', 'age_median']
+    """
+
+    measures: tuple[Measure, ...]
+    groups: Groups
+    margins: tuple[tuple[str, ...], ...]
+    smallest: int
+    frame: Any
+
+    @property
+    def releases(self) -> dict[str, Release]:
+        """Every release by its name; those of margins say which."""
+        found = {}
+        for measure in self.measures:
+            found[measure.name] = measure.release
+            for margin, release in zip(self.margins, measure.margins, strict=False):
+                found[margin_name(measure.name, margin)] = release
+        return found
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        return self.groups.by
+
+    @property
+    def keys(self) -> tuple[tuple[Any, ...], ...]:
+        return self.groups.keys
+
+    @property
+    def epsilon(self) -> float:
+        return float(sum((r.loss.epsilon for r in self.releases.values()), Fraction(0)))
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        return max((m.release.unit for m in self.measures), key=lambda unit: unit.contributions)
+
+    @property
+    def secure(self) -> bool:
+        return all(release.secure for release in self.releases.values())
+
+    @property
+    def confidence(self) -> float | None:
+        """How often an interval holds the exact answer for the records, each by itself."""
+        return self.measures[0].release.confidence
+
+    @property
+    def without_interval(self) -> tuple[str, ...]:
+        """The releases for which no interval is promised."""
+        return tuple(measure.name for measure in self.measures if not measure.has_ends)
+
+    def too_small(self) -> list[bool]:
+        """For each row, whether its noisy count is below `smallest` or one of its intervals is all
+        that could come out. Made of released numbers: it may err as they do.
+        """
+        counts = [row[0] for row in self.measures[0].rows(self._levels())]
+        told = [measure.too_few(len(counts)) for measure in self.measures]
+        return [
+            count < self.smallest or any(few)
+            for count, few in zip(counts, zip(*told, strict=True), strict=True)
+        ]
+
+    def wide(self) -> dict[str, list[Any]]:
+        """Key columns (missing in a margin that takes all of them together), released numbers
+        and `too_small`; a row for each group.
+        """
+        levels = self._levels()
+        keys = list(zip(*self._keys(), strict=True)) if self.by else []
+        columns = dict(zip(self.by, map(list, keys), strict=True))
+        for measure in self.measures:
+            numbers = zip(*measure.rows(levels), strict=True)
+            columns |= dict(zip(measure.columns, map(list, numbers), strict=True))
+        return columns | {TOO_SMALL: self.too_small()}
+
+    def tidy(self) -> Columns:
+        """A row for each number: keys, `column`, `statistic`, `value`, `low`, `high`, `too_small`;
+        with the same `to_pandas()` and so on.
+        """
+        names = [*self.by, "column", "statistic", "value", "low", "high", TOO_SMALL]
+        levels, rows = self._levels(), []
+        for measure in self.measures:
+            release = measure.release
+            labels = release.labels()[: 1 if measure.has_ends else None]
+            for key, row, few in zip(
+                self._keys(), measure.rows(levels), self.too_small(), strict=True
+            ):
+                ends = row[1:] if measure.has_ends else (None, None)
+                for label, value in zip(labels, row, strict=False):
+                    rows.append((*key, release.column, label, value, *ends, few))
+        columns = map(list, zip(*rows, strict=True))
+        return Columns(dict(zip(_different(names), columns, strict=True)), self._caption())
+
+    def readable(self) -> Readable:
+        """The same as `wide` for people: an interval stands beside its number."""
+        levels, small = self._levels(), self.too_small()
+        keys = [[ALL if part is None else as_text(part) for part in key] for key in self._keys()]
+        header, columns = list(self.by), []
+        for measure in self.measures:
+            rows = measure.rows(levels)
+            if measure.has_ends:
+                few = measure.too_few(len(rows))
+                cells = [[with_ends(r[0], r[1:], f)] for r, f in zip(rows, few, strict=True)]
+            else:
+                cells = [list(map(as_text, row)) for row in rows]
+            header += measure.columns[: len(cells[0])]
+            columns.append(cells)
+        texts = [
+            [*key, *(text for part in parts for text in part), as_text(small_group)]
+            for key, small_group, *parts in zip(keys, small, *columns, strict=True)
+        ]
+        return Readable([*header, TOO_SMALL], texts, self._caption(), small, len(self.by))
+
+    def to_frame(self) -> Any:
+        """The table in the library that the data came from; after `from_dict` a list of rows."""
+        return self.frame
+
+    def plot(self, *names: str, axes: Sequence[Any] | None = None) -> list[Any]:
+        """Points with intervals by group, one pair of axes for each column (all of them if none is
+        named); returns the axes of matplotlib. Groups that are too small are pale.
+        """
+        columns, labels = self.wide(), [_label(key) for key in self._keys()]
+        ends = {
+            m.columns[0]: list(zip(*(columns[name] for name in m.columns[1:]), strict=True))
+            for m in self.measures
+            if m.has_ends
+        }
+        known = [n for m in self.measures for n in m.columns[: 1 if m.has_ends else None]]
+        for name in names:
+            if name not in known:
+                raise DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(known)}.")
+        chosen = names or tuple(known)
+        places = new_axes(len(chosen), len(labels)) if axes is None else list(axes)
+        without: list[Row] = [()] * len(labels)
+        return [
+            draw_points(
+                Points(name, labels, columns[name], ends.get(name, without), columns[TOO_SMALL]), ax
+            )
+            for name, ax in zip(chosen, places, strict=True)
+        ]
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it as types that JSON has."""
+        return {
+            "by": list(self.by),
+            "margins": list(map(list, self.margins)),
+            "smallest": self.smallest,
+            "epsilon": self.epsilon,
+            "measures": [
+                {
+                    "name": measure.name,
+                    "columns": list(measure.columns),
+                    "release": measure.release.to_dict(),
+                    "margins": [release.to_dict() for release in measure.margins],
+                }
+                for measure in self.measures
+            ],
+        }
+
+    @classmethod
+    def from_dict(cls, given: dict[str, Any]) -> Table:
+        """The table behind `to_dict()`."""
+        try:
+            measures = tuple(
+                Measure(
+                    one["name"],
+                    tuple(one["columns"]),
+                    Release.from_dict(one["release"]),
+                    tuple(map(Release.from_dict, one["margins"])),
+                )
+                for one in given["measures"]
+            )
+            margins = tuple(map(tuple, given["margins"]))
+            first = measures[0].release
+            table = cls(measures, Groups(first.by, first.keys), margins, given["smallest"], None)
+        except (KeyError, TypeError, IndexError, AttributeError) as error:
+            raise DuffError(
+                f"this is not what to_dict() of a table gives ({type(error).__name__}). Pass the "
+                "whole dictionary."
+            ) from None
+        columns = table.wide()
+        rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
+        return cls(measures, table.groups, margins, table.smallest, rows)
+
+    def to_json(self) -> str:
+        """All of it as JSON text."""
+        return json.dumps(self.to_dict())
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Table) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __len__(self) -> int:
+        return len(self._keys())
+
+    def __repr__(self) -> str:
+        names = ", ".join(measure.name for measure in self.measures)
+        return f"<Table {names}: {self._caption()}>"
+
+    def _caption(self) -> str:
+        groups = f"{len(self.keys)} groups by {', '.join(self.by)}, " if self.by else ""
+        ends = "" if self.confidence is None else f", intervals {100 * self.confidence:.6g} % each"
+        seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
+        return f"{groups}epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
+
+    def _levels(self) -> list[Level]:
+        """The groups of the table, and those of its margins."""
+        return [in_margin(self.groups, left) for left in (self.by, *self.margins)]
+
+    def _keys(self) -> list[Row]:
+        """The keys of all rows; None for what a margin takes together."""
+        rows: list[Row] = []
+        for (by, keys), _ in self._levels():
+            for key in keys or ((),):
+                known = dict(zip(by, key, strict=True))
+                rows.append(tuple(known.get(name) for name in self.by))
+        return rows
+
+
+def margin_name(name: str, margin: tuple[str, ...]) -> str:
+    """What the release of a margin is called."""
+    return f"{name} by {', '.join(margin)}" if margin else f"{name} in all"
+
+
+def _label(key: Row) -> str:
+    return ", ".join(ALL if part is None else str(as_json(part)) for part in key)
+
+
+def _different(names: list[str]) -> list[str]:
+    """Names of which none stands twice: a key may be called as a column of ours is."""
+    found: list[str] = []
+    for name in names:
+        while name in found:
+            name += "_value"
+        found.append(name)
+    return found
