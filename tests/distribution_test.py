@@ -321,7 +321,7 @@ def test_kinds_of_values(data, bounds):
     assert 0 <= found.cdf(bounds[0]) <= found.cdf(bounds[1]) == 1
     assert duffdp.Release.from_dict(json.loads(release.to_json())) == release
     assert abs(sum(found.histogram(bounds).values()) - found.count) < 1e-6
-    assert "<table>" in found._repr_html_()
+    assert "<table" in found._repr_html_()
 
 
 def test_a_release_with_groups_comes_back_whole():

@@ -86,5 +86,6 @@ DISTRIBUTION = Entry(
     title=lambda _: "Distribution",
     read={"confidence": _read_confidence},
     optional=frozenset({"confidence"}),
+    shape="distribution",
     choices=("best",),
 )

@@ -97,7 +97,8 @@ class Entry:
     summary
         What its command says about itself; empty for a statistic without a command of its own.
     shape
-        Whether a release without groups is one value, a list of them or a dictionary.
+        Whether a release without groups is one value, a list of them, a dictionary or a
+        distribution.
     outputs
         The public set: a grid, a grid or categories, the counts that a graph can have, one that
         the statistic makes of its own parameters, or that or categories.
@@ -153,7 +154,7 @@ class Entry:
     title: Callable[[Parameters], str]
     summary: str = ""
     read: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
-    shape: Literal["value", "list", "dictionary"] = "value"
+    shape: Literal["value", "list", "dictionary", "distribution"] = "value"
     outputs: Literal["grid", "grid or categories", "counts", "own", "own or categories"] = "grid"
     own_domain: Callable[[Parameters], PublicSet | None] | None = None
     check_domain: Callable[[Parameters, PublicSet], None] | None = None
