@@ -191,6 +191,7 @@ def test_cells_lie_side_by_side_whatever_the_noise(size, seed):
         assert list(starts) == sorted(set(starts))
         assert starts[-1] < size
         assert len(starts) <= most
+        assert most == 64 or {1, size - 1} <= set(starts)  # bounds are cells of their own
 
 
 def test_cells_narrow_where_records_are():
@@ -211,7 +212,8 @@ def test_the_more_records_the_more_cells():
     found = [
         len(list(cells_of([n // 64] * 576, Fraction(1), 2**40))[-1]) for n in (0, 6400, 6400000)
     ]
-    assert found == [32, 185, MOST]
+    assert found[:2] == [32, 185]
+    assert MOST - 10 < found[2] <= MOST  # a cell with one candidate is not divided
 
 
 @pytest.mark.parametrize("seed", range(10))

@@ -129,10 +129,13 @@ def cells_of(
 def _divided(
     starts: Sequence[int], size: int, weights: Sequence[int], cells: int
 ) -> tuple[int, ...]:
-    """Cells of about the same weight, as if it were spread evenly within each of the old ones."""
+    """Cells of about the same weight, as if it were spread evenly within each of the old ones;
+    beside them one for each bound, where the records outside of the bounds count.
+    """
     before = [0, *accumulate(weights)]
     widths = [b - a for a, b in pairwise((*starts, size))]
-    found = {0}
+    found = {0, 1, size - 1}
+    cells -= 2
     for cell in range(1, cells):
         place = cell * before[-1]  # in parts of a weight, as many as there are cells
         i = bisect_right(before, place // cells) - 1
