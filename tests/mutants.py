@@ -55,6 +55,7 @@ NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
 DIGITS, STEPS = "tests/digits_test.py", "tests/default_step_test.py"
 
+DISTRIBUTIONS, BANDS = "tests/distribution_test.py", "tests/distribution_band_test.py"
 CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
 
 SPREAD = "tests/spread_test.py"
@@ -1226,6 +1227,62 @@ MUTANTS = (
         "sheet.write_string(row, at, visible(str(as_json(value))))",
         "sheet.write(row, at, visible(str(as_json(value))))",
         ("tests/table_names_test.py::test_excel",),
+    ),
+    Mutant(
+        "distribution: the last stage gets more than is left",
+        "statistics/narrowing.py",
+        "LAST_SHARE = 1 - sum(",
+        "LAST_SHARE = Fraction(9, 8) - sum(",
+        (SHARES,),
+    ),
+    Mutant(
+        "distribution: a record counts in two cells",
+        "engines/arrays/column.py",
+        "counts += np.bincount(cell, minlength=len(starts))",
+        "counts += 2 * np.bincount(cell, minlength=len(starts))",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "distribution: cells begin after their first candidate",
+        "engines/arrays/column.py",
+        'cell = np.searchsorted(first, self.grid.snap(part), side="right")',
+        'cell = np.searchsorted(first, self.grid.snap(part), side="left")',
+        (DISTRIBUTIONS,),
+    ),
+    Mutant(
+        "distribution: the band takes the noise for smaller than it is",
+        "statistics/distribution_entry.py",
+        "epsilon * LAST_SHARE, *known",
+        "epsilon, *known",
+        (DISTRIBUTIONS,),
+    ),
+    Mutant(
+        "distribution: the band forgets the rows of a person",
+        "pipeline/recipe.py",
+        "*known.by_epsilon(checked, choice, each, contributions",
+        "*known.by_epsilon(checked, choice, total, contributions",
+        (DISTRIBUTIONS,),
+    ),
+    Mutant(
+        "distribution: the end of a walk is not looked at",
+        "sampling/noise_walk.py",
+        "walk[:, -1:].copy()",
+        "walk[:, -1:]",
+        (BANDS,),
+    ),
+    Mutant(
+        "distribution: the band forgets that the total is noisy",
+        "pipeline/band.py",
+        "end = END * stray",
+        "end = 0",
+        (BANDS,),
+    ),
+    Mutant(
+        "distribution: the band forgets sampling",
+        "pipeline/band.py",
+        "low, high = low - apart, high + apart",
+        "low, high = low, high",
+        (BANDS,),
     ),
 )
 

@@ -70,8 +70,9 @@ def seen(name, choice="best", epsilon=1.0, **more):
     return preview(given.pop("data", records_of(name)), epsilon=epsilon, **given)
 
 
-def test_all_but_graphs_can_be_planned():
-    assert {known.name for known in entries() if known.exact is None} == {"triangles", "stars"}
+def test_all_numbers_but_those_of_graphs_can_be_planned():
+    unplanned = {known.name for known in entries() if known.exact is None}
+    assert unplanned == {"triangles", "stars", "distribution"}
     assert set(CASES) == {known.name for known in KNOWN}
 
 

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.facts import MechanismFact, StatisticFact
     from duffdp.ledger import Ledger
+    from duffdp.pipeline.distribution import Distribution
     from duffdp.pipeline.outcome import Release
     from duffdp.pipeline.table import Table
     from duffdp.pipeline.verbs.cells import count, histogram, share, top
+    from duffdp.pipeline.verbs.distribution import distribution
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.own import release
     from duffdp.pipeline.verbs.pairs import slope
@@ -37,6 +39,7 @@ __all__ = [
     "BudgetExceeded",
     "Categories",
     "Digits",
+    "Distribution",
     "DuffError",
     "EpsilonPlan",
     "Grid",
@@ -55,6 +58,7 @@ __all__ = [
     "UnsupportedData",
     "count",
     "describe",
+    "distribution",
     "epsilon_for",
     "histogram",
     "iqr",
@@ -92,6 +96,7 @@ _HOME = {
     "pipeline.outcome": ("Release",),
     "pipeline.table": ("Table",),
     "pipeline.verbs.cells": ("count", "histogram", "share", "top"),
+    "pipeline.verbs.distribution": ("distribution",),
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
     "pipeline.verbs.pairs": ("slope",),
@@ -103,6 +108,7 @@ _HOME = {
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "planning.plans": ("Plan", "TablePlan"),
     "privacy": ("Loss", "PrivacyUnit"),
+    "pipeline.distribution": ("Distribution",),
     "statistics.ladder": ("ladder", "reach"),
     "steps": ("StepFunction",),
 }

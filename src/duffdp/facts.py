@@ -256,6 +256,8 @@ def as_json(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, dt.timedelta):
         return value.total_seconds()
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
     for kind in (bool, int, float):  # numpy's doubles and enumerations are numbers too
         if isinstance(value, kind):
             return kind(value)

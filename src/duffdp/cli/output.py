@@ -118,6 +118,12 @@ def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> Non
 def _rows(release: Release, form: Format) -> Rows:
     """A row for every value, with the ends of its interval in columns, or beside it in a table."""
     listed = release.rows()
+    if release.columns[0].kind == "distribution":
+        quantiles = [quantile for (whole,) in release.cells for quantile in whole.quantiles()]
+        return [
+            keys | {"statistic": part, "value": value, "low": quantile.low, "high": quantile.high}
+            for (keys, part, value), quantile in zip(listed, quantiles, strict=True)
+        ]
     if release.confidence is None:
         return [keys | {"statistic": part, "value": value} for keys, part, value in listed]
     rows = []
@@ -146,6 +152,12 @@ def _caption(name: str, release: Release) -> str:
 
 def _covered(release: Release) -> str:
     """What an interval holds, if there is one."""
+    if release.columns[0].kind == "distribution":
+        return (
+            f"; low and high: with {100 * release.cells[0][0].confidence:.6g} % probability they "
+            "hold all exact quantiles of the records at once"
+            f"{', in each group' if release.grouped else ''}"
+        )
     if release.confidence is None:
         return ""
     whose = {"data": "the records", "population": "the population they were drawn from"}

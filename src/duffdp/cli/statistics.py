@@ -63,6 +63,10 @@ PARAMETERS: dict[str, Any] = {
         bool | None,
         typer.Option("--adds-up", help="Make counts of 0 and more that add up to the noisy sum."),
     ],
+    "confidence": Annotated[
+        float | None,
+        typer.Option("--confidence", help="How often the band holds, at least; 0.95 as usual."),
+    ],
     "x": Annotated[str, typer.Option("--x", metavar="COLUMN", help="The column of x.")],
     "y": Annotated[str, typer.Option("--y", metavar="COLUMN", help="The column of y.")],
     "nodes": Annotated[

@@ -8,6 +8,7 @@ from typing import Any
 
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Result
+from duffdp.pipeline.distribution import Distribution
 from duffdp.pipeline.recipe import Recipe
 from duffdp.statistics.entry import Column, Finish
 
@@ -30,9 +31,14 @@ def answer(
     else:
         made = [finish.values(domain, numbers) for numbers in result.numbers]
         values = list(map(list, zip(*made, strict=True)))
+    whole = columns[0].kind == "distribution"
+    if whole:
+        values = [[Distribution(domain, *cells) for cells in values[0]]]
     cells = tuple(zip(*values, strict=True))
     value: Any
-    if facts.by:
+    if facts.by and whole:
+        value = by_key(facts, values[0])
+    elif facts.by:
         value = data.answers(dict(zip(names, values, strict=True)))
     elif recipe.entry.shape == "dictionary":
         value = dict(zip((column.name for column in columns), cells[0], strict=True))
@@ -53,6 +59,12 @@ def beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
         names.append(name)
         taken.add(name.casefold())
     return names
+
+
+def by_key(facts: Facts, values: list[Any]) -> dict[Any, Any]:
+    """What no frame can hold, by the key of its group; a tuple for several columns."""
+    keys = (key[0] if len(facts.by) == 1 else key for key in facts.keys)
+    return dict(zip(keys, values, strict=True))
 
 
 def reader(column: Column, domain: Any) -> Callable[[int], Any]:

@@ -11,7 +11,6 @@ from duffdp.domain import Categories, Digits, Grid, Ordered, Presence, PublicSet
 from duffdp.domain.default_step import StepRule, default_grid
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError, DuffError
-from duffdp.mechanisms.registry import COARSE
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
 from duffdp.statistics.entry import Column, Entry, Finish
 
@@ -200,7 +199,7 @@ def as_categories(given: Any) -> Categories:
 
 def settled(made: Recipe, domain: PublicSet) -> Recipe:
     """The recipe for this domain: by how many candidates it has, which is public."""
-    return made if made.coarse is None or domain.size > COARSE else made.coarse
+    return made if made.coarse is None or domain.size > made.coarse_size else made.coarse
 
 
 def even(entry: Entry, domain: Ordered) -> Ordered:

@@ -14,7 +14,7 @@ from typing import Any
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
-from duffdp.mechanisms.registry import LEAST_EPSILON, mechanism
+from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON, mechanism
 from duffdp.parameters import (
     Choice,
     Interval,
@@ -47,6 +47,7 @@ class Recipe:
     interval: Interval | None
     step_rule: StepRule  # if the caller gives no step
     coarse: Recipe | None = None  # the same for a domain with few candidates, if that differs
+    coarse_size: int = COARSE  # so many are few
 
 
 def make_recipe(
@@ -85,17 +86,32 @@ def make_recipe(
         unit = PrivacyUnit("edge")
     elif person is not None:
         unit = PrivacyUnit("person", person, contributions)
+    if wanted is None and known.by_epsilon is not None:
+        each = total / contributions
+        many, few = (
+            _with_parts(
+                known,
+                *known.by_epsilon(checked, choice, each, contributions, candidates_are_few),
+                choice,
+                total,
+                unit,
+                checked,
+                None,
+            )
+            for candidates_are_few in (False, True)
+        )
+        return replace(many, coarse=few, coarse_size=known.few)
     if wanted is None:
         parts = known.parts(checked, choice)
         finish = known.finish(checked, choice)
     else:
         parts, finish = _with_interval(known, checked, choice, wanted, total, contributions)
     parts = tuple(_at(part, total * part.share / contributions) for part in parts)
-    made = _with_parts(known, parts, choice, total, unit, checked, finish, wanted)
+    made = _with_parts(known, parts, finish, choice, total, unit, checked, wanted)
     coarse = tuple(_on_coarse_domain(part, total * part.share / contributions) for part in parts)
     if coarse == parts:
         return made
-    few = _with_parts(known, coarse, choice, total, unit, checked, finish, wanted)
+    few = _with_parts(known, coarse, finish, choice, total, unit, checked, wanted)
     return replace(made, coarse=few)
 
 
@@ -115,11 +131,11 @@ def _on_coarse_domain(part: Part, epsilon: Fraction) -> Part:
 def _with_parts(
     known: Entry,
     parts: tuple[Part, ...],
+    finish: Finish | None,
     choice: Choice,
     total: Fraction,
     unit: PrivacyUnit,
     checked: dict[str, Any],
-    finish: Finish | None,
     wanted: Interval | None,
 ) -> Recipe:
     contributions = unit.contributions

@@ -200,10 +200,11 @@ def plannable(statistic: Any) -> Entry:
     known = entry(statistic)
     if known.exact is None:
         names = ", ".join(other.name for other in entries() if other.exact is not None)
+        graph = "depends on a whole graph, for which no number of records and no shape stands"
+        what = graph if known.of_graphs else "is not that of a number"
         raise DuffError(
-            f"the error of {known.name} depends on a whole graph, for which no number of records "
-            "and no shape stands. Make releases of a public or synthetic graph with rng=1 instead; "
-            f"what can be planned is {names}."
+            f"the error of {known.name} {what}. Make releases of public or synthetic data with "
+            f"rng=1 instead; what can be planned is {names}."
         )
     return known
 

@@ -14,6 +14,7 @@ from duffdp.printable import as_markdown, visible
 from duffdp.report import words
 from duffdp.report.bars import bars
 from duffdp.report.plot import plot
+from duffdp.report.steps import pictures
 from duffdp.report.values import Values, values
 
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
@@ -171,6 +172,9 @@ def _picture(release: Release, found: Values) -> str:
     domain = release.domain
     if release.unit.kind == "edge":
         return ""  # the most triangles that a graph could have say nothing about how many it has
+    if release.columns[0].kind == "distribution":
+        keys = [", ".join(map(str, key)) for key in release.keys] or [""]
+        return pictures(list(zip(keys, (row[0] for row in release.cells), strict=True)))
     if all(column.kind == "count" for column in release.columns):
         return bars(found)
     if isinstance(domain, Membership):

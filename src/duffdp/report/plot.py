@@ -104,14 +104,19 @@ def _scale(grid: Ordered, places: list[int]) -> tuple[list[tuple[float, str]], l
     if 0 < most - least < high / 4:
         pad = (most - least) / 2
         low, high = max(low, least - pad), min(high, most + pad)
-    span, shares = high - low, [(place - low) / (high - low) for place in places]
+    return ticks_between(grid, low, high), [(place - low) / (high - low) for place in places]
+
+
+def ticks_between(grid: Ordered, low: float, high: float) -> list[tuple[float, str]]:
+    """Marks on an axis from one place between candidates to another, as shares of it."""
+    span = high - low
     if grid.timed or isinstance(grid, Digits):
         marks = [round(low + span * i / 3) for i in range(4)]
-        return [((mark - low) / span, written(grid.value(mark), grid)) for mark in marks], shares
+        return [((mark - low) / span, written(grid.value(mark), grid)) for mark in marks]
     first, width = float(grid.lower) + low * grid.spacing, span * grid.spacing
     step = nice(width / 6)
     whole = range(math.ceil(first / step - 1e-9), math.floor((first + width) / step + 1e-9) + 1)
-    return [((i * step - first) / width, f"{i * step:,.15g}") for i in whole], shares
+    return [((i * step - first) / width, f"{i * step:,.15g}") for i in whole]
 
 
 def nice(rough: float) -> float:

@@ -6,6 +6,7 @@ import datetime as dt
 from typing import Any, NamedTuple
 
 from duffdp.domain import Categories, Membership, Ordered
+from duffdp.parameters import share_text
 from duffdp.pipeline.outcome import Release
 from duffdp.report.words import lasting, with_interval, written
 from duffdp.statistics.registry import entry
@@ -44,6 +45,8 @@ def _number(value: Any) -> str:
 
 def values(release: Release) -> Values:
     """Rows in the order of the release; one without keys if there are no groups."""
+    if release.columns[0].kind == "distribution":
+        return _of_distributions(release)
     if release.facts.interval is not None:
         return _with_intervals(release)
     domain = release.domain
@@ -72,6 +75,18 @@ def values(release: Release) -> Values:
         [value for _, value, _ in rows],
         [None] * len(rows),
     )
+
+
+def _of_distributions(release: Release) -> Values:
+    """A row for each of a few quantiles, with what the band says about it."""
+    keys, texts, numbers = [], [], []
+    for key, (whole,) in zip(release.keys or [()], release.cells, strict=True):
+        for q, *ends in whole.quantiles():
+            keys.append([*map(str, key), share_text(q)])
+            texts.append(with_interval([written(end, release.domain) for end in ends], False))
+            numbers.append(ends[0])
+    named = [*release.by, "quantile", "value"]
+    return Values(named, keys, texts, [-1] * len(keys), numbers, [None] * len(keys))
 
 
 def _with_intervals(release: Release) -> Values:

@@ -238,6 +238,8 @@ def mechanism(release: Release) -> str:
 
 def _part(part: MechanismPart) -> str:
     said = _MECHANISMS.get(part.name, part.name)
+    if part.utility == "narrowing":
+        return f"{said} in {part.draws} stages, which tell where to look closer"
     if part.draws > 1:
         said = f"{part.draws} draws of {said}, each with the same share of epsilon"
     if part.utility is None:
@@ -308,6 +310,13 @@ def accuracy(release: Release) -> str:
 
 def _from_what_is_public(release: Release) -> str:
     """The error in the terms of the paper; of counts and sums, what noise adds to them."""
+    if release.columns[0].kind == "distribution":
+        return (
+            f"With at least {100 * release.cells[0][0].confidence:.6g} % probability the exact "
+            "share of records up to every value lies in the band, and every exact quantile "
+            "between the ends beside it, all at once"
+            f"{', in each group by itself' if release.grouped else ''}. This holds for any data."
+        )
     if release.mechanism.parts[-1].name == Staircase.name:
         return _noise(release)
     if (bound := count_bound(release.facts, 0.95)) is not None:

@@ -16,9 +16,9 @@ if TYPE_CHECKING:
 
 Parameters = Mapping[str, Any]
 Exact = Callable[[Parameters, Any, Any], Sequence[Any]]
-# What a released number is: a candidate of the domain, a count of records, a time that something
-# lasts, or another number.
-NumberKind = Literal["candidate", "count", "duration", "number"]
+# What is released: a candidate of the domain, a count of records, a time that something lasts,
+# another number, or a whole distribution.
+NumberKind = Literal["candidate", "count", "duration", "number", "distribution"]
 NOT_DRAWN = -1  # in the place of a number that a group was not asked for
 
 
@@ -99,7 +99,8 @@ class Entry:
     summary
         What its command says about itself; empty for a statistic without a command of its own.
     shape
-        Whether a release without groups is one value, a list of them or a dictionary.
+        Whether a release without groups is one value, a list of them, a dictionary or a
+        distribution.
     outputs
         The public set: a grid, a grid or categories, the counts that a graph can have, one that
         the statistic makes of its own parameters, or that or categories.
@@ -130,6 +131,10 @@ class Entry:
         What is drawn for a value with an interval and what becomes of it, for checked parameters, a
         choice of mechanism, the interval and the epsilon that a row may cost; None if there is no
         such draw.
+    by_epsilon
+        What is done in the place of `parts` and `finish` where both depend on what a row may cost:
+        for checked parameters, a choice of mechanism, the epsilon of a row, the rows of a person
+        and whether there are few candidates, `few` at most.
     rises_with_noise
         Whether its value rises with one number that gets noise, so that an interval for the data
         follows from the noise.
@@ -157,7 +162,7 @@ class Entry:
     title: Callable[[Parameters], str]
     summary: str = ""
     read: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
-    shape: Literal["value", "list", "dictionary"] = "value"
+    shape: Literal["value", "list", "dictionary", "distribution"] = "value"
     outputs: Literal["grid", "grid or categories", "counts", "own", "own or categories"] = "grid"
     own_domain: Callable[[Parameters], PublicSet | None] | None = None
     step_rule: Callable[[Choice], StepRule] = lambda _: "sum"
@@ -170,6 +175,10 @@ class Entry:
     interval: (
         Callable[[Parameters, Choice, Interval, Fraction], tuple[tuple[Part, ...], Finish]] | None
     ) = None
+    by_epsilon: (
+        Callable[[Parameters, Choice, Fraction, int, bool], tuple[tuple[Part, ...], Finish]] | None
+    ) = None
+    few: int = 0
     rises_with_noise: bool = False
     several: tuple[str, str] | None = None
     lines: str = "quantile"

@@ -15,6 +15,7 @@ from duffdp.parameters import (
     read_y,
 )
 from duffdp.statistics.cell_entries import ENTRIES as CELLS
+from duffdp.statistics.distribution_entry import DISTRIBUTION
 from duffdp.statistics.entry import Entry, Finish, Parameters, Part, exactly
 from duffdp.statistics.graph_entries import ENTRIES as GRAPHS
 from duffdp.statistics.quantile_entries import ENTRIES as QUANTILES
@@ -219,6 +220,7 @@ ENTRIES = (
         exact=exactly("mode"),
     ),
     SUMMARY_ENTRY,
+    DISTRIBUTION,
     *CELLS,
     Entry(
         name="slope",

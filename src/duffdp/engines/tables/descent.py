@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -18,6 +18,8 @@ from duffdp.domain import Ints, Ordered
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Levels, LevelSums, Question, Ranks
+from duffdp.engines.tables.answers import added_up, whole
+from duffdp.engines.tables.cell_counts import by_cell, celled
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.level_sums import level_sums, shared, sums_of
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
@@ -39,6 +41,7 @@ class Descent:
     lazy: LazyRows
     _answers: dict[Question, list[tuple[list[Ranks], int]]] = field(default_factory=dict)
     _tallies: list[tuple[Ints, Ints]] | None = None
+    _cells: dict[tuple[int, ...], Ints] = field(default_factory=dict)
     _expected: dict[int, Levels] = field(default_factory=dict)
     _sums: dict[tuple[int, Levels], LevelSums] = field(default_factory=dict)
 
@@ -67,6 +70,19 @@ class Descent:
         for group in groups:
             self.expect(group, every)
         return [self.level_sums(group, every).levels for group in groups]
+
+    def within(self, group: int, starts: tuple[int, ...], of_all_groups: bool) -> list[int]:
+        """How many records of a group lie from each candidate to the next one of the list."""
+        lazy, number = self.lazy, self.lazy.nw.len().alias(COUNT)
+        if (together := of_all_groups and lazy.groups > 1) and starts in self._cells:
+            return list(self._cells[starts][group].tolist())
+        rows = celled(lazy, lazy.counted if together else self._of_group(group), starts)
+        if together:
+            got = self._by_group(rows, [INDEX], [number])
+            self._cells[starts] = by_cell(got, lazy.groups, len(starts))
+            return list(self._cells[starts][group].tolist())
+        got = self._fetch(rows.group_by(INDEX).agg(number))
+        return list(by_cell(got, 1, len(starts))[0].tolist())
 
     def expect(self, group: int, levels: Levels) -> None:
         """Levels that a group will ask for."""
@@ -204,7 +220,7 @@ class Descent:
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
-        return _added_up(group[order], part_of[order], index[order], count[order])
+        return added_up(group[order], part_of[order], index[order], count[order])
 
     def _bucketed(self, rows: Any, shift: int) -> Any:
         """INDEX rounded down to multiples of 2**shift, in some rows or (None) in all."""
@@ -324,6 +340,9 @@ class LazyColumn:
     def rank_of(self, index: int) -> tuple[int, int]:
         return self.descent.rank_of(self.group, index)
 
+    def within(self, starts: Sequence[int], of_all_groups: bool) -> list[int]:
+        return self.descent.within(self.group, tuple(starts), of_all_groups)
+
     def tally(self) -> tuple[Ints, Ints]:
         return self.descent.tallies()[self.group]
 
@@ -337,22 +356,3 @@ def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
             f"the query failed in the engine that holds the data ({type(error).__name__}). "
             "Is it readable and its connection open?"
         ) from None
-
-
-def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Counts of the same index in the same group made one: a group may be spelled in several
-    ways.
-    """
-    new = np.ones(len(index), dtype=bool)
-    new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
-    if new.all():
-        return group, part, index, count
-    begin = new.nonzero()[0]
-    return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)
-
-
-def whole(values: Any) -> Ints:
-    """Whole numbers from whatever an engine returns them as."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        return values.astype(np.int64)
-    return np.array([int(value) for value in values], dtype=np.int64)
