@@ -9,7 +9,6 @@ import numpy as np
 
 from duffdp.domain import Ints
 from duffdp.domain.thresholds import Thresholds
-from duffdp.engines.tables.answers import whole
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.names import COUNT, GROUP, INDEX
 
@@ -21,9 +20,9 @@ def celled(lazy: LazyRows, rows: Any, starts: tuple[int, ...]) -> Any:
     return rows.with_columns(cells.of_column(nw, nw.col(INDEX), nw.Int64).alias(INDEX))
 
 
-def by_cell(got: dict[str, Any], groups: int, cells: int) -> Ints:
+def by_cell(got: dict[str, Ints], groups: int, cells: int) -> Ints:
     """The answer as a row for each group; a group may be spelled in several ways."""
     found = np.zeros((groups, cells), dtype=np.int64)
-    cell = whole(got[INDEX]) + (whole(got[GROUP]) * cells if groups > 1 else 0)
-    np.add.at(found.reshape(-1), cell, whole(got[COUNT]))
+    cell = got[INDEX] + (got[GROUP] * cells if groups > 1 else 0)
+    np.add.at(found.reshape(-1), cell, got[COUNT])
     return found

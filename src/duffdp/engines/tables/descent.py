@@ -18,7 +18,6 @@ from duffdp.domain import Ints, Ordered
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Levels, LevelSums, Question, Ranks
-from duffdp.engines.tables.answers import added_up, whole
 from duffdp.engines.tables.cell_counts import by_cell, celled
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.level_sums import level_sums, shared, sums_of
@@ -79,10 +78,10 @@ class Descent:
         rows = celled(lazy, lazy.counted if together else self._of_group(group), starts)
         if together:
             got = self._by_group(rows, [INDEX], [number])
-            self._cells[starts] = by_cell(got, lazy.groups, len(starts))
+            self._cells[starts] = by_cell(_whole(got), lazy.groups, len(starts))
             return list(self._cells[starts][group].tolist())
         got = self._fetch(rows.group_by(INDEX).agg(number))
-        return list(by_cell(got, 1, len(starts))[0].tolist())
+        return list(by_cell(_whole(got), 1, len(starts))[0].tolist())
 
     def expect(self, group: int, levels: Levels) -> None:
         """Levels that a group will ask for."""
@@ -356,3 +355,26 @@ def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
             f"the query failed in the engine that holds the data ({type(error).__name__}). "
             "Is it readable and its connection open?"
         ) from None
+
+
+def added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Counts of the same index in the same group made one: a group may be spelled in several
+    ways.
+    """
+    new = np.ones(len(index), dtype=bool)
+    new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
+    if new.all():
+        return group, part, index, count
+    begin = new.nonzero()[0]
+    return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)
+
+
+def whole(values: Any) -> Ints:
+    """Whole numbers from whatever an engine returns them as."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        return values.astype(np.int64)
+    return np.array([int(value) for value in values], dtype=np.int64)
+
+
+def _whole(got: dict[str, Any]) -> dict[str, Ints]:
+    return {name: whole(values) for name, values in got.items()}
