@@ -31,7 +31,7 @@ from polars.exceptions import PanicException
 import containers
 import duffdp
 import engines
-from duffdp import Ledger
+from duffdp import Digits, Ledger
 from nasty import worth
 from scenarios import CELLS, Maker, Scenario, smaller
 
@@ -157,7 +157,9 @@ def _public(release: Any) -> dict[str, Any]:
     facts["type"] = type(release.value).__name__
     facts["types"] = str(sorted({type(value).__name__ for _, value in released}))
     facts["outside"] = any(not _is_candidate(release.domain, value) for value in candidates)
-    if rows[0][0]:
+    if isinstance(release.value, dict) and rows[0][0]:
+        facts["columns"] = list(map(repr, release.value))
+    elif rows[0][0]:
         facts["columns"] = list(narwhals.from_native(release.value).collect_schema())
     return facts
 
@@ -202,6 +204,8 @@ def _observed_command(scenario: Scenario, data: str, folder: Path) -> dict[str, 
         value = worth(text)
         if name in ("keys", "categories", "values", "bins"):
             value = ",".join(map(str, value))
+        if isinstance(value, Digits):
+            name, value = "digits", value.digits
         pair = name in ("bounds", "between")
         line += [f"--{name}", *(map(str, value) if pair else [str(value)])]
     for share in SHARES.get(scenario.verb, [[]])[0] if several else SHARES.get(scenario.verb, []):
@@ -221,6 +225,8 @@ def _observed_command(scenario: Scenario, data: str, folder: Path) -> dict[str, 
 
 def _shape(told: Any, inside: bool = False) -> Any:
     """What was printed, with the types of values in their place."""
+    if isinstance(told, dict) and inside and "noise_epsilon" in told:
+        return sorted(told)  # how many cells there are is a part of the value
     if isinstance(told, dict):
         return {name: _shape(part, inside or name in UNSEEN) for name, part in told.items()}
     if isinstance(told, list):

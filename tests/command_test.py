@@ -182,7 +182,7 @@ def test_a_column_of_a_text_file_has_no_type_to_be_refused_for(call, tmp_path, c
     file = tmp_path / "x.csv"
     file.write_text("age,sex,age_group\n33,f,40\n34,m,50\n")
     code, _, err = call("median", file, *column, "-e", "1")
-    assert (code, err) == (0, "")
+    assert (code, err.partition(" in steps of ")[0] or "answers are") == (0, "answers are")
 
 
 def test_a_line_that_does_not_fit_tells_nothing(call, tmp_path):

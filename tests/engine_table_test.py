@@ -153,7 +153,7 @@ class OnPaper(descent.Descent):
     """
 
     def __init__(self, domain, records):
-        super().__init__(SimpleNamespace(domain=domain, groups=1))
+        super().__init__(SimpleNamespace(domain=domain, groups=1, engine=NarwhalsQuery))
         self._records, self.seen = records, []
 
     def _count(self, shift, ranges):

@@ -42,6 +42,7 @@ RELEASES = {
     ),
     "fraction": lambda: duffdp.median([1, 2], epsilon=1, bounds=(Fraction(1, 3), 2)),
     "integers": lambda: duffdp.median([1, 2], epsilon=1, bounds=(0, 9), step=1),
+    "digits": lambda: duffdp.median([1, 2], epsilon=1, bounds=duffdp.Digits(3, 0.01, 1e5)),
     "dates": lambda: duffdp.median([DAY], epsilon=1, bounds=(DAY, dt.date(2025, 1, 1))),
     "times by days": lambda: duffdp.median(
         [NOON], epsilon=1, bounds=(NOON, NOON.replace(year=2025)), step=dt.timedelta(days=1)

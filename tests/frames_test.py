@@ -23,7 +23,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import duffdp
-from duffdp import Categories, DuffError, Grid, UnsupportedData
+from duffdp import Categories, Digits, DuffError, Grid, UnsupportedData
 from duffdp.engines.tables import descent
 from duffdp.engines.tables.adapters.postgres_table import PostgresTable
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
@@ -101,6 +101,11 @@ CASES = [
         Grid(dt.datetime(1969, 12, 1, tzinfo=UTC), dt.datetime(1970, 3, 1, tzinfo=UTC)),
     ),
     (Median(), "b", Grid(0, 1, 1)),
+    (Median("signed"), "x", Digits(2)),
+    (Quantile(0.9), "n", Digits(1, 1, 10)),
+    (Mode(), "c", Digits(2)),
+    (Median(), "f", Digits(3)),
+    (Median(), "b", Digits(1)),
     (Mode(), "b", Categories([True, False])),
     (Mode(), "s", Categories(["a", "b", "c", "z"])),
     (Mode(), "i", Categories([3, 4, 99])),

@@ -53,12 +53,15 @@ ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 DOMINATING = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
+DIGITS, STEPS = "tests/digits_test.py", "tests/default_step_test.py"
 
+DISTRIBUTIONS, BANDS = "tests/distribution_test.py", "tests/distribution_band_test.py"
 CLIPPED, STAIRS = "tests/clipped_mean_test.py", "tests/staircase_test.py"
 
 SPREAD = "tests/spread_test.py"
 TABLE_DOOR = "tests/table_door_test.py"
 PATHS = f"{SPREAD}::test_no_path_of_draws_loses_more_than_epsilon"
+ONE_DRAW = f"{SPREAD}::test_one_draw_costs_its_epsilon_and_a_larger_rate_more"
 IQR = f"{SPREAD}::test_iqr_is_what_a_search_reaches"
 VARIANCE = f"{SPREAD}::test_variance_by_its_definition"
 ONE_MORE = f"{SPREAD}::test_one_record_moves_a_distance_by_at_most_one"
@@ -73,6 +76,62 @@ CAPPED = "counts[most:] = ordered[most:] != ordered[:-most]"
 DRAWN = "numbers += mechanism.release(batch, entropy)"
 
 MUTANTS = (
+    Mutant(
+        "the step of a list depends on its records",
+        "pipeline/run.py",
+        'domain_for(records.integer, records.array.dtype.kind == "O")',
+        "domain_for(all(type(r) is int for r in records.array), records.integer)",
+        (f"{STEPS}::test_without_a_type_the_bounds_decide_and_no_record_does",),
+    ),
+    Mutant(
+        "an average of whole numbers is whole",
+        "domain/default_step.py",
+        'if whole and rule != "average" and span >= 1',
+        "if whole and span >= 1",
+        (f"{STEPS}::test_whole_numbers",),
+    ),
+    Mutant(
+        "a record moves an extreme twice",
+        "statistics/quantile.py",
+        "over += m * self._more",
+        "over += m * self._more + upto",
+        ("tests/extreme_test.py::test_one_record_moves_it_by_at_most_one",),
+    ),
+    Mutant(
+        "an extreme is aimed at from epsilon of the whole release",
+        "pipeline/recipe.py",
+        "parts = tuple(_at(part, total * part.share / contributions) for part in parts)",
+        "parts = tuple(_at(part, total) for part in parts)",
+        ("tests/extreme_test.py::test_each_draw_aims_by_its_own_epsilon",),
+    ),
+    Mutant(
+        "extremes are paid twice",
+        "statistics/quantile_entries.py",
+        "replace(part, share=Fraction(1, len(qs)))",
+        "replace(part, share=Fraction(2, len(qs)))",
+        ("tests/extreme_test.py::test_what_is_paid_and_said",),
+    ),
+    Mutant(
+        "digits of a column are rounded down",
+        "domain/digit_steps.py",
+        "/ units + 0.5).floor() + offsets",
+        "/ units).floor() + offsets",
+        (f"{DIGITS}::test_columns_are_snapped_as_arrays_are",),
+    ),
+    Mutant(
+        "digits of an array lose their sign",
+        "domain/digit_steps.py",
+        "np.copysign(magnitude, keys, out=magnitude)",
+        "np.abs(magnitude, out=magnitude)",
+        (f"{DIGITS}::test_a_number_goes_to_the_nearest_candidate",),
+    ),
+    Mutant(
+        "a mean takes digits",
+        "statistics/entry.py",
+        "uneven: bool = False",
+        "uneven: bool = True",
+        (f"{DIGITS}::test_what_needs_lengths_refuses_digits_before_data_are_read",),
+    ),
     Mutant(
         "duff ignores contributions",
         "pipeline/recipe.py",
@@ -96,14 +155,14 @@ MUTANTS = (
     ),
     Mutant(
         "each of several quantiles gets the whole epsilon",
-        "statistics/registry.py",
+        "statistics/quantile_entries.py",
         "share = Fraction(1, len(qs))",
         "share = Fraction(1)",
         (QUANTILES,),
     ),
     Mutant(
         "the quantiles of a summary get the whole epsilon",
-        "statistics/registry.py",
+        "statistics/quantile_entries.py",
         "tuple(SUMMARY), 1 - COUNT_SHARE)",
         "tuple(SUMMARY), Fraction(1))",
         (SHARES,),
@@ -176,14 +235,14 @@ MUTANTS = (
         "statistics/iqr.py",
         "rate = Fraction(1, 2)",
         "rate = Fraction(1)",
-        (ONE_ROW,),
+        (ONE_DRAW,),
     ),
     Mutant(
         "spread: a variance at the full rate",
         "statistics/variance.py",
         "rate = Fraction(1, 2)",
         "rate = Fraction(1)",
-        (ONE_ROW,),
+        (ONE_DRAW,),
     ),
     Mutant(
         "spread: the widest iqr is one rank short",
@@ -204,7 +263,7 @@ MUTANTS = (
         "statistics/variance.py",
         "left * (self.records + k))",
         "left * (self.records - k))",
-        (ONE_MORE,),
+        (ONE_MORE, VARIANCE),
     ),
     Mutant(
         "spread: the highest variance without removals",
@@ -1168,6 +1227,62 @@ MUTANTS = (
         "sheet.write_string(row, at, visible(str(as_json(value))))",
         "sheet.write(row, at, visible(str(as_json(value))))",
         ("tests/table_names_test.py::test_excel",),
+    ),
+    Mutant(
+        "distribution: the last stage gets more than is left",
+        "statistics/narrowing.py",
+        "LAST_SHARE = 1 - sum(",
+        "LAST_SHARE = Fraction(9, 8) - sum(",
+        (SHARES,),
+    ),
+    Mutant(
+        "distribution: a record counts in two cells",
+        "engines/arrays/column.py",
+        "counts += np.bincount(cell, minlength=len(starts))",
+        "counts += 2 * np.bincount(cell, minlength=len(starts))",
+        (ONE_ROW,),
+    ),
+    Mutant(
+        "distribution: cells begin after their first candidate",
+        "engines/arrays/column.py",
+        'cell = np.searchsorted(first, self.grid.snap(part), side="right")',
+        'cell = np.searchsorted(first, self.grid.snap(part), side="left")',
+        (DISTRIBUTIONS,),
+    ),
+    Mutant(
+        "distribution: the band takes the noise for smaller than it is",
+        "statistics/distribution_entry.py",
+        "epsilon * LAST_SHARE, *known",
+        "epsilon, *known",
+        (DISTRIBUTIONS,),
+    ),
+    Mutant(
+        "distribution: the band forgets the rows of a person",
+        "pipeline/recipe.py",
+        "*known.by_epsilon(checked, choice, each, contributions",
+        "*known.by_epsilon(checked, choice, total, contributions",
+        (DISTRIBUTIONS,),
+    ),
+    Mutant(
+        "distribution: the end of a walk is not looked at",
+        "sampling/noise_walk.py",
+        "walk[:, -1:].copy()",
+        "walk[:, -1:]",
+        (BANDS,),
+    ),
+    Mutant(
+        "distribution: the band forgets that the total is noisy",
+        "pipeline/band.py",
+        "end = END * stray",
+        "end = 0",
+        (BANDS,),
+    ),
+    Mutant(
+        "distribution: the band forgets sampling",
+        "pipeline/band.py",
+        "low, high = low - apart, high + apart",
+        "low, high = low, high",
+        (BANDS,),
     ),
 )
 

@@ -17,8 +17,10 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from duffdp import Digits
+
 _NAMES = {"np": np, "pd": pd, "dt": dt, "Decimal": Decimal, "Fraction": Fraction}
-_NAMES |= {"inf": math.inf, "nan": math.nan}
+_NAMES |= {"inf": math.inf, "nan": math.nan, "Digits": Digits}
 
 
 @functools.lru_cache(maxsize=4096)

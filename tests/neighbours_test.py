@@ -178,6 +178,13 @@ MOST_RECORDS = {"slope": 9}  # so many pairs, where 4 records say little
 LEAST_OF_FEW = {"describe": 1 / 8, "slope": 1 / 12}  # of epsilon: what two or three rows show
 FEW_ROWS_EPSILON = {"describe": 30.0, "quantiles": 30.0}
 TABLE_EPSILONS = {"describe": (9.0,), "quantiles": (1.0, 9.0)}
+
+
+def large_epsilon(call):
+    """Four records are more than lie beyond the one that an extreme is aimed at."""
+    return 20.0 if call.parameters.get("q") in (0, 1) else 9.0
+
+
 CONTAINERS = {
     "list": (list, {}),
     "array": (lambda data: np.array(data, dtype=np.float64), {}),
@@ -190,7 +197,7 @@ CONTAINERS = {
 def test_one_row_through_the_verb(call, domain, container):
     make, where = CONTAINERS[container]
     losses = {}
-    for epsilon in TABLE_EPSILONS.get(call.entry.name, (0.3, 9.0)):
+    for epsilon in TABLE_EPSILONS.get(call.entry.name, (0.3, large_epsilon(call))):
 
         def draws_of(data, epsilon=epsilon):
             rows = make([RECORDS[i] for i in data])
@@ -209,7 +216,7 @@ def test_one_row_through_the_verb(call, domain, container):
 def test_what_is_called_bounded_is_bounded(call, domain):
     """The log-ratios of all outputs lie within epsilon of each other: composition then charges a
     quarter. What is not called so needs its whole charge (which so few pairs do not show)."""
-    epsilon = 9.0
+    epsilon = large_epsilon(call)
 
     @cache
     def draws_of(data):
@@ -257,7 +264,7 @@ def frame_of(rows):
 def test_one_row_in_one_of_two_groups_through_the_verb(call, domain):
     """All groups together are one release; a row that counted in two of them, or in none, would
     show."""
-    epsilon = FEW_ROWS_EPSILON.get(call.entry.name, 9.0)
+    epsilon = FEW_ROWS_EPSILON.get(call.entry.name, large_epsilon(call))
     where = {"column": "x", "by": "g", "keys": ["b", "a"], "epsilon": epsilon}
     where |= on_grid(call, domain)
 
@@ -313,7 +320,7 @@ def test_one_person_with_all_their_rows_through_the_verb(call, domain, contribut
     """Remove each person in turn. A random order of all rows is a random order of the others'
     rows, so it is enough that the laws are within epsilon for every order of all rows and the one
     that it leaves for the others."""
-    epsilon = FEW_ROWS_EPSILON.get(call.entry.name, 9.0) * contributions
+    epsilon = FEW_ROWS_EPSILON.get(call.entry.name, large_epsilon(call)) * contributions
     given = {"epsilon": epsilon, "contributions": contributions, **on_grid(call, domain), **by}
     draws_of = cache(lambda rows, order: people_draws(call, rows, order, **given))
     largest = 0.0

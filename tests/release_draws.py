@@ -49,6 +49,7 @@ KNOWN = {
     "piecewise-laplace",
 }
 LARGE = 14  # counts from here on are one output: no data set of a test has as many records
+MOST_LISTED = 16  # numbers of a draw whose laws are listed one by one
 LISTED: dict[Any, Listed] = {}  # laws that take long, by all that they depend on
 BITS = 44  # of a uniform number: probabilities are found to 2**-BITS
 
@@ -166,7 +167,7 @@ def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Retur
         return [released(self, totals, sensitivity, source) for totals in groups]
 
     def released(self, totals, sensitivity, source):
-        if sensitivity > 1:
+        if sensitivity > 1 or len(totals) > MOST_LISTED:
             return several(self, totals, sensitivity, source)
         each = [listed(self, totals, i, sensitivity, source) for i in range(len(totals))]
         (epsilon,) = {epsilon for epsilon, _ in each}
@@ -175,7 +176,7 @@ def _record_counts(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Retur
         return [returned(len(draws) - 1, 0)] + [0] * (len(totals) - 1)
 
     def several(self, totals, sensitivity, source):
-        """Numbers too large to list: each gets noise of its own, and nothing else."""
+        """Numbers too large, or too many, to list: each gets noise of its own, and nothing else."""
         asked: list[Any] = []
 
         def noise(epsilon, size, source):

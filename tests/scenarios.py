@@ -12,10 +12,11 @@ import nasty
 from nasty import Pool
 
 WINDOW = 25_000  # more records than any reader looks at before it decides
+ORDERED = ("median", "quantile", "quantiles", "mode", "describe")  # which take digits
 WITH_INTERVAL = ("median", "quantile", "sum")
 VERBS = ("median", "quantile", "quantiles", "mean", "sum", "trimmed_mean", "mode", "describe")
 CELLS = ("count", "share", "histogram")  # with a public set of their own
-VERBS += ("variance", "std", "iqr")
+VERBS += ("variance", "std", "iqr", "distribution")
 # Bounds for each kind of value, and steps that go with them.
 _FINE, _COARSE = ["None", "1", "0.5", "7"], ["2**30", "2**40"]
 _QUESTIONS = {
@@ -140,9 +141,12 @@ class Maker:
             options["bounds"] = bounds
             if (step := choice(steps)) != "None":
                 options["step"] = step
+            if kind.endswith("numbers") and verb in ORDERED and self._chance(0.2):
+                options.pop("step", None)
+                options["bounds"] = choice(["Digits(2)", "Digits(1)"])
         if named and self._chance(0.4):
             options |= {"by": "'g'", "keys": keys}
-        if kind == "numbers" and "bounds" in options and self._chance(0.15):
+        if kind == "numbers" and options.get("bounds", "")[:1] == "(" and self._chance(0.15):
             # Beside the person, or beside themselves.
             options.pop("column", None)
             return "slope", options | ({"x": "'p'", "y": "'x'"} if named else {})
@@ -150,7 +154,7 @@ class Maker:
             options |= {"unit": "'p'", "contributions": choice(["1", "3"])}
         if named and "bounds" in options and self._chance(0.15):
             return "table", options | ({"total": "True"} if "by" in options else {})
-        if verb not in ("describe", "sum", "top", *CELLS) and self._chance(0.2):
+        if verb not in ("describe", "sum", "top", "distribution", *CELLS) and self._chance(0.2):
             options["mechanism"] = choice(["'duff'", "'clipped'"]) if verb == "mean" else "'duff'"
         if verb in WITH_INTERVAL and self._chance(0.3):
             options["interval"] = "0.9"

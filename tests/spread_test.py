@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
 
@@ -16,7 +17,7 @@ import duffdp
 import oracle
 from cases import small_data
 from duffdp import BoundsError, Grid
-from duffdp.audit.neighbours import largest_log_ratio, neighbours
+from duffdp.audit.neighbours import Stepped, largest_log_ratio, neighbours
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Levels
 from duffdp.mechanisms import Exponential, PermuteAndFlip
@@ -288,20 +289,18 @@ def test_no_path_of_draws_loses_more_than_epsilon(count, candidate):
 
 @pytest.mark.parametrize("mechanism", [Exponential, PermuteAndFlip])
 @pytest.mark.parametrize("statistic", [InterquartileRange(), Variance()], ids=repr)
-def test_a_wrong_rate_is_found_out(statistic, mechanism):
-    from duffdp.audit.neighbours import Stepped
+def test_one_draw_costs_its_epsilon_and_a_larger_rate_more(statistic, mechanism):
+    def largest(times):
+        def draws_of(data):
+            steps = statistic.steps([float(i) for i in data], Grid(0.0, 3.0, 2.0**-12))
+            steps = replace(steps, rate=times * steps.rate)
+            return [Stepped(steps, mechanism(1.0).law(steps))]
 
-    statistic.rate = Fraction(1)
+        pairs = ((here, there) for here, there, _ in neighbours(4, 4))
+        return largest_log_ratio(draws_of, pairs)
 
-    def draws_of(data):
-        steps = statistic.steps([float(i) for i in data], Grid(0.0, 3.0, 2.0**-12))
-        steps = duffdp.StepFunction(
-            steps.domain, steps.start, steps.count, steps.distance, rate=statistic.rate
-        )
-        return [Stepped(steps, mechanism(1.0).law(steps))]
-
-    pairs = ((here, there) for here, there, _ in neighbours(4, 4))
-    assert largest_log_ratio(draws_of, pairs) > 1.1
+    assert 0.5 < largest(1) <= 1 + 1e-9
+    assert largest(2) > 1.1
 
 
 # What is released.

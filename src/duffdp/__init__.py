@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from duffdp import mechanisms, report, research, statistics, testing
-    from duffdp.domain import Bins, Categories, Grid
+    from duffdp.domain import Bins, Categories, Digits, Grid
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.facts import MechanismFact, StatisticFact
     from duffdp.ledger import Ledger
+    from duffdp.pipeline.distribution import Distribution
     from duffdp.pipeline.outcome import Release
-    from duffdp.pipeline.plan import Plan
     from duffdp.pipeline.table import Table
-    from duffdp.pipeline.table_plan import TablePlan
     from duffdp.pipeline.verbs.cells import count, histogram, share
+    from duffdp.pipeline.verbs.distribution import distribution
     from duffdp.pipeline.verbs.graphs import stars, triangles
     from duffdp.pipeline.verbs.most_common import mode, top
     from duffdp.pipeline.verbs.own import release
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from duffdp.pipeline.verbs.sums import mean, sum
     from duffdp.pipeline.verbs.table import table
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
+    from duffdp.planning.plans import Plan, TablePlan
     from duffdp.privacy import Loss, PrivacyUnit
     from duffdp.statistics.ladder import ladder, reach
     from duffdp.steps import StepFunction
@@ -38,6 +39,8 @@ __all__ = [
     "BoundsError",
     "BudgetExceeded",
     "Categories",
+    "Digits",
+    "Distribution",
     "DuffError",
     "EpsilonPlan",
     "Grid",
@@ -56,6 +59,7 @@ __all__ = [
     "UnsupportedData",
     "count",
     "describe",
+    "distribution",
     "epsilon_for",
     "histogram",
     "iqr",
@@ -86,15 +90,14 @@ __all__ = [
 ]
 
 _HOME = {
-    "domain": ("Bins", "Categories", "Grid"),
+    "domain": ("Bins", "Categories", "Digits", "Grid"),
     "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
     "facts": ("MechanismFact", "StatisticFact"),
     "ledger": ("Ledger",),
     "pipeline.outcome": ("Release",),
-    "pipeline.plan": ("Plan",),
     "pipeline.table": ("Table",),
-    "pipeline.table_plan": ("TablePlan",),
     "pipeline.verbs.cells": ("count", "histogram", "share"),
+    "pipeline.verbs.distribution": ("distribution",),
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
     "pipeline.verbs.pairs": ("slope",),
@@ -105,7 +108,9 @@ _HOME = {
     "pipeline.verbs.sums": ("mean", "sum"),
     "pipeline.verbs.table": ("table",),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
+    "planning.plans": ("Plan", "TablePlan"),
     "privacy": ("Loss", "PrivacyUnit"),
+    "pipeline.distribution": ("Distribution",),
     "statistics.ladder": ("ladder", "reach"),
     "steps": ("StepFunction",),
 }

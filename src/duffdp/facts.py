@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
+from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Presence, PublicSet
 from duffdp.parameters import Choice, Groups, Interval, exact
 from duffdp.privacy import Loss, PrivacyUnit, Worded
 
@@ -205,6 +205,8 @@ def _from_domain(domain: PublicSet) -> dict[str, Any]:
         return {"kind": domain.kind, "bins": _ends(domain)}
     if isinstance(domain, Categories):
         return {"kind": domain.kind, "categories": list(domain)}
+    if isinstance(domain, Digits):
+        return {"kind": domain.kind, **domain.parameters()}
     step = domain.step
     if isinstance(step, dt.timedelta):  # as `step` takes it
         step = step // DAY if domain.kind == "date" else step.total_seconds()
@@ -234,6 +236,8 @@ def _to_domain(given: dict[str, Any]) -> PublicSet:
             return Membership(bins) if name == "between" else bins
     if "categories" in given:
         return Categories(given["categories"])
+    if "digits" in given:
+        return Digits(given["digits"], given["smallest"], given["largest"])
     lower, upper = (from_json(bound, kind) for bound in given["bounds"])
     return Grid(lower, upper, from_json(given["step"], "decimal" if kind == "decimal" else "float"))
 
@@ -254,6 +258,8 @@ def as_json(value: Any) -> Any:
         return value.isoformat()
     if isinstance(value, dt.timedelta):
         return value.total_seconds()
+    if hasattr(value, "to_dict"):
+        return value.to_dict()
     for kind in (bool, int, float):  # numpy's doubles and enumerations are numbers too
         if isinstance(value, kind):
             return kind(value)

@@ -159,6 +159,11 @@ def read_smallest(smallest: Any) -> int:
     return _whole("smallest", smallest, 0, "a noisy count. Pass for example smallest=20")
 
 
+def read_group_size(size: Any) -> int:
+    """How many records a group has: a whole number of 1 or more."""
+    return _whole("group_size", size, 1, "the records of a group. Pass for example group_size=200")
+
+
 def read_confidence(confidence: Any) -> Decimal:
     """A probability strictly between 0 and 1, as the decimal that was written."""
     number = plain_number(confidence)

@@ -80,6 +80,22 @@ Bounds = Annotated[
         help="Public bounds: two numbers or ISO dates, never from the data.",
     ),
 ]
+BoundsOrDigits = Annotated[
+    tuple[str, str] | None,
+    typer.Option(
+        "--bounds",
+        metavar="LOWER UPPER",
+        help="Public bounds: two numbers or ISO dates, never from the data; or --digits.",
+    ),
+]
+Digits = Annotated[
+    int | None,
+    typer.Option(
+        "--digits",
+        help="In place of bounds: answers are 0 and numbers with so many significant digits, "
+        "from 1e-9 to 1e12 and their negatives.",
+    ),
+]
 NoBounds = Annotated[
     tuple[str, str] | None,
     typer.Option("--bounds", metavar="LOWER UPPER", help="Public bounds, in place of categories."),

@@ -70,6 +70,14 @@ def write_report(releases: Mapping[str, Release], page: Path, ledger: Any) -> No
     write(releases, page, ledger=ledger)
 
 
+def say_step(release: Release) -> None:
+    """On stderr the step that the answers have, where the caller gave none."""
+    step = getattr(release.domain, "step", None)  # categories and digits have none
+    if step is not None and any(column.kind == "candidate" for column in release.columns):
+        said = f"{step:g}" if isinstance(step, float) else step
+        print(f"answers are in steps of {said}; --step changes it", file=sys.stderr)
+
+
 def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> None:
     """Write releases, each under its name, which may be empty.
 
@@ -113,6 +121,12 @@ def _rows(release: Release, form: Format) -> Rows:
     from duffdp.pipeline.span import ENDS
 
     listed = release.rows()
+    if release.columns[0].kind == "distribution":
+        quantiles = [quantile for (whole,) in release.cells for quantile in whole.quantiles()]
+        return [
+            keys | {"statistic": part, "value": value, "low": quantile.low, "high": quantile.high}
+            for (keys, part, value), quantile in zip(listed, quantiles, strict=True)
+        ]
     if release.confidence is None:
         return [keys | {"statistic": part, "value": value} for keys, part, value in listed]
     rows = []
@@ -139,6 +153,12 @@ def _caption(name: str, release: Release) -> str:
 
 def _covered(release: Release) -> str:
     """What an interval holds, if there is one."""
+    if release.columns[0].kind == "distribution":
+        return (
+            f"; low and high: with {100 * release.cells[0][0].confidence:.6g} % probability they "
+            "hold all exact quantiles of the records at once"
+            f"{', in each group' if release.grouped else ''}"
+        )
     if release.confidence is None:
         return ""
     whose = {"data": "the records", "population": "the population they were drawn from"}

@@ -64,6 +64,7 @@ SHARED: list[tuple[str, Any, Any]] = [
     ("statistic", Statistic, "median"),
     *_own(),
     ("bounds", Bounds, None),
+    ("digits", o.Digits, None),
     ("step", o.Step, None),
     ("categories", o.Listed, None),
     ("contributions", o.Contributions, 1),
@@ -95,7 +96,7 @@ def with_options(
 
 def question(given: dict[str, Any]) -> dict[str, Any]:
     """The arguments that `preview` and `epsilon_for` share; a file is read into memory."""
-    from duffdp.cli.values import listed, value, written_parameter
+    from duffdp.cli.values import candidates, listed, value, written_parameter
     from duffdp.planning.question import plannable
     from duffdp.planning.shapes import SHAPES
 
@@ -107,8 +108,7 @@ def question(given: dict[str, Any]) -> dict[str, Any]:
         for name in ("n", "contributions", "group_size", "interval", "delta", "draws")
     }
     asked |= {"statistic": known.name, "covers": str(given["covers"])}
-    if given["bounds"] is not None:
-        asked["bounds"] = tuple(value(text) for text in given["bounds"])
+    asked["bounds"] = candidates(given["bounds"], given["digits"])
     if given["step"] is not None:
         asked["step"] = value(given["step"])
     if given["categories"] is not None:

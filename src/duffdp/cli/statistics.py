@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from duffdp.cli import options as o
+from duffdp.errors import DuffError
 from duffdp.statistics.entry import Entry
 
 if TYPE_CHECKING:
@@ -61,6 +62,10 @@ PARAMETERS: dict[str, Any] = {
     "adds_up": Annotated[
         bool | None,
         typer.Option("--adds-up", help="Make counts of 0 and more that add up to the noisy sum."),
+    ],
+    "confidence": Annotated[
+        float | None,
+        typer.Option("--confidence", help="How often the band holds, at least; 0.95 as usual."),
     ],
     "x": Annotated[str, typer.Option("--x", metavar="COLUMN", help="The column of x.")],
     "y": Annotated[str, typer.Option("--y", metavar="COLUMN", help="The column of y.")],
@@ -121,8 +126,15 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
     step = ("step", o.Step, None)
     listed = ("categories", o.Listed, None)
     outputs: dict[str, list[tuple[str, Any, Any]]] = {
-        "grid": [("bounds", o.Bounds, needed), step],
-        "grid or categories": [listed, ("bounds", o.NoBounds, None), step],
+        "grid": [("bounds", o.BoundsOrDigits, None), ("digits", o.Digits, None), step]
+        if entry.uneven
+        else [("bounds", o.Bounds, needed), step],
+        "grid or categories": [
+            listed,
+            ("bounds", o.NoBounds, None),
+            ("digits", o.Digits, None),
+            step,
+        ],
         "own or categories": [listed],
         "own": [],
     }
@@ -155,7 +167,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
 
 def _release(entry: Entry, given: dict[str, Any]) -> None:
     """Make the release of one command. Imports wait until it runs: `--help` needs none of them."""
-    from duffdp.cli.output import check_outputs, named_format, show, write_report
+    from duffdp.cli.output import check_outputs, named_format, say_step, show, write_report
     from duffdp.cli.source import named_ledger, source_of, without_pandas
     from duffdp.pipeline.run import run
     from duffdp.pipeline.text_values import with_values
@@ -170,6 +182,8 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
     )
     with source as path, without_pandas(path):
         release = run(with_values(ask, path), path, ledger)
+    if entry.outputs.startswith("grid") and ask.step is None:
+        say_step(release)
     show({"": release}, form, out)
     if given["report"] is not None:
         write_report({ask.title: release}, given["report"], ledger)
@@ -177,7 +191,7 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
 
 def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
     """What the options ask for; keys and categories are still text."""
-    from duffdp.cli.values import groups, listed, value, written_parameter
+    from duffdp.cli.values import candidates, groups, listed, value, written_parameter
     from duffdp.pipeline.ask import Ask
 
     own = {key: written_parameter(key, given[key]) for key in entry.read}
@@ -191,8 +205,12 @@ def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
         options["covers"] = str(given["covers"])
     if "mechanism" in given:
         options["mechanism"] = str(given["mechanism"])
-    if given.get("bounds") is not None:
-        options["bounds"] = tuple(value(text) for text in given["bounds"])
+    options["bounds"] = candidates(given.get("bounds"), given.get("digits"))
+    if entry.outputs == "grid" and options["bounds"] is None:
+        raise DuffError(
+            "the public outputs are missing. Pass --bounds LOWER UPPER, or --digits 3 where nobody "
+            "knows bounds."
+        )
     if given.get("step") is not None:
         options["step"] = value(given["step"])
     if given.get("categories") is not None:

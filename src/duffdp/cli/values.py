@@ -21,6 +21,17 @@ def value(text: str) -> Any:
     raise DuffError(f"expected a number or an ISO date such as 2024-12-31, got {text!r}.")
 
 
+def candidates(bounds: tuple[str, str] | None, digits: int | None) -> Any:
+    """What `--bounds` or `--digits` stands for; None if there is neither."""
+    if digits is None:
+        return None if bounds is None else tuple(map(value, bounds))
+    if bounds is not None:
+        raise DuffError("got --bounds and --digits. Pass one of them.")
+    from duffdp.domain import Digits  # here: other commands do without numpy
+
+    return Digits(digits)
+
+
 def _moment(text: str) -> dt.date:
     return dt.date.fromisoformat(text) if len(text) <= 10 else dt.datetime.fromisoformat(text)
 

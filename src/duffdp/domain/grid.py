@@ -36,7 +36,8 @@ class Grid:
     step
         Distance between candidates: a number above 0; for dates a number of days, for datetimes a
         number of seconds, for both also a `timedelta`. None: one day for dates, else a power of
-        two (of the unit, or of a microsecond for datetimes) that gives about 2**40 candidates.
+        two (of the unit, or of a microsecond for datetimes) that gives about 2**40 candidates,
+        as sums have them; bounds without a step have fewer in medians and the like.
 
     Privacy
     -------

@@ -11,6 +11,7 @@ from __future__ import annotations
 
 import math
 import struct
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
@@ -201,16 +202,7 @@ class DoubleSteps(NamedTuple):
 
     def threshold(self, index: int) -> float | None:
         """The smallest key that snaps to this index (above 0) or beyond; None if there is none."""
-        low, high = _order(self.low) - 1, _order(self.high)
-        if self.of_number(self.high) < index:
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self.of_number(_unorder(middle)) >= index:
-                high = middle
-            else:
-                low = middle
-        return _unorder(high)
+        return least_double(self.of_number, self.low, self.high, index)
 
 
 def as_keys(nw: Any, column: Any, dtype: Any) -> tuple[Any, int, int]:
@@ -254,6 +246,24 @@ def clamp(keys: Keys, low: float, high: float) -> Keys:
     return keys
 
 
+def least_double(
+    index_of: Callable[[float], int], low: float, high: float, index: int
+) -> float | None:
+    """The smallest double from `low` to `high` that snaps to this index or beyond; None if there is
+    none. Indices must rise with doubles.
+    """
+    below, reached = _order(low) - 1, _order(high)
+    if index_of(high) < index:
+        return None
+    while reached - below > 1:
+        middle = (below + reached) // 2
+        if index_of(_unorder(middle)) >= index:
+            reached = middle
+        else:
+            below = middle
+    return _unorder(reached)
+
+
 def _order(number: float) -> int:
     """Doubles as integers in the same order, so that bisection walks over doubles."""
     bits: int = struct.unpack("<q", struct.pack("<d", number))[0]
@@ -266,12 +276,31 @@ def _unorder(order: int) -> float:
     return number
 
 
-class Steps(Protocol):
-    """What a grid says about its candidates."""
+class RoundedDoubles(Protocol):
+    """Candidates as doubles are snapped to them."""
 
-    size: int
-    whole_steps: WholeSteps | None
-    double_steps: DoubleSteps
+    @property
+    def rounds(self) -> bool:
+        """Whether an index may come out above the last candidate."""
+
+    def of_column(self, nw: Any, column: Any) -> Any:
+        """For a column of numbers without nan, as an expression of Float64."""
+
+
+class Steps(Protocol):
+    """What candidates in order say about themselves."""
+
+    @property
+    def size(self) -> int:
+        """How many there are."""
+
+    @property
+    def whole_steps(self) -> WholeSteps | None:
+        """How whole numbers are snapped, if candidates are whole."""
+
+    @property
+    def double_steps(self) -> RoundedDoubles:
+        """How all others are."""
 
     def threshold(self, index: int, integer: bool) -> float | int | None:
         """The smallest key that snaps to `index` or above; None if no key gets there."""

@@ -7,14 +7,14 @@ from fractions import Fraction
 
 import numpy as np
 
-from duffdp.domain import Array, Grid, Ints
+from duffdp.domain import Array, Ints, Ordered
 from duffdp.engines.arrays import SORTED, Column, Records, distinct, wanted
 from duffdp.engines.source import Question, Ranks
 
 BLOCK = 256  # groups that are answered at once: their arrays fit into a processor's cache
 
 
-def side_by_side(records: Records, begins: Ints, sizes: Ints, grid: Grid) -> list[Column]:
+def side_by_side(records: Records, begins: Ints, sizes: Ints, grid: Ordered) -> list[Column]:
     """A column for each group of an array that holds each of them in one piece."""
     array = records.array
     spans = list(zip(begins.tolist(), (begins + sizes).tolist(), strict=True))
@@ -42,7 +42,7 @@ class Counted:
 class _Member(Column):
     """A group that lets all of them be answered when it is asked first."""
 
-    def __init__(self, records: Records, grid: Grid, together: _Together, position: int) -> None:
+    def __init__(self, records: Records, grid: Ordered, together: _Together, position: int) -> None:
         super().__init__(records, grid)
         self._together, self._position = together, position
 
@@ -58,7 +58,7 @@ class _Together:
     count all at once.
     """
 
-    def __init__(self, groups: list[Array], grid: Grid) -> None:
+    def __init__(self, groups: list[Array], grid: Ordered) -> None:
         self._groups, self._grid = groups, grid
         self._found: dict[tuple[Fraction, int], list[Ranks | None]] = {}
 
@@ -106,7 +106,7 @@ class _Together:
         return found
 
 
-def by_group(records: Records, groups: Array | None, many: int, grid: Grid) -> list[Column]:
+def by_group(records: Records, groups: Array | None, many: int, grid: Ordered) -> list[Column]:
     """The rows of each group side by side, by a counting sort of the groups."""
     if groups is None:
         return [Column(records, grid)]

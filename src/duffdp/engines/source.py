@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple, Protocol
 
@@ -88,6 +89,11 @@ class Source(Tally, Protocol):
 
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
         """The wanted ranks and, if asked for, the sum of all indices."""
+
+    def within(self, starts: Sequence[int], of_all_groups: bool) -> list[int]:
+        """How many records lie from each candidate to the next one of the list, which begins with
+        0, and from the last one on; `of_all_groups` if every group asks for the same.
+        """
 
     def count(self) -> int:
         """How many records there are."""

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Floats, Ints
+from duffdp.domain import Categories, Digits, Floats, Ints
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.steps import StepFunction
 
@@ -64,9 +64,12 @@ class Law:
 
     def expected_error(self, target: Any) -> float:
         """Expected distance between the output and `target`."""
-        if isinstance(self._steps.domain, Categories):
+        domain = self._steps.domain
+        if isinstance(domain, Categories):
             return self.tail(target, 0)
-        place, scale = self._place(target)
+        if isinstance(domain, Digits):
+            return self._uneven_error(domain, target)
+        place, scale = domain.place(target), domain.spacing
         first, count = self._steps.start - place, self._steps.count.astype(np.float64)
         last = first + (count - 1)
         # A run that lies on both sides of the target is two arithmetic series, any other is one.
@@ -80,9 +83,12 @@ class Law:
         domain = self._steps.domain
         if isinstance(domain, Categories):
             return 1.0 - self.probability(target) if t < 1 else 0.0
-        place, scale = self._place(target)
-        reach = t / scale
-        low, high = np.ceil(place - reach - 1e-9), np.floor(place + reach + 1e-9)
+        if isinstance(domain, Digits):
+            first, last = domain.place(float(target) - t), domain.place(float(target) + t)
+        else:
+            place, reach = domain.place(target), t / domain.spacing
+            first, last = place - reach, place + reach
+        low, high = np.ceil(first - 1e-9), np.floor(last + 1e-9)
         start, count = self._steps.start, self._steps.count
         inside = np.minimum(start + count - 1, high) - np.maximum(start, low) + 1
         outside = 1 - np.clip(inside, 0, count) / count
@@ -115,8 +121,15 @@ class Law:
         inside = min(int((share - before) / mass[run] * count[run]), int(count[run]) - 1)
         return int(count[:run].sum()) + max(inside, 0)
 
-    def _place(self, target: Any) -> tuple[float, float]:
-        """A target as a fractional index, and the size of one index in the unit of errors."""
-        domain = self._steps.domain
-        assert not isinstance(domain, Categories)
-        return domain.place(target), domain.spacing
+    def _uneven_error(self, domain: Digits, target: Any) -> float:
+        """Runs are cut where the spacing changes and at the target: a piece is as far away as the
+        middle of its ends.
+        """
+        starts = self._steps.start
+        between = np.clip(np.ceil(domain.place(target)), 0, domain.size - 1)
+        cuts = np.concatenate([starts, domain.stretches(), [between]])
+        first = np.unique(cuts).astype(np.int64)
+        beyond = np.append(first[1:], domain.size)
+        each = np.exp(self._log_each[np.searchsorted(starts, first, side="right") - 1])
+        middle = (domain.values(first.tolist()) + domain.values((beyond - 1).tolist())) / 2
+        return float((each * (beyond - first) * np.abs(middle - float(target))).sum())

@@ -13,7 +13,7 @@ from duffdp.mechanisms.registry import mechanism
 from duffdp.statistics.cells import Cells
 from duffdp.statistics.registry import REGISTRY, entry
 
-DISTANCES = ("distance", "signed")
+DISTANCES = ("distance", "signed", "inside")
 
 
 def distance_bound(facts: Facts, confidence: float) -> int:
@@ -32,6 +32,8 @@ def distance_bound(facts: Facts, confidence: float) -> int:
     bound = records_away(facts.domain.size, c, noise, confidence)
     if known.distance_bound == "mean":
         return min(bound, mean_distance_bound(c, confidence))
+    if parts[0].utility == "inside":  # of the record that is aimed at
+        bound += part.statistic.at(epsilon).inside(facts.domain)
     # Without any record every candidate is one record away from being the quantile.
     return max(bound, 1) if known.distance_bound == "one" else bound
 

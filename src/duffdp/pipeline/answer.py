@@ -8,6 +8,7 @@ from typing import Any
 
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Result
+from duffdp.pipeline.distribution import Distribution
 from duffdp.pipeline.recipe import Recipe
 from duffdp.statistics.entry import Column, Finish, Shape
 
@@ -30,7 +31,12 @@ def answer(
     else:
         made = [finish.values(domain, numbers) for numbers in result.numbers]
         values = list(map(list, zip(*made, strict=True)))
+    whole = columns[0].kind == "distribution"
+    if whole:
+        values = [[Distribution(domain, *cells) for cells in values[0]]]
     cells = tuple(zip(*values, strict=True))
+    if facts.by and whole:
+        return by_key(facts, values[0]), columns, cells
     if facts.by:
         return data.answers(dict(zip(names, values, strict=True))), columns, cells
     ends = 1 if facts.interval is None else 3
@@ -56,6 +62,12 @@ def beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
         names.append(name)
         taken.add(name.casefold())
     return names
+
+
+def by_key(facts: Facts, values: list[Any]) -> dict[Any, Any]:
+    """What no frame can hold, by the key of its group; a tuple for several columns."""
+    keys = (key[0] if len(facts.by) == 1 else key for key in facts.keys)
+    return dict(zip(keys, values, strict=True))
 
 
 def reader(column: Column, domain: Any) -> Callable[[int], Any]:

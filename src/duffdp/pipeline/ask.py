@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any
 
-from duffdp.domain import Categories, Grid, Presence, PublicSet
+from duffdp.domain import Categories, Digits, Grid, Ordered, Presence, PublicSet
+from duffdp.domain.default_step import StepRule, default_grid
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError, DuffError
-from duffdp.mechanisms.registry import COARSE
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
-from duffdp.statistics.entry import Column, Finish
+from duffdp.statistics.entry import Column, Entry, Finish
 
 EVERYTHING = Selection()
 
@@ -58,7 +58,7 @@ class Ask:
         )
         made = _recipe(given)
         domain = self._domain(made)
-        known = self.step is not None or isinstance(self.bounds, Grid) or made.entry.of_pairs
+        known = self.step is not None or isinstance(self.bounds, Ordered) or made.entry.of_pairs
         known = known or not isinstance(domain, Grid)
         if made.entry.check_domain is not None and (known or domain.kind in ("date", "datetime")):
             made.entry.check_domain(made.given, domain)  # else once the step is known
@@ -111,7 +111,7 @@ class Ask:
             )
         if self.categories is not None:
             return as_categories(self.categories)
-        return bounded(self.bounds, self.step)
+        return even(made.entry, bounded(self.bounds, self.step, made.step_rule))
 
     def _own_domain(self, made: Recipe) -> PublicSet:
         """The public outputs of a statistic that makes them of its parameters."""
@@ -174,7 +174,7 @@ class Checked:
     def finish(self) -> Finish | None:
         """What is made of the numbers that are drawn, if they are not released as they are."""
         made = self.recipe.finish
-        chosen = self.ask.step is not None or isinstance(self.ask.bounds, Grid)
+        chosen = self.ask.step is not None or isinstance(self.ask.bounds, Ordered)
         return made if made is None or not chosen else made.on_step or made
 
     @property
@@ -184,7 +184,7 @@ class Checked:
         return self.recipe.columns if made is None else made.columns(self.domain)
 
     def domain_for(self, integer: bool, untyped: bool) -> PublicSet:
-        """The public outputs for a column of this type: 1 is the default step of whole numbers."""
+        """The public outputs for a column of this type, or for records without one."""
         domain = self.domain
         if (
             self.ask.step is not None
@@ -193,8 +193,8 @@ class Checked:
             or isinstance(self.ask.bounds, Grid)
         ):
             return domain
-        if integer or (untyped and isinstance(domain.lower, int) and isinstance(domain.upper, int)):
-            domain = bounded(self.ask.bounds, None, integer=True)
+        if integer or untyped:
+            domain = bounded(self.ask.bounds, None, self.recipe.step_rule, integer, untyped)
         if self.recipe.entry.check_domain is not None:
             self.recipe.entry.check_domain(self.recipe.given, domain)
         return domain
@@ -207,16 +207,29 @@ def as_categories(given: Any) -> Categories:
 
 def settled(made: Recipe, domain: PublicSet) -> Recipe:
     """The recipe for this domain: by how many candidates it has, which is public."""
-    return made if made.coarse is None or domain.size > COARSE else made.coarse
+    return made if made.coarse is None or domain.size > made.coarse_size else made.coarse
 
 
-def bounded(bounds: Any, step: Any, integer: bool = False) -> Grid:
-    """The grid for a pair of bounds; 1 is the default step for integer types."""
-    if isinstance(bounds, Grid):
+def even(entry: Entry, domain: Ordered) -> Ordered:
+    """The candidates, if the statistic can do with the distances between them."""
+    if isinstance(domain, Digits) and not entry.uneven:
+        raise BoundsError(
+            f"{entry.name} needs evenly spaced candidates, got {domain!r}. Pass bounds, for "
+            "example bounds=(0, 1000), or ask for a median or quantiles."
+        )
+    return domain
+
+
+def bounded(
+    bounds: Any, step: Any, rule: StepRule, whole: bool = False, untyped: bool = False
+) -> Ordered:
+    """The candidates for a pair of bounds; without a step, by what is asked of records and whether
+    their type is one of whole numbers, or none.
+    """
+    if isinstance(bounds, Ordered):
         if step is not None:
-            raise BoundsError(
-                f"bounds are a grid, which has its step, got step={step!r} as well. Leave it out."
-            )
+            what = "a grid, which has its step" if isinstance(bounds, Grid) else f"{bounds!r}"
+            raise BoundsError(f"bounds are {what}, got step={step!r} as well. Leave it out.")
         return bounds
     try:
         lower, upper = bounds
@@ -224,15 +237,16 @@ def bounded(bounds: Any, step: Any, integer: bool = False) -> Grid:
         given = "none" if bounds is None else repr(bounds)
         raise BoundsError(
             f"bounds must be a pair (lower, upper) known without the data, got {given}. "
-            "Pass for example bounds=(0, 120)."
+            "Pass for example bounds=(0, 120), or bounds=duffdp.Digits(3) where nobody knows them."
         ) from None
     try:
-        return _grid(lower, upper, step, integer)
+        return _grid(lower, upper, step, rule, whole, untyped)
     except TypeError:  # something unhashable among them: let the grid say what is wrong
         return Grid(lower, upper, step)
 
 
 @lru_cache(maxsize=256, typed=True)
-def _grid(lower: Any, upper: Any, step: Any, integer: bool) -> Grid:
-    grid = Grid(lower, upper, step)
-    return Grid(lower, upper, 1) if integer and grid.kind in ("int", "float", "decimal") else grid
+def _grid(lower: Any, upper: Any, step: Any, rule: StepRule, whole: bool, untyped: bool) -> Grid:
+    if step is not None:
+        return Grid(lower, upper, step)
+    return default_grid(lower, upper, rule, whole, untyped)

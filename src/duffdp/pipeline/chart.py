@@ -1,13 +1,15 @@
-"""Points with intervals, a line for each group, on axes of matplotlib."""
+"""Points with intervals, and shares with their band, on axes of matplotlib."""
 
 from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Sequence
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
+from duffdp.domain import Grid
 from duffdp.optional import load
+from duffdp.parameters import Covers
 from duffdp.pipeline.columnar import EXTRA
 from duffdp.pipeline.span import Span
 from duffdp.printable import visible
@@ -52,6 +54,42 @@ def draw_points(points: Points, axes: Any) -> Any:
     axes.set_ylim(len(points.labels) - 0.5, -0.5)
     axes.set_xlabel(_label(points.name))
     axes.grid(axis="x", alpha=0.3)
+    return axes
+
+
+class Shares(Protocol):
+    """Shares of records up to some values, and the corners of a band around them."""
+
+    domain: Grid
+
+    @property
+    def confidence(self) -> float: ...
+    def steps(self, covers: Covers) -> Sequence[tuple[Any, float, float, float]]: ...
+    def outline(self, covers: Covers) -> Sequence[tuple[int, float, float]]: ...
+    def axis(self) -> tuple[int, int]: ...
+
+
+def draw_shares(shares: Shares, axes: Any, covers: Covers, label: str) -> Any:
+    """Draw the shares of a distribution with its band, beside those that are there already."""
+    value, first = shares.domain.value, not axes.lines
+    upper, heights, _, _ = zip(*shares.steps(covers), strict=True)
+    (line,) = axes.plot(list(map(_number, upper)), heights, label=_label(label) or "records")
+    places, low, high = zip(*shares.outline(covers), strict=True)
+    axes.fill_between(
+        [_number(value(place)) for place in places],
+        low,
+        high,
+        color=line.get_color(),
+        alpha=0.25,
+        linewidth=0,
+        label=f"{100 * shares.confidence:g} % band, {covers}" if first else None,
+    )
+    ends = axes.convert_xunits([_number(value(place)) for place in shares.axis()])
+    known = ends if first else axes.get_xlim()
+    axes.set_xlim(min(ends[0], known[0]), max(ends[1], known[1]))
+    axes.set_ylim(0, 1)
+    axes.set_ylabel("share of records up to here")
+    axes.legend()
     return axes
 
 

@@ -10,15 +10,22 @@ from typing import Any, TypeVar
 
 from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
-from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json, from_json
-from duffdp.parameters import Covers
+from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json
+from duffdp.parameters import Covers, share_text
 from duffdp.pipeline.accuracy import distance_bound
 from duffdp.pipeline.answer import Cells, beside, shaped
 from duffdp.pipeline.chart import Points, draw_points, new_axes
 from duffdp.pipeline.columnar import Columnar, Readable, as_text, with_ends
+from duffdp.pipeline.distribution import LISTED
+from duffdp.pipeline.layout import (
+    cell_of_json,
+    quantile_columns,
+    rows_of_json,
+    value_of_json,
+)
 from duffdp.pipeline.span import ENDS, Span, spans_of, whole_range
 from duffdp.privacy import Loss, PrivacyUnit
-from duffdp.statistics.entry import Column, NumberKind
+from duffdp.statistics.entry import Column
 from duffdp.statistics.registry import REGISTRY, entry
 
 Item = TypeVar("Item")
@@ -33,8 +40,8 @@ class Release(Columnar):
     ----------
     value
         The private value: one number (or category), a list of them for several quantiles, a
-        dictionary for a summary; with groups a frame of the caller's own library, key columns and
-        value columns.
+        dictionary for a summary, a `Distribution`; with groups a frame of the caller's own library,
+        key columns and value columns (of distributions a dictionary, by key).
     low, high
         The ends of an interval around the value, if one was asked for, in the shape of the value;
         with groups a list of such, in the order of `keys`, and columns of `value`.
@@ -269,14 +276,19 @@ class Release(Columnar):
         """
         groups: list[dict[str, Any]] = [dict(zip(self.by, key, strict=True)) for key in self.keys]
         labels = self.labels()
+        cells: list[Any] = list(self.cells)
+        if self.has_distributions:
+            cells = [[found.value for found in whole.quantiles()] for (whole,) in cells]
         return [
             (keys, label, value)
-            for keys, row in zip(groups or [{}], self.cells, strict=True)
+            for keys, row in zip(groups or [{}], cells, strict=True)
             for label, value in zip(labels, row, strict=True)
         ]
 
     def labels(self) -> list[str]:
         """What the numbers of a group are called."""
+        if self.has_distributions:
+            return [f"quantile({share_text(q)})" for q in LISTED]
         known = REGISTRY.get(self.statistic.name)
         if known is None or entry(self.statistic.name).shape == "value":
             named = [str(self.statistic)]
@@ -287,14 +299,27 @@ class Release(Columnar):
             return named
         return [f"{said}{end}" for said in named for end in ("", " low", " high")]
 
+    @property
+    def has_distributions(self) -> bool:
+        """Whether what was released for each group is a distribution."""
+        return self.columns[0].kind == "distribution"
+
     def wide(self) -> dict[str, list[Any]]:
-        """Key columns and value columns; a row for each group, or one."""
+        """Key columns and value columns; a row for each group, or one. Of distributions a few
+        quantiles.
+        """
+        if self.has_distributions:
+            return quantile_columns(self.facts, [whole for (whole,) in self.cells])
         names = [*self.by, *beside(self.columns, self.by)]
         rows = ((*key, *row) for key, row in zip(self.keys or [()], self.cells, strict=True))
         return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
 
     def readable(self) -> Readable:
         """The same for people, each interval beside its value."""
+        if self.has_distributions:
+            columns = self.wide()
+            lines = [list(map(as_text, row)) for row in zip(*columns.values(), strict=True)]
+            return Readable(list(columns), lines, repr(self), (), len(self.by) + 1)
         names = self._values(beside(self.columns, self.by))
         rows = [
             [*map(as_text, key), *map(with_ends, row)]
@@ -304,8 +329,13 @@ class Release(Columnar):
 
     def plot(self, ax: Any = None) -> Any:
         """Points, with their intervals, a line for each group (or for each number of one group);
-        returns the axes of matplotlib.
+        returns the axes of matplotlib. Of distributions the shares of records.
         """
+        if self.has_distributions:
+            axes = ax or new_axes(1, 12)[0]
+            for key, (whole,) in zip(self.keys or [()], self.cells, strict=True):
+                whole.plot(axes, label=", ".join(map(str, key)))
+            return axes
         labels = [", ".join(map(str, key)) for key in self.keys] or [""]
         spans = [span for row in self.spans() for span in row]
         if len(spans) > len(labels):
@@ -319,9 +349,10 @@ class Release(Columnar):
         """All fields as types that JSON has; with groups, `value` is a list of rows."""
         value: Any = self.value
         if self.grouped:
-            columns = self.wide()
+            names = [*self.by, *beside(self.columns, self.by)]
             value = [
-                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+                dict(zip(names, (*key, *row), strict=True))
+                for key, row in zip(self.keys, self.cells, strict=True)
             ]
         return {
             "value": as_json(value),
@@ -341,25 +372,15 @@ class Release(Columnar):
             facts = Facts.from_dict(given)
             columns = tuple(Column(**column) for column in given["columns"])
             value = given["value"]
-            names = beside(columns, facts.by)
-            if facts.by:
-                rows: list[list[Any]] = [[row[name] for name in names] for row in value]
-            else:
-                sides = () if facts.interval is None else (given["low"], given["high"])
-                numbers = zip(*map(_listed, (value, *sides)), strict=True)
-                rows = [[number for span in numbers for number in span]]
-            kind = facts.domain.kind
             cells = tuple(
                 tuple(
-                    _from_json(item, column.kind, kind)
+                    cell_of_json(item, column, facts.domain)
                     for item, column in zip(row, columns, strict=True)
                 )
-                for row in rows
+                for row in rows_of_json(value, given, facts, columns)
             )
-            ends = 1 if facts.interval is None else ENDS
-            shown = value if facts.by else _presented(value, cells[0][::ends])
             return cls(
-                shown,
+                value_of_json(value, facts, columns, cells),
                 facts,
                 columns,
                 cells,
@@ -375,22 +396,3 @@ class Release(Columnar):
     def to_json(self) -> str:
         """All fields as JSON text."""
         return json.dumps(self.to_dict())
-
-
-def _from_json(item: Any, column: NumberKind, kind: str) -> Any:
-    """A released number from what JSON has of it."""
-    if column == "duration":
-        return dt.timedelta(seconds=item)
-    return from_json(item, kind) if column != "count" and kind != "category" else item
-
-
-def _listed(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else [value]
-
-
-def _presented(value: Any, cells: tuple[Any, ...]) -> Any:
-    if isinstance(value, list):
-        return list(cells)
-    return dict(zip(value, cells, strict=True)) if isinstance(value, dict) else cells[0]

@@ -10,7 +10,8 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
-from duffdp.errors import DuffError
+from duffdp.domain import Digits
+from duffdp.errors import BoundsError, DuffError
 from duffdp.facts import Facts
 from duffdp.parameters import read_epsilon, read_weight
 from duffdp.pipeline.ask import Ask, Checked, settled
@@ -22,8 +23,8 @@ from duffdp.statistics.registry import check_parameter_names, entry
 
 SHARED = ("unit", "contributions", "mechanism")
 WORDS = (
-    *("bounds", "step", "categories", "column", "by", "keys", "margin", "interval", "covers"),
-    "simultaneous",
+    *("bounds", "digits", "step", "categories", "column", "by", "keys", "margin"),
+    *("interval", "covers", "simultaneous"),
     *SHARED,
     "name",
 )
@@ -52,9 +53,9 @@ class Plan:
     ----------
     releases
         A mapping for each release: `statistic`, `column`, its parameters (`q`, a list of them for
-        several quantiles), `bounds` and `step` or `categories`, `by` and `keys`, `unit`,
-        `contributions`, `mechanism` as the verbs take them; `name`, and `weight`, its share of
-        epsilon in proportion to the others (1 if not given).
+        several quantiles), `bounds` and `step`, `digits` in place of them, or `categories`, `by`
+        and `keys`, `unit`, `contributions`, `mechanism` as the verbs take them; `name`, and
+        `weight`, its share of epsilon in proportion to the others (1 if not given).
     epsilon
         The privacy loss of all releases together.
     unit, contributions, mechanism
@@ -239,4 +240,8 @@ def _ask(shared: Mapping[str, Any], given: Mapping[str, Any], epsilon: Fraction)
     if options["mechanism"] == "duff" and "duff" not in known.choices:
         options["mechanism"] = known.choices[0]  # what is for all releases is not for this one
     options |= {name: given[name] for name in words if name in given}
+    if "digits" in options:
+        if "bounds" in options:
+            raise BoundsError("got bounds and digits. Pass one of them.")
+        options["bounds"] = Digits(options.pop("digits"))
     return Ask(statistic=statistic, epsilon=epsilon, parameters=parameters, **options)

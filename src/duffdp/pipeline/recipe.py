@@ -11,9 +11,10 @@ from functools import lru_cache
 from itertools import groupby
 from typing import Any
 
+from duffdp.domain.default_step import StepRule
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
-from duffdp.mechanisms.registry import LEAST_EPSILON, mechanism
+from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON, mechanism
 from duffdp.parameters import (
     Choice,
     Interval,
@@ -42,8 +43,10 @@ class Recipe:
     given: dict[str, Any]  # the checked parameters
     columns: tuple[Column, ...]  # of what is drawn
     finish: Finish | None  # None: numbers are released as they were drawn
-    interval: Interval | None = None
+    interval: Interval | None
+    step_rule: StepRule  # if the caller gives no step
     coarse: Recipe | None = None  # the same for a domain with few candidates, if that differs
+    coarse_size: int = COARSE  # so many are few
 
 
 def make_recipe(
@@ -85,17 +88,40 @@ def make_recipe(
         unit = PrivacyUnit("edge")
     elif person is not None:
         unit = PrivacyUnit("person", person, contributions)
-    parts, finish = known.parts(checked, choice), known.finish(checked, choice)
+    if wanted is None and known.by_epsilon is not None:
+        each = total / contributions
+        many, few = (
+            _with_parts(
+                known,
+                *known.by_epsilon(checked, choice, each, contributions, candidates_are_few),
+                choice,
+                total,
+                unit,
+                checked,
+                None,
+            )
+            for candidates_are_few in (False, True)
+        )
+        return replace(many, coarse=few, coarse_size=known.few)
     if wanted is not None:
         with_ends = _checked_interval(known, choice, wanted, contributions)
+    parts, finish = known.parts(checked, choice), known.finish(checked, choice)
+    if wanted is not None:
         promise = _promise(wanted, total / contributions, groups)
         parts, finish = with_ends(parts, finish, checked, promise)
-    made = _with_parts(known, parts, choice, total, unit, checked, finish, wanted)
+    parts = tuple(_at(part, total * part.share / contributions) for part in parts)
+    made = _with_parts(known, parts, finish, choice, total, unit, checked, wanted)
     coarse = tuple(_on_coarse_domain(part, total * part.share / contributions) for part in parts)
     if coarse == parts:
         return made
-    few = _with_parts(known, coarse, choice, total, unit, checked, finish, wanted)
+    few = _with_parts(known, coarse, finish, choice, total, unit, checked, wanted)
     return replace(made, coarse=few)
+
+
+def _at(part: Part, epsilon: Fraction) -> Part:
+    """The part with a statistic that knows what its draw may cost, if that makes a difference."""
+    statistic = part.statistic
+    return replace(part, statistic=statistic.at(epsilon)) if hasattr(statistic, "at") else part
 
 
 def _on_coarse_domain(part: Part, epsilon: Fraction) -> Part:
@@ -108,11 +134,11 @@ def _on_coarse_domain(part: Part, epsilon: Fraction) -> Part:
 def _with_parts(
     known: Entry,
     parts: tuple[Part, ...],
+    finish: Finish | None,
     choice: Choice,
     total: Fraction,
     unit: PrivacyUnit,
     checked: dict[str, Any],
-    finish: Finish | None,
     wanted: Interval | None,
 ) -> Recipe:
     contributions = unit.contributions
@@ -143,7 +169,8 @@ def _with_parts(
     loss = Loss(total, parts=losses)
     columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
     chosen = MechanismFact(choice, facts)
-    return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish, wanted)
+    rule = known.step_rule(choice)
+    return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish, wanted, rule)
 
 
 #: The same, made once; for what has a hash.

@@ -50,7 +50,7 @@ class Array:
 
     def __init__(self, data: Any, domain_for: Callable[[bool, bool], PublicSet]) -> None:
         self._records = records = read(data)
-        domain = domain_for(records.integer, False)
+        domain = domain_for(records.integer, records.array.dtype.kind == "O")
         # The records of an array are its values, which may be missing.
         self.domain = Presence() if isinstance(domain, Presence) else domain
         array_source(records._replace(array=records.array[:0]), self.domain)

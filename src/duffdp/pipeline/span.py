@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
-from duffdp.domain import Grid, PublicSet
+from duffdp.domain import Ordered, PublicSet
 from duffdp.statistics.entry import Column
 from duffdp.statistics.ratio_interval import outward
 
@@ -44,5 +44,5 @@ def whole_range(column: Column, domain: PublicSet) -> tuple[Any, Any] | None:
         return outward(domain, column, (Fraction(0), Fraction(1)))
     if column.kind != "candidate":
         return None
-    assert isinstance(domain, Grid)
+    assert isinstance(domain, Ordered)
     return domain.value(0), domain.value(domain.size - 1)

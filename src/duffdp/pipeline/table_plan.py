@@ -211,6 +211,11 @@ def _wanted(
             known = entry(one.words["statistic"])
             if known.of_pairs or known.of_graphs:
                 raise DuffError(f"{one.name}: {known.name} is no statistic of one column.")
+            if known.shape == "distribution":
+                raise DuffError(
+                    f"{one.name}: a distribution is no number of a table. Ask for quantiles, or "
+                    "for the distribution by itself."
+                )
             own = {name: columns[name][column] for name in columns if column in columns[name]}
             words = _public_set(one, known, column, own) | one.words
             parameters = {name: words.get(name) for name in known.read}

@@ -65,6 +65,11 @@ def baseline_forecast(name: str, recipe: Recipe, delta: float | None, data: Data
         ready = maker.steps(data.records, data.domain)
     elif isinstance(data.domain, Categories):
         raise DuffError(f'{name!r} adds noise to a number, got categories. Use "best" or "duff".')
+    elif not isinstance(data.domain, Grid):
+        raise DuffError(
+            f"{name!r} needs evenly spaced candidates, got {data.domain!r}. Pass bounds, for "
+            "example bounds=(0, 100)."
+        )
     else:
         ready = _sensitivity(recipe, data)
     return Forecast((LawErrors(maker.law(ready), data.truth[0]),))

@@ -148,8 +148,8 @@ class Question:
         _check_whole("n", size, 0)
         low, span = 0.0, 1.0
         if not isinstance(domain, Presence):
-            grid = domain if isinstance(domain, Grid) else bounded(self._bounds, None)
-            if grid.timed or domain.kind in ("date", "datetime"):
+            grid = domain if isinstance(domain, Grid) else bounded(self._bounds, None, "order")
+            if not isinstance(grid, Grid) or grid.timed or domain.kind in ("date", "datetime"):
                 raise BoundsError(
                     f"a named shape needs bounds that are numbers, got {self._bounds!r}. Pass "
                     "records instead."
@@ -202,10 +202,11 @@ def plannable(statistic: Any) -> Entry:
     known = entry(statistic)
     if known.exact is None:
         names = ", ".join(other.name for other in entries() if other.exact is not None)
+        graph = "depends on a whole graph, for which no number of records and no shape stands"
+        what = graph if known.of_graphs else "is not that of a number"
         raise DuffError(
-            f"the error of {known.name} depends on a whole graph, for which no number of records "
-            "and no shape stands. Make releases of a public or synthetic graph with rng=1 instead; "
-            f"what can be planned is {names}."
+            f"the error of {known.name} {what}. Make releases of public or synthetic data with "
+            f"rng=1 instead; what can be planned is {names}."
         )
     return known
 

@@ -7,13 +7,14 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, Protocol
 
-from duffdp.domain import Categories, Grid, Membership
+from duffdp.domain import Categories, Membership, Ordered
 from duffdp.errors import DuffError
 from duffdp.pipeline.outcome import Release
 from duffdp.printable import as_markdown, visible
 from duffdp.report import words
 from duffdp.report.bars import bars
 from duffdp.report.plot import plot
+from duffdp.report.steps import pictures
 from duffdp.report.values import Values, values
 
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
@@ -171,11 +172,14 @@ def _picture(release: Release, found: Values) -> str:
     domain = release.domain
     if release.unit.kind == "edge":
         return ""  # the most triangles that a graph could have say nothing about how many it has
+    if release.columns[0].kind == "distribution":
+        keys = [", ".join(map(str, key)) for key in release.keys] or [""]
+        return pictures(list(zip(keys, (row[0] for row in release.cells), strict=True)))
     if all(column.kind == "count" for column in release.columns):
         return bars(found)
     if isinstance(domain, Membership):
         return bars(found, most=1)
-    return plot(found, domain) if isinstance(domain, Grid | Categories) else ""
+    return plot(found, domain) if isinstance(domain, Ordered | Categories) else ""
 
 
 def _budget(ledger: Any, spent: float) -> dict[str, float]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from html import escape
 
-from duffdp.domain import Categories, Domain, Grid
+from duffdp.domain import Categories, Digits, Domain, Ordered
 from duffdp.printable import visible
 from duffdp.report.values import Values
 from duffdp.report.words import written
@@ -97,21 +97,26 @@ def _categories(
     return ticks, [(place + 0.5) / domain.size for place in places]
 
 
-def _scale(grid: Grid, places: list[int]) -> tuple[list[tuple[float, str]], list[float]]:
+def _scale(grid: Ordered, places: list[int]) -> tuple[list[tuple[float, str]], list[float]]:
     """Ticks and places as shares of the axis: the public range, or its part around close values."""
     low, high = 0.0, float(grid.size - 1)
     least, most = min(places), max(places)
     if 0 < most - least < high / 4:
         pad = (most - least) / 2
         low, high = max(low, least - pad), min(high, most + pad)
-    span, shares = high - low, [(place - low) / (high - low) for place in places]
-    if grid.kind in ("date", "datetime"):
+    return ticks_between(grid, low, high), [(place - low) / (high - low) for place in places]
+
+
+def ticks_between(grid: Ordered, low: float, high: float) -> list[tuple[float, str]]:
+    """Marks on an axis from one place between candidates to another, as shares of it."""
+    span = high - low
+    if grid.timed or isinstance(grid, Digits):
         marks = [round(low + span * i / 3) for i in range(4)]
-        return [((mark - low) / span, written(grid.value(mark), grid)) for mark in marks], shares
+        return [((mark - low) / span, written(grid.value(mark), grid)) for mark in marks]
     first, width = float(grid.lower) + low * grid.spacing, span * grid.spacing
     step = nice(width / 6)
     whole = range(math.ceil(first / step - 1e-9), math.floor((first + width) / step + 1e-9) + 1)
-    return [((i * step - first) / width, f"{i * step:,.15g}") for i in whole], shares
+    return [((i * step - first) / width, f"{i * step:,.15g}") for i in whole]
 
 
 def nice(rough: float) -> float:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any, NamedTuple
 
-from duffdp.domain import Categories, Grid, Membership, PublicSet
+from duffdp.domain import Categories, Membership, Ordered, PublicSet
+from duffdp.parameters import share_text
 from duffdp.pipeline.columnar import TOO_FEW
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.span import ENDS, Span
@@ -49,6 +50,8 @@ def values(release: Release) -> Values:
     """Rows in the order of the release, a value followed by its interval; one without keys if there
     are no groups.
     """
+    if release.columns[0].kind == "distribution":
+        return _of_distributions(release)
     domain, ends = release.domain, release.facts.interval is not None
     columns = release.columns[:: ENDS if ends else 1]
     several = len(columns) > 1
@@ -58,7 +61,7 @@ def values(release: Release) -> Values:
         for column, span in zip(columns, row, strict=True):
             place, both = -1, None
             if column.kind == "candidate":
-                assert isinstance(domain, Grid | Categories)
+                assert isinstance(domain, Ordered | Categories)
                 place = domain.index(span.value)
                 both = (domain.index(span.low), domain.index(span.high)) if ends else None
             found.keys.append([*map(str, key), *([column.name] if several else [])])
@@ -79,3 +82,16 @@ def _text(span: Span, column: Column, domain: PublicSet, ends: bool) -> str:
         return said(span.value)
     told = TOO_FEW if span.too_few else f"{said(span.low)} to {said(span.high)}"
     return f"{said(span.value)} ({told})"
+
+
+def _of_distributions(release: Release) -> Values:
+    """A row for each of a few quantiles, with what the band says about it."""
+    keys, texts, numbers = [], [], []
+    for key, (whole,) in zip(release.keys or [()], release.cells, strict=True):
+        for q, *ends in whole.quantiles():
+            keys.append([*map(str, key), share_text(q)])
+            value, low, high = (written(end, release.domain) for end in ends)
+            texts.append(f"{value} ({low} to {high})")
+            numbers.append(ends[0])
+    named = [*release.by, "quantile", "value"]
+    return Values(named, keys, texts, [-1] * len(keys), numbers, [None] * len(keys))

@@ -8,7 +8,7 @@ from collections.abc import Set
 from decimal import Decimal
 from typing import Any
 
-from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
+from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Ordered, Presence, PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismPart
 from duffdp.mechanisms.staircase import Staircase
@@ -24,6 +24,8 @@ _UTILITIES = {
     "distance": "how many records would have to join or leave to make it true",
     "signed": "how many records would have to join or leave to make it true, "
     "or untrue if it is true already",
+    "inside": "how many records would have to join or leave to make it the one that a public "
+    "number of others lie beyond; an answer beyond all records is rare then",
     "rank": "how many records lie between it and the wanted rank",
     "end": "how many records lie between it and the rank that the end of the interval is aimed at",
     "outside": "how many records lie outside of it",
@@ -62,13 +64,22 @@ def written(value: Any, domain: PublicSet) -> str:
     if (
         isinstance(value, bool)
         or not isinstance(value, int | float | Decimal)
-        or not isinstance(domain, Grid)
+        or not isinstance(domain, Ordered)
     ):
         return str(value)
     if isinstance(value, int):
         return f"{value:,}"
+    if isinstance(domain, Digits):
+        return _with_digits(float(value))
     finest = max(domain.spacing, domain.spacing * domain.size * 1e-6)
     return f"{value:,.{max(0, math.ceil(-math.log10(finest) - 1e-9))}f}"
+
+
+def _with_digits(value: float) -> str:
+    """A number with the digits it has, without an exponent unless that were long."""
+    if value and not 1e-6 <= abs(value) < 1e15:
+        return repr(value)
+    return f"{Decimal(repr(value)).normalize():,f}"
 
 
 def lasting(step: dt.timedelta) -> str:
@@ -134,7 +145,13 @@ def assumed_public(release: Release) -> list[str]:
             f"the nodes of the graph, {nodes:,} in all",
             "the statistic, the mechanism and epsilon",
         ]
-    if not isinstance(domain, Grid):
+    if isinstance(domain, Digits):
+        first = (
+            f"the possible answers: 0 and the numbers of either sign with {domain.digits} "
+            f"significant digits from {domain.smallest:g} to {domain.largest:g}, "
+            f"{domain.size:,} in all; records count as the nearest of them"
+        )
+    elif not isinstance(domain, Grid):
         first = _cells(release)
     else:
         step = (
@@ -216,6 +233,8 @@ def mechanism(release: Release) -> str:
 
 def _part(part: MechanismPart) -> str:
     said = _MECHANISMS.get(part.name, part.name)
+    if part.utility == "narrowing":
+        return f"{said} in {part.draws} stages, which tell where to look closer"
     if part.draws > 1:
         said = f"{part.draws} draws of {said}, each with the same share of epsilon"
     if part.utility is None:
@@ -294,6 +313,13 @@ def accuracy(release: Release) -> str:
 
 def _from_what_is_public(release: Release) -> str:
     """The error in the terms of the paper; of counts and sums, what noise adds to them."""
+    if release.columns[0].kind == "distribution":
+        return (
+            f"With at least {100 * release.cells[0][0].confidence:.6g} % probability the exact "
+            "share of records up to every value lies in the band, and every exact quantile "
+            "between the ends beside it, all at once"
+            f"{', in each group by itself' if release.grouped else ''}. This holds for any data."
+        )
     if release.mechanism.parts[-1].name == Staircase.name:
         return _noise(release)
     if (bound := count_bound(release.facts, 0.95)) is not None:

@@ -12,14 +12,15 @@ from duffdp.parameters import Choice, Covers
 
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
+    from duffdp.domain.default_step import StepRule
 
 Parameters = Mapping[str, Any]
 Exact = Callable[[Parameters, Any, Any], Sequence[Any]]
-# What a released number is: a candidate of the domain, a number between those that records count
-# as, a count of records, a time that something lasts, or another number.
-NumberKind = Literal["candidate", "average", "count", "duration", "number"]
-# Whether a release without groups is one value, a list of them or a dictionary.
-Shape = Literal["value", "list", "dictionary"]
+# What is released: a candidate of the domain, a number between those that records count as, a count
+# of records, a time that something lasts, another number, or a whole distribution.
+NumberKind = Literal["candidate", "average", "count", "duration", "number", "distribution"]
+# Whether a release without groups is one value, a list of them, a dictionary or a distribution.
+Shape = Literal["value", "list", "dictionary", "distribution"]
 NOT_DRAWN = -1  # in the place of a number that a group was not asked for
 
 
@@ -56,7 +57,8 @@ class Part:
     statistic to ask once a group's numbers of earlier parts are drawn, or None if the group is not
     asked, by these numbers and the epsilon of the part. If it is not, its number is -1, and the
     next part that the group is asked gets that epsilon as well: what is spent is the same. The last
-    part is always asked. Groups whose statistics are equal are drawn together.
+    part is always asked. Groups whose statistics are equal are drawn together. And it may have
+    `at(epsilon)`, the statistic for a draw that may cost so much.
 
     `on_coarse_domain` is the mechanism in the place of `mechanism` where candidates are few and
     epsilon is not tiny (`mechanisms/registry.py`): public facts.
@@ -131,6 +133,12 @@ class Entry:
         the statistic makes of its own parameters, or that or categories.
     own_domain
         That set, for checked parameters; None if they do not make one.
+    step_rule
+        What is asked of records, for a choice of mechanism: by it the step is chosen if the caller
+        gives none.
+    uneven
+        Whether candidates may be unevenly spaced, as those of `Digits` are: it asks for their order
+        and for no lengths between them.
     check_domain
         Refuses a public set that does not fit the checked parameters.
     said_by_domain
@@ -157,6 +165,10 @@ class Entry:
         Whether an interval can be promised for a population, too.
     no_interval
         Why there is none for the statistic, or for some choices, and what to do instead.
+    by_epsilon
+        What is done in the place of `parts` and `finish` where both depend on what a row may cost:
+        for checked parameters, a choice of mechanism, the epsilon of a row, the rows of a person
+        and whether there are few candidates, `few` at most.
     adds_up
         Whether the numbers of groups add up to that of all of them together.
     label
@@ -186,6 +198,8 @@ class Entry:
     shape: Shape = "value"
     outputs: Literal["grid", "grid or categories", "counts", "own", "own or categories"] = "grid"
     own_domain: Callable[[Parameters], PublicSet | None] | None = None
+    step_rule: Callable[[Choice], StepRule] = lambda _: "sum"
+    uneven: bool = False
     check_domain: Callable[[Parameters, PublicSet], None] | None = None
     said_by_domain: frozenset[str] = frozenset()
     column_optional: bool = False
@@ -196,6 +210,10 @@ class Entry:
     ends_are_drawn: bool = False
     covers_population: bool = False
     no_interval: str = ""
+    by_epsilon: (
+        Callable[[Parameters, Choice, Fraction, int, bool], tuple[tuple[Part, ...], Finish]] | None
+    ) = None
+    few: int = 0
     adds_up: bool = False
     several: tuple[str, str] | None = None
     lines: str = "quantile"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from duffdp.domain import Grid, PublicSet
+from duffdp.domain import Grid, Ordered, PublicSet
 from duffdp.parameters import share_text
 from duffdp.statistics.entry import Column, Finish, Parameters, Part, Promise
 from duffdp.statistics.interval_end import SIDES, IntervalEnd
@@ -115,7 +115,7 @@ def _ends(
 
 def _in_order(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
     """The value and the ends; the value is moved between them."""
-    assert isinstance(domain, Grid)
+    assert isinstance(domain, Ordered)
     value, *drawn = numbers
     low, high = _sorted_ends(domain, *drawn)
     return [domain.value(number) for number in (min(max(value, low), high), low, high)]
@@ -125,7 +125,7 @@ def _with_room(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
     """Each value and its ends, from all values, and then all ends: values stay in order, and ends
     make room for them.
     """
-    assert isinstance(domain, Grid)
+    assert isinstance(domain, Ordered)
     many, found = len(numbers) // 3, []
     for i, value in enumerate(sorted(numbers[:many])):
         low, high = _sorted_ends(domain, *numbers[many + 2 * i : many + 2 * i + 2])
@@ -133,7 +133,7 @@ def _with_room(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
     return list(map(domain.value, found))
 
 
-def _sorted_ends(domain: Grid, low: int, high: int) -> tuple[int, int]:
+def _sorted_ends(domain: Ordered, low: int, high: int) -> tuple[int, int]:
     """Two ends as candidates: a safe end is the bound."""
     low, high = 0 if low == domain.size else low, min(high, domain.size - 1)
     return min(low, high), max(low, high)

@@ -10,7 +10,7 @@ from typing import Any, Literal
 
 import numpy as np
 
-from duffdp.domain import Grid, Ints
+from duffdp.domain import Grid, Ints, Ordered
 from duffdp.domain.grid import MOST_CANDIDATES
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question, Ranks, Source
@@ -81,17 +81,17 @@ class IntervalEnd:
         check_epsilon(self.q, self.epsilon, self.miss, covers)
         self.unit = Fraction(1, most_of(self.q, covers))
 
-    def outputs(self, domain: Grid) -> Grid:
+    def outputs(self, domain: Ordered) -> Grid:
         """The indices of the candidates, and of the safe end."""
         return Grid(0, min(domain.size, MOST_CANDIDATES - 1), 1)
 
-    def steps(self, values: Any, domain: Grid) -> StepFunction:
+    def steps(self, values: Any, domain: Ordered) -> StepFunction:
         """The distance of every candidate, and of the safe end."""
         index, count = Column(read(values), domain).tally()
         whole = Ranks(index, count, 0, int(count.sum()), 0, domain.size - 1)
         return self._with_safe_end([whole], [], domain)[0]
 
-    def windows(self, columns: Sequence[Source], domain: Grid, max_distance: float) -> Batch:
+    def windows(self, columns: Sequence[Source], domain: Ordered, max_distance: float) -> Batch:
         """The windows of several columns side by side."""
         moved = self.shift(domain)
         ranks = []
@@ -101,12 +101,14 @@ class IntervalEnd:
             ranks.append(column.ask(Question(((self.q, min(reach, MOST_RANKS)),)))[0][0])
         return self._with_safe_end(ranks, columns, domain)
 
-    def shift(self, domain: Grid) -> Shift:
+    def shift(self, domain: Ordered) -> Shift:
         """How far outside it is aimed."""
         q = self.q if self.side == "low" else 1 - self.q
         return shift(q, self.epsilon, self.miss, domain.size, self.covers)
 
-    def _with_safe_end(self, ranks: list[Ranks], columns: Sequence[Source], domain: Grid) -> Batch:
+    def _with_safe_end(
+        self, ranks: list[Ranks], columns: Sequence[Source], domain: Ordered
+    ) -> Batch:
         """The windows around the rank that is aimed at, each followed by the safe end."""
         moved = self.shift(domain)
         batch = _Aimed(self.q, self.side, moved).windows_of(ranks, columns, domain)
@@ -156,7 +158,7 @@ class _Aimed(Quantile):
         self._moved, self._up = moved, -1 if side == "low" else 1
         self._fine = moved.grain // self._m
 
-    def windows_of(self, ranks: list[Ranks], columns: Sequence[Source], domain: Grid) -> Batch:
+    def windows_of(self, ranks: list[Ranks], columns: Sequence[Source], domain: Ordered) -> Batch:
         """The windows that hold these ranks."""
         return self._batch(ranks, columns, domain)
 
@@ -173,7 +175,7 @@ class _Aimed(Quantile):
         above = self._above(upto, total)
         return np.maximum(above - self._moved.grain * equal, -above), np.abs(above)
 
-    def _floor(self, ranks: Ranks, domain: Grid, upto: int) -> int:
+    def _floor(self, ranks: Ranks, domain: Ordered, upto: int) -> int:
         sides = []
         if ranks.first > 0:
             sides.append(-self._above(ranks.below, ranks.total))

@@ -68,7 +68,7 @@ class InterquartileRange:
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate of `outputs(domain)`."""
         reach = _whole(Column(read(values), domain), domain.size - 1)
-        return reach.steps(self.outputs(domain), reach.records + 2)
+        return reach.steps(self.outputs(domain), reach.records + 2, self.rate)
 
     def question(self, max_distance: float) -> Question:
         """What a window up to the distance `max_distance` needs to know: the ranks around both
@@ -88,7 +88,7 @@ class InterquartileRange:
             (first, third), _ = column.ask(question)
             reach = _Reach(first, third, top)
             whole = cache(partial(_whole, column, top))
-            steps.append(reach.steps(outputs, levels, whole))
+            steps.append(reach.steps(outputs, levels, self.rate, whole))
         return Batch.of(steps)
 
     def __repr__(self) -> str:

@@ -20,3 +20,4 @@ SLOPE = (
     "one row is in many pairs, and how their slopes lie around the median is private. Ask for "
     "quantiles of either column"
 )
+BAND = "a distribution has a band around all of it. Pass confidence, how often that holds"

@@ -67,4 +67,11 @@ def own_entry(statistic: Any) -> Entry:
         utility = getattr(statistic, "utility", None)
         return (Part(asked, mechanism, (name,), utility=utility),)
 
-    return Entry(name=name, parts=parts, title=lambda _: name, outputs="grid or categories")
+    return Entry(
+        name=name,
+        parts=parts,
+        title=lambda _: name,
+        outputs="grid or categories",
+        step_rule=lambda _: "order",
+        uneven=bool(getattr(statistic, "uneven", False)),
+    )

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from duffdp.domain import Grid, Ints
+from duffdp.domain import Ints, Ordered
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question, Ranks, Source
 from duffdp.errors import DuffError
@@ -34,6 +34,9 @@ class Quantile:
         are tied there: 1 minus the fewest records to add or remove until it is the quantile no
         more. The most accurate of the three. "rank": |(1-q) * records below - q * records above| /
         max(q, 1-q), the paper's u_2.
+    inside
+        For q = 0 and 1 and the first two utilities: the record that so many others lie beyond is
+        meant, in the place of the least or the largest one.
 
     Privacy
     -------
@@ -62,16 +65,25 @@ class Quantile:
     """
 
     rate = Fraction(1, 2)
+    uneven = True  # candidates need no even spacing: their order is all that counts
 
-    def __init__(self, q: Any, utility: str = "distance") -> None:
+    def __init__(self, q: Any, utility: str = "distance", inside: int = 0) -> None:
         if utility not in ("distance", "signed", "rank"):
             raise DuffError(f'utility must be "distance", "signed" or "rank", got {utility!r}.')
-        self.q, self.utility = read_q(q), utility
+        self.q, self.utility, self._inside = read_q(q), utility, inside
+        if inside and (self.q not in (0, 1) or utility == "rank" or inside < 0):
+            raise DuffError(
+                "inside must be 0, or above 0 for the distance of q = 0 and 1, got "
+                f"inside={inside!r:.40}."
+            )
         self._p, self._m = self.q.numerator, self.q.denominator
+        # So many ranks more does a gap lie above the record that is meant: for q = 0 its rank is
+        # inside + 1.
+        self._more = 0 if 0 < self.q < 1 else inside if self.q == 1 else -inside - 1
         self._largest = max(self._p, self._m - self._p)
         self.unit = Fraction(1, self._largest) if utility == "rank" else Fraction(1)
 
-    def steps(self, values: Any, domain: Grid) -> StepFunction:
+    def steps(self, values: Any, domain: Ordered) -> StepFunction:
         """The distance of every candidate of the domain."""
         index, count = Column(read(values), domain).tally()
         whole = self._batch(
@@ -84,18 +96,18 @@ class Quantile:
     def question(self, max_distance: float) -> Question:
         """What a window up to the distance `max_distance` needs to know."""
         reach = math.ceil(min(max_distance * self._largest / self._m + 2, MOST_RANKS))
-        return Question(((self.q, reach),))
+        return Question(((self.q, reach + self._inside),))  # what is meant lies in the window
 
-    def window(self, column: Source, domain: Grid, max_distance: float) -> StepFunction:
+    def window(self, column: Source, domain: Ordered, max_distance: float) -> StepFunction:
         """The candidates up to about the distance `max_distance`, and the rest as a tail."""
         return self.windows([column], domain, max_distance)[0]
 
-    def windows(self, columns: Sequence[Source], domain: Grid, max_distance: float) -> Batch:
+    def windows(self, columns: Sequence[Source], domain: Ordered, max_distance: float) -> Batch:
         """The windows of several columns side by side."""
         question = self.question(max_distance)
         return self._batch([column.ask(question)[0][0] for column in columns], columns, domain)
 
-    def _batch(self, ranks: list[Ranks], columns: Sequence[Source], domain: Grid) -> Batch:
+    def _batch(self, ranks: list[Ranks], columns: Sequence[Source], domain: Ordered) -> Batch:
         """Runs from `first` to `last` of each: every distinct value and the gap after it; in front
         the tail and the first gap.
         """
@@ -151,18 +163,15 @@ class Quantile:
         over = m * upto - p * total  # m times the ranks by which a gap lies above the quantile
         if self.utility == "rank":
             return np.abs(over - (m - p) * equal), np.abs(over)
-        if p == 0:
-            return upto - equal, upto + 1
-        if p == m:
-            return -over, 1 - over
-        if largest == 1:  # the median: nothing to divide
+        over += m * self._more
+        if largest == 1 and m == 2:  # the median: nothing to divide
             gap, value = np.maximum(over + 1, -over), np.maximum(over - 2 * equal + 1, -over)
         else:
             gap = np.maximum((over - p) // largest + 2, 1 - (over + (m - p)) // largest)
             value = np.maximum((over - m * equal) // largest + 1, -(over // largest))
         return value if self.utility == "signed" else np.maximum(value, 0), gap
 
-    def _floor(self, ranks: Ranks, domain: Grid, upto: int) -> int:
+    def _floor(self, ranks: Ranks, domain: Ordered, upto: int) -> int:
         """The least distance outside a window: that of a record just outside, without the 1 for
         joining.
         """
@@ -170,11 +179,8 @@ class Quantile:
         over, under = m * upto - p * ranks.total, p * ranks.total - m * ranks.below
         if self.utility == "rank":
             above, below = max(over, 0), max(under, 0)
-        elif p == 0:
-            above, below = upto, 0
-        elif p == m:
-            above, below = 0, ranks.total - ranks.below
         else:
+            over, under = over + m * self._more, under - m * self._more
             above = 1 + over // self._largest if over >= 0 else 0
             below = -(-under // self._largest) if under > 0 else 0
         sides = ([below] if ranks.first > 0 else []) + (
@@ -183,7 +189,8 @@ class Quantile:
         return min(sides)
 
     def __repr__(self) -> str:
-        return f"Quantile({self.q}, utility={self.utility!r})"
+        inside = f", inside={self._inside}" if self._inside else ""
+        return f"Quantile({self.q}, utility={self.utility!r}{inside})"
 
 
 class _Flat(NamedTuple):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
+from fractions import Fraction
 
 from duffdp.domain import Grid, Ints
 from duffdp.steps import StepFunction, Tail, nested
@@ -24,7 +25,11 @@ class Reached(ABC):
         """The lowest and the highest candidate after `begin`, ..., `end - 1` changes."""
 
     def steps(
-        self, outputs: Grid, levels: int, whole: Callable[[], Reached] | None = None
+        self,
+        outputs: Grid,
+        levels: int,
+        rate: Fraction,
+        whole: Callable[[], Reached] | None = None,
     ) -> StepFunction:
         """Runs for fewer than so many changes; `whole` knows the distance of all others."""
         levels = min(levels, self.records + 2)
@@ -35,7 +40,7 @@ class Reached(ABC):
         if left:
             every = whole if whole is not None else lambda: self
             tail = Tail(first, last, left, levels, lambda index: every().distance_of(index))
-        return StepFunction(outputs, *nested(low, high), tail=tail)
+        return StepFunction(outputs, *nested(low, high), rate=rate, tail=tail)
 
     def distance_of(self, index: int) -> int:
         """The fewest changes that reach a candidate, by bisection."""

@@ -3,93 +3,30 @@ command line lays out its options from here without numpy."""
 
 from __future__ import annotations
 
-import math
-from collections.abc import Container, Iterator, Sequence
+from collections.abc import Container, Iterator
 from fractions import Fraction
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from duffdp.errors import DuffError
 from duffdp.parameters import (
     Choice,
-    read_q,
-    read_qs,
     read_trim,
     read_x,
     read_y,
-    share_text,
 )
 from duffdp.statistics import no_interval
 from duffdp.statistics.cell_entries import ENTRIES as CELLS
-from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part, ends, exactly
+from duffdp.statistics.distribution_entry import DISTRIBUTION
+from duffdp.statistics.entry import Entry, Finish, Parameters, Part, ends, exactly
 from duffdp.statistics.graph_entries import ENTRIES as GRAPHS
+from duffdp.statistics.quantile_entries import ENTRIES as QUANTILES
+from duffdp.statistics.quantile_entries import SUMMARY_ENTRY
 
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
 
-# The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 /
-# epsilon: enough for most.
-SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
-COUNT_SHARE = Fraction(1, 8)
 # What of epsilon goes to the count, the interval and the sums behind a variance.
 CLAMPED_SHARES = Fraction(1, 12), Fraction(1, 4), Fraction(2, 3)
-# Up to so many quantiles are drawn together with a size, which is a little more accurate; for more
-# of them it takes too long.
-MOST_WITH_SIZE = 20
-
-
-def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
-    """The most accurate way, or the paper's."""
-    from duffdp.statistics.quantile import Quantile
-
-    if choice == "duff":
-        return (Part(Quantile(q), "exponential", (column,), utility="distance"),)
-    signed = Quantile(q, "signed")
-    return (
-        Part(signed, "permute-and-flip", (column,), utility="signed", on_coarse_domain="lattice"),
-    )
-
-
-def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
-    """All in one draw, many of them after a count, or the paper's mechanism for each with the same
-    share of epsilon.
-    """
-    from duffdp.statistics.count import Count
-    from duffdp.statistics.quantile import Quantile
-    from duffdp.statistics.quantiles import Quantiles, QuantilesAfterCount
-
-    qs: tuple[Fraction, ...] = given["qs"]
-    names = tuple(map(share_text, qs))
-    if len(qs) == 1:
-        return _quantile(qs[0], names[0], choice)
-    if choice == "best":
-        if len(qs) <= MOST_WITH_SIZE:
-            return (Part(Quantiles(qs), "joint-exponential", names),)
-        share = Fraction(1, 3 * math.isqrt(len(qs)))
-        return (
-            Part(Count(), "two-sided-geometric", ("count",), share, kind="count"),
-            Part(QuantilesAfterCount(qs), "joint-exponential", names, 1 - share),
-        )
-    share = Fraction(1, len(qs))
-    return tuple(
-        Part(Quantile(q), "exponential", (name,), share, "distance")
-        for q, name in zip(qs, names, strict=True)
-    )
-
-
-def _sorted_quantiles(given: Parameters, choice: Choice) -> Finish | None:
-    """Quantiles that were drawn one by one are sorted, and a count that was drawn before is
-    dropped.
-    """
-    qs: tuple[Fraction, ...] = given["qs"]
-    if choice == "best" and len(qs) <= MOST_WITH_SIZE:
-        return None
-    columns = tuple(Column(share_text(q)) for q in qs)
-
-    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
-        candidates: Any = domain
-        return [candidates.value(i) for i in sorted(numbers[-len(qs) :])]
-
-    return Finish(lambda _: columns, values)
 
 
 def _mean(_: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -193,22 +130,6 @@ def _mode(_: Parameters, choice: Choice) -> tuple[Part, ...]:
     return (Part(Mode(1), "permute-and-flip", ("mode",), utility="distance"),)
 
 
-def _describe(_: Parameters, choice: Choice) -> tuple[Part, ...]:
-    from duffdp.statistics.count import Count
-    from duffdp.statistics.quantiles import Quantiles
-
-    qs = tuple(Fraction(q) for q in SUMMARY.values())
-    return (
-        Part(Count(), "two-sided-geometric", ("count",), COUNT_SHARE, kind="count"),
-        Part(Quantiles(qs), "joint-exponential", tuple(SUMMARY), 1 - COUNT_SHARE),
-    )
-
-
-def _exact_summary(_: Parameters, *records: Any) -> list[Any]:
-    qs = tuple(Fraction(q) for q in SUMMARY.values())
-    return [*exactly("count")({}, *records), *exactly("quantiles")({"qs": qs}, *records)]
-
-
 def _slope(_: Parameters, choice: Choice) -> tuple[Part, ...]:
     """In parts of a record, or in whole ones by the paper's mechanism."""
     from duffdp.statistics.slope import Slope
@@ -225,52 +146,13 @@ def _slope_outputs(_: Parameters, domain: PublicSet) -> None:
 
 
 ENTRIES = (
-    Entry(
-        name="median",
-        summary="A private median of a column, overall or for each group.",
-        parts=lambda _, choice: _quantile(Fraction(1, 2), "median", choice),
-        interval=ends("interval", "around_quantile"),
-        ends_are_drawn=True,
-        covers_population=True,
-        title=lambda _: "Median",
-        distance_bound="one",
-        baselines="quantile",
-        exact=exactly("quantile"),
-    ),
-    Entry(
-        name="quantile",
-        summary="Private quantiles of a column, overall or for each group.",
-        parts=lambda given, choice: _quantile(given["q"], "quantile", choice),
-        interval=ends("interval", "around_quantile"),
-        ends_are_drawn=True,
-        covers_population=True,
-        title=lambda given: f"Quantile {given['q']}",
-        read={"q": read_q},
-        several=("quantiles", "qs"),
-        examples=({"q": 0.9}, {"q": 0}),
-        distance_bound="one",
-        baselines="quantile",
-        exact=exactly("quantile"),
-    ),
-    Entry(
-        name="quantiles",
-        parts=_quantiles,
-        title=lambda given: f"Quantiles {', '.join(map(str, given['qs']))}",
-        read={"qs": read_qs},
-        shape="list",
-        label=lambda column: f"quantile({column})",
-        finish=_sorted_quantiles,
-        interval=ends("interval", "around_quantiles"),
-        ends_are_drawn=True,
-        covers_population=True,
-        examples=({"qs": (0.25, 0.75)},),
-        exact=exactly("quantiles"),
-    ),
+    *QUANTILES,
     Entry(
         name="mean",
         summary="A private mean of a column, overall or for each group.",
         parts=_mean,
         title=lambda _: "Mean",
+        step_rule=lambda choice: "average" if choice in ("duff", "distance") else "sum",
         finish=_mean_finish,
         interval=ends("ratio_interval", "around_ratio"),
         interval_choices=("best",),
@@ -299,6 +181,7 @@ ENTRIES = (
         summary="A private mean of a column without its lowest and highest records.",
         parts=_trimmed_mean,
         title=lambda given: f"Mean without {given['trim']} at either end",
+        step_rule=lambda _: "average",
         read={"trim": read_trim},
         no_interval=no_interval.TRIMMED,
         examples=({"trim": 0.25},),
@@ -328,6 +211,7 @@ ENTRIES = (
         summary="A private interquartile range of a column, overall or for each group.",
         parts=_iqr,
         title=lambda _: "Interquartile range",
+        step_rule=lambda _: "order",
         finish=lambda *_: _iqr_value(),
         interval=ends("interval", "around_range"),
         ends_are_drawn=True,
@@ -341,24 +225,15 @@ ENTRIES = (
         parts=_mode,
         title=lambda _: "Mode",
         no_interval=no_interval.ORDER,
+        uneven=True,
+        step_rule=lambda _: "order",
         outputs="grid or categories",
         distance_bound="any",
         baselines="mode",
         exact=exactly("mode"),
     ),
-    Entry(
-        name="describe",
-        summary="A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon "
-        "for all.",
-        parts=_describe,
-        title=lambda _: "Summary",
-        interval=ends("interval", "around_summary"),
-        ends_are_drawn=True,
-        shape="dictionary",
-        lines="of all",
-        choices=("best",),
-        exact=_exact_summary,
-    ),
+    SUMMARY_ENTRY,
+    DISTRIBUTION,
     *CELLS,
     Entry(
         name="slope",

@@ -70,7 +70,7 @@ class Variance:
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate of `outputs(domain)`."""
         reach = _whole(Column(read(values), domain), domain)
-        return reach.steps(self.outputs(domain), reach.records + 2)
+        return reach.steps(self.outputs(domain), reach.records + 2, self.rate)
 
     def windows(self, columns: Sequence[Source], domain: Grid, max_distance: float) -> Batch:
         """The candidates up to about a distance of each column, and the rest as tails."""
@@ -84,7 +84,8 @@ class Variance:
             least, largest = column.ask(question)[0]
             ends = (least.values, least.counts), (largest.values, largest.counts)
             reach = _Reach(column.level_sums(levels), ends, levels)
-            steps.append(reach.steps(outputs, most, cache(partial(_whole, column, domain))))
+            whole = cache(partial(_whole, column, domain))
+            steps.append(reach.steps(outputs, most, self.rate, whole))
         return Batch.of(steps)
 
     def __repr__(self) -> str:

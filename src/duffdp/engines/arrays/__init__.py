@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from duffdp.domain import Categories, Grid, Membership, Presence, PublicSet
+from duffdp.domain import Categories, Membership, Ordered, Presence, PublicSet
 from duffdp.engines.arrays.bin_column import BinColumn
 from duffdp.engines.arrays.category_column import CategoryColumn
 from duffdp.engines.arrays.column import Column
@@ -31,7 +31,7 @@ ArraySource = Column | CategoryColumn | BinColumn | PresentColumn
 
 def array_source(records: Records, domain: PublicSet) -> ArraySource:
     """The records of an array as a source of counts on a domain."""
-    if isinstance(domain, Grid):
+    if isinstance(domain, Ordered):
         return Column(records, domain)
     if isinstance(domain, Presence):
         return PresentColumn(records, domain)

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 
 import numpy as np
 
-from duffdp.domain import Array, Floats, Grid, Ints, Keys
+from duffdp.domain import Array, Floats, Grid, Ints, Keys, Ordered
 from duffdp.engines.arrays.keyed_array import CHUNK, KeyedArray
 from duffdp.engines.arrays.ranks import (
     SORTED,
@@ -31,7 +32,7 @@ DENSE = 2**12  # brackets with at most so many candidates are counted in a histo
 class Column(KeyedArray):
     """The records of one array on one grid, clamped and snapped one by one as they pass."""
 
-    def __init__(self, records: Records, grid: Grid) -> None:
+    def __init__(self, records: Records, grid: Ordered) -> None:
         array = records.array
         if array.dtype.kind == "O":
             array, grid = keys_on(array, grid)
@@ -126,6 +127,15 @@ class Column(KeyedArray):
     def _in_floats(self) -> bool:
         """Whether indices are summed in doubles without error."""
         return not self.integer and self.size <= 2**41 and not self.grid.double_steps.rounds
+
+    def within(self, starts: Sequence[int], of_all_groups: bool) -> list[int]:
+        """How many records lie from each candidate to the next one of the list: one pass."""
+        first = np.array(starts[1:], dtype=np.int64)
+        counts = np.zeros(len(starts), dtype=np.int64)
+        for part in self.chunks():
+            cell = np.searchsorted(first, self.grid.snap(part), side="right")
+            counts += np.bincount(cell, minlength=len(starts))
+        return list(counts.tolist())
 
     def edges(self, low: int, high: int) -> tuple[float | None, float]:
         """The least (None: no key gets there) and the largest key of candidates `low` to `high`."""

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from duffdp.domain import Array, Grid, Keys, Scale
+from duffdp.domain import Array, Bins, Keys, Scale
 from duffdp.domain.reading import has_plain_unit, moments
 from duffdp.errors import UnsupportedData
 
@@ -41,7 +41,7 @@ class KeyedArray:
             )
         self._array, self._days = array, scale.kind == "date"
         # Bins compare whole numbers with whole numbers, whatever their edges are.
-        self.integer = array.dtype.kind != "f" and (not isinstance(scale, Grid) or scale.whole)
+        self.integer = array.dtype.kind != "f" and (isinstance(scale, Bins) or scale.whole)
         # uint64 goes beyond int64, which matters only where candidates do as well.
         unsigned = array.dtype.kind == "u" and array.dtype.itemsize == 8
         beyond = self.integer and scale.whole_ends[1] >= _INT_MAX

@@ -11,7 +11,7 @@ import math
 
 import numpy as np
 
-from duffdp.domain import Array, Floats, Grid, Ints
+from duffdp.domain import Array, Floats, Grid, Ints, Ordered
 from duffdp.domain.reading import nearest_double, number
 
 PIECE = 2**12
@@ -20,7 +20,7 @@ _WHOLE = frozenset({int, bool})
 _FRACTIONAL = frozenset({float, type(None)})
 
 
-def keys_on(array: Array, grid: Grid) -> tuple[Array, Grid]:
+def keys_on(array: Array, grid: Ordered) -> tuple[Array, Ordered]:
     """Records as keys of a grid, or as their indices and the grid of these."""
     if grid.timed or (grid.whole_steps is not None and not grid.whole_steps.same_in_doubles):
         return _indices(array, grid), Grid(0, grid.size - 1, 1)
@@ -43,7 +43,7 @@ def doubles(array: Array) -> Floats:
     return keys
 
 
-def _indices(array: Array, grid: Grid) -> Ints:
+def _indices(array: Array, grid: Ordered) -> Ints:
     """The index of each record that fits."""
     found = [np.empty(0, dtype=np.int64)]
     for begin in range(0, len(array), PIECE):

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import pairwise
@@ -14,10 +14,11 @@ from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 
-from duffdp.domain import Grid, Ints
+from duffdp.domain import Ints, Ordered
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Levels, LevelSums, Question, Ranks
+from duffdp.engines.tables.cell_counts import by_cell, celled
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.level_sums import level_sums, shared, sums_of
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
@@ -39,6 +40,7 @@ class Descent:
     lazy: LazyRows
     _answers: dict[Question, list[tuple[list[Ranks], int]]] = field(default_factory=dict)
     _tallies: list[tuple[Ints, Ints]] | None = None
+    _cells: dict[tuple[int, ...], Ints] = field(default_factory=dict)
     _expected: dict[int, Levels] = field(default_factory=dict)
     _sums: dict[tuple[int, Levels], LevelSums] = field(default_factory=dict)
 
@@ -67,6 +69,19 @@ class Descent:
         for group in groups:
             self.expect(group, every)
         return [self.level_sums(group, every).levels for group in groups]
+
+    def within(self, group: int, starts: tuple[int, ...], of_all_groups: bool) -> list[int]:
+        """How many records of a group lie from each candidate to the next one of the list."""
+        lazy, number = self.lazy, self.lazy.nw.len().alias(COUNT)
+        if (together := of_all_groups and lazy.groups > 1) and starts in self._cells:
+            return list(self._cells[starts][group].tolist())
+        rows = celled(lazy, lazy.counted if together else self._of_group(group), starts)
+        if together:
+            got = self._by_group(rows, [INDEX], [number])
+            self._cells[starts] = by_cell(_whole(got), lazy.groups, len(starts))
+            return list(self._cells[starts][group].tolist())
+        got = self._fetch(rows.group_by(INDEX).agg(number))
+        return list(by_cell(_whole(got), 1, len(starts))[0].tolist())
 
     def expect(self, group: int, levels: Levels) -> None:
         """Levels that a group will ask for."""
@@ -204,7 +219,7 @@ class Descent:
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
-        return _added_up(group[order], part_of[order], index[order], count[order])
+        return added_up(group[order], part_of[order], index[order], count[order])
 
     def _bucketed(self, rows: Any, shift: int) -> Any:
         """INDEX rounded down to multiples of 2**shift, in some rows or (None) in all."""
@@ -257,7 +272,7 @@ class Descent:
         """
         grid = self.lazy.domain
         if (
-            not isinstance(grid, Grid) or grid.size <= BUCKETS
+            not isinstance(grid, Ordered) or grid.size <= BUCKETS
         ):  # few candidates are counted in one pass without it
             return None
         sample = _answered(self.lazy.sample, grid)
@@ -280,7 +295,7 @@ class Descent:
             return None  # the sample misled: count by buckets instead
         return [trim(near, low, high)]
 
-    def _around(self, grid: Grid, first: int, last: int) -> Ranks:
+    def _around(self, grid: Ordered, first: int, last: int) -> Ranks:
         """What lies from one candidate to another, and how many records lie before and in all."""
         apart = self.lazy.engine.counts_apart
         rows = (self.lazy.between if apart else self.lazy.placed)(grid, first, last)
@@ -324,6 +339,9 @@ class LazyColumn:
     def rank_of(self, index: int) -> tuple[int, int]:
         return self.descent.rank_of(self.group, index)
 
+    def within(self, starts: Sequence[int], of_all_groups: bool) -> list[int]:
+        return self.descent.within(self.group, tuple(starts), of_all_groups)
+
     def tally(self) -> tuple[Ints, Ints]:
         return self.descent.tallies()[self.group]
 
@@ -339,7 +357,7 @@ def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
         ) from None
 
 
-def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Counts of the same index in the same group made one: a group may be spelled in several
     ways.
     """
@@ -356,3 +374,7 @@ def whole(values: Any) -> Ints:
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
         return values.astype(np.int64)
     return np.array([int(value) for value in values], dtype=np.int64)
+
+
+def _whole(got: dict[str, Any]) -> dict[str, Ints]:
+    return {name: whole(values) for name, values in got.items()}

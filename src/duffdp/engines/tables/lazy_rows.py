@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Bins, Categories, Grid, Ints, Presence, PublicSet, Scale
+from duffdp.domain import Bins, Categories, Ints, Ordered, Presence, PublicSet, Scale
 from duffdp.domain.membership import INSIDE, OUTSIDE
 from duffdp.domain.snapping import reaches_expression, snap_expression, whole_rounded_down
 from duffdp.engines.pairs import Pairs, pairs_by_group
@@ -132,7 +132,7 @@ class LazyRows:
         small = self.engine.literal_frame(rows, columns | more)
         return rows.join(small, on=self.by, how="inner").drop(*self.by)
 
-    def sample(self, grid: Grid) -> Ints | None:
+    def sample(self, grid: Ordered) -> Ints | None:
         """Indices of a few blocks of rows, where the engine need not read everything for them:
         numbers, no groups.
         """
@@ -141,7 +141,7 @@ class LazyRows:
         values = self.engine.sample(self._rows, VALUE)
         return None if values is None else grid.snap(values)
 
-    def placed(self, grid: Grid, first: int, last: int) -> Any:
+    def placed(self, grid: Ordered, first: int, last: int) -> Any:
         """INDEX of the rows from one candidate to another; -1 for those before, the number of
         candidates for those after.
         """
@@ -153,11 +153,13 @@ class LazyRows:
             place = nw.when(beyond).then(nw.lit(grid.size)).otherwise(place)
         if first > 0:
             inside = reaches_expression(nw, column, dtype, grid, first)
-            before = place * 0 - 1  # a column, where a literal could be one row
-            place = before if inside is None else nw.when(inside).then(place).otherwise(before)
+            if inside is None:
+                place = place * 0 - 1  # a column, where a literal could be one row
+            else:
+                place = nw.when(inside).then(place).otherwise(nw.lit(-1, nw.Int64))
         return rows.select(place.alias(INDEX))
 
-    def before(self, grid: Grid, first: int) -> Any:
+    def before(self, grid: Ordered, first: int) -> Any:
         """How many rows lie before a candidate (LOW) and in all (COUNT)."""
         nw = self.nw
         rows, column, dtype = self._numbers(grid)
@@ -167,14 +169,14 @@ class LazyRows:
         aside = nw.when(reaches).then(nw.lit(0)).otherwise(nw.lit(1))
         return rows.select(nw.len().alias(COUNT), aside.sum().alias(LOW))
 
-    def between(self, grid: Grid, first: int, last: int) -> Any:
+    def between(self, grid: Ordered, first: int, last: int) -> Any:
         """INDEX of the rows from one candidate to another, and of no others."""
         rows, column, dtype = self._numbers(grid)
         rows = self._left_out(rows, column, dtype, grid, first, last)
         return rows.select(snap_expression(self.nw, column, dtype, grid).alias(INDEX))
 
     def _left_out(
-        self, rows: Any, column: Any, dtype: Any, grid: Grid, first: int, last: int | None
+        self, rows: Any, column: Any, dtype: Any, grid: Ordered, first: int, last: int | None
     ) -> Any:
         """Rows without those before one candidate and after another."""
         if first > 0:
@@ -198,7 +200,7 @@ class LazyRows:
     def _with_index(self, first: int, last: int | None, shift: int) -> Any:
         """Rows with INDEX, without those that are in no cell of the domain."""
         nw, domain = self.nw, self.domain
-        if isinstance(domain, Grid):
+        if isinstance(domain, Ordered):
             return self._snapped(domain, first, last, shift)
         if isinstance(domain, Presence):
             return self._rows.with_columns(nw.lit(0, nw.Int64).alias(INDEX))
@@ -220,7 +222,7 @@ class LazyRows:
         index = bins.thresholds.of_column(nw, nw.col(INDEX), dtype)
         return rows.with_columns(index.alias(INDEX))
 
-    def _snapped(self, grid: Grid, first: int, last: int | None, shift: int) -> Any:
+    def _snapped(self, grid: Ordered, first: int, last: int | None, shift: int) -> Any:
         """INDEX of every row on a grid."""
         nw = self.nw
         rows, column, dtype = self._numbers(grid)

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Array, Bins, Grid, Ints, Membership, Presence, PublicSet
+from duffdp.domain import Array, Bins, Grid, Ints, Membership, Ordered, Presence, PublicSet
 from duffdp.domain.membership import INSIDE, OUTSIDE
 from duffdp.engines.arrays import BinColumn, Column, Records
 from duffdp.engines.groups import by_group, counted, side_by_side
@@ -44,7 +44,7 @@ class MemoryRows:
         """One source of counts for each key, in order; one in all without keys."""
         many = 1 if self._keys is None else self._keys.size
         objects = self.dtype == self._adapter.nw.Object
-        if isinstance(domain, Grid) and self._unit is None and not objects:
+        if isinstance(domain, Ordered) and self._unit is None and not objects:
             return list(self._records_by_group(domain, many))
         if isinstance(domain, Bins) and self._keys is None and self._unit is None and not objects:
             array, missing = self._adapter.array(self._column)
@@ -53,7 +53,7 @@ class MemoryRows:
         index = self._indices(domain, categories)
         rows, group = self._chosen(index >= 0, source)
         index = index[rows]
-        if not isinstance(domain, Grid):
+        if not isinstance(domain, Ordered):
             return list(counted(index, group, many, domain.size))
         return list(by_group(Records(index, True), group, many, Grid(0, domain.size - 1, 1)))
 
@@ -75,7 +75,7 @@ class MemoryRows:
             rows = rows[choose_rows(people[rows], self._contributions, source)]
         return rows, None if groups is None else groups[rows]
 
-    def _records_by_group(self, grid: Grid, many: int) -> list[Column]:
+    def _records_by_group(self, grid: Ordered, many: int) -> list[Column]:
         """Records stay as they are until their group is looked at."""
         if self._keys is None:
             array, missing = self._adapter.array(self._column)
@@ -139,7 +139,7 @@ class MemoryRows:
         records = Records(array, self._whole)
         if array.dtype == object or categories is not None or isinstance(domain, Presence):
             index = np.fromiter(map(domain.record_index, array), dtype=np.int64, count=len(array))
-        elif isinstance(domain, Grid):
+        elif isinstance(domain, Ordered):
             index = Column(records, domain).indices()
         else:
             assert isinstance(domain, Bins | Membership)

@@ -141,10 +141,11 @@ class Table:
             known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None
         )
         self._categories: Known | None = None
-        whole = True
+        whole, objects = True, False
         for name in selection.values:
             whole = whole and (types[name].is_integer() or types[name] == nw.Boolean)
-        self.domain = domain_for(whole, self.untyped)
+            objects = objects or types[name] == nw.Object
+        self.domain = domain_for(whole, self.untyped or objects)
         if series and self.domain == EVERY_ROW:
             self.domain = Presence()  # the records of a series are its values
         among = self.domain.among if isinstance(self.domain, Membership) else self.domain

@@ -42,7 +42,7 @@ def slope(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         Distance between possible slopes. None: about 2**40 candidates.
     data

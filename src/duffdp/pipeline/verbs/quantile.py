@@ -38,11 +38,12 @@ def median(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
-        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
-        which have none, for bounds that are whole numbers), a day for dates, else about
-        2**40 candidates.
+        Distance between possible outputs. None: 1 for integer types and, in lists and files
+        of text, which have none, for bounds that are whole numbers at least 10 apart; a day
+        for dates; else a power of ten, at most 1, with at least 100,000 steps between the
+        bounds. `Release.domain` says it.
     column
         The column of a frame or file.
     by
@@ -137,16 +138,18 @@ def quantile(
         DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
         `column`. Missing records are dropped, others clamped to the bounds.
     q
-        From 0 (the minimum) to 1 (the maximum).
+        From 0 (the minimum) to 1 (the maximum). At 0 and 1 the best mechanism aims at the record
+        that a few others lie beyond, so that an answer beyond all records is rare.
     epsilon
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
-        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
-        which have none, for bounds that are whole numbers), a day for dates, else about
-        2**40 candidates.
+        Distance between possible outputs. None: 1 for integer types and, in lists and files
+        of text, which have none, for bounds that are whole numbers at least 10 apart; a day
+        for dates; else a power of ten, at most 1, with at least 100,000 steps between the
+        bounds. `Release.domain` says it.
     column
         The column of a frame or file.
     by
@@ -245,11 +248,12 @@ def quantiles(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
-        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
-        which have none, for bounds that are whole numbers), a day for dates, else about
-        2**40 candidates.
+        Distance between possible outputs. None: 1 for integer types and, in lists and files
+        of text, which have none, for bounds that are whole numbers at least 10 apart; a day
+        for dates; else a power of ten, at most 1, with at least 100,000 steps between the
+        bounds. `Release.domain` says it.
     column
         The column of a frame or file.
     by

@@ -39,11 +39,12 @@ def variance(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
-        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
-        which have none, for bounds that are whole numbers), a day for dates, else about
-        2**40 candidates.
+        Distance between possible outputs. None: 1 for integer types and, in lists and files
+        of text, which have none, for bounds that are whole numbers at least 10 apart; a day
+        for dates; else a power of ten, at most 1, with at least 100,000 steps between the
+        bounds. `Release.domain` says it.
     column
         The column of a frame or file.
     by
@@ -139,11 +140,12 @@ def std(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
-        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
-        which have none, for bounds that are whole numbers), a day for dates, else about
-        2**40 candidates.
+        Distance between possible outputs. None: 1 for integer types and, in lists and files
+        of text, which have none, for bounds that are whole numbers at least 10 apart; a day
+        for dates; else a power of ten, at most 1, with at least 100,000 steps between the
+        bounds. `Release.domain` says it.
     column
         The column of a frame or file.
     by
@@ -241,11 +243,12 @@ def iqr(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
-        Distance between possible outputs. None: 1 for integer types (in CSV and JSON files,
-        which have none, for bounds that are whole numbers), a day for dates, else about
-        2**40 candidates.
+        Distance between possible outputs. None: 1 for integer types and, in lists and files
+        of text, which have none, for bounds that are whole numbers at least 10 apart; a day
+        for dates; else a power of ten, at most 1, with at least 100,000 steps between the
+        bounds. `Release.domain` says it.
     column
         The column of a frame or file.
     by

@@ -38,11 +38,11 @@ def mean(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         What records are rounded to and, if it is given, a mean as well. None: 1 for integer
-        types (in CSV and JSON files, which have none, for bounds that are whole numbers), a
-        day for dates, else about 2**40 steps between the bounds.
+        types, a day for dates, else about 2**40 steps between the bounds. A mean that is
+        drawn from candidates has a power of ten with at least 10**9 steps.
     column
         The column of a frame or file.
     by
@@ -146,11 +146,11 @@ def sum(
         The whole privacy loss of this call: a finite number above 0.
     bounds
         `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`.
+        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
     step
         What records are rounded to and, if it is given, a mean as well. None: 1 for integer
-        types (in CSV and JSON files, which have none, for bounds that are whole numbers), a
-        day for dates, else about 2**40 steps between the bounds.
+        types, a day for dates, else about 2**40 steps between the bounds. A mean that is
+        drawn from candidates has a power of ten with at least 10**9 steps.
     column
         The column of a frame or file.
     by

@@ -44,7 +44,9 @@ def numpy_array(column: Any) -> tuple[Array, Array | None]:
     elif pa.types.is_timestamp(kind):
         column, view = column.cast(pa.int64()), f"M8[{kind.unit}]"
     elif pa.types.is_decimal(kind):
-        column = column.cast(pa.float64())
+        column = column.cast(pa.string()).cast(
+            pa.float64()
+        )  # straight away it errs in the last bit
     elif pa.types.is_boolean(kind):
         column = column.cast(pa.uint8())
     if missing is not None:

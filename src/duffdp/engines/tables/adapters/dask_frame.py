@@ -44,6 +44,11 @@ class DaskFrame(NarwhalsQuery):
             dask.dataframe.from_pandas(pandas.DataFrame(made), npartitions=1)
         )
 
+    def doubles(self, rows: Any, name: str) -> Any:
+        native = rows.to_native()
+        number = native[name].map_partitions(_doubles, meta=(name, "float64"))
+        return self.nw.from_native(native.assign(**{name: number}))
+
     def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
         native, dtype = rows.to_native(), rows.collect_schema()[name]
         unit = "D" if dtype == self.nw.Date else dtype.time_unit
@@ -77,14 +82,27 @@ def declared_types(nw: Any, frame: Any) -> dict[str, Any]:
 
 def _numbers(moments: Any) -> Any:
     """A piece of a column of moments as whole numbers of its unit."""
+    return _as_series(_array(moments).view(np.int64), moments)
+
+
+def _doubles(decimals: Any) -> Any:
+    """A piece of a column of decimals, none of them missing, as doubles."""
+    return _as_series(_array(decimals), decimals)
+
+
+def _array(piece: Any) -> Array:
     import narwhals
-    import pandas
 
     from duffdp.engines.tables.adapters.pandas_frame import PandasFrame
 
-    frame = narwhals.from_native(moments.rename("x").to_frame(), eager_only=True)
-    array, _ = PandasFrame(narwhals, frame).array("x")
-    return pandas.Series(array.view(np.int64), index=moments.index, name=moments.name)
+    frame = narwhals.from_native(piece.rename("x").to_frame(), eager_only=True)
+    return PandasFrame(narwhals, frame).array("x")[0]
+
+
+def _as_series(array: Array, like: Any) -> Any:
+    import pandas
+
+    return pandas.Series(array, index=like.index, name=like.name)
 
 
 def _capped(piece: Any, keys: tuple[int, int], most: int) -> Any:

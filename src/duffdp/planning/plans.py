@@ -1,0 +1,90 @@
+"""What to expect of every release of a plan or a table, from public facts."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from duffdp.errors import DuffError
+from duffdp.parameters import read_group_size
+from duffdp.pipeline import plan, table_plan
+from duffdp.pipeline.ask import Ask
+from duffdp.pipeline.columnar import Columns
+from duffdp.planning.accuracy import Preview, preview
+from duffdp.planning.question import SYNTHETIC
+
+NAMES = ("release", "output", "epsilon", "mean error", "95 % within", "interval width", "note")
+
+
+class Plan(plan.Plan):  # says of itself what it says there
+    def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> Columns:
+        """The expected errors of every release for a group of so many records.
+
+        `shape` is what the records are like, as `duffdp.preview` has it. No record is looked at; a
+        column without a step is taken for one of real numbers. What needs more than a shape has a
+        note in the place of numbers; what can only be simulated gets so many seeded draws.
+        """
+        return previews(self.asks, group_size, shape, draws)
+
+
+class TablePlan(table_plan.TablePlan):  # this one too
+    def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> Columns:
+        """The expected errors of every cell of a group of so many records; that of `duffdp.Plan`.
+
+        Margins are larger groups, and are not listed.
+        """
+        return previews(self.plan.asks, group_size, shape, draws)
+
+
+def previews(asks: Iterable[Ask], group_size: Any, shape: str, draws: int) -> Columns:
+    """A row for every number of every release: its share of epsilon, and how it would err."""
+    size = read_group_size(group_size)
+    rows: list[tuple[Any, ...]] = []
+    for ask in asks:
+        if ask.margin is None:
+            rows += _expected(ask, size, shape, draws)
+    caption = f"groups of {size} records, shape {shape!r}. {SYNTHETIC}"
+    return Columns(dict(zip(NAMES, map(list, zip(*rows, strict=True)), strict=True)), caption)
+
+
+def _expected(ask: Ask, size: int, shape: str, draws: int) -> list[tuple[Any, ...]]:
+    name, epsilon = ask.title, float(ask.epsilon)
+    try:
+        seen = _preview(ask, size, shape, draws)
+    except DuffError as error:  # no shape stands for words, dates and graphs
+        return [(name, None, epsilon, None, None, None, str(error))]
+    width = None if ask.interval is None else seen.expected_width(ask.mechanism)
+    note = None
+    if width is not None and seen.too_few(ask.mechanism) > 0.5:
+        width, note = None, "too few to tell"
+    return [
+        (
+            name,
+            output,
+            epsilon,
+            seen.expected_error(ask.mechanism, output),
+            seen.error_within(ask.mechanism, 0.95, output),
+            width,
+            note,
+        )
+        for output in seen.outputs
+    ]
+
+
+def _preview(ask: Ask, size: int, shape: str, draws: int) -> Preview:
+    return preview(
+        shape,
+        epsilon=ask.epsilon,
+        statistic=ask.statistic,
+        bounds=ask.bounds,
+        step=ask.step,
+        categories=ask.categories,
+        contributions=ask.contributions,
+        interval=ask.interval,
+        covers=ask.covers,
+        mechanisms=[ask.mechanism],
+        group_size=size,
+        data_sets=2,
+        draws=draws,
+        **{name: value for name, value in ask.parameters.items() if value is not None},
+    )
