@@ -173,7 +173,9 @@ def numbers_without_noise(data, size, epsilon):
     column = Column(read(np.array(data)), Grid(0, size - 1, 1))
     numbers: list[int] = []
     for place, stage in enumerate(STAGES):
-        cells = NarrowerCells(epsilon, place).given(numbers) if place else FirstCells(epsilon)
+        cells = FirstCells(epsilon)
+        if place:
+            cells = NarrowerCells(epsilon, place).given(numbers, column.grid, epsilon)
         found = list(cells.totals(column, column.grid))
         numbers += found + [-1] * (stage.cells - len(found))
     return numbers
@@ -226,7 +228,9 @@ def test_one_record_moves_one_count_of_each_stage_by_one(seed):
     grid, more = Grid(0, size - 1, 1), rng.randrange(size)
     here, there = (Column(read(np.array(each)), grid) for each in (data, [*data, more]))
     for place in range(4):
-        cells = NarrowerCells(Fraction(1), place).given(numbers) if place else FirstCells(1)
+        cells = FirstCells(1)
+        if place:
+            cells = NarrowerCells(Fraction(1), place).given(numbers, grid, Fraction(1))
         pairs = zip(cells.totals(here, grid), cells.totals(there, grid), strict=True)
         assert sorted(b - a for a, b in pairs)[-2:] == [0, 1]
         assert sum(cells.totals(there, grid)) == 31  # none is lost, none counts twice

@@ -278,9 +278,7 @@ def listable(call):
     choice = call.parameters.get("mechanism", "best")
     parts = make_recipe(name, tuple(given.items()), choice, 1).parts if name else ()
     return not any(
-        hasattr(part.statistic, unlisted)
-        for part, _ in parts
-        for unlisted in ("given", "asked", "outputs")
+        hasattr(part.statistic, unlisted) for part, _ in parts for unlisted in ("given", "outputs")
     ) and all(part.mechanism != "staircase" for part, _ in parts)
 
 

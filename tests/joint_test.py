@@ -25,7 +25,7 @@ from duffdp.pipeline.recipe import recipe
 from duffdp.rank_profile import FINEST, UNIT, part_count, part_ranks
 from duffdp.sampling.entropy import entropy
 from duffdp.sampling.lazy_uniform import happens
-from duffdp.statistics import Quantiles, registry
+from duffdp.statistics import Quantiles, quantile_entries
 from duffdp.statistics.quantiles import QuantilesAfterCount, read_qs
 from release_draws import laws, recorded
 
@@ -514,7 +514,7 @@ def test_bad_parameters_are_found_before_data_are_read(change):
 @pytest.fixture
 def after_a_count(monkeypatch):
     """Two quantiles are many."""
-    monkeypatch.setattr(registry, "MOST_WITH_SIZE", 1)
+    monkeypatch.setattr(quantile_entries, "MOST_WITH_SIZE", 1)
     recipe.cache_clear()
     yield
     recipe.cache_clear()
@@ -525,7 +525,7 @@ def test_many_quantiles_through_the_verb(monkeypatch, after_a_count, count):
     """For every count that may have come out: its loss and that of the quantiles add up to at most
     epsilon.
     """
-    monkeypatch.setattr(QuantilesAfterCount, "given", lambda self, _: Quantiles(self.qs, count))
+    monkeypatch.setattr(QuantilesAfterCount, "given", lambda self, *_: Quantiles(self.qs, count))
     for epsilon in (1.0, 9.0):
 
         def draws_of(data, epsilon=epsilon):
@@ -591,3 +591,26 @@ def test_one_quantile_is_the_single_one():
     one = duffdp.quantiles(data, [0.5], epsilon=1, bounds=(0, 100), rng=4)
     assert one.value == [duffdp.median(data, epsilon=1, bounds=(0, 100), rng=4).value]
     assert [part.name for part in one.mechanism.parts] == ["lattice"]
+
+
+@pytest.mark.parametrize("epsilon", [1.0, 10.0, 30.0, 64.0])
+@pytest.mark.parametrize(
+    ("values", "qs", "upper"),
+    [
+        ([i % 30 for i in range(600)], (0.5, 0.9), 60),
+        ([7 * (i % 5) for i in range(1000)], (0.21, 0.28, 0.32, 0.52, 0.64, 0.98), 10**6),
+    ],
+)
+def test_ties_far_from_a_rank_cost_few_drafts(values, qs, upper, epsilon, monkeypatch):
+    """No record is near the wanted ranks: blocks there were wide, and nearly all was refused."""
+    drafts, usual = [], Proposal.draft
+
+    def counted(self, *given):
+        drafts.append(usual(self, *given))
+        assert len(drafts) < 100
+        return drafts[-1]
+
+    monkeypatch.setattr(Proposal, "draft", counted)
+    for _ in range(3):
+        duffdp.quantiles(values, qs, epsilon=epsilon, bounds=(0, upper), step=1)
+    assert drafts

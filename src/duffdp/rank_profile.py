@@ -182,7 +182,7 @@ class RankProfile:
 def _blocks(runs: RankProfile, c: float, fineness: int) -> list[Ints]:
     """For every quantile the runs at which the blocks of its window begin."""
     many = len(runs.qs)
-    finest, growth = 1 / (fineness * many), GROWTH / many
+    finest, growth = 1 / (fineness * many), GROWTH / many * FINENESS / fineness
     begin = _shared_begins(runs, max(int(finest * UNIT / c), 1))
     windows = [
         slice(*np.searchsorted(begin, ends)) for ends in zip(runs.low, runs.high, strict=True)

@@ -85,6 +85,7 @@ DISTRIBUTION = Entry(
     by_epsilon=_distribution,
     few=FEW_CANDIDATES,
     title=lambda _: "Distribution",
+    step_rule=lambda _: "order",
     read={"confidence": _read_confidence},
     optional=frozenset({"confidence"}),
     shape="distribution",

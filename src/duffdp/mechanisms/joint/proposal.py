@@ -29,7 +29,8 @@ TOLERANCE = 2.0**-10
 RARE = 32  # bits: sizes beyond those that are weighed are drawn one time in 2**32
 SCALE = 2**40  # weights of a proposal as whole numbers
 WORDS = 3  # that a draft takes, and as many for each quantile
-WORTH = 2.0  # nats: blocks are made finer if this much was lost to places that share one
+WORTH = 2.0  # nats: blocks are made finer if this much was lost to places that share one,
+WIDE = 4.0  # or so much to ranks that one block holds
 
 
 @dataclass(frozen=True, slots=True)
@@ -312,8 +313,14 @@ class Proposal:
         shared = {runs: k for runs, k in Counter(refused.blocks).items() if k > 2}
         # Blocks with k places are proposed as if 1 / k! were 2**(1 - k).
         lost = sum(math.lgamma(k + 1) - (k - 1) * math.log(2) for k in shared.values())
-        if any(-1 in runs for runs in refused.blocks):
+        inside = [(begin, end) for begin, end in refused.blocks if -1 not in (begin, end)]
+        ranks = sum(int(profile.rank[end - 1] - profile.rank[begin]) for begin, end in inside)
+        if len(inside) < len(refused.blocks):
             profile = profile.wider(2 * profile.reach)
+        elif float(self._epsilon) / 2 * ranks / UNIT > WIDE:
+            # Where records are tied, no place is near the wanted rank, and blocks get wide.
+            fineness *= 4
+            profile = profile.cut({}, float(self._epsilon), fineness)
         elif lost > WORTH:
             single = {a: 8 << k.bit_length() for (a, b), k in shared.items() if b - a == 1}
             fineness *= 4 if len(single) < len(shared) else 1
