@@ -176,12 +176,14 @@ class Facts:
 def _from_interval(interval: Interval | None) -> dict[str, Any]:
     if interval is None:
         return {}
-    said = {"confidence": float(interval.confidence), "covers": interval.covers}
-    return {"interval": said}
+    return {"interval": interval._asdict() | {"confidence": float(interval.confidence)}}
 
 
 def _to_interval(given: dict[str, Any] | None) -> Interval | None:
-    return None if given is None else Interval(exact(given["confidence"]), given["covers"])
+    if given is None:
+        return None
+    together = given.get("simultaneous", False)
+    return Interval(exact(given["confidence"]), given["covers"], together)
 
 
 def _to_groups(given: dict[str, Any] | None) -> Groups | None:

@@ -136,6 +136,10 @@ Interval = Annotated[
         help="Also an interval that holds the answer this often, such as 0.95.",
     ),
 ]
+Simultaneous = Annotated[
+    bool,
+    typer.Option("--simultaneous", help="All intervals hold together that often, not only each."),
+]
 Covering = Annotated[
     Covers,
     typer.Option(

@@ -147,9 +147,9 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("unit", o.Unit, None),
         ("contributions", o.Contributions, 1),
     ]
-    if entry.has_interval:
-        rows.append(("interval", o.Interval, None))
     if entry.interval is not None:
+        rows += [("interval", o.Interval, None), ("simultaneous", o.Simultaneous, False)]
+    if entry.covers_population:
         rows.append(("covers", o.Covering, o.Covers.data))
     return [
         ("data", o.Data, needed),
@@ -198,7 +198,7 @@ def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
     name, parameters = entry.for_parameters(own)
     options: dict[str, Any] = {
         key: given[key]
-        for key in ("column", "unit", "contributions", "epsilon", "interval")
+        for key in ("column", "unit", "contributions", "epsilon", "interval", "simultaneous")
         if key in given
     }
     if "covers" in given:

@@ -221,10 +221,14 @@ class Grid:
         """The number at a place between the candidates of a numeric grid: a double, or a decimal
         with the digits that decimals have by default.
         """
-        found = Fraction(self._num_lo + place * self._num_step) / self._den
+        found = self.exact_at(place)
         if self.kind == "decimal":
             return Decimal(found.numerator) / Decimal(found.denominator)
         return float(found)
+
+    def exact_at(self, place: Fraction) -> Fraction:
+        """The same without rounding."""
+        return Fraction(self._num_lo + place * self._num_step) / self._den
 
     @property
     def exact_unit(self) -> Fraction:

@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from duffdp.loss_family import LossFamily
+from duffdp.mechanisms.tilt import TwoNoises, largest_tilts
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy
 from duffdp.sampling.staircase import staircase
@@ -102,7 +103,7 @@ class Staircase:
         left = float(sensitivity - into) + later
         return 2 * each * left * math.exp(-self.epsilon * (step + 1))
 
-    def largest_noise(self, sensitivity: int, confidence: float) -> int:
+    def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
         """The noise of one number that is not exceeded with this probability."""
         low, high = 0, 1
         while self.tail(sensitivity, high + 1) > 1 - confidence:
@@ -112,6 +113,11 @@ class Staircase:
             enough = self.tail(sensitivity, middle + 1) <= 1 - confidence
             low, high = (low, middle) if enough else (middle, high)
         return low if self.tail(sensitivity, low + 1) <= 1 - confidence else high
+
+    def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
+        """How large the noise of a ratio of two numbers can be (`duffdp.mechanisms.tilt`)."""
+        width = best_width(self.epsilon, sensitivity, 2)
+        return largest_tilts(TwoNoises(self.epsilon, sensitivity, width), miss)
 
     def __repr__(self) -> str:
         return f"Staircase(epsilon={self.epsilon:g})"

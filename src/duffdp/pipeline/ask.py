@@ -39,6 +39,7 @@ class Ask:
     contributions: Any = 1
     interval: Any = None
     covers: Any = "data"
+    simultaneous: Any = False
     mechanism: str = "best"
     name: str = ""
 
@@ -53,11 +54,9 @@ class Ask:
             self.contributions,
             self.interval,
             self.covers,
+            self.simultaneous,
         )
-        try:
-            made = recipe(*given)
-        except TypeError:  # something unhashable among them: let the checks say what is wrong
-            made = make_recipe(*given)
+        made = _recipe(given)
         domain = self._domain(made)
         known = self.step is not None or isinstance(self.bounds, Ordered) or made.entry.of_pairs
         known = known or not isinstance(domain, Grid)
@@ -68,6 +67,8 @@ class Ask:
         if where == (None, None, None, None) and (pair, self.margin) == (None, None):
             return Checked(self, made, EVERYTHING, domain)
         selection = select(*where, made.unit.contributions, pair, self.margin)
+        if made.interval is not None and made.interval.simultaneous:
+            made = _recipe((*given, max(1, len(selection.groups.keys))))
         return Checked(self, made, selection, domain)
 
     def _pair(self, made: Recipe) -> tuple[str, str] | None:
@@ -146,6 +147,13 @@ class Ask:
         of = f" of {self.column}" if self.column is not None else ""
         said = made.recipe.entry.title(made.recipe.statistic.parameters)
         return f"{said[0].lower()}{said[1:]}{of}{by}"
+
+
+def _recipe(given: tuple[Any, ...]) -> Recipe:
+    try:
+        return recipe(*given)
+    except TypeError:  # something unhashable among them: let the checks say what is wrong
+        return make_recipe(*given)
 
 
 def _hashable(value: Any) -> Any:

@@ -24,7 +24,7 @@ from duffdp.statistics.registry import check_parameter_names, entry
 SHARED = ("unit", "contributions", "mechanism")
 WORDS = (
     *("bounds", "digits", "step", "categories", "column", "by", "keys", "margin"),
-    *("interval", "covers"),
+    *("interval", "covers", "simultaneous"),
     *SHARED,
     "name",
 )
@@ -149,7 +149,8 @@ class Plan:
                 found[name] = (
                     _facts(checked) if source is None else self._prepared(ask, source).facts
                 )
-            numbers = 1 if checked.recipe.interval else len(checked.columns)  # ends beside values
+            ends = 3 if checked.recipe.interval else 1  # they stand beside values
+            numbers = len(checked.columns) // ends
             rows[name] = numbers * max(len(checked.selection.groups.keys), 1)
         book = self._ledger(ledger)
         return Cost(found, rows, self.epsilon, None if book is None else book.remaining_exactly())

@@ -22,9 +22,8 @@ from duffdp.parameters import (
     read_epsilon,
     read_interval,
 )
-from duffdp.pipeline.noise_interval import with_noise_ends
 from duffdp.privacy import Loss, LossPart, PrivacyUnit
-from duffdp.statistics.entry import Column, Entry, Finish, Part
+from duffdp.statistics.entry import Column, Entry, Finish, Part, Promise, WithEnds
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entries, entry
 
@@ -59,12 +58,15 @@ def make_recipe(
     contributions: Any = 1,
     interval: Any = None,
     covers: Any = "data",
+    simultaneous: Any = False,
+    groups: int = 1,
 ) -> Recipe:
     """The recipe for the name of a statistic in the registry, or for a statistic of the caller's
     own.
 
     `person` is the column that names whom the release is for, and `contributions` how many of their
-    rows count. `interval` is a confidence, and `covers` what the interval is for.
+    rows count. `interval` is a confidence, `covers` what the interval is for, and `simultaneous`
+    whether the intervals of all `groups` hold together.
     """
     known = entry(statistic) if isinstance(statistic, str) else own_entry(statistic)
     if choice not in known.choices:
@@ -80,7 +82,7 @@ def make_recipe(
             f"contributions={contributions} needs unit, the column that names the person. "
             'Pass for example unit="person_id".'
         )
-    wanted = read_interval(interval, covers)
+    wanted = read_interval(interval, covers, simultaneous)
     unit = PrivacyUnit("row")
     if known.of_graphs:
         unit = PrivacyUnit("edge")
@@ -101,11 +103,12 @@ def make_recipe(
             for candidates_are_few in (False, True)
         )
         return replace(many, coarse=few, coarse_size=known.few)
-    if wanted is None:
-        parts = known.parts(checked, choice)
-        finish = known.finish(checked, choice)
-    else:
-        parts, finish = _with_interval(known, checked, choice, wanted, total, contributions)
+    if wanted is not None:
+        with_ends = _checked_interval(known, choice, wanted, contributions)
+    parts, finish = known.parts(checked, choice), known.finish(checked, choice)
+    if wanted is not None:
+        promise = _promise(wanted, total / contributions, groups)
+        parts, finish = with_ends(parts, finish, checked, promise)
     parts = tuple(_at(part, total * part.share / contributions) for part in parts)
     made = _with_parts(known, parts, finish, choice, total, unit, checked, wanted)
     coarse = tuple(_on_coarse_domain(part, total * part.share / contributions) for part in parts)
@@ -174,36 +177,39 @@ def _with_parts(
 recipe = lru_cache(maxsize=256, typed=True)(make_recipe)
 
 
-def _with_interval(
-    known: Entry,
-    checked: dict[str, Any],
-    choice: str,
-    wanted: Interval,
-    total: Fraction,
-    contributions: int,
-) -> tuple[tuple[Part, ...], Finish]:
-    """What is drawn for a value with an interval, if the statistic has one."""
-    if not known.has_interval:
-        have = ", ".join(other.name for other in entries() if other.has_interval)
+def _checked_interval(known: Entry, choice: str, wanted: Interval, contributions: int) -> WithEnds:
+    """What makes the interval of a statistic, if it has one."""
+    if known.interval is None or not known.has_interval(choice):
+        have = ", ".join(other.name for other in entries() if other.interval is not None)
+        why = known.no_interval or f"it is there for {have}. Pass interval=None"
+        raise DuffError(f"no interval can be promised for {_by(known, choice)}: {why}.")
+    if wanted.covers == "population":
+        _check_population(known, contributions)
+    return known.interval
+
+
+def _promise(wanted: Interval, epsilon: Fraction, groups: int) -> Promise:
+    """What the intervals of one group have to hold; a row may cost `epsilon`."""
+    together = wanted.simultaneous
+    miss = (1 - wanted.confidence) / (groups if together else 1)
+    return Promise(miss, wanted.covers, together, epsilon, lambda name, paid: mechanism(name)(paid))
+
+
+def _by(known: Entry, choice: str) -> str:
+    return known.name if known.interval is None else f"{known.name} with mechanism={choice!r}"
+
+
+def _check_population(known: Entry, contributions: int) -> None:
+    if not known.covers_population:
         raise DuffError(
-            f"there is no interval for {known.name} that could be promised, only for {have}. "
-            "Pass interval=None."
+            f"an interval for {known.name} covers the records at hand: what is known of the "
+            'noise tells nothing of a population. Pass covers="data".'
         )
-    if known.interval is None:
-        if wanted.covers == "population":
-            raise DuffError(
-                f"an interval for {known.name} covers the records at hand: what is known of the "
-                'noise tells nothing of a population. Pass covers="data".'
-            )
-        (part,) = parts = known.parts(checked, choice)
-        noisy = mechanism(part.mechanism)(total / contributions)
-        return parts, with_noise_ends(part, noisy, known.finish(checked, choice), wanted.confidence)
-    if wanted.covers == "population" and contributions != 1:
+    if contributions != 1:
         raise DuffError(
             f"an interval for a population needs independent rows, got up to {contributions} of a "
             'person. Pass contributions=1 or covers="data".'
         )
-    return known.interval(checked, choice, wanted, total / contributions)
 
 
 def _said(value: Any) -> Any:

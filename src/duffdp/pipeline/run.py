@@ -122,6 +122,7 @@ def run_one(
     rng: object,
     interval: Any = None,
     covers: Any = "data",
+    simultaneous: Any = False,
 ) -> Release:
     """One release on its own; `where` is column, by, keys, unit and contributions."""
     column, by, keys, unit, contributions = where
@@ -140,6 +141,7 @@ def run_one(
         mechanism=mechanism,
         interval=interval,
         covers=covers,
+        simultaneous=simultaneous,
     )
     return run(ask, data, None if ledger is None else ledger_of(ledger), rng)
 

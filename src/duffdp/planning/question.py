@@ -15,6 +15,7 @@ from duffdp.engines.pairs import Pairs
 from duffdp.errors import BoundsError, DuffError
 from duffdp.pipeline.ask import Ask, Checked, bounded
 from duffdp.pipeline.run import Array
+from duffdp.pipeline.span import ENDS
 from duffdp.planning.baselines import BASELINES, baseline_forecast, baselines_of, check_baseline
 from duffdp.planning.forecast import DataSet, Forecast, forecast
 from duffdp.planning.noise import LISTED
@@ -174,7 +175,8 @@ class Question:
         checked = self._asked(self.entry.choices[0], 1)
         made = checked.finish
         columns = checked.recipe.columns if made is None else made.columns(data.domain)
-        return tuple(column.name for column in columns[: len(data.truth)])
+        ends = 1 if checked.recipe.interval is None else ENDS
+        return tuple(column.name for column in columns[::ends])
 
     def forecasts(
         self, mechanism: str, epsilon: Any, data_sets: list[DataSet], sample: Sample

@@ -5,10 +5,13 @@ from __future__ import annotations
 import datetime as dt
 from typing import Any, NamedTuple
 
-from duffdp.domain import Categories, Membership, Ordered
+from duffdp.domain import Categories, Membership, Ordered, PublicSet
 from duffdp.parameters import share_text
+from duffdp.pipeline.columnar import TOO_FEW
 from duffdp.pipeline.outcome import Release
-from duffdp.report.words import lasting, with_interval, written
+from duffdp.pipeline.span import ENDS, Span
+from duffdp.report.words import lasting, written
+from duffdp.statistics.entry import Column
 from duffdp.statistics.registry import entry
 
 
@@ -44,37 +47,41 @@ def _number(value: Any) -> str:
 
 
 def values(release: Release) -> Values:
-    """Rows in the order of the release; one without keys if there are no groups."""
+    """Rows in the order of the release, a value followed by its interval; one without keys if there
+    are no groups.
+    """
     if release.columns[0].kind == "distribution":
         return _of_distributions(release)
-    if release.facts.interval is not None:
-        return _with_intervals(release)
-    domain = release.domain
-    several = len(release.columns) > 1
-    rows: list[tuple[list[str], Any, int]] = []
-    for key, row in zip(release.keys or [()], release.cells, strict=True):
-        for column, value in zip(release.columns, row, strict=True):
-            place = -1
+    domain, ends = release.domain, release.facts.interval is not None
+    columns = release.columns[:: ENDS if ends else 1]
+    several = len(columns) > 1
+    lines = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
+    found = Values([*lines, "value" if several else release.title.lower()], [], [], [], [], [])
+    for key, row in zip(release.keys or [()], release.spans(), strict=True):
+        for column, span in zip(columns, row, strict=True):
+            place, both = -1, None
             if column.kind == "candidate":
                 assert isinstance(domain, Ordered | Categories)
-                place = domain.index(value)
-            rows.append(([*map(str, key), *([column.name] if several else [])], value, place))
-    texts = [
-        (f"{value:.4f}" if isinstance(domain, Membership) else _number(value))  # few digits
-        if place < 0
-        else written(value, domain)
-        for _, value, place in rows
-    ]
-    columns = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
-    named = "value" if several else release.title.lower()
-    return Values(
-        [*columns, named],
-        [keys for keys, _, _ in rows],
-        texts,
-        [place for _, _, place in rows],
-        [value for _, value, _ in rows],
-        [None] * len(rows),
-    )
+                place = domain.index(span.value)
+                both = (domain.index(span.low), domain.index(span.high)) if ends else None
+            found.keys.append([*map(str, key), *([column.name] if several else [])])
+            found.texts.append(_text(span, column, domain, ends))
+            found.places.append(place)
+            found.numbers.append(span.value)
+            found.spans.append(both)
+    return found
+
+
+def _text(span: Span, column: Column, domain: PublicSet, ends: bool) -> str:
+    def said(value: Any) -> str:
+        if column.kind == "candidate":
+            return written(value, domain)
+        return f"{value:.4f}" if isinstance(domain, Membership) else _number(value)  # few digits
+
+    if not ends:
+        return said(span.value)
+    told = TOO_FEW if span.too_few else f"{said(span.low)} to {said(span.high)}"
+    return f"{said(span.value)} ({told})"
 
 
 def _of_distributions(release: Release) -> Values:
@@ -83,27 +90,8 @@ def _of_distributions(release: Release) -> Values:
     for key, (whole,) in zip(release.keys or [()], release.cells, strict=True):
         for q, *ends in whole.quantiles():
             keys.append([*map(str, key), share_text(q)])
-            texts.append(with_interval([written(end, release.domain) for end in ends], False))
+            value, low, high = (written(end, release.domain) for end in ends)
+            texts.append(f"{value} ({low} to {high})")
             numbers.append(ends[0])
     named = [*release.by, "quantile", "value"]
     return Values(named, keys, texts, [-1] * len(keys), numbers, [None] * len(keys))
-
-
-def _with_intervals(release: Release) -> Values:
-    """A row for each group, its value followed by the interval."""
-    domain, texts, places = release.domain, [], []
-    spans: list[tuple[int, int] | None] = []
-    for row, too_few in zip(release.cells, release.too_few(), strict=True):
-        if release.columns[0].kind == "candidate":
-            assert isinstance(domain, Ordered)
-            place, *span = map(domain.index, row)
-            said = [written(each, domain) for each in row]
-            spans.append((span[0], span[1]))
-        else:
-            place, said = -1, [_number(each) for each in row]
-            spans.append(None)
-        places.append(place)
-        texts.append(with_interval(said, too_few))
-    keys = [list(map(str, key)) for key in release.keys] or [[]]
-    numbers = [value for value, _, _ in release.cells]
-    return Values([*release.by, release.title.lower()], keys, texts, places, numbers, spans)

@@ -14,6 +14,7 @@ from duffdp.facts import MechanismPart
 from duffdp.mechanisms.staircase import Staircase
 from duffdp.pipeline.accuracy import count_bound
 from duffdp.pipeline.outcome import Release
+from duffdp.pipeline.span import ENDS, whole_range
 from duffdp.privacy import UnitKind
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.statistics.sum import Sum
@@ -79,12 +80,6 @@ def _with_digits(value: float) -> str:
     if value and not 1e-6 <= abs(value) < 1e15:
         return repr(value)
     return f"{Decimal(repr(value)).normalize():,f}"
-
-
-def with_interval(row: list[str], too_few: bool) -> str:
-    """A value and the ends of its interval, as written."""
-    value, low, high = row
-    return f"{value} ({'too few to tell' if too_few else f'{low} to {high}'})"
 
 
 def lasting(step: dt.timedelta) -> str:
@@ -291,11 +286,19 @@ def interval(release: Release) -> str:
         "population": f"the {name} of the population that the records were drawn from "
         "independently, whatever its distribution,",
     }[asked.covers]
+    several = len(release.columns) > ENDS
+    each = ""
+    if asked.simultaneous and (release.grouped or several):
+        each = f", for {'all groups together' if release.grouped else 'all numbers together'}"
+    elif release.grouped:
+        each = ", in each group by itself"
+    elif several:
+        each = ", each number by itself"
     told = (
         f"With at least {float(100 * asked.confidence):.6g} % probability {whose} lies in the "
-        f"interval{', in each group by itself' if release.grouped else ''}. "
+        f"interval{each}. "
     )
-    if release.columns[0].kind != "candidate":
+    if whole_range(release.columns[-1], release.domain) is None:
         return told
     few = "With too few records to tell, the interval is the whole range of possible answers. "
     return f"{told}{few}"

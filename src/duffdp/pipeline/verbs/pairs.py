@@ -21,6 +21,7 @@ def slope(
     keys: Any = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -57,6 +58,8 @@ def slope(
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        None: no interval can be promised here. The error for others says what to ask for.
     mechanism
         "best": permute-and-flip, with the distance in sixteenths of a record. "duff": the paper's
         exponential mechanism, with the distance in whole records.
@@ -109,16 +112,6 @@ def slope(
         )
     columns = {"x": x, "y": y} if named else {}
     where = (None, by, keys, unit, contributions)
-    return run_one(
-        "slope",
-        columns,
-        data if named else (x, y),
-        epsilon,
-        bounds,
-        step,
-        None,
-        where,
-        mechanism,
-        ledger,
-        rng,
-    )
+    rows = data if named else (x, y)
+    given = (rows, epsilon, bounds, step, None, where, mechanism, ledger, rng, interval)
+    return run_one("slope", columns, *given)

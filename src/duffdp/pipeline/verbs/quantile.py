@@ -21,6 +21,7 @@ def median(
     contributions: int = 1,
     interval: float | None = None,
     covers: str = "data",
+    simultaneous: bool = False,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -57,11 +58,14 @@ def median(
         How many rows of a person count at most, picked at random.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
-        this probability what it covers lies between them; with groups, in each. Epsilon
-        pays for the value and both ends.
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
     covers
         "data": the exact statistic of the records that count. "population": that of the
         distribution that records were drawn from, independently; any distribution.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     mechanism
         "best": signed distance on a lattice or, with more than 2**20 candidates or a small
         epsilon, with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
@@ -102,8 +106,8 @@ def median(
     40
     """
     where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng, interval, covers)
-    return run_one("median", {}, *given)
+    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    return run_one("median", {}, *given, interval, covers, simultaneous)
 
 
 def quantile(
@@ -120,6 +124,7 @@ def quantile(
     contributions: int = 1,
     interval: float | None = None,
     covers: str = "data",
+    simultaneous: bool = False,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -159,11 +164,14 @@ def quantile(
         How many rows of a person count at most, picked at random.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
-        this probability what it covers lies between them; with groups, in each. Epsilon
-        pays for the value and both ends.
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
     covers
         "data": the exact statistic of the records that count. "population": that of the
         distribution that records were drawn from, independently; any distribution.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     mechanism
         "best": signed distance on a lattice or, with more than 2**20 candidates or a small
         epsilon, with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
@@ -202,8 +210,8 @@ def quantile(
     900
     """
     where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng, interval, covers)
-    return run_one("quantile", {"q": q}, *given)
+    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    return run_one("quantile", {"q": q}, *given, interval, covers, simultaneous)
 
 
 def quantiles(
@@ -218,6 +226,9 @@ def quantiles(
     keys: Any = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
+    covers: str = "data",
+    simultaneous: bool = False,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -255,6 +266,16 @@ def quantiles(
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    covers
+        "data": the exact statistic of the records that count. "population": that of the
+        distribution that records were drawn from, independently; any distribution.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     mechanism
         "best": all at once by the joint exponential mechanism. "duff": one release each of the
         paper's mechanism with epsilon / len(qs), sorted.
@@ -299,6 +320,5 @@ def quantiles(
     [250, 500, 750]
     """
     where = (column, by, keys, unit, contributions)
-    return run_one(
-        "quantiles", {"qs": qs}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng
-    )
+    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    return run_one("quantiles", {"qs": qs}, *given, interval, covers, simultaneous)

@@ -19,6 +19,7 @@ def variance(
     keys: Any = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -56,6 +57,8 @@ def variance(
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        None: no interval can be promised here. The error for others says what to ask for.
     mechanism
         "best": from sums of records that are clamped to a private interval. "duff": the paper's
         exponential mechanism by distance, in one draw: for bounds that are no wider than the data.
@@ -102,7 +105,8 @@ def variance(
     231
     """
     where = (column, by, keys, unit, contributions)
-    return run_one("variance", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng, interval)
+    return run_one("variance", {}, *given)
 
 
 def std(
@@ -116,6 +120,7 @@ def std(
     keys: Any = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -153,6 +158,8 @@ def std(
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        None: no interval can be promised here. The error for others says what to ask for.
     mechanism
         "best": from sums of records that are clamped to a private interval. "duff": the paper's
         exponential mechanism by distance, in one draw: for bounds that are no wider than the data.
@@ -199,7 +206,8 @@ def std(
     15.2
     """
     where = (column, by, keys, unit, contributions)
-    return run_one("std", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng, interval)
+    return run_one("std", {}, *given)
 
 
 def iqr(
@@ -213,6 +221,9 @@ def iqr(
     keys: Any = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
+    covers: str = "data",
+    simultaneous: bool = False,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -250,6 +261,16 @@ def iqr(
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    covers
+        "data": the exact statistic of the records that count. "population": that of the
+        distribution that records were drawn from, independently; any distribution.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     mechanism
         "best": permute-and-flip. "duff": the paper's exponential mechanism. Both by the distance.
     ledger
@@ -291,4 +312,5 @@ def iqr(
     16
     """
     where = (column, by, keys, unit, contributions)
-    return run_one("iqr", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    return run_one("iqr", {}, *given, interval, covers, simultaneous)

@@ -19,6 +19,9 @@ def mean(
     keys: Any = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
+    covers: str = "data",
+    simultaneous: bool = False,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -52,6 +55,16 @@ def mean(
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    covers
+        "data": the exact statistic of the records that count. "population": that of the
+        distribution that records were drawn from, independently; any distribution.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     mechanism
         "best": two soft counts with staircase noise. "clipped": for wide bounds, within a
         private interval; biased where records beyond it matter. "distance": the dataset distance
@@ -101,7 +114,8 @@ def mean(
     30.34
     """
     where = (column, by, keys, unit, contributions)
-    return run_one("mean", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    return run_one("mean", {}, *given, interval, covers, simultaneous)
 
 
 def sum(
@@ -116,6 +130,7 @@ def sum(
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
+    simultaneous: bool = False,
     ledger: Any = None,
     rng: object = None,
 ) -> Release:
@@ -150,8 +165,11 @@ def sum(
         How many rows of a person count at most, picked at random.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
-        this probability what it covers lies between them; with groups, in each. Epsilon
-        pays for the value and both ends.
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -193,5 +211,5 @@ def sum(
     90304
     """
     where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, "best", ledger, rng, interval)
-    return run_one("sum", {}, *given)
+    given = (data, epsilon, bounds, step, None, where, "best", ledger, rng)
+    return run_one("sum", {}, *given, interval, "data", simultaneous)
