@@ -291,7 +291,7 @@ def preview(
     """
     sample = Sample(n, group_size, data_sets, draws, seed)
     sample.check()
-    names = default_mechanisms(statistic) if mechanisms is None else tuple(mechanisms)
+    names = default_mechanisms(statistic, interval) if mechanisms is None else tuple(mechanisms)
     question = Question(
         statistic,
         parameters,

@@ -211,9 +211,14 @@ def plannable(statistic: Any) -> Entry:
     return known
 
 
-def default_mechanisms(statistic: Any) -> tuple[str, ...]:
-    """What a preview compares if nothing is said: the best one, and the paper's if there is one."""
-    return tuple(name for name in ("best", "duff") if name in plannable(statistic).choices)
+def default_mechanisms(statistic: Any, interval: Any) -> tuple[str, ...]:
+    """What a preview compares if nothing is said: the best one, and the paper's if there is one,
+    and if it has an interval where one is asked for.
+    """
+    known = plannable(statistic)
+    usual = tuple(name for name in ("best", "duff") if name in known.choices)
+    with_ends = tuple(name for name in usual if known.has_interval(name))
+    return with_ends if interval is not None and with_ends else usual
 
 
 def _pairs(data: Any) -> Any:

@@ -67,9 +67,9 @@ class RatioEnds:
         records = -(-(cells * (above + below) - self._fewer) // (cells * self._moved))
         if records <= 0:
             return Fraction(0), Fraction(1)
-        nats = self._nats / records
-        low, high = (float(end) for end in ends)
-        return Fraction(_least_mean(low, nats)), 1 - Fraction(_least_mean(1 - high, nats))
+        nats = self._nats / records + 1e-15  # doubles err by less
+        low, high = (_least_mean(float(end), nats) for end in (ends[0], 1 - ends[1]))
+        return Fraction(low), 1 - Fraction(high)
 
 
 def possible_ratios(above: int, below: int, tilts: Sequence[int]) -> Ends | None:
@@ -82,18 +82,24 @@ def possible_ratios(above: int, below: int, tilts: Sequence[int]) -> Ends | None
     if total < 0:
         above, total = -above, -total
     most = [*tilts[::-1], *tilts]  # |c| falls from 1 to 0 and rises again
+    first, last = 0, cells - 1
+    if total > 0:  # with many records few cells are near
+        reach = max(tilts)
+        first = max(first, -((reach - cells * above) // total) - 2)
+        last = min(last, (cells * above + reach) // total)
     inside = []
-    for i, largest in enumerate(most):
-        first = max(i * total, cells * above - largest)
-        last = min((i + 1) * total, cells * above + largest)
-        if first <= last:
-            inside.append((i, first, last))
+    for i in range(first, last + 1):
+        largest = most[i]
+        low = max(i * total, cells * above - largest)
+        high = min((i + 1) * total, cells * above + largest)
+        if low <= high:
+            inside.append((i, low, high))
     if not inside:
         return None
-    (i, first, _), (j, _, last) = inside[0], inside[-1]
+    (i, low, _), (j, _, high) = inside[0], inside[-1]
     if total == 0:
         return Fraction(i, cells), Fraction(j + 1, cells)
-    return Fraction(first, cells * total), Fraction(last, cells * total)
+    return Fraction(low, cells * total), Fraction(high, cells * total)
 
 
 def _least_mean(sample: float, nats: float) -> float:
@@ -103,14 +109,16 @@ def _least_mean(sample: float, nats: float) -> float:
     low, high = 0.0, max(0.0, sample * (1 - 1e-12) - 1e-15)
     for _ in range(60):
         middle = (low + high) / 2
+        if middle == 0:
+            return 0.0
         low, high = (low, middle) if _divergence(sample, middle) <= nats else (middle, high)
-    return low
+    return low * (1 - 1e-12)
 
 
 def _divergence(p: float, q: float) -> float:
-    if q <= 0 or p >= 1:
-        return math.inf if q <= 0 < p else -math.log(q) if p >= 1 else 0.0
-    return p * math.log(p / q) + (1 - p) * math.log1p((q - p) / (1 - q)) if p > 0 else 0.0
+    """Of a coin with chance p from one with the smaller chance q, both above 0."""
+    rest = (1 - p) * math.log1p((q - p) / (1 - q)) if p < 1 else 0.0
+    return p * math.log(p / q) + rest
 
 
 def around_ratio(

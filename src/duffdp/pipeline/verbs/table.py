@@ -64,8 +64,10 @@ def table(
         How many rows of a person count at most, picked at random. The count is one of people all
         the same: each counts once.
     interval
-        The confidence of the intervals around counts, sums, medians and single quantiles, for each
-        number by itself; others have none. None: no intervals, and smaller errors.
+        The confidence of the intervals around numbers that can have one (counts, sums, means,
+        shares, histograms, medians, single quantiles, interquartile ranges), each by itself.
+        Several quantiles and summaries have them if they ask for them. None: no intervals, and
+        smaller errors of medians, quantiles and ranges.
     smallest
         A group with a smaller noisy count is `too_small`. None: one that cannot be told from an
         empty group.
