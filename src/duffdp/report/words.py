@@ -81,12 +81,6 @@ def _with_digits(value: float) -> str:
     return f"{Decimal(repr(value)).normalize():,f}"
 
 
-def with_interval(row: list[str], too_few: bool) -> str:
-    """A value and the ends of its interval, as written."""
-    value, low, high = row
-    return f"{value} ({'too few to tell' if too_few else f'{low} to {high}'})"
-
-
 def lasting(step: dt.timedelta) -> str:
     """A step in time as a person would say it."""
     if step.seconds or step.microseconds:
@@ -96,19 +90,20 @@ def lasting(step: dt.timedelta) -> str:
     return "1 day" if step.days == 1 else f"{step.days} days"
 
 
-def odds(epsilon: float, kinds: Set[UnitKind]) -> str:
+def odds(epsilon: float, kinds: Set[UnitKind], delta: float = 0.0) -> str:
     """What epsilon means for someone who guesses about one of these units."""
     one = " or ".join(f"one {_UNITS[kind]}" for kind in sorted(kinds))
+    you = "you" if kinds == {"person"} else one
     if epsilon > 20:
         return (
             "An epsilon this large gives no protection worth the name: "
-            f"a guess about {one} can become as good as certain."
+            f"a guess about {you} can become as good as certain."
         )
     factor, sure = math.exp(epsilon), 1 / (1 + math.exp(-epsilon))
+    more = f" Delta, {number(delta)}, comes on top of this." if delta else ""
     return (
-        f"Whatever someone knows or suspects about {one}, seeing the result changes the odds "
-        f"by a factor of at most {factor:.3g}: "
-        f"a fifty-fifty guess can become at most {100 * sure:.3g} % sure."
+        f"Seeing this page changes anyone's odds about {you} by a factor of at most {factor:.3g}: "
+        f"a fifty-fifty guess can become at most {100 * sure:.3g} % sure.{more}"
     )
 
 
@@ -228,12 +223,7 @@ def counted(release: Release) -> str:
 def mechanism(release: Release) -> str:
     """How it was drawn."""
     how = ", and ".join(_part(part) for part in release.mechanism.parts)
-    exact = "Draws are exact" if release.secure else "Draws came from a seed"
-    return (
-        f"{how}. {exact}, no delta."
-        if release.delta == 0
-        else f"{how}. Delta is {number(release.delta)}."
-    )
+    return f"{how}." if release.delta == 0 else f"{how}. Delta is {number(release.delta)}."
 
 
 def _part(part: MechanismPart) -> str:
@@ -252,98 +242,99 @@ def _part(part: MechanismPart) -> str:
     )
 
 
-def _noise(release: Release) -> str:
+def _noise(release: Release, public: str) -> list[str]:
     """The error of sums and means that got noise."""
     domain, spent = release.domain, release.loss.epsilon / release.contributions
     assert isinstance(domain, Grid)
     if release.mechanism.asked == "clipped":
-        return (
+        return [
             "Records outside of a private interval count as its nearest end: where a heavy tail "
             "matters the mean is biased towards the other records, and no bound is known that does "
             "without the data."
-        )
+        ]
     if release.statistic.name == "sum":
         moved = Sum().sensitivity(domain)
         likely, sure = (
             domain.multiple(Staircase(spent).largest_noise(moved, confidence))
             for confidence in (0.95, 0.99)
         )
-        return (
+        told = (
             f"With 95 % probability it is at most {likely:,.4g} away from the sum of what the "
-            f"records count as; with 99 % at most {sure:,.4g}. This follows from what is public; "
-            "the data play no part in it."
+            f"records count as; with 99 % at most {sure:,.4g}."
         )
+        return [told, public]
     steps = Staircase(spent).expected_error(domain.size - 1, numbers=2)
-    return (
+    return [
         f"On average it is off by about {number(steps * domain.spacing)} divided by the number of "
         "records, or less, as long as there are many; their number is private."
-    )
+    ]
 
 
-def interval(release: Release) -> str:
+def _interval(release: Release) -> list[str]:
     """What the interval of a release holds."""
     asked = release.facts.interval
     if asked is None:
-        return ""
-    name = release.title.lower()
+        return []
     whose = {
-        "data": f"the exact {name} of the records",
-        "population": f"the {name} of the population that the records were drawn from "
+        "data": "the exact answer for the records",
+        "population": "the answer for the population that the records were drawn from "
         "independently, whatever its distribution,",
     }[asked.covers]
     told = (
         f"With at least {float(100 * asked.confidence):.6g} % probability {whose} lies in the "
-        f"interval{', in each group by itself' if release.grouped else ''}. "
+        f"interval{', in each group by itself' if release.grouped else ''}."
     )
     if release.columns[0].kind != "candidate":
-        return told
-    few = "With too few records to tell, the interval is the whole range of possible answers. "
-    return f"{told}{few}"
+        return [told]
+    few = "With too few records to tell, the interval is the whole range of possible answers."
+    return [told, few]
 
 
-def accuracy(release: Release) -> str:
+def accuracy(release: Release) -> list[str]:
     """The error in the units of the data, if there is an interval, and what follows from what is
-    public.
+    public; a sentence each.
     """
-    return f"{interval(release)}{_from_what_is_public(release)}"
+    return [*_interval(release), *_from_what_is_public(release)]
 
 
-def _from_what_is_public(release: Release) -> str:
+def _from_what_is_public(release: Release) -> list[str]:
     """The error in the terms of the paper; of counts and sums, what noise adds to them."""
-    if release.columns[0].kind == "distribution":
-        return (
+    each = ["This holds for each group by itself."] if release.grouped else []
+    public = "This follows from what is public; the data play no part in it."
+    if release.has_distributions:
+        return [
             f"With at least {100 * release.cells[0][0].confidence:.6g} % probability the exact "
             "share of records up to every value lies in the band, and every exact quantile "
             "between the ends beside it, all at once"
             f"{', in each group by itself' if release.grouped else ''}. This holds for any data."
-        )
+        ]
     if release.mechanism.parts[-1].name == Staircase.name:
-        return _noise(release)
+        return _noise(release, public)
     if (bound := count_bound(release.facts, 0.95)) is not None:
         sure = count_bound(release.facts, 0.99)
-        each = " This holds for each number by itself." if len(release.cells[0]) > 1 else ""
-        each = " This holds for each group by itself." if release.grouped else each
+        if len(release.cells[0]) > 1 and not release.grouped:
+            each = ["This holds for each number by itself."]
         what = (
             "the numbers of records inside and outside, of which the share is made, are each"
             if isinstance(release.domain, Membership)
             else "a count is"
         )
-        return (
-            f"With 95 % probability {what} off by at most {bound:,}; with 99 % by at most "
-            f"{sure:,}.{each}"
+        told = (
+            f"With 95 % probability {what} off by at most {bound:,}; with 99 % by at most {sure:,}."
         )
+        return [told, *each]
     try:
         likely, sure = release.distance_bound(0.95), release.distance_bound(0.99)
     except DuffError:
-        return "For this mechanism no bound is known that does without the data."
+        return ["For this mechanism no bound is known that does without the data."]
     person = release.unit.kind == "person" and release.contributions == 1
     row, rows = ("person", "people") if person else ("row", "rows")
     mean = entry(release.statistic.name).distance_bound == "mean"
     beyond = " beyond those that the closest possible answer needs" if mean else ""
-    each = " This holds for each group by itself." if release.grouped else ""
-    return (
+    return [
         f"With 95 % probability at most {likely:,} {row if likely == 1 else rows}{beyond} "
         "would have to join or leave to make this "
-        f"the exact answer; with 99 % at most {sure:,}.{each} This follows from what is "
-        "public; the data play no part in it."
-    )
+        f"the exact answer; with 99 % at most {sure:,}.",
+        *each,
+        public,
+    ]
