@@ -68,7 +68,8 @@ def test_people_groups_and_modes(page):
     mean = duffdp.mean(frame, **given, **people, mechanism="distance")
     mode = duffdp.mode(frame, column="g", epsilon=0.25, categories=groups, unit="p")
     text = page([mean, mode], title="Two & <three>")
-    assert "same value of “p” together. At most 2 rows of each" in text
+    assert "All rows with the same value of “p” together" in text
+    assert "At most 2 rows of each took part" in text
     assert "beyond those that the closest possible answer needs" in text
     assert re.search(r"at most \d+ (person|people) would have to join or leave", text)
     assert "This holds for each group by itself" in text

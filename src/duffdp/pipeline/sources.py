@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Literal, get_args
+from typing import Any
 
 from duffdp.errors import DuffError
 from duffdp.pipeline.toml import refuse_unknown
 
-Source = Literal["bounds", "step", "categories", "keys", "plan", "publications", "audit"]
+SOURCES = ("bounds", "step", "categories", "keys", "plan", "publications", "audit")
 
 
-def read_sources(given: Any) -> dict[Source, str]:
+def read_sources(given: Any) -> dict[str, str]:
     """Answers that a reviewer will ask for, as text; none if nothing was given.
 
     `bounds`, `step`, `categories` (and bins), `keys`: where they came from. `plan`: when it was
@@ -25,7 +25,7 @@ def read_sources(given: Any) -> dict[Source, str]:
             f"sources are texts by what they are about, got {type(given).__name__}. Pass for "
             'example sources={"bounds": "the form allows 0 to 120"}.'
         )
-    refuse_unknown(given, get_args(Source), "sources")
+    refuse_unknown(given, SOURCES, "sources")
     for name, text in given.items():
         if not isinstance(text, str) or not text.strip():
             raise DuffError(

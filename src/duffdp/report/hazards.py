@@ -10,7 +10,7 @@ from duffdp.domain import Digits, Grid, Presence
 from duffdp.errors import DuffError
 from duffdp.pipeline.accuracy import count_bound
 from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.sources import Source, read_sources
+from duffdp.pipeline.sources import read_sources
 from duffdp.privacy import PrivacyUnit
 from duffdp.report.blocks import Named, blocks
 from duffdp.report.budget import Gauge, gauge_of
@@ -79,14 +79,12 @@ def sign_off(
     return [answer._asdict() for answer in answers(named, gauge, read_sources(sources))]
 
 
-def answers(
-    named: Named, gauge: Gauge | None, sources: Mapping[Source, str]
-) -> list[Answer]:
+def answers(named: Named, gauge: Gauge | None, sources: Mapping[str, str]) -> list[Answer]:
     """All answers, in the order in which a guarantee is read."""
     releases = [release for _, release in named]
     total = math.fsum(release.epsilon for release in releases)
 
-    def told(topic: str, name: Source, missing: str) -> Answer:
+    def told(topic: str, name: str, missing: str) -> Answer:
         return Answer(topic, sources.get(name, f"Not answered. {missing}"), name not in sources)
 
     return [
@@ -148,9 +146,9 @@ def _delta(releases: Sequence[Release]) -> Answer:
     return Answer("Delta", number(delta) if delta else "0: there is no event that lifts the bound.")
 
 
-def _assumed(releases: Sequence[Release]) -> list[Source]:
+def _assumed(releases: Sequence[Release]) -> list[str]:
     """What was given as public, and has to come from somewhere."""
-    found: list[Source] = []
+    found: list[str] = []
     domains = [release.domain for release in releases if release.unit.kind != "edge"]
     if any(isinstance(domain, Grid) for domain in domains):
         found += ["bounds", "step"]

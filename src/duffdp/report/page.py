@@ -15,9 +15,9 @@ from duffdp.printable import as_markdown, visible
 from duffdp.report import words
 from duffdp.report.blocks import Named, blocks
 from duffdp.report.budget import Budget, gauge_of
+from duffdp.report.hazards import answers
 from duffdp.report.pictures import figures
 from duffdp.report.provenance import provenance
-from duffdp.report.hazards import answers
 from duffdp.report.values import TOO_FEW
 
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
@@ -156,9 +156,9 @@ def _questions(named: Named) -> list[tuple[str, list[Said]]]:
     """What a reader asks, and the answers, each of them once."""
     asked: list[tuple[str, Callable[[Release], Iterable[str]]]] = [
         ("How wrong can it be?", words.accuracy),
-        ("Who is protected?", lambda release: [words.protected(release)]),
+        ("Who is protected?", words.protected),
         ("What is counted?", lambda release: filter(None, [words.counted(release)])),
-        ("How was it drawn?", lambda release: [f"By {words.mechanism(release)}"]),
+        ("How was it drawn?", words.mechanism),
         ("Assumed to be public", words.assumed_public),
     ]
     told = ((question, _once(named, sentences)) for question, sentences in asked)

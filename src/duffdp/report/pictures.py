@@ -7,7 +7,7 @@ from typing import NamedTuple
 from duffdp.domain import Membership
 from duffdp.report.bars import bars
 from duffdp.report.blocks import Block
-from duffdp.report.plot import Picture, points
+from duffdp.report.plot import BOX, Picture, points
 from duffdp.report.steps import steps
 from duffdp.report.values import Finding
 
@@ -42,10 +42,20 @@ def _figures(block: Block, found: Finding) -> list[Figure]:
     picture = _bars(groups, found) or _points(block, groups, found)
     if picture is None:
         return []
-    said = [found.heading]
-    if release.confidence is not None:
-        said.append(f"lines: intervals of {100 * release.confidence:.6g} % each")
-    return [Figure(". ".join(filter(None, [", ".join(said), picture.note])), picture.svg)]
+    said = [found.heading, _legend(found), picture.note]
+    return [Figure(". ".join(filter(None, said)), picture.svg)]
+
+
+def _legend(found: Finding) -> str:
+    """What lines and boxes stand for."""
+    if found.release.confidence is not None:
+        return f"Lines are intervals of {100 * found.release.confidence:.6g} % each"
+    names = [field.name for field in found.fields if field.kind == "candidate"]
+    if len(names) < 2 or len(names) < len(found.fields) - 1:
+        return ""
+    if len(names) == BOX:
+        return f"Line {names[0]} to {names[-1]}, box {names[1]} to {names[3]}, dot {names[2]}"
+    return f"Dots {', '.join(names)}"
 
 
 def _bars(groups: list[str], found: Finding) -> Picture | None:

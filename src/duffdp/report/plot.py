@@ -20,6 +20,7 @@ MOST_CATEGORIES = 6
 WIDTH, ROW, TOP, FOOT, RIGHT = 440, 24, 12, 28, 26
 LETTER = 6.6  # width of a letter at 12 px, on average
 LONGEST = 18  # letters of a label
+BOX = 5  # so many numbers are drawn as a box: ends, quartiles, middle
 ROOM = 0.04  # of the axis beyond the largest number
 Ticks = list[tuple[float, str]]
 
@@ -70,7 +71,6 @@ def points(
     ]
     for i, (label, row) in enumerate(zip(labels, rows, strict=True)):
         y = TOP + ROW * (i + 0.5)
-        out.append(_line("row", left, left + width, y))
         out.append(
             f'<text x="{left - 10:.1f}" y="{y + 4:.1f}" text-anchor="end">'
             f"{escape(shortened(label, LONGEST))}</text>"
@@ -81,13 +81,14 @@ def points(
                 f'text-anchor="middle">{TOO_FEW}</text>'
             )
             continue
+        out.append(_line("row", left, left + width, y))
         across = [left + width * axis.share(number.value) for number in row]
         ends = [
             left + width * axis.share(end) for number in row for end in number.span or ()
         ] or across
         if min(ends) < max(ends):
             out.append(_line("span", min(ends), max(ends), y))
-        if len(row) == 5:  # the least, quartiles, the largest
+        if len(row) == BOX:
             out.append(
                 f'<rect class="band" x="{across[1]:.1f}" y="{y - 7:.1f}" '
                 f'width="{across[3] - across[1]:.1f}" height="14" rx="2"/>'
@@ -138,7 +139,9 @@ def _axis(kind: NumberKind, domain: PublicSet, told: list[Number]) -> Axis | Non
     if kind == "candidate" and isinstance(domain, Ordered) and domain.timed:
         return _of_places(domain)
     numbers = [
-        float(value) for number in told for value in (number.value, *(number.span or ()))
+        float(value)
+        for number in told
+        for value in (number.value, *(number.span or ()))
         if isinstance(value, int | float) or hasattr(value, "as_tuple")  # a Decimal
     ]
     if len(numbers) < len(told):

@@ -35,7 +35,8 @@ def steps(found: Distribution, label: str) -> str:
     said = f"The share of records up to a value, with its band{f': {label}' if label else ''}"
     ticks = ticks_between(found.domain, float(first), float(last))
     out = [
-        f'<svg viewBox="0 0 {WIDTH} {base + FOOT}" role="img" aria-label="{escape(visible(said))}">',
+        f'<svg viewBox="0 0 {WIDTH} {base + FOOT}" role="img" '
+        f'aria-label="{escape(visible(said))}">',
         *marks([(left + share * width, text) for share, text in ticks], base),
     ]
     for level in LEVELS:

@@ -57,9 +57,7 @@ def finding(
     if release.has_distributions:
         return Finding(heading, release, _quantiles(release))
     if release.facts.interval is not None:
-        numbers = [
-            _with_ends(release, row, few) for row, few in zip(rows, too_few, strict=True)
-        ]
+        numbers = [_with_ends(release, row, few) for row, few in zip(rows, too_few, strict=True)]
         return Finding(heading, release, [Field("", release.columns[0].kind, numbers)])
     fields = [
         Field(

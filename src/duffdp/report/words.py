@@ -112,33 +112,34 @@ def whom(kinds: Set[UnitKind]) -> str:
     return "an edge that is" if kinds == {"edge"} else "whoever has rows"
 
 
-def protected(release: Release) -> str:
+def protected(release: Release) -> list[str]:
     """Who the guarantee is for."""
     unit = release.unit
     if unit.kind == "row":
-        return (
+        return [
             "One row of the table, whatever is in it: the result would be about as likely "
-            "without it, or with one more. "
-            "This protects a person if a person has one row."
-        )
+            "without it, or with one more.",
+            "This protects a person if a person has one row.",
+        ]
     if unit.kind == "edge":
-        return (
+        return [
             "One edge of the graph: the result would be about as likely without it, or with "
-            "one more. Who is a node is assumed to "
-            "be known, and a person with all their edges together is not protected."
-        )
+            "one more.",
+            "Who is a node is assumed to be known, and a person with all their edges together is "
+            "not protected.",
+        ]
     rows = "one row" if unit.contributions == 1 else f"{unit.contributions} rows"
-    return (
-        f"All rows with the same value of “{unit.column}” together. At most {rows} of each "
-        "took part, "
-        f"{'over all groups together, ' if release.grouped else ''}picked at random; the "
-        "guarantee covers them all at once."
-    )
+    return [
+        f"All rows with the same value of “{unit.column}” together: the guarantee covers them all "
+        "at once.",
+        f"At most {rows} of each took part, "
+        f"{'over all groups together, ' if release.grouped else ''}picked at random.",
+    ]
 
 
 def assumed_public(release: Release) -> list[str]:
     """What the guarantee does not protect, because it was known before."""
-    domain = release.domain
+    domain, outside = release.domain, "records outside of these count as the nearest of them"
     if release.unit.kind == "edge":
         nodes = release.statistic.parameters.get("nodes")
         return [
@@ -146,13 +147,13 @@ def assumed_public(release: Release) -> list[str]:
             "the statistic, the mechanism and epsilon",
         ]
     if isinstance(domain, Digits):
-        first = (
+        first = [
             f"the possible answers: 0 and the numbers of either sign with {domain.digits} "
             f"significant digits from {domain.smallest:g} to {domain.largest:g}, "
             f"{domain.size:,} in all; records count as the nearest of them"
-        )
+        ]
     elif not isinstance(domain, Grid):
-        first = _cells(release)
+        first = list(filter(None, [_cells(release)]))
     else:
         step = (
             lasting(domain.step)
@@ -163,12 +164,12 @@ def assumed_public(release: Release) -> list[str]:
         what = "the possible answers" if answers else "what a record can count as"
         name = release.statistic.name
         pairs = name in REGISTRY and entry(name).of_pairs
-        outside = "" if pairs else "; records outside count as the nearest of them"
-        first = (
+        first = [
             f"{what}: from {written(domain.lower, domain)} to "
             f"{written(domain.upper, domain)} "
-            f"in steps of {step}, {domain.size:,} in all{outside}"
-        )
+            f"in steps of {step}, {domain.size:,} in all",
+            *([] if pairs else [outside]),
+        ]
     grouped = (
         ["the list of groups; a group without rows has an answer too"] if release.grouped else []
     )
@@ -176,7 +177,7 @@ def assumed_public(release: Release) -> list[str]:
         names = ", ".join(release.facts.within.by)
         grouped.append(f"the listed groups by {names}, of which it takes some or all together")
     return [
-        *([first] if first else []),
+        *first,
         *grouped,
         "the name and type of the columns, the statistic, the mechanism and epsilon",
     ]
@@ -220,10 +221,10 @@ def counted(release: Release) -> str:
     return f"Rows of people, of which at most {release.contributions} a person count."
 
 
-def mechanism(release: Release) -> str:
-    """How it was drawn."""
-    how = ", and ".join(_part(part) for part in release.mechanism.parts)
-    return f"{how}." if release.delta == 0 else f"{how}. Delta is {number(release.delta)}."
+def mechanism(release: Release) -> list[str]:
+    """How it was drawn, a sentence for each part."""
+    how = [f"By {_part(part)}." for part in release.mechanism.parts]
+    return how if release.delta == 0 else [*how, f"Delta is {number(release.delta)}."]
 
 
 def _part(part: MechanismPart) -> str:
