@@ -177,6 +177,11 @@ Written = Annotated[Format, typer.Option("--format", "-f", help="How to write th
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Write to this file instead of the terminal.")
 ]
+USUAL_TITLE = "Private release"
+Title = Annotated[str, typer.Option("--title", help="The heading of the page.")]
+Author = Annotated[
+    str | None, typer.Option("--author", help="Who made the page; it is printed as it is.")
+]
 Report = Annotated[
     Path | None,
     typer.Option("--report", help="Also write a page about the release: page.html or page.md."),

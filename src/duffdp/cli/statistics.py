@@ -113,6 +113,8 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("form", o.Written, o.Format.table),
         ("out", o.Out, None),
         ("report", o.Report, None),
+        ("title", o.Title, o.USUAL_TITLE),
+        ("author", o.Author, None),
     ]
     if entry.of_graphs:
         return [
@@ -186,7 +188,8 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
         say_step(release)
     show({"": release}, form, out)
     if given["report"] is not None:
-        write_report({ask.title: release}, given["report"], ledger)
+        made_by = given["title"], given["author"], given["data"]
+        write_report({ask.title: release}, given["report"], ledger, *made_by)
 
 
 def _ask(entry: Entry, given: dict[str, Any]) -> Ask:

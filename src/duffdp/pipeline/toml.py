@@ -14,12 +14,12 @@ from duffdp.errors import DuffError
 PIPE = "-"  # the source is what is piped into the command
 NEEDED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
-TOP = (*NEEDED, "ledger", "dataset", "call_id", "unit", "contributions", "mechanism")
+TOP = (*NEEDED, "ledger", "dataset", "call_id", "unit", "contributions", "mechanism", "sources")
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
 TOP_OF_TABLE = (
     *(*NEEDED_OF_TABLE, "bounds", "step", "categories", "by", "keys", "total", "unit"),
     *("contributions", "interval", "smallest", "weights", "mechanism"),
-    *("ledger", "dataset", "call_id"),
+    *("ledger", "dataset", "call_id", "sources"),
 )
 
 
