@@ -26,6 +26,7 @@ class Block(NamedTuple):
     findings: list[Finding]
     too_small: list[bool]  # lines about which nothing can be told
     margins: list[bool]  # lines that take groups together
+    notes: list[str]  # what has to be known to read it
 
     @property
     def across(self) -> int:
@@ -85,11 +86,14 @@ class Block(NamedTuple):
 
 
 def blocks(releases: Any) -> tuple[list[Block], Named]:
-    """What was found, and every release under its name: of a table, of one release, a list of them
-    or a mapping from headings to them.
+    """What was found, and every release under its name, margins under that of what they are of: of
+    a table, of one release, a list of them or a mapping from headings to them.
     """
     if isinstance(releases, Table):
-        return [_of_table(releases)], list(releases.releases.items())
+        measures = releases.measures
+        return [_of_table(releases)], [
+            (m.name, release) for m in measures for release in (m.release, *m.margins)
+        ]
     named = _named(releases)
     together: dict[Any, Named] = {}
     for at, (heading, release) in enumerate(named):
@@ -133,7 +137,7 @@ def _of_releases(named: Named) -> Block:
     heading = named[0][0] if len(named) == 1 else f"By {', '.join(first.by)}"
     # Where one number could be anything, the others of the group are noise as well.
     small = [any(few) for few in zip(*(release.too_few() for _, release in named), strict=True)]
-    return Block(heading, first.by, keys, findings, small, [False] * len(keys))
+    return Block(heading, first.by, keys, findings, small, [False] * len(keys), [])
 
 
 def _of_table(table: Table) -> Block:
@@ -146,4 +150,15 @@ def _of_table(table: Table) -> Block:
     margins = [None in key for key in keys] or [False]
     said = [[ALL if part is None else str(part) for part in key] for key in keys] or [[]]
     heading = f"By {', '.join(table.by)}" if table.by else "In all"
-    return Block(heading, table.by, said, findings, columns[TOO_SMALL], margins)
+    small, notes = columns[TOO_SMALL], []
+    if any(small):
+        notes.append(
+            f"Too few to tell: the noisy count is below {table.smallest:,}, or an interval is all "
+            "that could come out."
+        )
+    if any(margins):
+        notes.append(
+            f"“{ALL}” takes groups together: counts and sums are added up from the lines above, "
+            "which costs nothing, and the rest was drawn again."
+        )
+    return Block(heading, table.by, said, findings, small, margins, notes)

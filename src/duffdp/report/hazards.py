@@ -185,10 +185,10 @@ def _bias(releases: Sequence[Release]) -> list[str]:
 
 def _by_size(named: Named) -> str:
     """What a bound of so many records is for groups of several sizes."""
-    bounds: dict[int, list[str]] = {}
+    bounds: dict[int, dict[str, None]] = {}
     for name, release in named:
         if (bound := _records(release)) is not None:
-            bounds.setdefault(bound, []).append(name)
+            bounds.setdefault(bound, {})[name] = None
     if not bounds:
         return "No bound is known that does without the records."
     told = [

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -117,10 +118,10 @@ def write(
         odds=words.odds(total, kinds, math.fsum(release.delta for release in everything)),
         whom=words.whom(kinds),
         several=len(named) > 1,
-        shares=[(name, release.epsilon) for name, release in named],
+        shares=_shares(named),
         questions=_questions(named),
         gauge=gauge,
-        seeded=[name for name, release in named if not release.secure],
+        seeded=list(dict.fromkeys(name for name, release in named if not release.secure)),
         answers=answers(named, gauge, read_sources(sources)),
     )
     part = path.with_name(path.name + ".part")  # a page is whole or not there
@@ -167,13 +168,25 @@ def _questions(named: Named) -> list[tuple[str, list[Said]]]:
 
 def _once(named: Named, sentences: Callable[[Release], Iterable[str]]) -> list[Said]:
     """Every sentence with the names of the releases that it is about."""
-    about: dict[str, list[str]] = {}
+    about: dict[str, dict[str, int]] = {}
     for name, release in named:
         for text in sentences(release):
-            about.setdefault(text, []).append(name)
+            known = about.setdefault(text, {})
+            known[name] = known.get(name, 0) + 1
+    said = [
+        Said([] if sum(names.values()) == len(named) else list(names), text)
+        for text, names in about.items()
+    ]
     # What is about some comes first: what is about all closes the answer.
-    said = [Said([] if len(names) == len(named) else names, text) for text, names in about.items()]
     return sorted(said, key=lambda one: not one.names)
+
+
+def _shares(named: Named) -> dict[str, float]:
+    """What each of them cost, with its margins."""
+    spent: dict[str, Fraction] = {}
+    for name, release in named:
+        spent[name] = spent.get(name, Fraction(0)) + release.loss.epsilon
+    return {name: float(epsilon) for name, epsilon in spent.items()}
 
 
 def _html(value: object) -> object:
