@@ -313,7 +313,7 @@ def test_commands(call, tmp_path):
     assert code == 0
     assert re.search(r"median +3\d \(3\d to 3\d\)\n", out)
     assert "with 95 % probability the exact answer for the records" in out
-    assert "With at least 95 % probability the exact median of the records lies" in page.read_text()
+    assert "With at least 95 % probability the exact answer for the records lies" in page.read_text()
     assert re.search(r"\| 3\d \(3\d to 3\d\) \|", page.read_text())
     out = call("median", ADULT, *AGES, *asked, "--covers", "population", "-f", "csv")[1]
     (row,) = rows(out)
@@ -334,7 +334,7 @@ def test_commands(call, tmp_path):
 
 
 def test_a_page_shows_the_interval(tmp_path):
-    ages = np.random.default_rng(1).normal(40, 12, 20_000)
+    ages = np.random.default_rng(1).normal(40, 12, 500)
     release = duffdp.median(ages, epsilon=1, interval=0.95, covers="population", **AGE)
     page = duffdp.report.write(release, tmp_path / "page.html").read_text()
     assert f"{release.value} ({release.low} to {release.high})" in page
