@@ -453,8 +453,8 @@ MUTANTS = (
     Mutant(
         "a release is called bounded for one of its parts",
         "pipeline/recipe.py",
-        "Counter((made.loss_family, part.share) for part, made in drawing)",
-        "Counter((drawing[-1][1].loss_family, part.share) for part, made in drawing)",
+        "draws[made.loss_family, part.share] += 1",
+        "draws[drawing[-1][1].loss_family, part.share] += 1",
         (DOMINATING,),
     ),
     Mutant(
@@ -469,6 +469,20 @@ MUTANTS = (
         "pipeline/recipe.py",
         "share * many * total, many, contributions",
         "share * many * total, 2 * many, contributions",
+        (DOMINATING,),
+    ),
+    Mutant(
+        "epsilon that is passed on is accounted where it was not spent",
+        "pipeline/recipe.py",
+        'if passed_on and hasattr(part.statistic, "given"):',
+        "if False:",
+        (DOMINATING,),
+    ),
+    Mutant(
+        "an interval does not say that it passes epsilon on",
+        "statistics/enclosure.py",
+        "passes_on: ClassVar[bool] = True",
+        "passes_on: ClassVar[bool] = False",
         (DOMINATING,),
     ),
     Mutant(
@@ -713,7 +727,7 @@ MUTANTS = (
     Mutant(
         "a person is charged like a row",
         "pipeline/recipe.py",
-        "Loss(total, parts=losses)",
+        "Loss(total, parts=_losses(drawing, total, contributions))",
         "Loss(total / contributions)",
         (SHARES,),
     ),

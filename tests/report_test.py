@@ -16,8 +16,9 @@ import duffdp
 import release_facts
 from duffdp import Categories, DuffError, Grid
 from duffdp.report.bars import bars
-from duffdp.report.plot import plot
-from duffdp.report.values import values
+from duffdp.report.blocks import blocks
+from duffdp.report.pictures import figures
+from duffdp.report.values import Number
 from engines import ENGINES
 from pages import read
 
@@ -67,7 +68,8 @@ def test_people_groups_and_modes(page):
     mean = duffdp.mean(frame, **given, **people, mechanism="distance")
     mode = duffdp.mode(frame, column="g", epsilon=0.25, categories=groups, unit="p")
     text = page([mean, mode], title="Two & <three>")
-    assert "same value of “p” together. At most 2 rows of each" in text
+    assert "All rows with the same value of “p” together" in text
+    assert "At most 2 rows of each took part" in text
     assert "beyond those that the closest possible answer needs" in text
     assert re.search(r"at most \d+ (person|people) would have to join or leave", text)
     assert "This holds for each group by itself" in text
@@ -103,8 +105,9 @@ def test_several_numbers(page):
     grouped = duffdp.describe(pl.DataFrame(ages), **given, by="g", keys=["a", "b"])
     text = page(grouped)
     assert "the list of groups" in text
-    for keys, part, value in grouped.rows():
-        assert re.search(rf"{keys['g']}\W+(\w+\W+)?{part}\W+(\w+\W+)?{value}\b", text)
+    for keys, row in zip(grouped.keys, grouped.cells, strict=True):
+        numbers = r"\W+".join(str(value) for value in row)
+        assert re.search(rf"\b{keys[0]}\W+{numbers}\b", text)
 
 
 def test_an_edge_is_no_person(page):
@@ -116,11 +119,11 @@ def test_an_edge_is_no_person(page):
     ):
         text = page([release, release])
         assert "One edge of the graph" in text
-        assert "suspects about one edge of the graph" in text
+        assert "anyone's odds about one edge of the graph" in text
         assert "for an edge that is in all of them" in text
         assert "the nodes of the graph, 30 in all" in text
         assert "a person with all their edges together is not protected" in text
-        for word in ("picked", "row of the table", "about one person", "whoever"):
+        for word in ("picked", "row of the table", "about you", "whoever has", "bounds"):
             assert word not in text
     assert "2-stars" in text
 
@@ -139,12 +142,10 @@ def test_large_numbers_are_written_alike(page):
     text = page(duffdp.describe(frame, by="g", keys=["a"], **given))
     assert "2,000" in text
     assert "e+" not in text
-    picture = plot(
-        values(release_facts.release(1, domain=Grid(0, 24_000_000_000, 1))),
-        Grid(0, 24_000_000_000, 1),
-    )
-    assert ">5,000,000,000<" in picture
-    assert ">20,000,000,000<" in picture
+    found, _ = blocks(release_facts.grouped([24_000_000_000], domain=Grid(0, 24_000_000_000, 1)))
+    (picture,) = figures(found[0])
+    assert ">5,000,000,000<" in picture.svg
+    assert ">15,000,000,000<" in picture.svg
 
 
 def test_a_unit_may_have_any_name(page):
@@ -154,7 +155,7 @@ def test_a_unit_may_have_any_name(page):
         release = duffdp.median(frame, column="v", epsilon=1.0, bounds=(0, 9), unit=name)
         text = page(release)
         assert f"All rows with the same value of “{name}” together" in text
-        assert "suspects about one person" in text
+        assert "anyone's odds about you by a factor" in text
         assert "One row of the table" not in text
 
 
@@ -220,24 +221,54 @@ def test_dates_and_fine_grids(page):
     assert "1,234.5 " in page(fine)
 
 
+def pictured(release):
+    """The pictures of one release."""
+    (block,), _ = blocks(release)
+    return figures(block)
+
+
 def dots(release):
     """Where the dots of the picture are, from left to right."""
-    return [float(x) for x in re.findall(r'cx="([\d.]+)"', plot(values(release), release.domain))]
+    return [float(x) for one in pictured(release) for x in re.findall(r'cx="([\d.]+)"', one.svg)]
 
 
 def test_the_plot():
-    hundred, thousand = Grid(0, 100, 1), Grid(0, 1000, 1)
-    low, middle, high = (dots(release_facts.release(v, domain=hundred))[0] for v in (0, 50, 100))
-    assert 0 < low < middle < high < 720
+    """Places are in proportion to numbers on an axis with zero: what is close looks close."""
+    thousand = Grid(0, 1000, 1)
+    low, middle, high = dots(release_facts.grouped([0, 50, 100], domain=thousand))
+    assert 0 < low < middle < high < 440
     assert middle == pytest.approx((low + high) / 2, abs=0.1)
-    first, _, last = dots(release_facts.grouped([10, 11, 12], domain=thousand))
-    assert last - first > 200  # close values are spread
+    first, _, last = dots(release_facts.grouped([510, 511, 512], domain=thousand))
+    assert last - first < 2
     assert len(dots(release_facts.grouped([5, 5, 5], domain=thousand))) == 3
-    assert dots(release_facts.grouped(range(100), domain=hundred)) == []
+    assert dots(release_facts.grouped(range(100), domain=thousand)) == []  # too many to read
     letters = Categories(["a", "b", "c"])
-    mode = release_facts.release("b", name="mode", domain=letters)
-    assert dots(mode) == [pytest.approx(357, abs=3)]
-    assert dots(release_facts.release(1e-9, domain=Grid(0.0, 1e-8)))
+    one, other = dots(release_facts.grouped(["b", "c"], name="mode", domain=letters))
+    assert one < other
+    assert dots(release_facts.grouped([1e-9], domain=Grid(0.0, 1e-8)))
+    below = dots(release_facts.grouped([-50, 0, 50], domain=Grid(-100, 100, 1)))
+    assert below == sorted(below)
+    assert len(set(below)) == 3
+
+
+def test_an_axis_has_zero_or_says_that_it_has_none():
+    zero = re.compile(r'class="axis"[^>]*>0<')
+    for values, domain in (([510, 512], Grid(0, 1000, 1)), ([-7, -3], Grid(-9, 0, 1))):
+        (picture,) = pictured(release_facts.grouped(values, domain=domain))
+        assert zero.search(picture.svg)
+        assert "zero" not in picture.caption
+    for values, domain in (
+        ([1950, 1960], Grid(1900, 2020, 1)),
+        ([dt.date(2020, 1, 2)], Grid(dt.date(2020, 1, 1), dt.date(2021, 1, 1), 1)),
+    ):
+        (picture,) = pictured(release_facts.grouped(values, domain=domain))
+        assert not zero.search(picture.svg)
+        assert "zero" in picture.caption
+
+
+def test_a_picture_has_its_numbers_in_words():
+    (picture,) = pictured(release_facts.grouped([5, 9], domain=Grid(0, 10, 1)))
+    assert 'role="img" aria-label="Median: 0 5; 1 9"' in picture.svg
 
 
 class Ledger:
@@ -252,14 +283,18 @@ def test_budget(page):
         [duffdp.median([1], **GIVEN), duffdp.median([1], **GIVEN | {"epsilon": 0.5})], Ledger()
     )
     numbers = re.findall(
-        r"(granted in all|left before these releases|spent on them|left now)[ |]+([\d.]+)", text
+        r"(this page|other releases|all so far|left)[ |:]+(?:epsilon = )?([\d.]+)", text
     )
-    assert numbers == [
-        ("granted in all", "5"),
-        ("left before these releases", "5"),
-        ("spent on them", "1.5"),
-        ("left now", "3.5"),
-    ]
+    assert dict(numbers) == {
+        "this page": "1.5",
+        "other releases": "0",
+        "all so far": "1.5",
+        "left": "3.5",
+    }
+    assert "not all of it was charged" not in text
+    assert "not all of it was charged" in page(
+        duffdp.median([1], **GIVEN | {"epsilon": 2}), Ledger()
+    )
     with pytest.raises(DuffError, match="a ledger has epsilon and remaining"):
         page(duffdp.median([1], **GIVEN), object())
 
@@ -342,19 +377,17 @@ def widths(picture):
 def test_counts_are_bars_from_zero():
     """Their lengths are in proportion, and so are those of negative numbers, on the other side."""
     release = duffdp.histogram(["a"] * 40 + ["b"] * 10, categories=["a", "b"], epsilon=400)
-    long, short = widths(bars(values(release)))
+    (picture,) = pictured(release)
+    long, short = widths(picture.svg)
     assert long == pytest.approx(4 * short, rel=1e-2)
-    moved = values(release)._replace(numbers=[30, -10])
-    picture = bars(moved)
-    right, left = widths(picture)
+    moved = bars(["a", "b"], [Number("30", value=30), Number("-10", value=-10)], "moved").svg
+    right, left = widths(moved)
     assert right == pytest.approx(3 * left, rel=1e-2)
-    begins = [float(x) for x in re.findall(r'<rect class="value" x="([\d.]+)"', picture)]
+    begins = [float(x) for x in re.findall(r'<rect class="value" x="([\d.]+)"', moved)]
     assert begins[0] == pytest.approx(begins[1] + left, abs=0.2)  # zero
-    assert widths(bars(values(release)._replace(numbers=[0, 0]))) == [0, 0]
-    one = duffdp.count([1], epsilon=1)
-    assert bars(values(one)) == ""  # one number needs no picture
-    many = duffdp.histogram([1], bins=range(60), epsilon=1)
-    assert bars(values(many)) == ""
+    assert widths(bars(["a", "b"], [Number("0", value=0)] * 2, "none").svg) == [0, 0]
+    assert pictured(duffdp.count([1], epsilon=1)) == []  # one number needs no picture
+    assert pictured(duffdp.histogram([1], bins=range(60), epsilon=1)) == []
 
 
 def test_what_counts_say(page):
@@ -364,7 +397,8 @@ def test_what_counts_say(page):
     for words in (
         "Histogram",
         "Rows whose value is not missing.",
-        "a count is off by at most 6; with 99 % by at most 9. This holds for each number by itself",
+        "a count is off by at most 6; with 99 % by at most 9.",
+        "This holds for each number by itself",
         "the bins; records outside of them are not counted: ",
         "two-sided geometric noise on every count",
     ):

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duffdp import mechanisms, report, research, statistics, testing
     from duffdp.domain import Bins, Categories, Digits, Grid
+    from duffdp.engines.text_file import TextFile
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.facts import MechanismFact, StatisticFact
     from duffdp.ledger import Ledger
@@ -56,6 +57,7 @@ __all__ = [
     "StepFunction",
     "Table",
     "TablePlan",
+    "TextFile",
     "UnsupportedData",
     "count",
     "describe",
@@ -91,6 +93,7 @@ __all__ = [
 
 _HOME = {
     "domain": ("Bins", "Categories", "Digits", "Grid"),
+    "engines.text_file": ("TextFile",),
     "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
     "facts": ("MechanismFact", "StatisticFact"),
     "ledger": ("Ledger",),

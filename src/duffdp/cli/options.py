@@ -64,6 +64,28 @@ Pipe = Annotated[
     PipeKind | None,
     typer.Option("--pipe", help="What the pipe holds; CSV and Parquet are told by their header."),
 ]
+Types = Annotated[
+    str | None,
+    typer.Option(
+        "--types",
+        metavar="COLUMN=TYPE,...",
+        help="What columns of a file of text are: text, integer, double, boolean, date, timestamp.",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal", metavar="MARK", help="What stands before decimals in a file of text: . or ,"
+    ),
+]
+DateFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--date-format",
+        metavar="FORMAT",
+        help="How a file of text writes dates, such as '%d.%m.%Y %H:%M'; else as ISO 8601.",
+    ),
+]
 Column = Annotated[str, typer.Option("--column", "-c", help="The column to summarise.")]
 AnyColumn = Annotated[
     str | None,
@@ -176,6 +198,11 @@ Edges = Annotated[
 Written = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
 Out = Annotated[
     Path | None, typer.Option("--out", "-o", help="Write to this file instead of the terminal.")
+]
+USUAL_TITLE = "Private release"
+Title = Annotated[str, typer.Option("--title", help="The heading of the page.")]
+Author = Annotated[
+    str | None, typer.Option("--author", help="Who made the page; it is printed as it is.")
 ]
 Report = Annotated[
     Path | None,

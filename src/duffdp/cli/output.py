@@ -13,12 +13,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from duffdp.cli.options import Format
+from duffdp.engines.addresses import ADDRESS, SEPARATOR
 from duffdp.errors import DuffError
 from duffdp.facts import as_json
+from duffdp.pipeline.toml import PIPE
 from duffdp.printable import visible
 
 if TYPE_CHECKING:
-    from duffdp import Release
+    from duffdp import Release, Table
 
 Rows = list[dict[str, Any]]
 
@@ -63,11 +65,41 @@ def named_format(form: Format, out: Path | None) -> Format:
     return form
 
 
-def write_report(releases: Mapping[str, Release], page: Path, ledger: Any) -> None:
-    """The page about releases."""
+def write_report(
+    releases: Mapping[str, Release] | Table,
+    page: Path,
+    ledger: Any,
+    title: str,
+    author: str | None,
+    data: str,
+    planned: tuple[Path, Mapping[str, str]] | None = None,
+) -> None:
+    """The page about releases: `data` is what they were asked to read, `planned` the file of a plan
+    and its sources.
+    """
     from duffdp.report import write
 
-    write(releases, page, ledger=ledger)
+    plan, sources = planned or (None, None)
+    write(
+        releases,
+        page,
+        ledger,
+        title,
+        author=author,
+        source=data_name(data),
+        plan=plan,
+        sources=sources,
+    )
+
+
+def data_name(data: str) -> str | None:
+    """What data are called on a page: a file or a table, and no folder, host or user."""
+    if data == PIPE:
+        return None
+    path, separator, table = data.rpartition(SEPARATOR)
+    if ADDRESS.match(data):
+        return table if separator else None
+    return f"{Path(path).name}{separator}{table}" if separator else Path(data).name
 
 
 def say_step(release: Release) -> None:

@@ -39,6 +39,8 @@ def release(
     form: o.Written = o.Format.table,
     out: o.Out = None,
     report: o.Report = None,
+    title: o.Title = o.USUAL_TITLE,
+    author: o.Author = None,
 ) -> None:
     """Many releases over one source, as a plan says.
 
@@ -55,7 +57,7 @@ def release(
     book = named_ledger(
         ledger or planned.ledger, dataset or planned.dataset, call_id or planned.call_id
     )
-    with source_of(str(planned.source), pipe) as path, without_pandas(path):
+    with source_of(planned.source, pipe) as path, without_pandas(path):
         if check:
             say_cost(planned.check(path, ledger=book), book)
             return
@@ -63,7 +65,8 @@ def release(
             releases = planned.run(path, ledger=book, done=done)
     show(releases, form, out)
     if report is not None:
-        write_report(releases, report, book)
+        source, sources = str(planned.source), planned.sources
+        write_report(releases, report, book, title, author, source, (plan, sources))
 
 
 def say_cost(cost: Cost, book: Any) -> None:

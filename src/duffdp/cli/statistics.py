@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -113,6 +113,8 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("form", o.Written, o.Format.table),
         ("out", o.Out, None),
         ("report", o.Report, None),
+        ("title", o.Title, o.USUAL_TITLE),
+        ("author", o.Author, None),
     ]
     if entry.of_graphs:
         return [
@@ -154,6 +156,9 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
     return [
         ("data", o.Data, needed),
         ("pipe", o.Pipe, None),
+        ("types", o.Types, None),
+        ("decimal", o.Decimal, None),
+        ("date_format", o.DateFormat, None),
         *own,
         *([] if entry.of_pairs else [column]),
         ("epsilon", o.Epsilon, needed),
@@ -168,7 +173,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
 def _release(entry: Entry, given: dict[str, Any]) -> None:
     """Make the release of one command. Imports wait until it runs: `--help` needs none of them."""
     from duffdp.cli.output import check_outputs, named_format, say_step, show, write_report
-    from duffdp.cli.source import named_ledger, source_of, without_pandas
+    from duffdp.cli.source import described, named_ledger, source_of, without_pandas
     from duffdp.pipeline.run import run
     from duffdp.pipeline.text_values import with_values
 
@@ -177,16 +182,18 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
     check_outputs(form, out, given["report"])
     ask = _ask(entry, given)
     ledger = named_ledger(given["ledger"], given["dataset"], given["call_id"])
-    source = (
-        nullcontext(given["data"]) if entry.of_graphs else source_of(given["data"], given["pipe"])
-    )
+    source: AbstractContextManager[Any] = nullcontext(given["data"])
+    if not entry.of_graphs:
+        fields = given["types"], given["decimal"], given["date_format"]
+        source = source_of(described(given["data"], *fields), given["pipe"])
     with source as path, without_pandas(path):
         release = run(with_values(ask, path), path, ledger)
     if entry.outputs.startswith("grid") and ask.step is None:
         say_step(release)
     show({"": release}, form, out)
     if given["report"] is not None:
-        write_report({ask.title: release}, given["report"], ledger)
+        made_by = given["title"], given["author"], given["data"]
+        write_report({ask.title: release}, given["report"], ledger, *made_by)
 
 
 def _ask(entry: Entry, given: dict[str, Any]) -> Ask:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
@@ -60,6 +61,8 @@ def table(
     form: Written = TableFormat.table,
     out: o.Out = None,
     report: o.Report = None,
+    title: o.Title = o.USUAL_TITLE,
+    author: o.Author = None,
 ) -> None:
     """One table: groups down, statistics across, a count beside each; one epsilon for all.
 
@@ -69,6 +72,7 @@ def table(
     from duffdp.cli.release import progress, say_cost
     from duffdp.cli.source import named_ledger, source_of, without_pandas
     from duffdp.pipeline.table_plan import TablePlan
+    from duffdp.report.hazards import sign_off
 
     if form is TableFormat.table and out is not None:
         form = ENDINGS.get(out.suffix, form)
@@ -82,15 +86,16 @@ def table(
     book = named_ledger(
         ledger or listed.ledger, dataset or listed.dataset, call_id or listed.call_id
     )
-    with source_of(str(listed.source), pipe) as path, without_pandas(path):
+    with source_of(listed.source, pipe) as path, without_pandas(path):
         if check:
             say_cost(planned.check(path, ledger=book), book)
             return
         with progress(len(listed.asks)) as done:
             made = planned.run(path, ledger=book, done=done)
-    _write(made, form, out)
+    _write(made, form, out, lambda: sign_off(made, ledger=book, sources=listed.sources))
     if report is not None:
-        write_report(made.releases, report, book)
+        source, sources = str(listed.source), listed.sources
+        write_report(made, report, book, title, author, source, (plan, sources))
 
 
 def _check_libraries(form: TableFormat) -> None:
@@ -107,13 +112,17 @@ def _check_libraries(form: TableFormat) -> None:
         load(module, EXTRA)
 
 
-def _write(made: Table, form: TableFormat, out: Path | None) -> None:
-    """If the file fails after all, the table goes to the terminal, for it is paid."""
+def _write(
+    made: Table, form: TableFormat, out: Path | None, answers: Callable[[], list[dict[str, Any]]]
+) -> None:
+    """JSON has the answers for a reviewer too. If the file fails after all, the table goes to the
+    terminal, for it is paid.
+    """
     from duffdp.cli.output import say, table
 
     told = made.readable()
     texts: dict[TableFormat, Callable[[], str]] = {
-        TableFormat.json: made.to_json,
+        TableFormat.json: lambda: json.dumps(made.to_dict() | {"sign_off": answers()}),
         TableFormat.csv: made.to_csv,
         TableFormat.markdown: made.to_markdown,
         TableFormat.latex: made.to_latex,

@@ -17,6 +17,7 @@ from duffdp.parameters import read_epsilon, read_weight
 from duffdp.pipeline.ask import Ask, Checked, settled
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.run import Prepared, ledger_of, make_releases
+from duffdp.pipeline.sources import read_sources
 from duffdp.pipeline.text_values import with_values
 from duffdp.pipeline.toml import read_toml, refuse_unknown
 from duffdp.statistics.registry import check_parameter_names, entry
@@ -62,6 +63,9 @@ class Plan:
         For every release that does not have its own.
     source, ledger, dataset, call_id
         The data and the budget, if they are a part of the plan.
+    sources
+        Where `bounds`, `step`, `categories` and `keys` came from and whatever else a reviewer asks,
+        for the page about it (`duffdp.report.write`).
 
     Privacy
     -------
@@ -96,6 +100,7 @@ class Plan:
         ledger: Any = None,
         dataset: str | None = None,
         call_id: str | None = None,
+        sources: Mapping[str, str] | None = None,
     ) -> None:
         self.epsilon = read_epsilon(epsilon)
         several = isinstance(releases, Iterable) and not isinstance(releases, Mapping | str)
@@ -123,6 +128,7 @@ class Plan:
                 f"two results of the plan are called {twice!r}. Give each release its own name."
             )
         self.source, self.ledger, self.dataset, self.call_id = source, ledger, dataset, call_id
+        self.sources = read_sources(sources)
         self.reads_text = False  # keys and categories mean what they are
 
     @classmethod

@@ -14,6 +14,7 @@ from typing import Any
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
+from duffdp.loss_family import LossFamily
 from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON, mechanism
 from duffdp.parameters import (
     Choice,
@@ -153,11 +154,6 @@ def _with_parts(
             for kind, group in groupby(parts, key=lambda part: (part.mechanism, part.utility))
         )
     )
-    draws = Counter((made.loss_family, part.share) for part, made in drawing)
-    losses = tuple(
-        LossPart(family, share * many * total, many, contributions)
-        for (family, share), many in draws.items()
-    )
     said = StatisticFact(
         known.name,
         {
@@ -166,11 +162,31 @@ def _with_parts(
             if value is not None and name not in known.said_by_domain
         },
     )
-    loss = Loss(total, parts=losses)
+    loss = Loss(total, parts=_losses(drawing, total, contributions))
     columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
     chosen = MechanismFact(choice, facts)
     rule = known.step_rule(choice)
     return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish, wanted, rule)
+
+
+def _losses(
+    drawing: tuple[tuple[Part, Any], ...], total: Fraction, contributions: int
+) -> tuple[LossPart, ...]:
+    """What is known of the loss of each draw."""
+    passed_on = any(getattr(part.statistic, "passes_on", False) for part, _ in drawing)
+    draws: Counter[tuple[LossFamily, Fraction]] = Counter()
+    together = Fraction(0)  # one draw may get all of it: no more is known than the sum
+    for part, made in drawing:
+        if passed_on and hasattr(part.statistic, "given"):
+            together += part.share
+        else:
+            draws[made.loss_family, part.share] += 1
+    if together:
+        draws["pure", together] += 1
+    return tuple(
+        LossPart(family, share * many * total, many, contributions)
+        for (family, share), many in draws.items()
+    )
 
 
 #: The same, made once; for what has a hash.

@@ -58,8 +58,8 @@ class TablePlan:
     statistics, epsilon, bounds, step, categories, by, keys, total, unit, contributions, interval,
     smallest, weights, mechanism
         As `duffdp.table` takes them.
-    source, ledger, dataset, call_id
-        The data and the budget, if they are a part of the plan.
+    source, ledger, dataset, call_id, sources
+        The data, the budget and what a reviewer asks, as `duffdp.Plan` takes them.
 
     Privacy
     -------
@@ -101,6 +101,7 @@ class TablePlan:
         ledger: Any = None,
         dataset: str | None = None,
         call_id: str | None = None,
+        sources: Mapping[str, str] | None = None,
     ) -> None:
         read_interval(interval, "data")
         columns = _columns_of({"bounds": bounds, "step": step, "categories": categories})
@@ -127,7 +128,7 @@ class TablePlan:
             margins = ({"name": margin_name(name, m), "margin": m} for m in again)
             releases += [words, *(words | margin for margin in margins)]
         where = {"source": source, "ledger": ledger, "dataset": dataset, "call_id": call_id}
-        self.plan = Plan(releases, epsilon=epsilon, **shared, **where)
+        self.plan = Plan(releases, epsilon=epsilon, **shared, **where, sources=sources)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> TablePlan:

@@ -3,52 +3,69 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from fractions import Fraction
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any, NamedTuple
 
-from duffdp.domain import Categories, Membership, Ordered
 from duffdp.errors import DuffError
+from duffdp.pipeline.columnar import TOO_FEW
 from duffdp.pipeline.outcome import Release
+from duffdp.pipeline.sources import read_sources
+from duffdp.pipeline.table import Table
 from duffdp.printable import as_markdown, visible
 from duffdp.report import words
-from duffdp.report.bars import bars
-from duffdp.report.plot import plot
-from duffdp.report.steps import pictures
-from duffdp.report.values import Values, values
+from duffdp.report.blocks import Named, blocks
+from duffdp.report.budget import Budget, gauge_of
+from duffdp.report.hazards import answers
+from duffdp.report.pictures import figures
+from duffdp.report.provenance import provenance
 
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
 _TEMPLATES = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN}
 
 
-class Budget(Protocol):
-    """What a page asks of a ledger: the total that was granted, and what is left of it."""
+class Said(NamedTuple):
+    """A sentence, and the releases that it is about; none if it is about all of them."""
 
-    @property
-    def epsilon(self) -> float: ...
-    def remaining(self) -> float: ...
+    names: list[str]
+    text: str
 
 
 def write(
-    releases: Release | Sequence[Release] | Mapping[str, Release],
+    releases: Table | Release | Sequence[Release] | Mapping[str, Release],
     path: str | Path,
     ledger: Budget | None = None,
     title: str = "Private release",
+    *,
+    author: str | None = None,
+    source: str | None = None,
+    plan: str | Path | None = None,
+    sources: Mapping[str, str] | None = None,
 ) -> Path:
-    """Write a page about releases: what, for whom the guarantee holds, how private and how wrong.
+    """Write a page about releases: what was found, how private and how wrong it is, and what a
+    reviewer has to know.
 
     Parameters
     ----------
     releases
-        One release, several, or a mapping from a heading to each: `{"Age": release}`.
+        A table, one release, several, or a mapping from a heading to each: `{"Age": release}`.
+        Those with the same groups stand in one table.
     path
         Where to write. The ending decides: `.html` is one file that needs no network, follows light
         and dark and prints well; `.md` is Markdown.
     ledger
-        The ledger the releases were charged to, for the budget before and after: anything with
-        `epsilon` and `remaining()`.
-    title
-        The heading of the page.
+        The ledger the releases were charged to, for the gauge: anything with `epsilon` and
+        `remaining()`. Of a `Ledger` the page names the last hash.
+    title, author, source
+        The heading of the page, who made it, and what the data are called. They are printed as
+        they are: give what may be public.
+    plan
+        The file of the plan, for its name and a hash of it.
+    sources
+        What a reviewer asks and no release knows, in your words: where `bounds`, `step`,
+        `categories` and `keys` came from, when the `plan` was fixed, other `publications` from the
+        same data, which `audit` was run. What is missing is marked.
 
     Returns
     -------
@@ -63,7 +80,8 @@ def write(
     References
     ----------
     Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definition 6, for the error as a number of
-    people; `docs/theory.md`, "How far an output can be".
+    people; `docs/theory.md`, "How far an output can be". Near, Darais, Lefkovitz and Howarth,
+    "Guidelines for evaluating differential privacy guarantees" (NIST SP 800-226, 2025).
 
     Examples
     --------
@@ -76,7 +94,8 @@ def write(
     """
     path = Path(path)
     jinja2, template = check_page(path)
-    named = _named(releases)
+    found, named = blocks(releases)
+    everything = [release for _, release in named]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("duffdp.report", ""),
         autoescape=template == _HTML,
@@ -86,15 +105,24 @@ def write(
         lstrip_blocks=True,
     )
     environment.filters["number"] = words.number
-    total = math.fsum(release.epsilon for _, release in named)
+    total = math.fsum(release.epsilon for release in everything)
+    kinds = {release.unit.kind for release in everything}
+    gauge = None if ledger is None else gauge_of(ledger, total)
     text = environment.get_template(template).render(
         title=title,
-        sections=[_section(heading, release) for heading, release in named],
+        provenance=provenance(everything, author=author, source=source, plan=plan, ledger=ledger),
+        blocks=found,
+        figures=figures if template == _HTML else None,
+        too_few=TOO_FEW,
         total=total,
-        odds=words.odds(total, {release.unit.kind for _, release in named}),
-        whom=words.whom({release.unit.kind for _, release in named}),
-        budget=None if ledger is None else _budget(ledger, total),
-        secure=all(release.secure for _, release in named),
+        odds=words.odds(total, kinds, math.fsum(release.delta for release in everything)),
+        whom=words.whom(kinds),
+        several=len(named) > 1,
+        shares=_shares(named),
+        questions=_questions(named),
+        gauge=gauge,
+        seeded=list(dict.fromkeys(name for name, release in named if not release.secure)),
+        answers=answers(named, gauge, read_sources(sources)),
     )
     part = path.with_name(path.name + ".part")  # a page is whole or not there
     try:
@@ -125,74 +153,40 @@ def check_page(path: Path) -> tuple[Any, str]:
     return jinja2, template
 
 
-def _named(releases: Any) -> list[tuple[str, Release]]:
-    """Headings and releases; without headings, the statistics and their order."""
-    if isinstance(releases, Mapping):
-        named = [(str(heading), release) for heading, release in releases.items()]
-    elif isinstance(releases, Release):
-        named = [("", releases)]
-    elif isinstance(releases, Sequence) and not isinstance(releases, str):
-        named = [("", release) for release in releases]
-    else:
-        named = [("", None)]
-    if not named or not all(isinstance(release, Release) for _, release in named):
-        raise DuffError(
-            "releases must be a Release, a list of them or a mapping from headings to them. "
-            "Pass what median() returned."
-        )
-    return named
+def _questions(named: Named) -> list[tuple[str, list[Said]]]:
+    """What a reader asks, and the answers, each of them once."""
+    asked: list[tuple[str, Callable[[Release], Iterable[str]]]] = [
+        ("How wrong can it be?", words.accuracy),
+        ("Who is protected?", words.protected),
+        ("What is counted?", lambda release: filter(None, [words.counted(release)])),
+        ("How was it drawn?", words.mechanism),
+        ("Assumed to be public", words.assumed_public),
+    ]
+    told = ((question, _once(named, sentences)) for question, sentences in asked)
+    return [(question, said) for question, said in told if said]
 
 
-def _section(heading: str, release: Release) -> dict[str, Any]:
-    found = values(release)
-    name = release.title
-    if not heading:
-        heading = name
-    elif name.lower() in heading.lower():
-        heading = f"{heading[0].upper()}{heading[1:]}"
-    else:
-        heading = f"{heading}: {name.lower()}"
-    return {
-        "heading": heading,
-        "epsilon": release.epsilon,
-        "odds": words.odds(release.epsilon, {release.unit.kind}),
-        "protected": words.protected(release),
-        "public": words.assumed_public(release),
-        "mechanism": words.mechanism(release),
-        "accuracy": words.accuracy(release),
-        "secure": release.secure,
-        "columns": found.columns,
-        "rows": [[*keys, text] for keys, text in zip(found.keys, found.texts, strict=True)],
-        "counted": words.counted(release),
-        "plot": _picture(release, found),
-    }
+def _once(named: Named, sentences: Callable[[Release], Iterable[str]]) -> list[Said]:
+    """Every sentence with the names of the releases that it is about."""
+    about: dict[str, dict[str, int]] = {}
+    for name, release in named:
+        for text in sentences(release):
+            known = about.setdefault(text, {})
+            known[name] = known.get(name, 0) + 1
+    said = [
+        Said([] if sum(names.values()) == len(named) else list(names), text)
+        for text, names in about.items()
+    ]
+    # What is about some comes first: what is about all closes the answer.
+    return sorted(said, key=lambda one: not one.names)
 
 
-def _picture(release: Release, found: Values) -> str:
-    domain = release.domain
-    if release.unit.kind == "edge":
-        return ""  # the most triangles that a graph could have say nothing about how many it has
-    if release.columns[0].kind == "distribution":
-        keys = [", ".join(map(str, key)) for key in release.keys] or [""]
-        return pictures(list(zip(keys, (row[0] for row in release.cells), strict=True)))
-    if all(column.kind == "count" for column in release.columns):
-        return bars(found)
-    if isinstance(domain, Membership):
-        return bars(found, most=1)
-    return plot(found, domain) if isinstance(domain, Ordered | Categories) else ""
-
-
-def _budget(ledger: Any, spent: float) -> dict[str, float]:
-    """Total, before and after; a ledger may give numbers or things with an epsilon."""
-    try:
-        left = ledger.remaining() if callable(ledger.remaining) else ledger.remaining
-        after, total = float(getattr(left, "epsilon", left)), float(ledger.epsilon)
-    except (AttributeError, TypeError):
-        raise DuffError(
-            f"a ledger has epsilon and remaining(), got {type(ledger).__name__}. Pass a ledger "
-            "or None."
-        ) from None
-    return {"total": total, "before": after + spent, "after": after}
+def _shares(named: Named) -> dict[str, float]:
+    """What each of them cost, with its margins."""
+    spent: dict[str, Fraction] = {}
+    for name, release in named:
+        spent[name] = spent.get(name, Fraction(0)) + release.loss.epsilon
+    return {name: float(epsilon) for name, epsilon in spent.items()}
 
 
 def _html(value: object) -> object:

@@ -5,22 +5,16 @@ from __future__ import annotations
 from html import escape
 
 from duffdp.pipeline.distribution import Distribution
-from duffdp.report.plot import LETTER, RIGHT, TOP, WIDTH, axis, shortened, ticks_between
+from duffdp.printable import visible
+from duffdp.report.plot import LETTER, RIGHT, TOP, WIDTH, marks, ticks_between
 from duffdp.report.words import number
 
-HEIGHT, FOOT = 220, 34
-MOST_PICTURES = 6
+HEIGHT, FOOT = 150, 28
 LEVELS = (0, 0.25, 0.5, 0.75, 1)
 
 
-def pictures(named: list[tuple[str, Distribution]]) -> str:
-    """One picture for each distribution; none if there are too many to read."""
-    if len(named) > MOST_PICTURES:
-        return ""
-    return "".join(_picture(label, found) for label, found in named)
-
-
-def _picture(label: str, found: Distribution) -> str:
+def steps(found: Distribution, label: str) -> str:
+    """The share of records up to every value, with the band around it."""
     left = 24 + LETTER * 5
     width, base = WIDTH - left - RIGHT, TOP + HEIGHT
     first, last = found.axis()
@@ -41,8 +35,9 @@ def _picture(label: str, found: Distribution) -> str:
     said = f"The share of records up to a value, with its band{f': {label}' if label else ''}"
     ticks = ticks_between(found.domain, float(first), float(last))
     out = [
-        f'<svg viewBox="0 0 {WIDTH} {base + FOOT}" role="img" aria-label="{escape(said)}">',
-        *axis([(left + share * width, text) for share, text in ticks], base),
+        f'<svg viewBox="0 0 {WIDTH} {base + FOOT}" role="img" '
+        f'aria-label="{escape(visible(said))}">',
+        *marks([(left + share * width, text) for share, text in ticks], base),
     ]
     for level in LEVELS:
         out.append(
@@ -52,8 +47,4 @@ def _picture(label: str, found: Distribution) -> str:
         )
     out.append(f'<polygon class="band" points="{" ".join([*upper, *lower[::-1]])}"/>')
     out.append(f'<polyline class="steps" points="{" ".join(line)}"/>')
-    if label:
-        out.append(
-            f'<text x="{left + 10:.1f}" y="{TOP + 12}">{escape(shortened(label, 40))}</text>'
-        )
     return "".join([*out, "</svg>"])

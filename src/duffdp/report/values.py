@@ -1,97 +1,102 @@
-"""The released values as rows, whatever frame they came in."""
+"""The released numbers as people read them, whatever frame they came in."""
 
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from duffdp.domain import Categories, Membership, Ordered, PublicSet
+from duffdp.domain import Membership, Ordered
 from duffdp.parameters import share_text
 from duffdp.pipeline.columnar import TOO_FEW
 from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.span import ENDS, Span
+from duffdp.pipeline.span import ENDS, Span, spans_of
 from duffdp.report.words import lasting, written
-from duffdp.statistics.entry import Column
-from duffdp.statistics.registry import entry
+from duffdp.statistics.entry import NumberKind
 
 
-class Values(NamedTuple):
-    """Names of the columns, and for each row its keys, its value as text, its candidate and the
-    candidates that an interval around it ends at.
-    """
+class Number(NamedTuple):
+    """One released number: as text with the ends of its interval, and as it is."""
 
-    columns: list[str]
-    keys: list[list[str]]
-    texts: list[str]
-    places: list[int]  # -1 for what is no candidate
-    numbers: list[Any]  # the values themselves
-    spans: list[tuple[int, int] | None]
+    text: str
+    ends: str = ""
+    value: Any = None
+    span: tuple[Any, Any] | None = None
+    too_few: bool = False  # its interval is all that could come out
 
-    def on_domain(self) -> Values:
-        """Candidates alone."""
-        kept = [i for i, place in enumerate(self.places) if place >= 0]
-        return self._replace(
-            keys=[self.keys[i] for i in kept],
-            texts=[self.texts[i] for i in kept],
-            places=[self.places[i] for i in kept],
-            numbers=[self.numbers[i] for i in kept],
-            spans=[self.spans[i] for i in kept],
+    def said(self) -> str:
+        """In one line."""
+        if self.too_few:
+            return TOO_FEW
+        return f"{self.text} ({self.ends})" if self.ends else self.text
+
+
+class Field(NamedTuple):
+    """One number of a release, for every group."""
+
+    name: str  # within its release
+    kind: NumberKind
+    numbers: list[Number]
+
+
+class Finding(NamedTuple):
+    """A release under its heading, and its numbers."""
+
+    heading: str
+    release: Release
+    fields: list[Field]
+
+
+def finding(heading: str, release: Release, rows: Sequence[Sequence[Any]]) -> Finding:
+    """The numbers of a release in the rows that are given: its own cells, or those of a table."""
+    if release.has_distributions:
+        return Finding(heading, release, _quantiles(release))
+    ends = release.facts.interval is not None
+    columns = release.columns[:: ENDS if ends else 1]
+    spans = [spans_of(release.columns, row, release.domain, ends) for row in rows]
+    fields = [
+        Field(
+            column.name if len(columns) > 1 else "",
+            column.kind,
+            [_number(release, column.kind, row[at]) for row in spans],
         )
+        for at, column in enumerate(columns)
+    ]
+    return Finding(heading, release, fields)
 
 
-def _number(value: Any) -> str:
-    """What is no candidate: a duration, whole, or with as many digits as can matter."""
+def _number(release: Release, kind: NumberKind, span: Span) -> Number:
+    """A value with its interval; sums over groups have none."""
+    text = _text(release, kind, span.value)
+    if span.low is None:
+        return Number(text, value=span.value)
+    ends = f"{_text(release, kind, span.low)} to {_text(release, kind, span.high)}"
+    return Number(text, ends, span.value, (span.low, span.high), span.too_few)
+
+
+def _quantiles(release: Release) -> list[Field]:
+    """A few quantiles of every distribution, with what the band says about each."""
+    listed = [whole.quantiles() for (whole,) in release.cells]
+    fields = []
+    for same in zip(*listed, strict=True):
+        numbers = []
+        for _, value, low, high in same:
+            text, *ends = (written(end, release.domain) for end in (value, low, high))
+            numbers.append(Number(text, " to ".join(ends), value, (low, high)))
+        fields.append(Field(share_text(same[0][0]), "distribution", numbers))
+    return fields
+
+
+def _text(release: Release, kind: NumberKind, value: Any) -> str:
+    """A candidate with the digits of its domain; a share, duration or count as people write it."""
+    domain = release.domain
+    if kind == "candidate":
+        return written(value, domain)
     if isinstance(value, dt.timedelta):
         return lasting(value)
-    return f"{value:,}" if isinstance(value, int) else f"{value:,.10g}"
-
-
-def values(release: Release) -> Values:
-    """Rows in the order of the release, a value followed by its interval; one without keys if there
-    are no groups.
-    """
-    if release.columns[0].kind == "distribution":
-        return _of_distributions(release)
-    domain, ends = release.domain, release.facts.interval is not None
-    columns = release.columns[:: ENDS if ends else 1]
-    several = len(columns) > 1
-    lines = [*release.by, *([entry(release.statistic.name).lines] if several else [])]
-    found = Values([*lines, "value" if several else release.title.lower()], [], [], [], [], [])
-    for key, row in zip(release.keys or [()], release.spans(), strict=True):
-        for column, span in zip(columns, row, strict=True):
-            place, both = -1, None
-            if column.kind == "candidate":
-                assert isinstance(domain, Ordered | Categories)
-                place = domain.index(span.value)
-                both = (domain.index(span.low), domain.index(span.high)) if ends else None
-            found.keys.append([*map(str, key), *([column.name] if several else [])])
-            found.texts.append(_text(span, column, domain, ends))
-            found.places.append(place)
-            found.numbers.append(span.value)
-            found.spans.append(both)
-    return found
-
-
-def _text(span: Span, column: Column, domain: PublicSet, ends: bool) -> str:
-    def said(value: Any) -> str:
-        if column.kind == "candidate":
-            return written(value, domain)
-        return f"{value:.4f}" if isinstance(domain, Membership) else _number(value)  # few digits
-
-    if not ends:
-        return said(span.value)
-    told = TOO_FEW if span.too_few else f"{said(span.low)} to {said(span.high)}"
-    return f"{said(span.value)} ({told})"
-
-
-def _of_distributions(release: Release) -> Values:
-    """A row for each of a few quantiles, with what the band says about it."""
-    keys, texts, numbers = [], [], []
-    for key, (whole,) in zip(release.keys or [()], release.cells, strict=True):
-        for q, *ends in whole.quantiles():
-            keys.append([*map(str, key), share_text(q)])
-            value, low, high = (written(end, release.domain) for end in ends)
-            texts.append(f"{value} ({low} to {high})")
-            numbers.append(ends[0])
-    named = [*release.by, "quantile", "value"]
-    return Values(named, keys, texts, [-1] * len(keys), numbers, [None] * len(keys))
+    if isinstance(value, int):
+        return f"{value:,}"
+    if isinstance(domain, Membership):
+        return f"{value:.4f}"
+    digits = 6 if isinstance(domain, Ordered) and abs(value) < 1e6 else 10
+    return f"{value:,.{digits}g}"

@@ -91,19 +91,20 @@ def lasting(step: dt.timedelta) -> str:
     return "1 day" if step.days == 1 else f"{step.days} days"
 
 
-def odds(epsilon: float, kinds: Set[UnitKind]) -> str:
+def odds(epsilon: float, kinds: Set[UnitKind], delta: float = 0.0) -> str:
     """What epsilon means for someone who guesses about one of these units."""
     one = " or ".join(f"one {_UNITS[kind]}" for kind in sorted(kinds))
+    you = "you" if kinds == {"person"} else one
     if epsilon > 20:
         return (
             "An epsilon this large gives no protection worth the name: "
-            f"a guess about {one} can become as good as certain."
+            f"a guess about {you} can become as good as certain."
         )
     factor, sure = math.exp(epsilon), 1 / (1 + math.exp(-epsilon))
+    more = f" Delta, {number(delta)}, comes on top of this." if delta else ""
     return (
-        f"Whatever someone knows or suspects about {one}, seeing the result changes the odds "
-        f"by a factor of at most {factor:.3g}: "
-        f"a fifty-fifty guess can become at most {100 * sure:.3g} % sure."
+        f"Seeing this page changes anyone's odds about {you} by a factor of at most {factor:.3g}: "
+        f"a fifty-fifty guess can become at most {100 * sure:.3g} % sure.{more}"
     )
 
 
@@ -112,33 +113,34 @@ def whom(kinds: Set[UnitKind]) -> str:
     return "an edge that is" if kinds == {"edge"} else "whoever has rows"
 
 
-def protected(release: Release) -> str:
+def protected(release: Release) -> list[str]:
     """Who the guarantee is for."""
     unit = release.unit
     if unit.kind == "row":
-        return (
+        return [
             "One row of the table, whatever is in it: the result would be about as likely "
-            "without it, or with one more. "
-            "This protects a person if a person has one row."
-        )
+            "without it, or with one more.",
+            "This protects a person if a person has one row.",
+        ]
     if unit.kind == "edge":
-        return (
+        return [
             "One edge of the graph: the result would be about as likely without it, or with "
-            "one more. Who is a node is assumed to "
-            "be known, and a person with all their edges together is not protected."
-        )
+            "one more.",
+            "Who is a node is assumed to be known, and a person with all their edges together is "
+            "not protected.",
+        ]
     rows = "one row" if unit.contributions == 1 else f"{unit.contributions} rows"
-    return (
-        f"All rows with the same value of “{unit.column}” together. At most {rows} of each "
-        "took part, "
-        f"{'over all groups together, ' if release.grouped else ''}picked at random; the "
-        "guarantee covers them all at once."
-    )
+    return [
+        f"All rows with the same value of “{unit.column}” together: the guarantee covers them all "
+        "at once.",
+        f"At most {rows} of each took part, "
+        f"{'over all groups together, ' if release.grouped else ''}picked at random.",
+    ]
 
 
 def assumed_public(release: Release) -> list[str]:
     """What the guarantee does not protect, because it was known before."""
-    domain = release.domain
+    domain, outside = release.domain, "records outside of these count as the nearest of them"
     if release.unit.kind == "edge":
         nodes = release.statistic.parameters.get("nodes")
         return [
@@ -146,13 +148,13 @@ def assumed_public(release: Release) -> list[str]:
             "the statistic, the mechanism and epsilon",
         ]
     if isinstance(domain, Digits):
-        first = (
+        first = [
             f"the possible answers: 0 and the numbers of either sign with {domain.digits} "
             f"significant digits from {domain.smallest:g} to {domain.largest:g}, "
             f"{domain.size:,} in all; records count as the nearest of them"
-        )
+        ]
     elif not isinstance(domain, Grid):
-        first = _cells(release)
+        first = list(filter(None, [_cells(release)]))
     else:
         step = (
             lasting(domain.step)
@@ -163,12 +165,12 @@ def assumed_public(release: Release) -> list[str]:
         what = "the possible answers" if answers else "what a record can count as"
         name = release.statistic.name
         pairs = name in REGISTRY and entry(name).of_pairs
-        outside = "" if pairs else "; records outside count as the nearest of them"
-        first = (
+        first = [
             f"{what}: from {written(domain.lower, domain)} to "
             f"{written(domain.upper, domain)} "
-            f"in steps of {step}, {domain.size:,} in all{outside}"
-        )
+            f"in steps of {step}, {domain.size:,} in all",
+            *([] if pairs else [outside]),
+        ]
     grouped = (
         ["the list of groups; a group without rows has an answer too"] if release.grouped else []
     )
@@ -176,7 +178,7 @@ def assumed_public(release: Release) -> list[str]:
         names = ", ".join(release.facts.within.by)
         grouped.append(f"the listed groups by {names}, of which it takes some or all together")
     return [
-        *([first] if first else []),
+        *first,
         *grouped,
         "the name and type of the columns, the statistic, the mechanism and epsilon",
     ]
@@ -220,15 +222,10 @@ def counted(release: Release) -> str:
     return f"Rows of people, of which at most {release.contributions} a person count."
 
 
-def mechanism(release: Release) -> str:
-    """How it was drawn."""
-    how = ", and ".join(_part(part) for part in release.mechanism.parts)
-    exact = "Draws are exact" if release.secure else "Draws came from a seed"
-    return (
-        f"{how}. {exact}, no delta."
-        if release.delta == 0
-        else f"{how}. Delta is {number(release.delta)}."
-    )
+def mechanism(release: Release) -> list[str]:
+    """How it was drawn, a sentence for each part."""
+    how = [f"By {_part(part)}." for part in release.mechanism.parts]
+    return how if release.delta == 0 else [*how, f"Delta is {number(release.delta)}."]
 
 
 def _part(part: MechanismPart) -> str:
@@ -247,43 +244,42 @@ def _part(part: MechanismPart) -> str:
     )
 
 
-def _noise(release: Release) -> str:
+def _noise(release: Release, public: str) -> list[str]:
     """The error of sums and means that got noise."""
     domain, spent = release.domain, release.loss.epsilon / release.contributions
     assert isinstance(domain, Grid)
     if release.mechanism.asked == "clipped":
-        return (
+        return [
             "Records outside of a private interval count as its nearest end: where a heavy tail "
             "matters the mean is biased towards the other records, and no bound is known that does "
             "without the data."
-        )
+        ]
     if release.statistic.name == "sum":
         moved = Sum().sensitivity(domain)
         likely, sure = (
             domain.multiple(Staircase(spent).largest_noise(moved, confidence))
             for confidence in (0.95, 0.99)
         )
-        return (
+        told = (
             f"With 95 % probability it is at most {likely:,.4g} away from the sum of what the "
-            f"records count as; with 99 % at most {sure:,.4g}. This follows from what is public; "
-            "the data play no part in it."
+            f"records count as; with 99 % at most {sure:,.4g}."
         )
+        return [told, public]
     steps = Staircase(spent).expected_error(domain.size - 1, numbers=2)
-    return (
+    return [
         f"On average it is off by about {number(steps * domain.spacing)} divided by the number of "
         "records, or less, as long as there are many; their number is private."
-    )
+    ]
 
 
-def interval(release: Release) -> str:
+def _interval(release: Release) -> list[str]:
     """What the interval of a release holds."""
     asked = release.facts.interval
     if asked is None:
-        return ""
-    name = release.title.lower()
+        return []
     whose = {
-        "data": f"the exact {name} of the records",
-        "population": f"the {name} of the population that the records were drawn from "
+        "data": "the exact answer for the records",
+        "population": "the answer for the population that the records were drawn from "
         "independently, whatever its distribution,",
     }[asked.covers]
     several = len(release.columns) > ENDS
@@ -296,57 +292,59 @@ def interval(release: Release) -> str:
         each = ", each number by itself"
     told = (
         f"With at least {float(100 * asked.confidence):.6g} % probability {whose} lies in the "
-        f"interval{each}. "
+        f"interval{each}."
     )
     if whole_range(release.columns[-1], release.domain) is None:
-        return told
-    few = "With too few records to tell, the interval is the whole range of possible answers. "
-    return f"{told}{few}"
+        return [told]
+    few = "With too few records to tell, the interval is the whole range of possible answers."
+    return [told, few]
 
 
-def accuracy(release: Release) -> str:
+def accuracy(release: Release) -> list[str]:
     """The error in the units of the data, if there is an interval, and what follows from what is
-    public.
+    public; a sentence each.
     """
-    return f"{interval(release)}{_from_what_is_public(release)}"
+    return [*_interval(release), *_from_what_is_public(release)]
 
 
-def _from_what_is_public(release: Release) -> str:
+def _from_what_is_public(release: Release) -> list[str]:
     """The error in the terms of the paper; of counts and sums, what noise adds to them."""
-    if release.columns[0].kind == "distribution":
-        return (
+    each = ["This holds for each group by itself."] if release.grouped else []
+    public = "This follows from what is public; the data play no part in it."
+    if release.has_distributions:
+        return [
             f"With at least {100 * release.cells[0][0].confidence:.6g} % probability the exact "
             "share of records up to every value lies in the band, and every exact quantile "
             "between the ends beside it, all at once"
             f"{', in each group by itself' if release.grouped else ''}. This holds for any data."
-        )
+        ]
     if release.mechanism.parts[-1].name == Staircase.name:
-        return _noise(release)
+        return _noise(release, public)
     if (bound := count_bound(release.facts, 0.95)) is not None:
         sure = count_bound(release.facts, 0.99)
-        each = " This holds for each number by itself." if len(release.cells[0]) > 1 else ""
-        each = " This holds for each group by itself." if release.grouped else each
+        if len(release.cells[0]) > 1 and not release.grouped:
+            each = ["This holds for each number by itself."]
         what = (
             "the numbers of records inside and outside, of which the share is made, are each"
             if isinstance(release.domain, Membership)
             else "a count is"
         )
-        return (
-            f"With 95 % probability {what} off by at most {bound:,}; with 99 % by at most "
-            f"{sure:,}.{each}"
+        told = (
+            f"With 95 % probability {what} off by at most {bound:,}; with 99 % by at most {sure:,}."
         )
+        return [told, *each]
     try:
         likely, sure = release.distance_bound(0.95), release.distance_bound(0.99)
     except DuffError:
-        return "For this mechanism no bound is known that does without the data."
+        return ["For this mechanism no bound is known that does without the data."]
     person = release.unit.kind == "person" and release.contributions == 1
     row, rows = ("person", "people") if person else ("row", "rows")
     mean = entry(release.statistic.name).distance_bound == "mean"
     beyond = " beyond those that the closest possible answer needs" if mean else ""
-    each = " This holds for each group by itself." if release.grouped else ""
-    return (
+    return [
         f"With 95 % probability at most {likely:,} {row if likely == 1 else rows}{beyond} "
         "would have to join or leave to make this "
-        f"the exact answer; with 99 % at most {sure:,}.{each} This follows from what is "
-        "public; the data play no part in it."
-    )
+        f"the exact answer; with 99 % at most {sure:,}.",
+        *each,
+        public,
+    ]

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -38,13 +38,15 @@ class Known(NamedTuple):
 
 
 def known_keys(
-    nw: Any, engine: Any, types: Mapping[str, Any], selection: Selection, untyped: bool
+    nw: Any, engine: Any, types: Mapping[str, Any], selection: Selection, untyped: Container[str]
 ) -> Known:
-    """The keys of groups: each can occur, and no row is in two of them."""
+    """The keys of groups: each can occur, and no row is in two of them. Columns that are `untyped`
+    are text of a file.
+    """
     converters = []
     for name in selection.by:
         _check_equality(nw, engine, types[name], name)
-        converters.append(column_values(nw, types[name], untyped))
+        converters.append(column_values(nw, types[name], name in untyped))
     found = []
     for position, key in zip(selection.places, selection.keys, strict=True):
         parts = [convert(value) for convert, value in zip(converters, key, strict=True)]

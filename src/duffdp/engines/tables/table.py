@@ -7,7 +7,7 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -38,10 +38,14 @@ from duffdp.errors import DuffError, UnsupportedData
 SERIES = "values"  # the column of a series
 EVERY_ROW = Presence(rows=True)
 _INT64 = range(-(2**63), 2**63)
+TEXT_FIX = (
+    " If it comes from a file of text, let duffdp read that file and say how: --types, --decimal "
+    "and --date-format, or duffdp.TextFile in Python."
+)
 _PLACES = 38  # of the decimals that engines have
 
 
-def column_types(path: str, columns: list[str]) -> dict[str, Any]:
+def column_types(path: str | os.PathLike[str], columns: list[str]) -> dict[str, Any]:
     """The declared types of some columns of what a path names, those that it has; in files of
     text all are text.
     """
@@ -50,7 +54,7 @@ def column_types(path: str, columns: list[str]) -> dict[str, Any]:
     return {name: schema[name] for name in columns if name in schema}
 
 
-def read_columns(path: str, columns: list[str], kind: str) -> list[Any]:
+def read_columns(path: str | os.PathLike[str], columns: list[str], kind: str) -> list[Any]:
     """All records of some columns as arrays: not private, for planning with public records."""
     named = open_path(path, columns, values=tuple(columns), kind=kind)
     try:
@@ -101,13 +105,14 @@ class Table:
         needed = list(dict.fromkeys(name for name in named if name is not None))
         self._path: PathTable | None = None
         self.close: Callable[[], None] | None = None  # ends what was begun to read
-        self.untyped = series = False
+        untyped: Container[str] = ()
+        series = False
         if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
             self._path = open_path(
                 data, needed, values=selection.values, kind=kind, person=selection.unit
             )
-            self.untyped, self.close = self._path.untyped, self._path.close
+            untyped, self.close = self._path.untyped, self._path.close
             frame = nw.from_native(self._path.types)
         else:
             frame = _as_frame(nw, data, needed)
@@ -138,14 +143,14 @@ class Table:
         if selection.unit is not None:
             check_person(nw, self._adapter, types[selection.unit], selection.unit)
         self._keys = (
-            known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None
+            known_keys(nw, self._adapter, types, selection, untyped) if selection.by else None
         )
         self._categories: Known | None = None
-        whole, objects = True, False
+        whole, undeclared = True, False
         for name in selection.values:
             whole = whole and (types[name].is_integer() or types[name] == nw.Boolean)
-            objects = objects or types[name] == nw.Object
-        self.domain = domain_for(whole, self.untyped or objects)
+            undeclared = undeclared or name in untyped or types[name] == nw.Object
+        self.domain = domain_for(whole, undeclared)
         if series and self.domain == EVERY_ROW:
             self.domain = Presence()  # the records of a series are its values
         among = self.domain.among if isinstance(self.domain, Membership) else self.domain
@@ -153,16 +158,17 @@ class Table:
             dtype = types[name]
             if isinstance(among, Categories):
                 self._categories = known_categories(
-                    nw, self._adapter, dtype, name, among, self.untyped
+                    nw, self._adapter, dtype, name, among, name in untyped
                 )
             elif not (isinstance(among, Presence) or (self._eager and dtype == nw.Object)):
                 timed = self.domain.kind in ("date", "datetime")
                 moments = isinstance(dtype, nw.Date | nw.Datetime)
                 given = f"{name!r} of type {dtype}"
                 if timed != moments or not (timed or dtype.is_numeric() or dtype == nw.Boolean):
-                    raise UnsupportedData(
+                    said = (
                         no_numbers(given) if selection.pair else wrong_kind(timed, given, moments)
                     )
+                    raise UnsupportedData(said + TEXT_FIX if dtype == nw.String else said)
 
     def sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
         """One source of counts, or the pairs, for each key, in order; one in all without keys.
