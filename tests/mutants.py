@@ -1148,7 +1148,7 @@ MUTANTS = (
         "ratio: the population is taken for the sample",
         "statistics/ratio_interval.py",
         "if not self._population or ends is None:",
-        "if ends is None or self._population:",
+        "if True:",
         (RATIOS,),
     ),
     Mutant(
