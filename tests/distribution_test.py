@@ -412,3 +412,10 @@ def test_the_command_prints_quantiles_and_all_steps_as_json(tmp_path):
     refused = duff(*given, "--confidence", "95")
     assert refused.returncode == 2
     assert "confidence must lie between 0 and 1" in refused.stderr
+
+
+def test_values_beyond_all_candidates():
+    found = duffdp.distribution([1.0, 2.0], epsilon=1.0, bounds=(0.0, 1e-3)).value
+    assert (found.cdf(-1e308), found.cdf(1e308)) == (0.0, 1.0)
+    assert (found.band(-1e308), found.band(1e308)) == ((0.0, 0.0), (1.0, 1.0))
+    assert sum(found.histogram([-1e308, 1e308]).values()) == found.count

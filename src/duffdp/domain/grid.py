@@ -196,7 +196,7 @@ class Grid:
             raise BoundsError(
                 f"expected a finite value of the kind of the bounds ({self.kind}), got {value!r}."
             )
-        return float(place)
+        return nearest_double(place)
 
     def _exact_place(self, value: Any) -> Fraction | None:
         read = bound(value)
@@ -249,7 +249,7 @@ class Grid:
         try:
             return self._number(many * unit.numerator, unit.denominator)
         except OverflowError:
-            return math.copysign(sys.float_info.max, many)
+            return sys.float_info.max if many > 0 else -sys.float_info.max
 
     def differences(self) -> Grid:
         """What two candidates can differ by: from 0 to the range, in the same steps; for dates and

@@ -94,14 +94,15 @@ class Staircase:
     def tail(self, sensitivity: int, least: int) -> float:
         """The probability that the noise of one number is `least`, above 0, or more in size."""
         width = best_width(self.epsilon, sensitivity, 1)
-        each = self.probability([0], [0], sensitivity)
+        # In units of the sensitivity, which may be beyond all doubles.
+        points = _moments(self.epsilon, Fraction(width, sensitivity), sensitivity, 1).points
+        points = max(points, math.ulp(0.0))
         if least <= width:
-            return 1 - (2 * least - 1) * each
+            return 1 - float(Fraction(2 * least - 1, sensitivity)) / points
         step, into = divmod(least - width, sensitivity)
-        # All the steps after this one.
-        later = sensitivity * math.exp(-self.epsilon) / -math.expm1(-self.epsilon)
-        left = float(sensitivity - into) + later
-        return 2 * each * left * math.exp(-self.epsilon * (step + 1))
+        later = math.exp(-self.epsilon) / -math.expm1(-self.epsilon)  # all the steps after this one
+        left = float(Fraction(sensitivity - into, sensitivity)) + later
+        return 2 * left * math.exp(-self.epsilon * (step + 1)) / points
 
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
         """The noise of one number that is not exceeded with this probability."""
