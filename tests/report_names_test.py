@@ -55,6 +55,45 @@ def printable(text):
     return all(char.isprintable() or char == "\n" for char in text)
 
 
+def made_by(bad):
+    """The same as what the author of a page says."""
+    return {
+        "title": bad,
+        "author": bad,
+        "source": bad,
+        "sources": {"bounds": bad, "keys": bad, "plan": bad},
+    }
+
+
+def table(bad):
+    """The same as a column, a key, a unit and a name of a table."""
+    frame = pl.DataFrame({bad: ["a"], bad + "v": [1], bad + "p": [1]})
+    asked = {bad + "v": ["mean", {"statistic": "describe", "name": bad + "d"}]}
+    keys = {"by": bad, "keys": [bad, "b"], "unit": bad + "p", "total": True}
+    # With these the noise of no group decides what is on a page.
+    sure = {"epsilon": 1, "smallest": 0, "interval": None, "rng": 1}
+    return duffdp.table(frame, asked, bounds={bad + "v": (0, 9)}, **keys, **sure)
+
+
+@pytest.mark.parametrize("bad", EVIL.values(), ids=EVIL)
+def test_a_name_is_text_on_a_page_about_a_table(tmp_path, bad):
+    pages = {}
+    for name in (bad, "calm"):
+        path = duffdp.report.write(table(name), tmp_path / "page.html", **made_by(name))
+        assert printable(path.read_text(encoding="utf-8"))
+        pages[name] = read(path)
+        path = duffdp.report.write(table(name), tmp_path / "page.md", **made_by(name))
+        assert printable(path.read_text(encoding="utf-8"))
+        rendered = tmp_path / "rendered.html"
+        rendered.write_text(markdown(path.read_text(encoding="utf-8")), encoding="utf-8")
+        pages[name + ".md"] = read(rendered)
+    for ending in ("", ".md"):
+        (text, found), (_, calm) = pages[bad + ending], pages["calm" + ending]
+        assert found.tags == calm.tags
+        assert found.addresses == []
+        assert text.count(" ".join(visible(bad).split())) >= 12
+
+
 @pytest.mark.parametrize("bad", EVIL.values(), ids=EVIL)
 def test_a_name_is_text_on_a_page_of_html(tmp_path, bad):
     releases = everywhere(bad)

@@ -98,7 +98,7 @@ def answers(named: Named, gauge: Gauge | None, sources: Mapping[str, str]) -> li
         _in_all(gauge),
         _delta(releases),
         *(
-            told(f"Source of {name}", name, "It must not come from the records.")
+            told(f"Source of {name}", name, f"Whoever chose {name} must not have seen the records.")
             for name in _assumed(releases)
         ),
         Answer("Bias", " ".join(_bias(releases))),
