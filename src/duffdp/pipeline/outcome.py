@@ -127,6 +127,10 @@ class Release(Columnar):
         return self.facts.keys
 
     @property
+    def where(self) -> str | None:
+        return self.facts.where
+
+    @property
     def secure(self) -> bool:
         return self.facts.secure
 
@@ -195,6 +199,7 @@ class Release(Columnar):
 
     def __repr__(self) -> str:
         what = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
+        what += "" if self.where is None else f" where {self.where}"
         groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
         value = "" if self.grouped else f": {self.value!r}"
         if self.facts.interval is not None and not self.grouped:

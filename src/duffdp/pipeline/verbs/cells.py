@@ -16,6 +16,7 @@ def count(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -45,6 +46,10 @@ def count(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -89,8 +94,8 @@ def count(
     >>> duffdp.count([31, 35, None, 40] * 1000, epsilon=1.0, rng=1).value
     3000
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, None, None, None, where, "best", ledger, rng, interval)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, None, None, None, rows, "best", ledger, rng, interval)
     return run_one("count", {}, *given)
 
 
@@ -103,6 +108,7 @@ def share(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     ledger: Any = None,
@@ -132,6 +138,10 @@ def share(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -174,9 +184,9 @@ def share(
     >>> round(duffdp.share(ages, between=(0, 17), epsilon=1.0, rng=1).value, 3)
     0.25
     """
-    where = (column, by, keys, unit, contributions)
+    rows = (column, by, keys, where, unit, contributions)
     given = {"values": values, "between": between}
-    return run_one("share", given, data, epsilon, None, None, None, where, "best", ledger, rng)
+    return run_one("share", given, data, epsilon, None, None, None, rows, "best", ledger, rng)
 
 
 def histogram(
@@ -190,6 +200,7 @@ def histogram(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     ledger: Any = None,
@@ -225,6 +236,10 @@ def histogram(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -268,10 +283,10 @@ def histogram(
     >>> duffdp.histogram([3, 17, 30, 64, 65] * 100, bins=[0, 18, 65, 120], epsilon=1.0, rng=1).value
     {'[0, 18)': 200, '[18, 65)': 197, '[65, 120]': 100}
     """
-    where = (column, by, keys, unit, contributions)
+    rows = (column, by, keys, where, unit, contributions)
     given = {"bins": bins, "nonnegative": nonnegative, "adds_up": adds_up}
     return run_one(
-        "histogram", given, data, epsilon, None, None, categories, where, "best", ledger, rng
+        "histogram", given, data, epsilon, None, None, categories, rows, "best", ledger, rng
     )
 
 
@@ -286,6 +301,7 @@ def top(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     ledger: Any = None,
@@ -322,6 +338,10 @@ def top(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -366,7 +386,7 @@ def top(
     >>> duffdp.top(visits, 2, categories=["north", "south", "east"], epsilon=1.0, rng=1).value
     ['south', 'north']
     """
-    where = (column, by, keys, unit, contributions)
+    rows = (column, by, keys, where, unit, contributions)
     return run_one(
-        "top", {"k": k}, data, epsilon, bounds, step, categories, where, "best", ledger, rng
+        "top", {"k": k}, data, epsilon, bounds, step, categories, rows, "best", ledger, rng
     )

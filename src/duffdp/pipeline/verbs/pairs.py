@@ -19,6 +19,7 @@ def slope(
     data: Any = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     mechanism: str = "best",
@@ -53,6 +54,10 @@ def slope(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -108,7 +113,7 @@ def slope(
             'slope("height", "weight", data=people, ...).'
         )
     columns = {"x": x, "y": y} if named else {}
-    where = (None, by, keys, unit, contributions)
+    rows = (None, by, keys, where, unit, contributions)
     return run_one(
         "slope",
         columns,
@@ -117,7 +122,7 @@ def slope(
         bounds,
         step,
         None,
-        where,
+        rows,
         mechanism,
         ledger,
         rng,

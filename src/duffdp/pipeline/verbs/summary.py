@@ -19,6 +19,7 @@ def trimmed_mean(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     mechanism: str = "best",
@@ -53,6 +54,10 @@ def trimmed_mean(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -97,9 +102,9 @@ def trimmed_mean(
     30
     """
     asked = {"trim": trim}
-    where = (column, by, keys, unit, contributions)
+    rows = (column, by, keys, where, unit, contributions)
     return run_one(
-        "trimmed_mean", asked, data, epsilon, bounds, step, None, where, mechanism, ledger, rng
+        "trimmed_mean", asked, data, epsilon, bounds, step, None, rows, mechanism, ledger, rng
     )
 
 
@@ -113,6 +118,7 @@ def mode(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     mechanism: str = "best",
@@ -148,6 +154,10 @@ def mode(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -190,9 +200,9 @@ def mode(
     >>> duffdp.mode(votes, epsilon=1.0, categories=["yes", "no"], rng=1).value
     'yes'
     """
-    where = (column, by, keys, unit, contributions)
+    rows = (column, by, keys, where, unit, contributions)
     return run_one(
-        "mode", {}, data, epsilon, bounds, step, categories, where, mechanism, ledger, rng
+        "mode", {}, data, epsilon, bounds, step, categories, rows, mechanism, ledger, rng
     )
 
 
@@ -205,6 +215,7 @@ def describe(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     ledger: Any = None,
@@ -237,6 +248,10 @@ def describe(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -280,5 +295,5 @@ def describe(
     >>> duffdp.describe(range(10000), epsilon=1.0, bounds=(0, 10000), step=100, rng=1).value
     {'count': 9999, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
     """
-    where = (column, by, keys, unit, contributions)
-    return run_one("describe", {}, data, epsilon, bounds, step, None, where, "best", ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    return run_one("describe", {}, data, epsilon, bounds, step, None, rows, "best", ledger, rng)
