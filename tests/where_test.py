@@ -9,9 +9,6 @@ import pyarrow as pa
 import pytest
 
 import duffdp
-from duffdp import DuffError, TextFile
-from duffdp.engines.condition import DEEPEST, LONGEST, Among, Combined, Compared, Missing
-from duffdp.engines.condition import read_condition as read
 from engines import ENGINES
 
 SURE = 1e5

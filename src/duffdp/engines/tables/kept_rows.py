@@ -14,8 +14,6 @@ from functools import reduce
 from operator import and_, ge, gt, le, lt, or_
 from typing import Any
 
-import numpy as np
-
 from duffdp.domain import Array
 from duffdp.engines.condition import Among, Combined, Compared, Condition, Missing, Part, leaves
 from duffdp.engines.tables.public_values import column_values, whole_range
@@ -121,10 +119,8 @@ class KeptRows:
             end = math.ceil(value) - 1 if leaf.mark == "<" else math.floor(value)
             return end >= most or (end >= least and ("<=", end))
         if kind == "double":
-            with np.errstate(over="ignore"):
-                return leaf.mark, float(
-                    np.float32(float(value)) if dtype == self._nw.Float32 else value
-                )
+            (number,) = column_values(self._nw, dtype)(value)
+            return leaf.mark, number
         return leaf.mark, value
 
     def mask(self, adapter: Any) -> Array:

@@ -194,8 +194,8 @@ class Table:
         _, by, _, unit, most, pair, values, *_ = self._selection
         if self._eager:
             if self._kept is not None:
-                kept = self._kept.mask(adapter).tolist()
-                adapter = memory_adapter(nw, adapter.frame.filter(kept))
+                kept = np.flatnonzero(self._kept.mask(adapter))
+                adapter = memory_adapter(nw, adapter.frame[kept])
             memory = MemoryRows(adapter, values[0], by, self._keys, unit, most)
             if pair is not None:
                 return memory.pairs(pair[1], source)
