@@ -46,6 +46,10 @@ SHARED = {
         "column. Every key is answered, rows with other keys are ignored, and one epsilon "
         "covers all groups."
     ),
+    "where": (
+        "Which rows count, the others are left out: comparisons of columns with fixed values as in "
+        "\"age >= 18 AND ward <> 'ER'\", with AND, OR, NOT, IN, BETWEEN and IS NULL. Public."
+    ),
     "unit": "The column that names the person. Without it a row is protected.",
     "contributions": "How many rows of a person count at most, picked at random.",
     "interval": (

@@ -143,6 +143,14 @@ Keys = Annotated[
         ),
     ),
 ]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Which rows count, such as \"age >= 18 AND ward <> 'ER'\"; row by row.",
+    ),
+]
 Unit = Annotated[
     str | None,
     typer.Option("--unit", help="The column that names the person; without it a row is protected."),

@@ -177,6 +177,7 @@ def _caption(name: str, release: Release) -> str:
     many = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
     who = unit.kind if unit.column is None else f"{unit.column} with up to {many}"
     of = "" if release.counted is None else f" of {release.counted}"
+    of += "" if release.where is None else f" where {release.where}"
     return (
         f"{name or release.statistic}{of}: epsilon {release.epsilon:.6g} for each {who}, "
         f"{release.mechanism}{_covered(release)}"

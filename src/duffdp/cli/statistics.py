@@ -146,6 +146,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
     rows: list[tuple[str, Any, Any]] = [
         ("by", o.By, None),
         ("keys", o.Keys, None),
+        ("where", o.Where, None),
         ("unit", o.Unit, None),
         ("contributions", o.Contributions, 1),
     ]
@@ -205,7 +206,10 @@ def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
     name, parameters = entry.for_parameters(own)
     options: dict[str, Any] = {
         key: given[key]
-        for key in ("column", "unit", "contributions", "epsilon", "interval", "simultaneous")
+        for key in (
+            *("column", "where", "unit", "contributions", "epsilon", "interval"),
+            "simultaneous",
+        )
         if key in given
     }
     if "covers" in given:

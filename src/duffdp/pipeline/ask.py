@@ -15,6 +15,7 @@ from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
 from duffdp.statistics.entry import Column, Entry, Finish
 
 EVERYTHING = Selection()
+NOTHING = (None,) * 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,6 +36,7 @@ class Ask:
     by: Any = None
     keys: Any = None
     margin: Any = None
+    where: Any = None
     unit: str | None = None
     contributions: Any = 1
     interval: Any = None
@@ -63,10 +65,10 @@ class Ask:
         if made.entry.check_domain is not None and (known or domain.kind in ("date", "datetime")):
             made.entry.check_domain(made.given, domain)  # else once the step is known
         pair = self._pair(made) if made.entry.of_pairs else None
-        where = (self.column, self.by, self.keys, self.unit)
-        if where == (None, None, None, None) and (pair, self.margin) == (None, None):
+        rows = (self.column, self.by, self.keys, self.unit)
+        if (*rows, pair, self.margin, self.where) == NOTHING:
             return Checked(self, made, EVERYTHING, domain)
-        selection = select(*where, made.unit.contributions, pair, self.margin)
+        selection = select(*rows, made.unit.contributions, pair, self.margin, self.where)
         if made.interval is not None and made.interval.simultaneous:
             made = _recipe((*given, max(1, len(selection.groups.keys))))
         return Checked(self, made, selection, domain)
@@ -83,10 +85,10 @@ class Ask:
                 f"x and y must be two different columns, got x={x!r} and y={y!r}. Pass for example "
                 'x="height" and y="weight".'
             )
-        if (self.by, self.keys, self.unit) != (None, None, None):
+        if (self.by, self.keys, self.unit, self.where) != (None,) * 4:
             raise DuffError(
-                "by, keys and unit need a table. Pass the names of its columns as x and y, and the "
-                "table as data."
+                "by, keys, where and unit need a table. Pass the names of its columns as x and y, "
+                "and the table as data."
             )
         return None
 

@@ -17,12 +17,7 @@ from duffdp.pipeline.answer import Cells, beside, shaped
 from duffdp.pipeline.chart import Points, draw_points, new_axes
 from duffdp.pipeline.columnar import Columnar, Readable, as_text, with_ends
 from duffdp.pipeline.distribution import LISTED
-from duffdp.pipeline.layout import (
-    cell_of_json,
-    quantile_columns,
-    rows_of_json,
-    value_of_json,
-)
+from duffdp.pipeline.layout import cell_of_json, quantile_columns, rows_of_json, value_of_json
 from duffdp.pipeline.span import ENDS, Span, spans_of, whole_range
 from duffdp.privacy import Loss, PrivacyUnit
 from duffdp.statistics.entry import Column
@@ -132,6 +127,10 @@ class Release(Columnar):
         return self.facts.keys
 
     @property
+    def where(self) -> str | None:
+        return self.facts.where
+
+    @property
     def secure(self) -> bool:
         return self.facts.secure
 
@@ -216,6 +215,7 @@ class Release(Columnar):
 
     def __repr__(self) -> str:
         what = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
+        what += "" if self.where is None else f" where {self.where}"
         groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
         value = "" if self.grouped else f": {self.value!r}"
         if self.facts.interval is not None and not self.grouped:
@@ -238,8 +238,8 @@ class Release(Columnar):
         Returns
         -------
         int
-            A number of records. For a mean, the exact value of which need not be a candidate, it is
-            the number beyond those that the closest candidate needs.
+            For a mean, the exact value of which need not be a candidate, the number of records
+            beyond those that the closest candidate needs.
 
         Privacy
         -------
@@ -247,8 +247,7 @@ class Release(Columnar):
 
         Utility
         -------
-        For medians, quantiles and modes by the plain distance no smaller number holds for all data
-        sets.
+        By the plain distance no smaller number holds for all data sets.
 
         References
         ----------

@@ -91,6 +91,7 @@ class TablePlan:
         by: Any = None,
         keys: Any = None,
         total: bool = False,
+        where: str | None = None,
         unit: str | None = None,
         contributions: int = 1,
         interval: float | None = USUAL,
@@ -109,6 +110,7 @@ class TablePlan:
         groups = {} if by is None and keys is None else {"by": by, "keys": keys}
         asked = [one.words | groups for one in wanted]
         shared: dict[str, Any] = {
+            "where": where,
             "unit": unit,
             "contributions": contributions,
             "mechanism": mechanism,
@@ -127,8 +129,8 @@ class TablePlan:
             words["weight"] = weight / (1 + len(again))
             margins = ({"name": margin_name(name, m), "margin": m} for m in again)
             releases += [words, *(words | margin for margin in margins)]
-        where = {"source": source, "ledger": ledger, "dataset": dataset, "call_id": call_id}
-        self.plan = Plan(releases, epsilon=epsilon, **shared, **where, sources=sources)
+        place = {"source": source, "ledger": ledger, "dataset": dataset, "call_id": call_id}
+        self.plan = Plan(releases, epsilon=epsilon, **shared, **place, sources=sources)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> TablePlan:

@@ -17,12 +17,23 @@ NEEDED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
 FIELDS = ("types", "decimal", "date_format")  # of a source that is text
 TOP = (
-    *(*NEEDED, *FIELDS, "ledger", "dataset", "call_id", "unit", "contributions", "mechanism"),
-    "sources",
+    *(*NEEDED, *FIELDS, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
+    *("mechanism", "sources"),
 )
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
 TOP_OF_TABLE = (
-    *(*NEEDED_OF_TABLE, *FIELDS, "bounds", "step", "categories", "by", "keys", "total", "unit"),
+    *(
+        *NEEDED_OF_TABLE,
+        *FIELDS,
+        "bounds",
+        "step",
+        "categories",
+        "by",
+        "keys",
+        "total",
+        "where",
+        "unit",
+    ),
     *("contributions", "interval", "smallest", "weights", "mechanism"),
     *("ledger", "dataset", "call_id", "sources"),
 )

@@ -177,6 +177,8 @@ def assumed_public(release: Release) -> list[str]:
     if release.facts.within is not None:
         names = ", ".join(release.facts.within.by)
         grouped.append(f"the listed groups by {names}, of which it takes some or all together")
+    if release.where is not None:
+        grouped.append(f"which rows count, those where {release.where}")
     return [
         *first,
         *grouped,

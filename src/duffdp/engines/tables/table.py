@@ -22,9 +22,10 @@ from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
 from duffdp.engines.tables.descent import Descent, LazyColumn
+from duffdp.engines.tables.kept_rows import KeptRows
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
-from duffdp.engines.tables.names import KEY, OTHER, PERSON, VALUE
+from duffdp.engines.tables.names import ASKED, KEY, OTHER, PERSON, VALUE
 from duffdp.engines.tables.people import Randomness
 from duffdp.engines.tables.public_values import (
     Known,
@@ -101,7 +102,8 @@ class Table:
         domain_for: Callable[[bool, bool], PublicSet],
     ) -> None:
         self._nw = nw = narwhals()
-        named = (*selection.values, *selection.by, selection.unit)
+        asked = () if selection.where is None else selection.where.columns
+        named = (*selection.values, *selection.by, selection.unit, *asked)
         needed = list(dict.fromkeys(name for name in named if name is not None))
         self._path: PathTable | None = None
         self.close: Callable[[], None] | None = None  # ends what was begun to read
@@ -139,6 +141,9 @@ class Table:
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
         types = self._adapter.schema
+        self._kept: KeptRows | None = None
+        if selection.where is not None:
+            self._kept = KeptRows(nw, selection.where, types, untyped, self._eager)
         # What the types forbid is refused here, before a row is read or anything is charged.
         if selection.unit is not None:
             check_person(nw, self._adapter, types[selection.unit], selection.unit)
@@ -188,6 +193,9 @@ class Table:
         nw, domain, adapter = self._nw, self.domain, self._adapter
         _, by, _, unit, most, pair, values, *_ = self._selection
         if self._eager:
+            if self._kept is not None:
+                kept = np.flatnonzero(self._kept.mask(adapter))
+                adapter = memory_adapter(nw, adapter.frame[kept])
             memory = MemoryRows(adapter, values[0], by, self._keys, unit, most)
             if pair is not None:
                 return memory.pairs(pair[1], source)
@@ -204,12 +212,19 @@ class Table:
                 adapter.frame = nw.from_native(self._path.rows())
             except Exception as error:
                 raise unreadable(self._path.name, error) from None
-        rows = LazyRows(
-            nw, adapter, adapter.rows(columns), self._keys, self._categories, domain, most, order
-        )
+        found = adapter.rows(columns) if self._kept is None else self._found(adapter, columns)
+        rows = LazyRows(nw, adapter, found, self._keys, self._categories, domain, most, order)
         if pair is not None:
             return rows.pairs()
         return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
+
+    def _found(self, adapter: Any, columns: dict[str, str]) -> Any:
+        """The rows that a condition keeps, with these columns."""
+        assert self._kept is not None
+        assert self._selection.where is not None
+        asked = {name: ASKED.format(at) for at, name in enumerate(self._selection.where.columns)}
+        rows = adapter.rows(columns | {new: name for name, new in asked.items()})
+        return self._kept.filtered(rows, asked).select(*columns)
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own
@@ -229,7 +244,7 @@ def _as_frame(nw: Any, data: Any, needed: list[str]) -> Any:
     """A frame or series of narwhals; an array has no columns to choose from."""
     if not is_table(data):
         raise UnsupportedData(
-            f"column, by and unit need a frame or a path, got {type(data).__name__}. "
+            f"column, by, where and unit need a frame or a path, got {type(data).__name__}. "
             "Pass the frame that holds the columns."
         )
     try:

@@ -16,6 +16,7 @@ def count(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -46,6 +47,10 @@ def count(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -93,8 +98,8 @@ def count(
     >>> duffdp.count([31, 35, None, 40] * 1000, epsilon=1.0, rng=1).value
     3000
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, None, None, None, where, "best", ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, None, None, None, rows, "best", ledger, rng)
     return run_one("count", {}, *given, interval, "data", simultaneous)
 
 
@@ -107,6 +112,7 @@ def share(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -139,6 +145,10 @@ def share(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -191,9 +201,9 @@ def share(
     >>> round(duffdp.share(ages, between=(0, 17), epsilon=1.0, rng=1).value, 3)
     0.25
     """
-    where = (column, by, keys, unit, contributions)
+    rows = (column, by, keys, where, unit, contributions)
     own = {"values": values, "between": between}
-    given = (data, epsilon, None, None, None, where, "best", ledger, rng)
+    given = (data, epsilon, None, None, None, rows, "best", ledger, rng)
     return run_one("share", own, *given, interval, covers, simultaneous)
 
 
@@ -208,6 +218,7 @@ def histogram(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -245,6 +256,10 @@ def histogram(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -295,7 +310,7 @@ def histogram(
     >>> duffdp.histogram([3, 17, 30, 64, 65] * 100, bins=[0, 18, 65, 120], epsilon=1.0, rng=1).value
     {'[0, 18)': 200, '[18, 65)': 197, '[65, 120]': 100}
     """
-    where = (column, by, keys, unit, contributions)
+    rows = (column, by, keys, where, unit, contributions)
     own = {"bins": bins, "nonnegative": nonnegative, "adds_up": adds_up}
-    given = (data, epsilon, None, None, categories, where, "best", ledger, rng)
+    given = (data, epsilon, None, None, categories, rows, "best", ledger, rng)
     return run_one("histogram", own, *given, interval, "data", simultaneous)

@@ -19,6 +19,7 @@ def mode(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -55,6 +56,10 @@ def mode(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -99,8 +104,8 @@ def mode(
     >>> duffdp.mode(votes, epsilon=1.0, categories=["yes", "no"], rng=1).value
     'yes'
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, categories, where, mechanism, ledger, rng, interval)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, categories, rows, mechanism, ledger, rng, interval)
     return run_one("mode", {}, *given)
 
 
@@ -115,6 +120,7 @@ def top(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -152,6 +158,10 @@ def top(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -198,6 +208,6 @@ def top(
     >>> duffdp.top(visits, 2, categories=["north", "south", "east"], epsilon=1.0, rng=1).value
     ['south', 'north']
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, categories, where, "best", ledger, rng, interval)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, categories, rows, "best", ledger, rng, interval)
     return run_one("top", {"k": k}, *given)

@@ -17,6 +17,7 @@ def median(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -52,6 +53,10 @@ def median(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -105,8 +110,8 @@ def median(
     >>> duffdp.median(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value
     40
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
     return run_one("median", {}, *given, interval, covers, simultaneous)
 
 
@@ -120,6 +125,7 @@ def quantile(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -158,6 +164,10 @@ def quantile(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -209,8 +219,8 @@ def quantile(
     >>> duffdp.quantile(range(1000), 0.9, epsilon=1.0, bounds=(0, 1000), step=10, rng=1).value
     900
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
     return run_one("quantile", {"q": q}, *given, interval, covers, simultaneous)
 
 
@@ -224,6 +234,7 @@ def quantiles(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -262,6 +273,10 @@ def quantiles(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -319,6 +334,6 @@ def quantiles(
     >>> duffdp.quantiles(range(1000), [0.25, 0.5, 0.75], **given, rng=1).value
     [250, 500, 750]
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
     return run_one("quantiles", {"qs": qs}, *given, interval, covers, simultaneous)

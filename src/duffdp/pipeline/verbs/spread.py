@@ -17,6 +17,7 @@ def variance(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -53,6 +54,10 @@ def variance(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -104,8 +109,8 @@ def variance(
     >>> round(duffdp.variance(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value)
     231
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng, interval)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng, interval)
     return run_one("variance", {}, *given)
 
 
@@ -118,6 +123,7 @@ def std(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -154,6 +160,10 @@ def std(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -205,8 +215,8 @@ def std(
     >>> round(duffdp.std(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value, 1)
     15.2
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng, interval)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng, interval)
     return run_one("std", {}, *given)
 
 
@@ -219,6 +229,7 @@ def iqr(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
@@ -257,6 +268,10 @@ def iqr(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -311,6 +326,6 @@ def iqr(
     >>> duffdp.iqr(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value
     16
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
     return run_one("iqr", {}, *given, interval, covers, simultaneous)

@@ -20,6 +20,7 @@ def table(
     by: Any = None,
     keys: Any = None,
     total: bool = False,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = 0.95,
@@ -58,6 +59,10 @@ def table(
         Whether rows for all groups together follow; with two columns of groups, also those for
         each value of either. Counts and sums are added up, at no cost. Everything else is released
         once more for each of these margins, and its share of epsilon is split evenly.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -133,6 +138,7 @@ def table(
         by=by,
         keys=keys,
         total=total,
+        where=where,
         unit=unit,
         contributions=contributions,
         interval=interval,
