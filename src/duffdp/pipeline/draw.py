@@ -71,6 +71,7 @@ def _draw_adaptively(
     for i, numbers in enumerate(before):
         own = part.statistic.given(numbers, domain, epsilon)
         if own is None:
+            assert part.statistic.passes_on  # totals for a delta rest on it
             unspent[i] += epsilon
             continue
         alike.setdefault((own, unspent[i]), []).append(i)
