@@ -372,7 +372,9 @@ def test_bad_input_is_refused():
         found.histogram([dt.date(2020, 1, 1), dt.date(2021, 1, 1)])
     with pytest.raises(DuffError, match="a count for each cell"):
         Distribution(GRID, [3, 29], [1], Fraction(1), Fraction("0.9"))
-    with pytest.raises(DuffError, match="no interval for distribution"):
+    with pytest.raises(
+        DuffError, match=r"no interval can be promised for distribution.*confidence"
+    ):
         duffdp.Plan(
             [{"statistic": "distribution", "bounds": (0, 1), "interval": 0.9}], epsilon=1
         ).check()
@@ -410,3 +412,10 @@ def test_the_command_prints_quantiles_and_all_steps_as_json(tmp_path):
     refused = duff(*given, "--confidence", "95")
     assert refused.returncode == 2
     assert "confidence must lie between 0 and 1" in refused.stderr
+
+
+def test_values_beyond_all_candidates():
+    found = duffdp.distribution([1.0, 2.0], epsilon=1.0, bounds=(0.0, 1e-3)).value
+    assert (found.cdf(-1e308), found.cdf(1e308)) == (0.0, 1.0)
+    assert (found.band(-1e308), found.band(1e308)) == ((0.0, 0.0), (1.0, 1.0))
+    assert sum(found.histogram([-1e308, 1e308]).values()) == found.count

@@ -8,6 +8,7 @@ import json
 import math
 import re
 from fractions import Fraction
+from functools import partial
 
 import numpy as np
 import polars as pl
@@ -58,12 +59,38 @@ def test_what_an_interval_cannot_cover(given, said):
         duffdp.quantile(Untouchable(), 0.9, epsilon=1, column="x", **AGE, **given)
 
 
-@pytest.mark.parametrize(
-    "statistic", [{"statistic": "mean"}, {"statistic": "quantile", "q": [0, 1]}]
-)
-def test_a_statistic_without_an_interval(statistic):
-    with pytest.raises(DuffError, match=r"no interval for .* only for median, quantile, sum"):
-        Plan([{**statistic, "column": "x", **AGE, "interval": 0.95}], epsilon=1)
+REFUSED = [
+    (duffdp.variance, {}, "interquartile range"),
+    (duffdp.std, {}, "interquartile range"),
+    (duffdp.mode, {}, r"histogram.*distance_bound\(\)"),
+    (partial(duffdp.top, k=2), {}, "histogram"),
+    (partial(duffdp.trimmed_mean, trim=0.1), {}, "mean or a median"),
+    (duffdp.mean, {"mechanism": "clipped"}, 'mechanism="best"'),
+    (duffdp.mean, {"mechanism": "duff"}, 'mechanism="best"'),
+    (duffdp.mean, {"mechanism": "distance"}, 'mechanism="best"'),
+]
+
+
+@pytest.mark.parametrize(("verb", "given", "instead"), REFUSED)
+def test_a_statistic_without_an_interval(verb, given, instead):
+    with pytest.raises(DuffError, match=rf"no interval can be promised for .*{instead}"):
+        verb(Untouchable(), epsilon=1, interval=0.95, **AGE, **given)
+
+
+def test_a_slope_without_an_interval():
+    with pytest.raises(DuffError, match=r"no interval can be promised for slope.*quantiles"):
+        duffdp.slope("x", "y", data=Untouchable(), epsilon=1, interval=0.95, **AGE)
+
+
+@pytest.mark.parametrize("together", [1, "yes", None])
+def test_simultaneous_is_true_or_false(together):
+    with pytest.raises(DuffError, match="simultaneous must be True or False"):
+        duffdp.mean(Untouchable(), epsilon=1, interval=0.9, simultaneous=together, **AGE)
+
+
+def test_simultaneous_needs_an_interval():
+    with pytest.raises(DuffError, match=r"got no interval.*interval=0\.95"):
+        duffdp.mean(Untouchable(), epsilon=1, simultaneous=True, **AGE)
 
 
 # The law of both ends as they reach the sampler, on data that are hard for them: half of the
@@ -204,7 +231,11 @@ def test_a_release_with_an_interval():
     ]
     assert f"median: {release.value} ({release.low} to {release.high})" in repr(release)
     told = release.to_dict()
-    assert told["interval"] == {"confidence": 0.95, "covers": "population"}
+    assert told["interval"] == {
+        "confidence": 0.95,
+        "covers": "population",
+        "simultaneous": False,
+    }
     assert (told["low"], told["high"]) == (release.low, release.high)
     assert Release.from_dict(json.loads(json.dumps(told))) == release
     assert release.too_few() == [False]
@@ -282,7 +313,9 @@ def test_commands(call, tmp_path):
     assert code == 0
     assert re.search(r"median +3\d \(3\d to 3\d\)\n", out)
     assert "with 95 % probability the exact answer for the records" in out
-    assert "With at least 95 % probability the exact median of the records lies" in page.read_text()
+    assert (
+        "With at least 95 % probability the exact answer for the records lies" in page.read_text()
+    )
     assert re.search(r"\| 3\d \(3\d to 3\d\) \|", page.read_text())
     out = call("median", ADULT, *AGES, *asked, "--covers", "population", "-f", "csv")[1]
     (row,) = rows(out)
@@ -297,12 +330,13 @@ def test_commands(call, tmp_path):
     assert re.search(r"count +\d+ \(\d+ to \d+\)\n", out)
     out = call("sum", ADULT, *AGES, "--interval", "0.95", "-e", "1", "-f", "csv")[1]
     assert list(rows(out)[0]) == ["statistic", "value", "low", "high"]
-    code, _, err = call("mean", ADULT, *AGES, "--interval", "0.95", "-e", "1")
-    assert code == 2
+    clipped = ("--mechanism", "clipped", "--interval", "0.95")
+    code, _, err = call("mean", ADULT, *AGES, *clipped, "-e", "1")
+    assert (code, 'mechanism="best"' in err) == (2, True)
 
 
 def test_a_page_shows_the_interval(tmp_path):
-    ages = np.random.default_rng(1).normal(40, 12, 20_000)
+    ages = np.random.default_rng(1).normal(40, 12, 500)
     release = duffdp.median(ages, epsilon=1, interval=0.95, covers="population", **AGE)
     page = duffdp.report.write(release, tmp_path / "page.html").read_text()
     assert f"{release.value} ({release.low} to {release.high})" in page

@@ -48,6 +48,7 @@ ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 IN_GROUPS = f"{NEIGHBOURS}::test_one_row_in_one_of_two_groups_through_the_verb"
 ONE_PERSON = f"{NEIGHBOURS}::test_one_person_with_all_their_rows_through_the_verb"
 ENDS, INTERVALS = "tests/interval_end_test.py", "tests/interval_test.py"
+SEVERAL, RATIOS = "tests/several_intervals_test.py", "tests/ratio_interval_test.py"
 SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 DOMINATING = "tests/dominating_pairs_test.py"
@@ -452,8 +453,8 @@ MUTANTS = (
     Mutant(
         "a release is called bounded for one of its parts",
         "pipeline/recipe.py",
-        "Counter((made.loss_family, part.share) for part, made in drawing)",
-        "Counter((drawing[-1][1].loss_family, part.share) for part, made in drawing)",
+        "draws[made.loss_family, part.share] += 1",
+        "draws[drawing[-1][1].loss_family, part.share] += 1",
         (DOMINATING,),
     ),
     Mutant(
@@ -468,6 +469,20 @@ MUTANTS = (
         "pipeline/recipe.py",
         "share * many * total, many, contributions",
         "share * many * total, 2 * many, contributions",
+        (DOMINATING,),
+    ),
+    Mutant(
+        "epsilon that is passed on is accounted where it was not spent",
+        "pipeline/recipe.py",
+        'if passed_on and hasattr(part.statistic, "given"):',
+        "if False:",
+        (DOMINATING,),
+    ),
+    Mutant(
+        "an interval does not say that it passes epsilon on",
+        "statistics/enclosure.py",
+        "passes_on: ClassVar[bool] = True",
+        "passes_on: ClassVar[bool] = False",
         (DOMINATING,),
     ),
     Mutant(
@@ -712,7 +727,7 @@ MUTANTS = (
     Mutant(
         "a person is charged like a row",
         "pipeline/recipe.py",
-        "Loss(total, parts=losses)",
+        "Loss(total, parts=_losses(drawing, total, contributions))",
         "Loss(total / contributions)",
         (SHARES,),
     ),
@@ -1048,29 +1063,99 @@ MUTANTS = (
     Mutant(
         "interval: an end is wrong as often as the interval",
         "statistics/interval.py",
-        "miss=(1 - wanted.confidence) / 2",
-        "miss=1 - wanted.confidence",
-        (INTERVALS,),
+        "miss=miss / 2,",
+        "miss=miss,",
+        (INTERVALS, SEVERAL),
     ),
     Mutant(
         "interval: the ends are not told how many rows a person has",
         "pipeline/recipe.py",
-        "return known.interval(checked, choice, wanted, total / contributions)",
-        "return known.interval(checked, choice, wanted, total)",
+        "promise = _promise(wanted, total / contributions, groups)",
+        "promise = _promise(wanted, total, groups)",
         (INTERVALS,),
     ),
     Mutant(
         "interval: the ends are paid twice",
         "statistics/interval.py",
-        "share = (1 - VALUE_SHARE) / 2",
-        "share = 1 - VALUE_SHARE",
+        "each = share / (2 * len(qs))",
+        "each = share / len(qs)",
         (SHARES, INTERVALS),
+    ),
+    Mutant(
+        "interval: the values of several quantiles are paid in full",
+        "statistics/interval.py",
+        "share=part.share * VALUE_SHARE)",
+        "share=part.share)",
+        (SHARES, SEVERAL),
+    ),
+    Mutant(
+        "interval: the quantiles of a summary forget its count",
+        "statistics/interval.py",
+        "left, many = 1 - count.share, 1 + len(qs)",
+        "left, many = Fraction(1), 1 + len(qs)",
+        (SHARES, SEVERAL),
+    ),
+    Mutant(
+        "interval: the ends of a range are wrong as often as those of a quantile",
+        "statistics/interval.py",
+        "promise.each(1) / 2, 1 - VALUE_SHARE",
+        "promise.each(1), 1 - VALUE_SHARE",
+        (SEVERAL,),
+    ),
+    Mutant(
+        "interval: groups do not count where all hold together",
+        "pipeline/recipe.py",
+        "(groups if together else 1)",
+        "1",
+        (SEVERAL,),
+    ),
+    Mutant(
+        "interval: numbers do not count where all hold together",
+        "statistics/entry.py",
+        "return self.miss / many if self.together else self.miss",
+        "return self.miss",
+        (SEVERAL,),
+    ),
+    Mutant(
+        "ratio: the noise is taken for that of one number in the middle",
+        "statistics/ratio_interval.py",
+        "most = [*tilts[::-1], *tilts]",
+        "most = [tilts[0] for _ in range(cells)]",
+        (RATIOS,),
+    ),
+    Mutant(
+        "ratio: points are not spread",
+        "mechanisms/tilt.py",
+        "float(miss)) + CELLS + i + 1",
+        "float(miss))",
+        (RATIOS,),
+    ),
+    Mutant(
+        "ratio: noise is bounded at one end of a cell",
+        "mechanisms/tilt.py",
+        "for c in (cell, cell + 1)",
+        "for c in (cell, cell)",
+        (RATIOS,),
+    ),
+    Mutant(
+        "ratio: as many records as the noise says",
+        "statistics/ratio_interval.py",
+        "records = -(-(cells * (above + below) - self._fewer) // (cells * self._moved))",
+        "records = -(-(cells * (above + below)) // (cells * self._moved))",
+        (RATIOS,),
+    ),
+    Mutant(
+        "ratio: the population is taken for the sample",
+        "statistics/ratio_interval.py",
+        "if not self._population or ends is None:",
+        "if True:",
+        (RATIOS,),
     ),
     Mutant(
         "interval: rows of a person count as a sample",
         "pipeline/recipe.py",
-        'if wanted.covers == "population" and contributions != 1:',
-        "if False:",
+        'if contributions != 1:\n        raise DuffError(\n            f"an interval for',
+        'if False:\n        raise DuffError(\n            f"an interval for',
         (INTERVALS,),
     ),
     Mutant(
@@ -1202,9 +1287,8 @@ MUTANTS = (
     Mutant(
         "table: a margin of every row, listed or not",
         "engines/tables/table.py",
-        "known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None",
-        "known_keys(nw, self._adapter, types, selection, self.untyped) "
-        "if selection.groups.by else None",
+        "known_keys(nw, self._adapter, types, selection, untyped) if selection.by else None",
+        "known_keys(nw, self._adapter, types, selection, untyped) if selection.groups.by else None",
         (f"{TABLE_DOOR}::test_one_row_moves_all_of_a_table_by_at_most_epsilon",),
     ),
     Mutant(

@@ -528,7 +528,7 @@ class Unread:
         ({"statistic": "count", "bounds": (0, 1)}, "count takes no bounds"),
         ({"contributions": 0}, "contributions must"),
         ({"interval": 2}, "interval must be a confidence"),
-        ({"statistic": "iqr", "interval": 0.9}, "no interval for iqr"),
+        ({"statistic": "std", "interval": 0.9}, "no interval can be promised for std"),
         ({"covers": "people", "interval": 0.9}, "covers must be"),
         ({"mechanisms": ["laplace"], "interval": 0.9}, "baseline and has no interval"),
         ({"mechanisms": ["smooth-laplace"], "delta": 0.1, "contributions": 2}, "delta does not"),

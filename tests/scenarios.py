@@ -46,6 +46,11 @@ _QUESTIONS = {
 }
 # Kinds of records that are asked as another kind is.
 _OTHER = {"words": "words", "fractions": "numbers", "ids": "numbers", "codes": "numbers"}
+_CONDITIONS = [
+    *("x >= 1", "NOT x BETWEEN 2 AND 5.5", "x <> 1e300", "x IN (1, 5, 17)", "x < 0.1 OR x > 4"),
+    *("x IS NULL OR x > 3", "x = 'a'", "x > '2001-01-01'", "x = TRUE", "x IS NOT NULL"),
+    *("g <> 'a'", "NOT (g = 'a' OR p IS NULL)", "g IN ('a', 'é', '')", "g IS NULL", "p <> 1"),
+]
 _LETTERS = "['a', 'b']"
 _KEYS = {"int8": "[1, 5]", "bool": "[True, False]", "date": "[dt.date(2024, 1, 1)]"}
 _GROUP_AND_PERSON = [
@@ -144,6 +149,8 @@ class Maker:
             if kind.endswith("numbers") and verb in ORDERED and self._chance(0.2):
                 options.pop("step", None)
                 options["bounds"] = choice(["Digits(2)", "Digits(1)"])
+        if named and self._chance(0.2):
+            options["where"] = repr(choice(_CONDITIONS))
         if named and self._chance(0.4):
             options |= {"by": "'g'", "keys": keys}
         if kind == "numbers" and options.get("bounds", "")[:1] == "(" and self._chance(0.15):
@@ -240,6 +247,7 @@ def smaller(scenario: Scenario) -> Iterator[Scenario]:
     if scenario.ledger:
         yield replace(scenario, ledger=False)
     for names in (
+        ("where",),
         ("by", "keys"),
         ("unit", "contributions"),
         ("mechanism",),

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import sys
 from dataclasses import replace
 from decimal import Decimal
 from fractions import Fraction
@@ -352,3 +353,11 @@ def test_a_spread_is_of_the_kind_of_the_bounds():
 def test_the_variance_of_dates_is_refused_before_data_are_read():
     with pytest.raises(BoundsError, match="squares of time"):
         duffdp.variance(object(), epsilon=1.0, bounds=(dt.date(2019, 1, 1), dt.date(2021, 1, 1)))
+
+
+@pytest.mark.parametrize("choice", ["best", "duff"])
+def test_a_variance_beyond_all_doubles_is_the_largest_one(choice):
+    records = [-1e300, 1e300] * 300
+    given = {"epsilon": 50.0, "bounds": (-1e300, 1e300), "mechanism": choice}
+    assert duffdp.variance(records, **given).value == sys.float_info.max
+    assert duffdp.std(records, **given).value == pytest.approx(1e300, rel=0.01)

@@ -225,6 +225,16 @@ def test_dates_have_no_sum():
         duffdp.sum([dt.date(2020, 1, 1)], epsilon=1, bounds=(dt.date(2020, 1, 1), dt.date.max))
 
 
+@pytest.mark.parametrize("bounds", [(1e-308, 100.0), (0.1, 1e308), (5e-324, 1e308)])
+def test_units_beyond_all_doubles(bounds):
+    """The least common part of both bounds is so near to 0 that sums are many of it."""
+    for records in ([], [bounds[1]] * 20):
+        found = duffdp.sum(records, epsilon=SURE, bounds=bounds, interval=0.95)
+        assert found.low <= found.value <= found.high
+        exact = min(len(records) * Fraction(bounds[1]), Fraction(sys.float_info.max))
+        assert found.value == pytest.approx(float(exact), abs=bounds[1] / 100)
+
+
 def test_a_sum_beyond_all_doubles_is_the_largest_one():
     most = sys.float_info.max
     for sign in (1, -1):

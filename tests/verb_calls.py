@@ -67,8 +67,8 @@ REGISTERED = [
 WITH_INTERVALS = [
     Call(known, getattr(duffdp, known.name), {**known.examples[0], "interval": 0.8, **choice})
     for known in entries()
-    if known.has_interval
     for choice in choices(known)
+    if known.has_interval(choice.get("mechanism", known.choices[0]))
 ]
 MEDIAN = duffdp.statistics.Median("rank")
 OWN = [

@@ -46,16 +46,24 @@ SHARED = {
         "column. Every key is answered, rows with other keys are ignored, and one epsilon "
         "covers all groups."
     ),
+    "where": (
+        "Which rows count, the others are left out: comparisons of columns with fixed values as in "
+        "\"age >= 18 AND ward <> 'ER'\", with AND, OR, NOT, IN, BETWEEN and IS NULL. Public."
+    ),
     "unit": "The column that names the person. Without it a row is protected.",
     "contributions": "How many rows of a person count at most, picked at random.",
     "interval": (
         "A confidence such as 0.95: the release then has `low` and `high`, and with at least "
-        "this probability what it covers lies between them; with groups, in each. Epsilon pays "
-        "for the value and both ends."
+        "this probability what it covers lies between them, for each number of each group. Epsilon "
+        "pays for values and ends."
     ),
     "covers": (
         '"data": the exact statistic of the records that count. "population": that of the '
         "distribution that records were drawn from, independently; any distribution."
+    ),
+    "simultaneous": (
+        "Whether all intervals of the release hold together with that probability, those of all "
+        "groups, and not only each by itself; they are a little wider."
     ),
     "ledger": (
         "A `Ledger` or its path: the budget that is charged before the draw. It refuses what "
@@ -93,6 +101,9 @@ OWN = {
         ),
     },
 }
+# Of verbs for which no interval can be promised.
+WITHOUT_INTERVAL = {"variance", "std", "trimmed_mean", "mode", "top", "slope"}
+REFUSED = "None: no interval can be promised here. The error for others says what to ask for."
 # Parameters that a module's verbs describe themselves.
 KEPT = {
     "pairs.py": {"data", "step"},
@@ -134,7 +145,8 @@ def rewritten(source: str, name: str) -> str:
         arguments = [
             a.arg for a in (*node.args.posonlyargs, *node.args.args, *node.args.kwonlyargs)
         ]
-        source = source.replace(text, described(text, arguments, "    ", shared))
+        refused = {"interval": REFUSED} if node.name in WITHOUT_INTERVAL else {}
+        source = source.replace(text, described(text, arguments, "    ", shared | refused))
     return source
 
 

@@ -9,20 +9,22 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duffdp import mechanisms, report, research, statistics, testing
     from duffdp.domain import Bins, Categories, Digits, Grid
+    from duffdp.engines.text_file import TextFile
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.facts import MechanismFact, StatisticFact
     from duffdp.ledger import Ledger
     from duffdp.pipeline.distribution import Distribution
     from duffdp.pipeline.outcome import Release
     from duffdp.pipeline.table import Table
-    from duffdp.pipeline.verbs.cells import count, histogram, share, top
+    from duffdp.pipeline.verbs.cells import count, histogram, share
     from duffdp.pipeline.verbs.distribution import distribution
     from duffdp.pipeline.verbs.graphs import stars, triangles
+    from duffdp.pipeline.verbs.most_common import mode, top
     from duffdp.pipeline.verbs.own import release
     from duffdp.pipeline.verbs.pairs import slope
     from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
     from duffdp.pipeline.verbs.spread import iqr, std, variance
-    from duffdp.pipeline.verbs.summary import describe, mode, trimmed_mean
+    from duffdp.pipeline.verbs.summary import describe, trimmed_mean
     from duffdp.pipeline.verbs.sums import mean, sum
     from duffdp.pipeline.verbs.table import table
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
@@ -55,6 +57,7 @@ __all__ = [
     "StepFunction",
     "Table",
     "TablePlan",
+    "TextFile",
     "UnsupportedData",
     "count",
     "describe",
@@ -90,19 +93,21 @@ __all__ = [
 
 _HOME = {
     "domain": ("Bins", "Categories", "Digits", "Grid"),
+    "engines.text_file": ("TextFile",),
     "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
     "facts": ("MechanismFact", "StatisticFact"),
     "ledger": ("Ledger",),
     "pipeline.outcome": ("Release",),
     "pipeline.table": ("Table",),
-    "pipeline.verbs.cells": ("count", "histogram", "share", "top"),
+    "pipeline.verbs.cells": ("count", "histogram", "share"),
     "pipeline.verbs.distribution": ("distribution",),
     "pipeline.verbs.graphs": ("stars", "triangles"),
     "pipeline.verbs.own": ("release",),
     "pipeline.verbs.pairs": ("slope",),
     "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
     "pipeline.verbs.spread": ("iqr", "std", "variance"),
-    "pipeline.verbs.summary": ("describe", "mode", "trimmed_mean"),
+    "pipeline.verbs.most_common": ("mode", "top"),
+    "pipeline.verbs.summary": ("describe", "trimmed_mean"),
     "pipeline.verbs.sums": ("mean", "sum"),
     "pipeline.verbs.table": ("table",),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),

@@ -130,6 +130,7 @@ class Facts:
     keys: tuple[tuple[Any, ...], ...] = ()
     secure: bool = True
     interval: Interval | None = None
+    where: str | None = None  # rows for which this does not hold are left out
     within: Groups | None = None  # rows of these groups count, and no others; in a margin alone
 
     def to_dict(self) -> dict[str, Any]:
@@ -150,6 +151,7 @@ class Facts:
                 "keys": self.keys,
                 "secure": self.secure,
                 **_from_interval(self.interval),
+                **({} if self.where is None else {"where": self.where}),
                 **({} if self.within is None else {"within": self.within._asdict()}),
             }
         )
@@ -169,6 +171,7 @@ class Facts:
             keys=tuple(map(tuple, given["keys"])),
             secure=given["secure"],
             interval=_to_interval(given.get("interval")),
+            where=given.get("where"),
             within=_to_groups(given.get("within")),
         )
 
@@ -176,12 +179,14 @@ class Facts:
 def _from_interval(interval: Interval | None) -> dict[str, Any]:
     if interval is None:
         return {}
-    said = {"confidence": float(interval.confidence), "covers": interval.covers}
-    return {"interval": said}
+    return {"interval": interval._asdict() | {"confidence": float(interval.confidence)}}
 
 
 def _to_interval(given: dict[str, Any] | None) -> Interval | None:
-    return None if given is None else Interval(exact(given["confidence"]), given["covers"])
+    if given is None:
+        return None
+    together = given.get("simultaneous", False)
+    return Interval(exact(given["confidence"]), given["covers"], together)
 
 
 def _to_groups(given: dict[str, Any] | None) -> Groups | None:

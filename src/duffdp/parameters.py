@@ -184,20 +184,29 @@ class Groups(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """How often an interval holds what it covers, at least, and what that is."""
+    """How often an interval holds what it covers, at least, what that is, and whether that is
+    promised of all intervals of a release together or of each by itself.
+    """
 
     confidence: Fraction
     covers: Covers
+    simultaneous: bool = False
 
 
-def read_interval(interval: Any, covers: Any) -> Interval | None:
+def read_interval(interval: Any, covers: Any, simultaneous: Any = False) -> Interval | None:
     """A probability strictly between 0 and 1 and what an interval covers; None for no interval."""
     if covers not in ("data", "population"):
         raise DuffError(
             f'covers must be "data" (the records at hand) or "population" (what they were drawn '
             f"from), got {covers!r:.40}."
         )
+    together = read_flag("simultaneous", simultaneous)
     if interval is None:
+        if together:
+            raise DuffError(
+                "simultaneous=True says how intervals hold, got no interval. Pass for example "
+                "interval=0.95."
+            )
         if covers == "population":
             raise DuffError(
                 'covers="population" says what an interval holds, got no interval. Pass for '
@@ -210,7 +219,7 @@ def read_interval(interval: Any, covers: Any) -> Interval | None:
             f"interval must be a confidence between 0 and 1, got {interval!r:.40}. Pass for "
             "example interval=0.95."
         )
-    return Interval(exact(number), covers)
+    return Interval(exact(number), covers, together)
 
 
 def read_number(name: str, value: Any, low: float, high: float, fix: float) -> float:

@@ -88,6 +88,7 @@ def charge_facts(paid: dict[str, Any]) -> dict[str, Any]:
             "mechanism": paid["mechanism"],
             "protects": asked["unit"] or "",
             "groups": len(asked["keys"]) or "",
+            "where": "",
             "epsilon": float(Fraction(paid["epsilon"])),
         }
     facts = Facts.from_dict(paid)
@@ -99,6 +100,7 @@ def charge_facts(paid: dict[str, Any]) -> dict[str, Any]:
         "mechanism": str(facts.mechanism),
         "protects": f"{unit.kind}{person}",
         "groups": len(facts.keys) or "",
+        "where": facts.where or "",
         "epsilon": float(facts.loss.epsilon),
     }
 

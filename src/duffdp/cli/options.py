@@ -64,6 +64,28 @@ Pipe = Annotated[
     PipeKind | None,
     typer.Option("--pipe", help="What the pipe holds; CSV and Parquet are told by their header."),
 ]
+Types = Annotated[
+    str | None,
+    typer.Option(
+        "--types",
+        metavar="COLUMN=TYPE,...",
+        help="What columns of a file of text are: text, integer, double, boolean, date, timestamp.",
+    ),
+]
+Decimal = Annotated[
+    str | None,
+    typer.Option(
+        "--decimal", metavar="MARK", help="What stands before decimals in a file of text: . or ,"
+    ),
+]
+DateFormat = Annotated[
+    str | None,
+    typer.Option(
+        "--date-format",
+        metavar="FORMAT",
+        help="How a file of text writes dates, such as '%d.%m.%Y %H:%M'; else as ISO 8601.",
+    ),
+]
 Column = Annotated[str, typer.Option("--column", "-c", help="The column to summarise.")]
 AnyColumn = Annotated[
     str | None,
@@ -121,6 +143,14 @@ Keys = Annotated[
         ),
     ),
 ]
+Where = Annotated[
+    str | None,
+    typer.Option(
+        "--where",
+        metavar="CONDITION",
+        help="Which rows count, such as \"age >= 18 AND ward <> 'ER'\"; row by row.",
+    ),
+]
 Unit = Annotated[
     str | None,
     typer.Option("--unit", help="The column that names the person; without it a row is protected."),
@@ -135,6 +165,10 @@ Interval = Annotated[
         metavar="CONFIDENCE",
         help="Also an interval that holds the answer this often, such as 0.95.",
     ),
+]
+Simultaneous = Annotated[
+    bool,
+    typer.Option("--simultaneous", help="All intervals hold together that often, not only each."),
 ]
 Covering = Annotated[
     Covers,

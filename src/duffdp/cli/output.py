@@ -149,6 +149,9 @@ def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> Non
 
 def _rows(release: Release, form: Format) -> Rows:
     """A row for every value, with the ends of its interval in columns, or beside it in a table."""
+    from duffdp.pipeline.columnar import TOO_FEW
+    from duffdp.pipeline.span import ENDS
+
     listed = release.rows()
     if release.columns[0].kind == "distribution":
         quantiles = [quantile for (whole,) in release.cells for quantile in whole.quantiles()]
@@ -159,14 +162,12 @@ def _rows(release: Release, form: Format) -> Rows:
     if release.confidence is None:
         return [keys | {"statistic": part, "value": value} for keys, part, value in listed]
     rows = []
-    for (keys, part, _), ends, too_few in zip(
-        listed[::3], release.cells, release.too_few(), strict=True
-    ):
-        found: dict[str, Any] = dict(zip(("value", "low", "high"), ends, strict=True))
+    spans = (span for group in release.spans() for span in group)
+    for (keys, part, _), (value, low, high, too_few) in zip(listed[::ENDS], spans, strict=True):
+        found: dict[str, Any] = {"value": value, "low": low, "high": high}
         if form is Format.table:
-            value, low, high = map(_cell, ends)
-            told = "too few to tell" if too_few else f"{low} to {high}"
-            found = {"value": f"{value} ({told})"}
+            told = TOO_FEW if too_few else f"{_cell(low)} to {_cell(high)}"
+            found = {"value": f"{_cell(value)} ({told})"}
         rows.append(keys | {"statistic": part} | found)
     return rows
 
@@ -176,6 +177,7 @@ def _caption(name: str, release: Release) -> str:
     many = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
     who = unit.kind if unit.column is None else f"{unit.column} with up to {many}"
     of = "" if release.counted is None else f" of {release.counted}"
+    of += "" if release.where is None else f" where {release.where}"
     return (
         f"{name or release.statistic}{of}: epsilon {release.epsilon:.6g} for each {who}, "
         f"{release.mechanism}{_covered(release)}"
@@ -194,6 +196,8 @@ def _covered(release: Release) -> str:
         return ""
     whose = {"data": "the records", "population": "the population they were drawn from"}
     each = ", in each group" if release.grouped else ""
+    if release.simultaneous:
+        each = f", in all {'groups' if release.grouped else 'of them'} together"
     return (
         f"; in brackets: with {100 * release.confidence:.6g} % probability the exact answer for "
         f"{whose[release.covers or 'data']}{each}"

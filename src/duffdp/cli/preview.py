@@ -37,7 +37,9 @@ def preview(**given: Any) -> None:
     picture = given["picture"]
     check_writable(picture)
     asked = question(given)
-    names = tuple(given["mechanism"] or default_mechanisms(asked["statistic"]))
+    names = tuple(
+        given["mechanism"] or default_mechanisms(asked["statistic"], asked.get("interval"))
+    )
     found = [
         planning.preview(epsilon=each, mechanisms=names, **asked)
         for each in sorted(given["epsilon"])

@@ -57,7 +57,7 @@ def release(
     book = named_ledger(
         ledger or planned.ledger, dataset or planned.dataset, call_id or planned.call_id
     )
-    with source_of(str(planned.source), pipe) as path, without_pandas(path):
+    with source_of(planned.source, pipe) as path, without_pandas(path):
         if check:
             say_cost(planned.check(path, ledger=book), book)
             return

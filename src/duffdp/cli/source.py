@@ -3,29 +3,52 @@
 from __future__ import annotations
 
 import io
+import os
 import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from duffdp.cli.options import PipeKind
+from duffdp.cli.values import listed
 from duffdp.engines.addresses import ADDRESS, printable
+from duffdp.engines.text_file import TextFile
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.pipeline.toml import PIPE
 
 
+def described(
+    path: str, types: str | None, decimal: str | None, date_format: str | None
+) -> str | TextFile:
+    """What DATA names, with what the options say about its fields."""
+    if (types, decimal, date_format) == (None, None, None):
+        return path
+    declared = {}
+    for part in listed(types or ""):
+        name, mark, said = part.rpartition("=")
+        if not mark or name.strip() in declared:
+            raise DuffError(
+                f"--types takes COLUMN=TYPE, each column once, got {part!r}. Pass for example "
+                "--types cost=double,day=date."
+            )
+        declared[name.strip()] = said.strip()
+    return TextFile(path, types=declared, decimal=decimal or ".", date_format=date_format)
+
+
 @contextmanager
-def source_of(path: str, kind: PipeKind | None = None) -> Iterator[str]:
-    """The path that DATA names; a pipe becomes a file of its owner's, until the command ends."""
+def source_of(data: str | TextFile, kind: PipeKind | None = None) -> Iterator[str | TextFile]:
+    """What DATA names; a pipe becomes a file of its owner's, until the command ends."""
+    path = os.fspath(data)
     if path != PIPE:
         if kind is not None:
             raise DuffError(
                 f"--pipe says what a pipe holds, got the file {printable(path)!r}. Leave it out."
             )
-        yield path
+        yield data
         return
     if sys.stdin.isatty():
         raise UnsupportedData(
@@ -36,7 +59,7 @@ def source_of(path: str, kind: PipeKind | None = None) -> Iterator[str]:
         file = Path(folder) / f"piped.{kind or _kind_by_header()}"
         with file.open("wb") as copy:
             shutil.copyfileobj(sys.stdin.buffer, copy, 2**20)
-        yield str(file)
+        yield str(file) if isinstance(data, str) else replace(data, path=str(file))
 
 
 def _kind_by_header() -> PipeKind:
@@ -68,11 +91,11 @@ def named_ledger(path: Path | None, dataset: str | None, call_id: str | None) ->
 
 
 @contextmanager
-def without_pandas(path: str) -> Iterator[None]:
+def without_pandas(path: str | TextFile) -> Iterator[None]:
     """Keep DuckDB from loading pandas for constants in a query: it takes longer than the query.
     Tables of servers need it.
     """
-    if ADDRESS.match(path):
+    if ADDRESS.match(os.fspath(path)):
         yield
         return
     absent = sys.modules.setdefault("pandas", None) is None  # type: ignore[arg-type]

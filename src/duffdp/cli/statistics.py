@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable
-from contextlib import nullcontext
+from contextlib import AbstractContextManager, nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -146,16 +146,20 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
     rows: list[tuple[str, Any, Any]] = [
         ("by", o.By, None),
         ("keys", o.Keys, None),
+        ("where", o.Where, None),
         ("unit", o.Unit, None),
         ("contributions", o.Contributions, 1),
     ]
-    if entry.has_interval:
-        rows.append(("interval", o.Interval, None))
     if entry.interval is not None:
+        rows += [("interval", o.Interval, None), ("simultaneous", o.Simultaneous, False)]
+    if entry.covers_population:
         rows.append(("covers", o.Covering, o.Covers.data))
     return [
         ("data", o.Data, needed),
         ("pipe", o.Pipe, None),
+        ("types", o.Types, None),
+        ("decimal", o.Decimal, None),
+        ("date_format", o.DateFormat, None),
         *own,
         *([] if entry.of_pairs else [column]),
         ("epsilon", o.Epsilon, needed),
@@ -170,7 +174,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
 def _release(entry: Entry, given: dict[str, Any]) -> None:
     """Make the release of one command. Imports wait until it runs: `--help` needs none of them."""
     from duffdp.cli.output import check_outputs, named_format, say_step, show, write_report
-    from duffdp.cli.source import named_ledger, source_of, without_pandas
+    from duffdp.cli.source import described, named_ledger, source_of, without_pandas
     from duffdp.pipeline.run import run
     from duffdp.pipeline.text_values import with_values
 
@@ -179,9 +183,10 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
     check_outputs(form, out, given["report"])
     ask = _ask(entry, given)
     ledger = named_ledger(given["ledger"], given["dataset"], given["call_id"])
-    source = (
-        nullcontext(given["data"]) if entry.of_graphs else source_of(given["data"], given["pipe"])
-    )
+    source: AbstractContextManager[Any] = nullcontext(given["data"])
+    if not entry.of_graphs:
+        fields = given["types"], given["decimal"], given["date_format"]
+        source = source_of(described(given["data"], *fields), given["pipe"])
     with source as path, without_pandas(path):
         release = run(with_values(ask, path), path, ledger)
     if entry.outputs.startswith("grid") and ask.step is None:
@@ -201,7 +206,10 @@ def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
     name, parameters = entry.for_parameters(own)
     options: dict[str, Any] = {
         key: given[key]
-        for key in ("column", "unit", "contributions", "epsilon", "interval")
+        for key in (
+            *("column", "where", "unit", "contributions", "epsilon", "interval"),
+            "simultaneous",
+        )
         if key in given
     }
     if "covers" in given:

@@ -86,7 +86,7 @@ def table(
     book = named_ledger(
         ledger or listed.ledger, dataset or listed.dataset, call_id or listed.call_id
     )
-    with source_of(str(listed.source), pipe) as path, without_pandas(path):
+    with source_of(listed.source, pipe) as path, without_pandas(path):
         if check:
             say_cost(planned.check(path, ledger=book), book)
             return

@@ -196,7 +196,7 @@ class Grid:
             raise BoundsError(
                 f"expected a finite value of the kind of the bounds ({self.kind}), got {value!r}."
             )
-        return float(place)
+        return nearest_double(place)
 
     def _exact_place(self, value: Any) -> Fraction | None:
         read = bound(value)
@@ -221,10 +221,14 @@ class Grid:
         """The number at a place between the candidates of a numeric grid: a double, or a decimal
         with the digits that decimals have by default.
         """
-        found = Fraction(self._num_lo + place * self._num_step) / self._den
+        found = self.exact_at(place)
         if self.kind == "decimal":
             return Decimal(found.numerator) / Decimal(found.denominator)
         return float(found)
+
+    def exact_at(self, place: Fraction) -> Fraction:
+        """The same without rounding."""
+        return Fraction(self._num_lo + place * self._num_step) / self._den
 
     @property
     def exact_unit(self) -> Fraction:
@@ -245,7 +249,7 @@ class Grid:
         try:
             return self._number(many * unit.numerator, unit.denominator)
         except OverflowError:
-            return math.copysign(sys.float_info.max, many)
+            return sys.float_info.max if many > 0 else -sys.float_info.max
 
     def differences(self) -> Grid:
         """What two candidates can differ by: from 0 to the range, in the same steps; for dates and

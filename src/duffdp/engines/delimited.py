@@ -13,7 +13,7 @@ from collections.abc import Iterable
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from duffdp.engines.sql import quote_paths, read_fields
+from duffdp.engines.sql import AS_USUAL, FieldRules, quote_paths, read_fields
 from duffdp.engines.text_records import (
     BYTE_ORDER_MARK,
     LONGEST,
@@ -53,6 +53,8 @@ class DelimitedFiles:
         Those that are needed; if there are none, all are known and the first one is read.
     values, kind
         The columns of values, and the kind of the public domain that they are read for.
+    rules
+        What the caller says about fields.
     """
 
     def __init__(
@@ -62,11 +64,12 @@ class DelimitedFiles:
         columns: list[str],
         values: tuple[str, ...],
         kind: str,
+        rules: FieldRules = AS_USUAL,
     ) -> None:
         self._connection = connection
         self._layout, self._paths = _one_layout(paths)
         known = self._layout.names
-        for name in columns:
+        for name in (*columns, *rules.kinds):
             if name not in known or not name:
                 raise missing_column(name, filter(None, known))
             if known.count(name) > 1:
@@ -78,13 +81,14 @@ class DelimitedFiles:
         self._quoted = dict(zip(self._paths, quote_paths(self._paths), strict=True))
         #: The columns and their types, which the records have no say in.
         self.types = connection.sql(
-            f"SELECT {read_fields(zip(names, repeat('NULL::VARCHAR')), values, kind)} WHERE false"
+            f"SELECT {read_fields(zip(names, repeat('NULL::VARCHAR')), values, kind, rules)} "
+            "WHERE false"
         )
         # Where no column is needed, records are, and the first field stands for them.
         names = columns or names[:1]
         self._places = list(map(known.index, names))
         self._needed = list(map("f{}".format, self._places))
-        self._select = read_fields(zip(names, self._needed, strict=True), values, kind)
+        self._select = read_fields(zip(names, self._needed, strict=True), values, kind, rules)
 
     def rows(self) -> DuckDBPyRelation:
         """All records, parsed once for all queries that follow, in a table that may spill to

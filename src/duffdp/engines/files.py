@@ -6,13 +6,14 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
+from collections.abc import Callable, Container
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
-from duffdp.engines.addresses import ADDRESS, ServedTable
-from duffdp.engines.sql import quote_name, quote_paths
+from duffdp.engines.addresses import ADDRESS, ServedTable, printable
+from duffdp.engines.sql import AS_USUAL, FieldRules, quote_name, quote_paths
+from duffdp.engines.text_file import TextFile
 from duffdp.errors import DuffError, UnsupportedData
 
 if TYPE_CHECKING:
@@ -47,14 +48,15 @@ class PathTable(NamedTuple):
 
     `types` has the columns, as a relation of DuckDB or a table of ibis; no record of a file of text
     or of SQLite is in it, or was read for it. `rows` reads such records once, into a table that may
-    spill to disk; others stay where they are. In files of text, which are `untyped`, every column
-    is text but that of values. `close` ends what `rows` began, when all is counted.
+    spill to disk; others stay where they are. Columns of files of text are `untyped` unless their
+    types are declared: all are text but that of values. `close` ends what `rows` began, when all is
+    counted.
     """
 
     name: str
     types: Any
     rows: Callable[[], Any]  # may fail with what `unreadable` knows
-    untyped: bool
+    untyped: Container[str]
     close: Callable[[], None] | None = None
 
 
@@ -70,13 +72,17 @@ def open_path(
     """What a path names, in a connection of its own if none is given.
 
     `columns` are those that are needed. Parquet files and tables keep their declared types. In
-    files of text every column is text, except that `values` are read as a public domain of this
-    kind needs them, field by field. `person` is the column that names people, if there is one.
+    files of text every column is text, except that those with declared types are of these, and
+    `values` are read as a public domain of this kind needs them, field by field. `person` is
+    the column that names people, if there is one.
     """
     name = os.fspath(data)
+    rules = data.rules if isinstance(data, TextFile) else None
     if ADDRESS.match(name):
+        if rules is not None:
+            raise _no_text(name)
         served = ServedTable(name, columns)
-        return PathTable(served.name, served.types, served.rows, False, served.close)
+        return PathTable(served.name, served.types, served.rows, (), served.close)
     try:
         import duckdb
     except ImportError:
@@ -89,10 +95,12 @@ def open_path(
     # Where it may spill: not the working folder.
     connection = connection or duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
     try:
+        if table and rules is not None:
+            raise _no_text(name)
         reader, untyped = (
-            (open_database(connection, Path(path), table, columns, person), False)
+            (open_database(connection, Path(path), table, columns, person), ())
             if table
-            else _open_files(connection, _files(path), columns, values, kind)
+            else _open_files(connection, _files(path), columns, values, kind, rules)
         )
         return PathTable(name, reader.types, reader.rows, untyped)
     except Exception as error:
@@ -165,21 +173,33 @@ def _open_files(
     columns: list[str],
     values: tuple[str, ...],
     kind: str,
-) -> tuple[Reader, bool]:
-    """The reader of files, and whether they declare no types: by their names alone."""
+    rules: FieldRules | None,
+) -> tuple[Reader, Container[str]]:
+    """The reader of files, and the columns that declare no types: by names and rules alone."""
     from duffdp.engines.delimited import DelimitedFiles
     from duffdp.engines.json_lines import JsonLines
 
+    how = AS_USUAL if rules is None else rules
+    untyped = columns if rules is None else [name for name in columns if name not in rules.kinds]
     if all(path.lower().endswith(DELIMITED) for path in paths):
-        return DelimitedFiles(connection, paths, columns, values, kind), True
+        return DelimitedFiles(connection, paths, columns, values, kind, how), untyped
     if all(path.lower().endswith(JSON_LINES) for path in paths):
-        return JsonLines(connection, paths, columns, values, kind), True
+        return JsonLines(connection, paths, columns, values, kind, how), untyped
+    if rules is not None:
+        raise _no_text(paths[0])
     if all(path.lower().endswith(PARQUET) for path in paths):
-        return ParquetFiles(connection, paths, columns), False
+        return ParquetFiles(connection, paths, columns), ()
     for path in paths:
         _check_kind(path)
     raise UnsupportedData(
         "files that are read together must be of one kind. Pass a pattern such as 'folder/*.csv'."
+    )
+
+
+def _no_text(name: str) -> UnsupportedData:
+    return UnsupportedData(
+        f"types, decimal and date_format are for files of text, got {printable(name)!r}. duffdp "
+        "takes them for CSV, TSV and JSON lines; other kinds declare their types."
     )
 
 

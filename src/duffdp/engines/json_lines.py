@@ -8,7 +8,7 @@ import itertools
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from duffdp.engines.sql import quote_paths, quote_text, read_fields
+from duffdp.engines.sql import AS_USUAL, FieldRules, quote_paths, quote_text, read_fields
 from duffdp.engines.text_records import (
     BYTE_ORDER_MARK,
     Form,
@@ -36,6 +36,7 @@ class JsonLines:
         columns: list[str],
         values: tuple[str, ...],
         kind: str,
+        rules: FieldRules = AS_USUAL,
     ) -> None:
         if not columns and kind == "row":
             columns = ["row"]  # whether it is there or not, there is a record
@@ -46,7 +47,7 @@ class JsonLines:
             )
         self._connection, self._paths, self._columns = connection, paths, columns
         texts = [f"NULLIF(texts[{i}], '')" for i in range(1, len(columns) + 1)]
-        self._select = read_fields(zip(columns, texts, strict=True), values, kind)
+        self._select = read_fields(zip(columns, texts, strict=True), values, kind, rules)
         #: The columns and their types, which the records have no say in.
         self.types = connection.sql(
             f"SELECT {self._select} FROM (SELECT NULL::VARCHAR[] AS texts) WHERE false"

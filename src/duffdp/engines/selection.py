@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from duffdp.domain import Categories
+from duffdp.engines.condition import Condition, read_condition
 from duffdp.errors import DuffError
 from duffdp.parameters import Groups
 
@@ -44,6 +45,7 @@ class Selection(NamedTuple):
     groups: Groups = Groups((), ())  # that are answered: the keys, or what they make in a margin
     within: Groups | None = None  # the groups that make up a margin
     places: tuple[int, ...] = ()  # for each key, which of `groups` it belongs to
+    where: Condition | None = None  # rows for which it does not hold are left out
 
 
 @cache
@@ -77,6 +79,7 @@ def select(
     contributions: int = 1,
     pair: tuple[str, str] | None = None,
     margin: Any = None,
+    where: Any = None,
 ) -> Selection:
     """Check how rows are chosen and grouped, without looking at them."""
     if column is not None and not isinstance(column, str):
@@ -90,6 +93,8 @@ def select(
         )
     values = pair or (() if column is None else (column,))
     selection = Selection(column, unit=unit, contributions=contributions, pair=pair, values=values)
+    if where is not None:
+        selection = selection._replace(where=read_condition(where))
     if unit is not None and unit in selection.values:
         raise DuffError(
             f"unit must not name the column {unit!r} itself. Pass the column that names the person."

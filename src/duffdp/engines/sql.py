@@ -7,8 +7,10 @@ expression of one field that cannot fail.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import re
+from collections.abc import Iterable, Mapping
 from glob import escape
+from typing import NamedTuple
 
 # A day, or a day and a time, as ISO 8601 writes them; and the same with blanks around and an offset
 # from UTC.
@@ -20,7 +22,33 @@ _TYPES = {
     "decimal": "DOUBLE",
     "date": "DATE",
     "datetime": "TIMESTAMP",
+    "integer": "BIGINT",
+    "boolean": "BOOLEAN",
 }
+_TRUE, _FALSE = "('true', 't', 'yes', 'y', '1')", "('false', 'f', 'no', 'n', '0')"
+# What stands for a part of a date or time: DuckDB alone would also take "epoch" and half a year.
+_PARTS = {
+    **dict.fromkeys("dmyHIMS", r"\d{1,2}"),
+    "Y": r"\d{4}",
+    "f": r"\d{1,6}",
+    "p": "[AaPp][Mm]",
+    "%": "%",
+    "b": "[A-Za-z]{3}",
+    "B": "[A-Za-z]+",
+}
+
+
+class FieldRules(NamedTuple):
+    """How fields of text become values, where a caller says so: the kinds of some columns, what
+    stands before decimals, and how dates are written (None: ISO 8601).
+    """
+
+    kinds: Mapping[str, str] = {}
+    decimal: str = "."
+    date_format: str | None = None
+
+
+AS_USUAL = FieldRules()
 
 
 def quote_name(name: str) -> str:
@@ -38,29 +66,58 @@ def quote_paths(paths: Iterable[str]) -> list[str]:
     return [quote_text(escape(path)) for path in paths]
 
 
-def read_fields(fields: Iterable[tuple[str, str]], values: tuple[str, ...], kind: str) -> str:
-    """A list of columns from names and texts: `values` are read as this kind, all others stay
-    text.
+def read_fields(
+    fields: Iterable[tuple[str, str]],
+    values: tuple[str, ...],
+    kind: str,
+    rules: FieldRules = AS_USUAL,
+) -> str:
+    """A list of columns from names and texts: as declared, else `values` are read as this kind and
+    all others stay text.
     """
+    kinds = dict.fromkeys(values, kind) | dict(rules.kinds)
     return ", ".join(
-        f"{read_field(text, kind if name in values else 'category')} AS {quote_name(name)}"
+        f"{read_field(text, kinds.get(name, 'category'), rules)} AS {quote_name(name)}"
         for name, text in fields
     )
 
 
-def read_field(text: str, kind: str) -> str:
+def read_field(text: str, kind: str, rules: FieldRules = AS_USUAL) -> str:
     """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date" or
-    "datetime"; of any other kind it stays a text.
+    "datetime", and "integer" or "boolean" where that is declared; of any other kind it stays a
+    text.
 
     Numbers are what DuckDB casts to DOUBLE: digits with a point, an exponent, a sign, single
     underscores between digits and blanks around them; `inf` is infinite and `nan` is missing. Days
-    and times are ISO 8601 alone; a time with an offset is moved to UTC, one without stays as it is.
+    and times are ISO 8601 alone, unless a format is given; a time with an offset is moved to UTC,
+    one without stays as it is.
     """
     if kind not in _TYPES:
         return text
+    if kind == "boolean":
+        lower = f"lower(trim({text}))"
+        return f"CASE WHEN {lower} IN {_TRUE} THEN true WHEN {lower} IN {_FALSE} THEN false END"
     if kind in ("date", "datetime"):
-        return f"TRY_CAST({_moment(text)} AS {_TYPES[kind]})"
+        moment = _moment(text) if rules.date_format is None else _written(text, rules.date_format)
+        return f"TRY_CAST({moment} AS {_TYPES[kind]})"
+    if kind == "integer":  # a cast alone would round 1.5
+        whole = f"regexp_full_match({text}, '\\s*[+-]?\\d+\\s*')"
+        return f"CASE WHEN {whole} THEN TRY_CAST({text} AS BIGINT) END"
+    if rules.decimal != ".":
+        point = f"replace({text}, {quote_text(rules.decimal)}, '.')"
+        return f"CASE WHEN NOT contains({text}, '.') THEN TRY_CAST({point} AS DOUBLE) END"
     return f"TRY_CAST({text} AS {_TYPES[kind]})"
+
+
+def _written(text: str, date_format: str) -> str:
+    """A text as the moment that it is in this format."""
+    parts = re.split("%(.)", date_format)
+    pattern = "".join(_PARTS[part] if at % 2 else re.escape(part) for at, part in enumerate(parts))
+    bare = f"trim({text})"
+    return (
+        f"CASE WHEN regexp_full_match({bare}, {quote_text(pattern)}) "
+        f"THEN TRY_STRPTIME({bare}, {quote_text(date_format)}) END"
+    )
 
 
 def _moment(text: str) -> str:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any, ClassVar
 
 from duffdp.loss_family import LossFamily
+from duffdp.mechanisms.tilt import TwoNoises, largest_tilts
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy
 from duffdp.sampling.geometric import two_sided_geometrics
@@ -66,12 +68,16 @@ class Geometric:
         noise = iter(two_sided_geometrics(scaled, sum(map(len, groups)), source))
         return [[total + next(noise) for total in totals] for totals in groups]
 
-    def largest_noise(self, sensitivity: int, confidence: float) -> int:
+    def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
         """The noise of one number that is not exceeded with this probability."""
-        each = self.epsilon / sensitivity
+        each, miss = self.epsilon / sensitivity, float(1 - confidence)
         # P(more than t) = 2 exp(-each (t + 1)) / (1 + exp(-each)); doubles err by less than 1e-12
-        beyond = math.log(2 / ((1 - confidence) * (1 + math.exp(-each)))) / each
+        beyond = math.log(2 / (miss * (1 + math.exp(-each)))) / each
         return max(0, math.ceil(beyond * (1 + 1e-12)) - 1)
+
+    def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
+        """How large the noise of a ratio of two numbers can be (`duffdp.mechanisms.tilt`)."""
+        return largest_tilts(TwoNoises(float(self._epsilon / sensitivity), 1, 1), miss)
 
     def probability(self, total: int, output: int, sensitivity: int = 1) -> float:
         """The probability of an output for a number: not private."""

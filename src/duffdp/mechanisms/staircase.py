@@ -9,6 +9,7 @@ from functools import lru_cache
 from typing import Any, ClassVar, NamedTuple
 
 from duffdp.loss_family import LossFamily
+from duffdp.mechanisms.tilt import TwoNoises, largest_tilts
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy
 from duffdp.sampling.staircase import staircase
@@ -93,16 +94,17 @@ class Staircase:
     def tail(self, sensitivity: int, least: int) -> float:
         """The probability that the noise of one number is `least`, above 0, or more in size."""
         width = best_width(self.epsilon, sensitivity, 1)
-        each = self.probability([0], [0], sensitivity)
+        # In units of the sensitivity, which may be beyond all doubles.
+        points = _moments(self.epsilon, Fraction(width, sensitivity), sensitivity, 1).points
+        points = max(points, math.ulp(0.0))
         if least <= width:
-            return 1 - (2 * least - 1) * each
+            return 1 - float(Fraction(2 * least - 1, sensitivity)) / points
         step, into = divmod(least - width, sensitivity)
-        # All the steps after this one.
-        later = sensitivity * math.exp(-self.epsilon) / -math.expm1(-self.epsilon)
-        left = float(sensitivity - into) + later
-        return 2 * each * left * math.exp(-self.epsilon * (step + 1))
+        later = math.exp(-self.epsilon) / -math.expm1(-self.epsilon)  # all the steps after this one
+        left = float(Fraction(sensitivity - into, sensitivity)) + later
+        return 2 * left * math.exp(-self.epsilon * (step + 1)) / points
 
-    def largest_noise(self, sensitivity: int, confidence: float) -> int:
+    def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
         """The noise of one number that is not exceeded with this probability."""
         low, high = 0, 1
         while self.tail(sensitivity, high + 1) > 1 - confidence:
@@ -112,6 +114,11 @@ class Staircase:
             enough = self.tail(sensitivity, middle + 1) <= 1 - confidence
             low, high = (low, middle) if enough else (middle, high)
         return low if self.tail(sensitivity, low + 1) <= 1 - confidence else high
+
+    def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
+        """How large the noise of a ratio of two numbers can be (`duffdp.mechanisms.tilt`)."""
+        width = best_width(self.epsilon, sensitivity, 2)
+        return largest_tilts(TwoNoises(self.epsilon, sensitivity, width), miss)
 
     def __repr__(self) -> str:
         return f"Staircase(epsilon={self.epsilon:g})"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from typing import Any
 
@@ -10,7 +10,7 @@ from duffdp.facts import Facts
 from duffdp.ledger.charge import Result
 from duffdp.pipeline.distribution import Distribution
 from duffdp.pipeline.recipe import Recipe
-from duffdp.statistics.entry import Column, Finish
+from duffdp.statistics.entry import Column, Finish, Shape
 
 Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
 
@@ -35,16 +35,19 @@ def answer(
     if whole:
         values = [[Distribution(domain, *cells) for cells in values[0]]]
     cells = tuple(zip(*values, strict=True))
-    value: Any
     if facts.by and whole:
-        value = by_key(facts, values[0])
-    elif facts.by:
-        value = data.answers(dict(zip(names, values, strict=True)))
-    elif recipe.entry.shape == "dictionary":
-        value = dict(zip((column.name for column in columns), cells[0], strict=True))
-    else:
-        value = list(cells[0]) if recipe.entry.shape == "list" else cells[0][0]
-    return value, columns, cells
+        return by_key(facts, values[0]), columns, cells
+    if facts.by:
+        return data.answers(dict(zip(names, values, strict=True))), columns, cells
+    ends = 1 if facts.interval is None else 3
+    return shaped(recipe.entry.shape, columns[::ends], cells[0][::ends]), columns, cells
+
+
+def shaped(shape: Shape, columns: Sequence[Column], numbers: Sequence[Any]) -> Any:
+    """The numbers of one group as one value, a list or a dictionary."""
+    if shape == "dictionary":
+        return dict(zip((column.name for column in columns), numbers, strict=True))
+    return list(numbers) if shape == "list" else numbers[0]
 
 
 def beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:

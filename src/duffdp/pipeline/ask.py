@@ -15,6 +15,7 @@ from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
 from duffdp.statistics.entry import Column, Entry, Finish
 
 EVERYTHING = Selection()
+NOTHING = (None,) * 7
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -35,10 +36,12 @@ class Ask:
     by: Any = None
     keys: Any = None
     margin: Any = None
+    where: Any = None
     unit: str | None = None
     contributions: Any = 1
     interval: Any = None
     covers: Any = "data"
+    simultaneous: Any = False
     mechanism: str = "best"
     name: str = ""
 
@@ -53,21 +56,21 @@ class Ask:
             self.contributions,
             self.interval,
             self.covers,
+            self.simultaneous,
         )
-        try:
-            made = recipe(*given)
-        except TypeError:  # something unhashable among them: let the checks say what is wrong
-            made = make_recipe(*given)
+        made = _recipe(given)
         domain = self._domain(made)
         known = self.step is not None or isinstance(self.bounds, Ordered) or made.entry.of_pairs
         known = known or not isinstance(domain, Grid)
         if made.entry.check_domain is not None and (known or domain.kind in ("date", "datetime")):
             made.entry.check_domain(made.given, domain)  # else once the step is known
         pair = self._pair(made) if made.entry.of_pairs else None
-        where = (self.column, self.by, self.keys, self.unit)
-        if where == (None, None, None, None) and (pair, self.margin) == (None, None):
+        rows = (self.column, self.by, self.keys, self.unit)
+        if (*rows, pair, self.margin, self.where) == NOTHING:
             return Checked(self, made, EVERYTHING, domain)
-        selection = select(*where, made.unit.contributions, pair, self.margin)
+        selection = select(*rows, made.unit.contributions, pair, self.margin, self.where)
+        if made.interval is not None and made.interval.simultaneous:
+            made = _recipe((*given, max(1, len(selection.groups.keys))))
         return Checked(self, made, selection, domain)
 
     def _pair(self, made: Recipe) -> tuple[str, str] | None:
@@ -82,10 +85,10 @@ class Ask:
                 f"x and y must be two different columns, got x={x!r} and y={y!r}. Pass for example "
                 'x="height" and y="weight".'
             )
-        if (self.by, self.keys, self.unit) != (None, None, None):
+        if (self.by, self.keys, self.unit, self.where) != (None,) * 4:
             raise DuffError(
-                "by, keys and unit need a table. Pass the names of its columns as x and y, and the "
-                "table as data."
+                "by, keys, where and unit need a table. Pass the names of its columns as x and y, "
+                "and the table as data."
             )
         return None
 
@@ -146,6 +149,13 @@ class Ask:
         of = f" of {self.column}" if self.column is not None else ""
         said = made.recipe.entry.title(made.recipe.statistic.parameters)
         return f"{said[0].lower()}{said[1:]}{of}{by}"
+
+
+def _recipe(given: tuple[Any, ...]) -> Recipe:
+    try:
+        return recipe(*given)
+    except TypeError:  # something unhashable among them: let the checks say what is wrong
+        return make_recipe(*given)
 
 
 def _hashable(value: Any) -> Any:

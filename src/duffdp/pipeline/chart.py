@@ -11,6 +11,7 @@ from duffdp.domain import Grid
 from duffdp.optional import load
 from duffdp.parameters import Covers
 from duffdp.pipeline.columnar import EXTRA
+from duffdp.pipeline.span import Span
 from duffdp.printable import visible
 
 _LONGEST = 28  # letters of the name of a group
@@ -21,8 +22,7 @@ class Points(NamedTuple):
 
     name: str
     labels: list[str]
-    values: list[Any]
-    ends: Sequence[Sequence[Any]]
+    spans: Sequence[Span]
     muted: list[bool]
 
 
@@ -42,15 +42,14 @@ def new_axes(many: int, rows: int) -> list[Any]:
 
 def draw_points(points: Points, axes: Any) -> Any:
     """Draw them, the first group on top; groups that are too small are pale."""
-    for place, (value, ends, pale) in enumerate(
-        zip(points.values, points.ends, points.muted, strict=True)
-    ):
-        if value is None:
+    for place, (span, pale) in enumerate(zip(points.spans, points.muted, strict=True)):
+        if span.value is None:
             continue
         strength = 0.3 if pale else 1.0
-        if ends and None not in ends:
-            axes.plot(list(map(_number, ends)), [place] * 2, color="C0", alpha=strength, lw=2)
-        axes.plot([_number(value)], [place], "o", color="C0", alpha=strength)
+        if span.low is not None:
+            ends = [_number(span.low), _number(span.high)]
+            axes.plot(ends, [place] * 2, color="C0", alpha=strength, lw=2)
+        axes.plot([_number(span.value)], [place], "o", color="C0", alpha=strength)
     axes.set_yticks(range(len(points.labels)), list(map(_label, points.labels)))
     axes.set_ylim(len(points.labels) - 0.5, -0.5)
     axes.set_xlabel(_label(points.name))

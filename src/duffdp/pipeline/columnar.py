@@ -12,12 +12,14 @@ from typing import Any, NamedTuple
 from duffdp.engines.tables.table import of_one_type
 from duffdp.facts import as_json
 from duffdp.optional import load
+from duffdp.pipeline.span import Span
 from duffdp.printable import as_csv_text, as_html, as_markdown, visible
 
 EXTRA = "tables"  # what to install for all of this
 _STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums"
 _CELL = "padding:.2em .8em;text-align:{side};border-bottom:1px solid rgba(128,128,128,.35)"
 _EXACT = 10**15  # whole numbers up to here are numbers in a spreadsheet, others text
+TOO_FEW = "too few to tell"  # in the place of an interval that is all that could come out
 Path = str | os.PathLike[str]
 
 
@@ -154,12 +156,12 @@ def as_text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(as_json(value))
 
 
-def with_ends(value: Any, ends: Sequence[Any], too_few: bool) -> str:
+def with_ends(span: Span) -> str:
     """A value, and the interval around it if it has one."""
-    if not ends or None in ends:
-        return as_text(value)
-    told = "too few to tell" if too_few else " to ".join(map(as_text, ends))
-    return f"{as_text(value)} ({told})"
+    if span.low is None:
+        return as_text(span.value)
+    told = TOO_FEW if span.too_few else f"{as_text(span.low)} to {as_text(span.high)}"
+    return f"{as_text(span.value)} ({told})"
 
 
 def as_html_table(told: Readable) -> str:

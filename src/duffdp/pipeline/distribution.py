@@ -158,7 +158,9 @@ class Distribution:
     def _index(self, x: Any) -> int:
         """The last candidate up to a value."""
         found = self.domain.find(x)
-        return math.floor(self.domain.place(x)) if found is None else found
+        if found is not None:
+            return found
+        return math.floor(min(max(self.domain.place(x), -1), self.domain.size))
 
     def band(self, x: Any, covers: Covers = "data") -> tuple[float, float]:
         """Between which shares the exact one up to a value lies, for all values at once.

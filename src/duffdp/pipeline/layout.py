@@ -10,6 +10,7 @@ from duffdp.domain import Grid, PublicSet
 from duffdp.facts import Facts, from_json
 from duffdp.pipeline.answer import beside, by_key
 from duffdp.pipeline.distribution import Distribution
+from duffdp.pipeline.span import ENDS
 from duffdp.statistics.entry import Column
 
 
@@ -32,13 +33,17 @@ def rows_of_json(
     if facts.by:
         names = beside(columns, facts.by)
         return [[row[name] for name in names] for row in value]
-    if facts.interval is not None:
-        return [[value, given["low"], given["high"]]]
     if columns[0].kind == "distribution":
         return [[value]]
-    if isinstance(value, list):
-        return [value]
-    return [list(value.values()) if isinstance(value, dict) else [value]]
+    ends = () if facts.interval is None else (given["low"], given["high"])
+    spans = zip(*map(_listed, (value, *ends)), strict=True)
+    return [[number for span in spans for number in span]]
+
+
+def _listed(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else [value]
 
 
 def cell_of_json(item: Any, column: Column, domain: PublicSet) -> Any:
@@ -59,7 +64,8 @@ def value_of_json(
     whole = columns[0].kind == "distribution"
     if facts.by:
         return by_key(facts, [row[0] for row in cells]) if whole else value
+    numbers = cells[0][:: 1 if facts.interval is None else ENDS]
     if isinstance(value, list):
-        return list(cells[0])
+        return list(numbers)
     listed = isinstance(value, dict) and not whole
-    return dict(zip(value, cells[0], strict=True)) if listed else cells[0][0]
+    return dict(zip(value, numbers, strict=True)) if listed else numbers[0]

@@ -4,27 +4,26 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
-from duffdp.domain import Ordered, PublicSet
+from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json
 from duffdp.parameters import Covers, share_text
 from duffdp.pipeline.accuracy import distance_bound
-from duffdp.pipeline.answer import Cells, beside
+from duffdp.pipeline.answer import Cells, beside, shaped
 from duffdp.pipeline.chart import Points, draw_points, new_axes
 from duffdp.pipeline.columnar import Columnar, Readable, as_text, with_ends
 from duffdp.pipeline.distribution import LISTED
-from duffdp.pipeline.layout import (
-    cell_of_json,
-    quantile_columns,
-    rows_of_json,
-    value_of_json,
-)
+from duffdp.pipeline.layout import cell_of_json, quantile_columns, rows_of_json, value_of_json
+from duffdp.pipeline.span import ENDS, Span, spans_of, whole_range
 from duffdp.privacy import Loss, PrivacyUnit
 from duffdp.statistics.entry import Column
 from duffdp.statistics.registry import REGISTRY, entry
+
+Item = TypeVar("Item")
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -39,11 +38,12 @@ class Release(Columnar):
         dictionary for a summary, a `Distribution`; with groups a frame of the caller's own library,
         key columns and value columns (of distributions a dictionary, by key).
     low, high
-        The ends of an interval around the value, if one was asked for; with groups a list each, in
-        the order of `keys`, and columns of `value`.
-    confidence, covers
-        How often such an interval holds what it covers, at least, and what that is: "data", the
-        exact statistic of the records, or "population", that of what they were drawn from.
+        The ends of an interval around the value, if one was asked for, in the shape of the value;
+        with groups a list of such, in the order of `keys`, and columns of `value`.
+    confidence, covers, simultaneous
+        How often such an interval holds what it covers, at least; what that is: "data", the exact
+        statistic of the records, or "population", that of what they were drawn from; and whether
+        that is said of all intervals of the release together, or of each by itself.
     statistic, mechanism, unit, loss
         What was asked, how it was drawn, whom it protects and what it cost, as facts with types.
     epsilon, delta, contributions
@@ -127,6 +127,10 @@ class Release(Columnar):
         return self.facts.keys
 
     @property
+    def where(self) -> str | None:
+        return self.facts.where
+
+    @property
     def secure(self) -> bool:
         return self.facts.secure
 
@@ -139,6 +143,10 @@ class Release(Columnar):
         return None if self.facts.interval is None else self.facts.interval.covers
 
     @property
+    def simultaneous(self) -> bool | None:
+        return None if self.facts.interval is None else self.facts.interval.simultaneous
+
+    @property
     def low(self) -> Any:
         return self._end(1)
 
@@ -149,17 +157,29 @@ class Release(Columnar):
     def _end(self, place: int) -> Any:
         if self.facts.interval is None:
             return None
-        ends = [row[place] for row in self.cells]
+        shape = entry(self.statistic.name).shape
+        columns = self._values(self.columns)
+        ends = [shaped(shape, columns, row[place::ENDS]) for row in self.cells]
         return ends if self.grouped else ends[0]
+
+    def spans(self) -> list[list[Span]]:
+        """For each group, every value with its interval; without one, the ends are None."""
+        ends = self.facts.interval is not None
+        return [spans_of(self.columns, row, self.domain, ends) for row in self.cells]
 
     def too_few(self) -> list[bool]:
         """For each group, whether its interval is all that could come out: there were too few
-        records to tell more.
+        records to tell more. Of several intervals, whether all are that could be.
         """
         if self.facts.interval is None:
             return [False for _ in self.cells]
-        whole = whole_range(self.columns[0], self.domain)
-        return [row[1:] == whole for row in self.cells]
+        wholes = [whole_range(column, self.domain) for column in self._values(self.columns)]
+        bounded = [i for i, whole in enumerate(wholes) if whole is not None]
+        return [bool(bounded) and all(row[i].too_few for i in bounded) for row in self.spans()]
+
+    def _values(self, each: Sequence[Item]) -> Sequence[Item]:
+        """Of something for each column, those of values and not of ends."""
+        return each if self.facts.interval is None else each[::ENDS]
 
     @property
     def grouped(self) -> bool:
@@ -195,11 +215,13 @@ class Release(Columnar):
 
     def __repr__(self) -> str:
         what = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
+        what += "" if self.where is None else f" where {self.where}"
         groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
         value = "" if self.grouped else f": {self.value!r}"
         if self.facts.interval is not None and not self.grouped:
             value += f" ({self.low!r} to {self.high!r})"
         value += "" if self.counted is None else f" {self.counted}"
+        value += ", intervals hold together" if self.simultaneous else ""
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         cost = f"epsilon={self.epsilon:g} for each {self.unit}"
         return f"<Release {what}{value}, {cost}{groups}{seeded}>"
@@ -216,8 +238,8 @@ class Release(Columnar):
         Returns
         -------
         int
-            A number of records. For a mean, the exact value of which need not be a candidate, it is
-            the number beyond those that the closest candidate needs.
+            For a mean, the exact value of which need not be a candidate, the number of records
+            beyond those that the closest candidate needs.
 
         Privacy
         -------
@@ -225,8 +247,7 @@ class Release(Columnar):
 
         Utility
         -------
-        For medians, quantiles and modes by the plain distance no smaller number holds for all data
-        sets.
+        By the plain distance no smaller number holds for all data sets.
 
         References
         ----------
@@ -269,9 +290,13 @@ class Release(Columnar):
             return [f"quantile({share_text(q)})" for q in LISTED]
         known = REGISTRY.get(self.statistic.name)
         if known is None or entry(self.statistic.name).shape == "value":
-            said = str(self.statistic)
-            return [said] if self.facts.interval is None else [said, f"{said} low", f"{said} high"]
-        return [entry(self.statistic.name).label(column.name) for column in self.columns]
+            named = [str(self.statistic)]
+        else:
+            columns = self._values(self.columns)
+            named = [entry(self.statistic.name).label(column.name) for column in columns]
+        if self.facts.interval is None:
+            return named
+        return [f"{said}{end}" for said in named for end in ("", " low", " high")]
 
     @property
     def has_distributions(self) -> bool:
@@ -294,15 +319,12 @@ class Release(Columnar):
             columns = self.wide()
             lines = [list(map(as_text, row)) for row in zip(*columns.values(), strict=True)]
             return Readable(list(columns), lines, repr(self), (), len(self.by) + 1)
-        ends = self.facts.interval is not None
-        names = beside(self.columns, self.by)[: 1 if ends else None]
-        keys, muted = self.keys or ((),), self.too_few()
+        names = self._values(beside(self.columns, self.by))
         rows = [
-            [*map(as_text, key)]
-            + ([with_ends(row[0], row[1:], few)] if ends else [*map(as_text, row)])
-            for key, row, few in zip(keys, self.cells, muted, strict=True)
+            [*map(as_text, key), *map(with_ends, row)]
+            for key, row in zip(self.keys or ((),), self.spans(), strict=True)
         ]
-        return Readable([*self.by, *names], rows, repr(self), muted, len(self.by))
+        return Readable([*self.by, *names], rows, repr(self), self.too_few(), len(self.by))
 
     def plot(self, ax: Any = None) -> Any:
         """Points, with their intervals, a line for each group (or for each number of one group);
@@ -313,14 +335,13 @@ class Release(Columnar):
             for key, (whole,) in zip(self.keys or [()], self.cells, strict=True):
                 whole.plot(axes, label=", ".join(map(str, key)))
             return axes
-        cells, labels = self.cells, [", ".join(map(str, key)) for key in self.keys] or [""]
-        ends, muted = [row[1:] if self.facts.interval else () for row in cells], self.too_few()
-        if self.facts.interval is None and len(self.columns) > 1:
-            names, inner = beside(self.columns, self.by), [f"{label}: " for label in labels]
+        labels = [", ".join(map(str, key)) for key in self.keys] or [""]
+        spans = [span for row in self.spans() for span in row]
+        if len(spans) > len(labels):
+            names = self._values(beside(self.columns, self.by))
+            inner = [f"{label}: " for label in labels]
             labels = [f"{i if self.by else ''}{name}" for i in inner for name in names]
-            cells = tuple((value,) for row in cells for value in row)
-            ends, muted = [()] * len(cells), [False] * len(cells)
-        points = Points(str(self.statistic), labels, [row[0] for row in cells], ends, muted)
+        points = Points(str(self.statistic), labels, spans, [span.too_few for span in spans])
         return draw_points(points, ax or new_axes(1, len(labels))[0])
 
     def to_dict(self) -> dict[str, Any]:
@@ -374,11 +395,3 @@ class Release(Columnar):
     def to_json(self) -> str:
         """All fields as JSON text."""
         return json.dumps(self.to_dict())
-
-
-def whole_range(column: Column, domain: PublicSet) -> tuple[Any, Any] | None:
-    """The ends of an interval that says nothing; None if there are no such ends."""
-    if column.kind != "candidate":
-        return None
-    assert isinstance(domain, Ordered)
-    return domain.value(0), domain.value(domain.size - 1)

@@ -22,10 +22,10 @@ from duffdp.pipeline.text_values import with_values
 from duffdp.pipeline.toml import read_toml, refuse_unknown
 from duffdp.statistics.registry import check_parameter_names, entry
 
-SHARED = ("unit", "contributions", "mechanism")
+SHARED = ("where", "unit", "contributions", "mechanism")
 WORDS = (
     *("bounds", "digits", "step", "categories", "column", "by", "keys", "margin"),
-    *("interval", "covers"),
+    *("interval", "covers", "simultaneous"),
     *SHARED,
     "name",
 )
@@ -55,11 +55,11 @@ class Plan:
     releases
         A mapping for each release: `statistic`, `column`, its parameters (`q`, a list of them for
         several quantiles), `bounds` and `step`, `digits` in place of them, or `categories`, `by`
-        and `keys`, `unit`, `contributions`, `mechanism` as the verbs take them; `name`, and
-        `weight`, its share of epsilon in proportion to the others (1 if not given).
+        and `keys`, `where`, `unit`, `contributions`, `mechanism` as the verbs take them; `name`,
+        and `weight`, its share of epsilon in proportion to the others (1 if not given).
     epsilon
         The privacy loss of all releases together.
-    unit, contributions, mechanism
+    where, unit, contributions, mechanism
         For every release that does not have its own.
     source, ledger, dataset, call_id
         The data and the budget, if they are a part of the plan.
@@ -93,6 +93,7 @@ class Plan:
         releases: Iterable[Mapping[str, Any]],
         *,
         epsilon: Any,
+        where: str | None = None,
         unit: str | None = None,
         contributions: int = 1,
         mechanism: str = "best",
@@ -110,7 +111,12 @@ class Plan:
                 "a plan lists its results, each with statistic, column and bounds or categories. "
                 'Pass for example [{"statistic": "median", "column": "age", "bounds": (0, 120)}].'
             )
-        shared = {"unit": unit, "contributions": contributions, "mechanism": mechanism}
+        shared = {
+            "where": where,
+            "unit": unit,
+            "contributions": contributions,
+            "mechanism": mechanism,
+        }
         weights = []
         for i, given in enumerate(listed, 1):
             with _in_place(i, given):
@@ -155,7 +161,8 @@ class Plan:
                 found[name] = (
                     _facts(checked) if source is None else self._prepared(ask, source).facts
                 )
-            numbers = 1 if checked.recipe.interval else len(checked.columns)  # ends beside values
+            ends = 3 if checked.recipe.interval else 1  # they stand beside values
+            numbers = len(checked.columns) // ends
             rows[name] = numbers * max(len(checked.selection.groups.keys), 1)
         book = self._ledger(ledger)
         return Cost(found, rows, self.epsilon, None if book is None else book.remaining_exactly())
@@ -215,6 +222,7 @@ def _facts(checked: Checked) -> Facts:
         keys=selection.groups.keys,
         interval=made.interval,
         within=selection.within,
+        where=None if selection.where is None else selection.where.text,
     )
 
 

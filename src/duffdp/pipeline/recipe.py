@@ -14,6 +14,7 @@ from typing import Any
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
+from duffdp.loss_family import LossFamily
 from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON, mechanism
 from duffdp.parameters import (
     Choice,
@@ -22,9 +23,8 @@ from duffdp.parameters import (
     read_epsilon,
     read_interval,
 )
-from duffdp.pipeline.noise_interval import with_noise_ends
 from duffdp.privacy import Loss, LossPart, PrivacyUnit
-from duffdp.statistics.entry import Column, Entry, Finish, Part
+from duffdp.statistics.entry import Column, Entry, Finish, Part, Promise, WithEnds
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entries, entry
 
@@ -59,12 +59,15 @@ def make_recipe(
     contributions: Any = 1,
     interval: Any = None,
     covers: Any = "data",
+    simultaneous: Any = False,
+    groups: int = 1,
 ) -> Recipe:
     """The recipe for the name of a statistic in the registry, or for a statistic of the caller's
     own.
 
     `person` is the column that names whom the release is for, and `contributions` how many of their
-    rows count. `interval` is a confidence, and `covers` what the interval is for.
+    rows count. `interval` is a confidence, `covers` what the interval is for, and `simultaneous`
+    whether the intervals of all `groups` hold together.
     """
     known = entry(statistic) if isinstance(statistic, str) else own_entry(statistic)
     if choice not in known.choices:
@@ -80,7 +83,7 @@ def make_recipe(
             f"contributions={contributions} needs unit, the column that names the person. "
             'Pass for example unit="person_id".'
         )
-    wanted = read_interval(interval, covers)
+    wanted = read_interval(interval, covers, simultaneous)
     unit = PrivacyUnit("row")
     if known.of_graphs:
         unit = PrivacyUnit("edge")
@@ -101,11 +104,12 @@ def make_recipe(
             for candidates_are_few in (False, True)
         )
         return replace(many, coarse=few, coarse_size=known.few)
-    if wanted is None:
-        parts = known.parts(checked, choice)
-        finish = known.finish(checked, choice)
-    else:
-        parts, finish = _with_interval(known, checked, choice, wanted, total, contributions)
+    if wanted is not None:
+        with_ends = _checked_interval(known, choice, wanted, contributions)
+    parts, finish = known.parts(checked, choice), known.finish(checked, choice)
+    if wanted is not None:
+        promise = _promise(wanted, total / contributions, groups)
+        parts, finish = with_ends(parts, finish, checked, promise)
     parts = tuple(_at(part, total * part.share / contributions) for part in parts)
     made = _with_parts(known, parts, finish, choice, total, unit, checked, wanted)
     coarse = tuple(_on_coarse_domain(part, total * part.share / contributions) for part in parts)
@@ -150,11 +154,6 @@ def _with_parts(
             for kind, group in groupby(parts, key=lambda part: (part.mechanism, part.utility))
         )
     )
-    draws = Counter((made.loss_family, part.share) for part, made in drawing)
-    losses = tuple(
-        LossPart(family, share * many * total, many, contributions)
-        for (family, share), many in draws.items()
-    )
     said = StatisticFact(
         known.name,
         {
@@ -163,47 +162,70 @@ def _with_parts(
             if value is not None and name not in known.said_by_domain
         },
     )
-    loss = Loss(total, parts=losses)
+    loss = Loss(total, parts=_losses(drawing, total, contributions))
     columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
     chosen = MechanismFact(choice, facts)
     rule = known.step_rule(choice)
     return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish, wanted, rule)
 
 
+def _losses(
+    drawing: tuple[tuple[Part, Any], ...], total: Fraction, contributions: int
+) -> tuple[LossPart, ...]:
+    """What is known of the loss of each draw."""
+    passed_on = any(getattr(part.statistic, "passes_on", False) for part, _ in drawing)
+    draws: Counter[tuple[LossFamily, Fraction]] = Counter()
+    together = Fraction(0)  # one draw may get all of it: no more is known than the sum
+    for part, made in drawing:
+        if passed_on and hasattr(part.statistic, "given"):
+            together += part.share
+        else:
+            draws[made.loss_family, part.share] += 1
+    if together:
+        draws["pure", together] += 1
+    return tuple(
+        LossPart(family, share * many * total, many, contributions)
+        for (family, share), many in draws.items()
+    )
+
+
 #: The same, made once; for what has a hash.
 recipe = lru_cache(maxsize=256, typed=True)(make_recipe)
 
 
-def _with_interval(
-    known: Entry,
-    checked: dict[str, Any],
-    choice: str,
-    wanted: Interval,
-    total: Fraction,
-    contributions: int,
-) -> tuple[tuple[Part, ...], Finish]:
-    """What is drawn for a value with an interval, if the statistic has one."""
-    if not known.has_interval:
-        have = ", ".join(other.name for other in entries() if other.has_interval)
+def _checked_interval(known: Entry, choice: str, wanted: Interval, contributions: int) -> WithEnds:
+    """What makes the interval of a statistic, if it has one."""
+    if known.interval is None or not known.has_interval(choice):
+        have = ", ".join(other.name for other in entries() if other.interval is not None)
+        why = known.no_interval or f"it is there for {have}. Pass interval=None"
+        raise DuffError(f"no interval can be promised for {_by(known, choice)}: {why}.")
+    if wanted.covers == "population":
+        _check_population(known, contributions)
+    return known.interval
+
+
+def _promise(wanted: Interval, epsilon: Fraction, groups: int) -> Promise:
+    """What the intervals of one group have to hold; a row may cost `epsilon`."""
+    together = wanted.simultaneous
+    miss = (1 - wanted.confidence) / (groups if together else 1)
+    return Promise(miss, wanted.covers, together, epsilon, lambda name, paid: mechanism(name)(paid))
+
+
+def _by(known: Entry, choice: str) -> str:
+    return known.name if known.interval is None else f"{known.name} with mechanism={choice!r}"
+
+
+def _check_population(known: Entry, contributions: int) -> None:
+    if not known.covers_population:
         raise DuffError(
-            f"there is no interval for {known.name} that could be promised, only for {have}. "
-            "Pass interval=None."
+            f"an interval for {known.name} covers the records at hand: what is known of the "
+            'noise tells nothing of a population. Pass covers="data".'
         )
-    if known.interval is None:
-        if wanted.covers == "population":
-            raise DuffError(
-                f"an interval for {known.name} covers the records at hand: what is known of the "
-                'noise tells nothing of a population. Pass covers="data".'
-            )
-        (part,) = parts = known.parts(checked, choice)
-        noisy = mechanism(part.mechanism)(total / contributions)
-        return parts, with_noise_ends(part, noisy, known.finish(checked, choice), wanted.confidence)
-    if wanted.covers == "population" and contributions != 1:
+    if contributions != 1:
         raise DuffError(
             f"an interval for a population needs independent rows, got up to {contributions} of a "
             'person. Pass contributions=1 or covers="data".'
         )
-    return known.interval(checked, choice, wanted, total / contributions)
 
 
 def _said(value: Any) -> Any:

@@ -101,11 +101,12 @@ class Prepared:
             secure=source.secure,
             interval=made.interval,
             within=selection.within,
+            where=None if selection.where is None else selection.where.text,
         )
         return cls(made, finish, facts, table, source)
 
 
-ANYWHERE = (None, None, None, None, 1)
+ALL_ROWS = (None, None, None, None, None, 1)
 
 
 def run_one(
@@ -116,15 +117,18 @@ def run_one(
     bounds: Any,
     step: Any,
     categories: Any,
-    where: tuple[Any, Any, Any, Any, Any],
+    rows: tuple[Any, Any, Any, Any, Any, Any],
     mechanism: Any,
     ledger: Any,
     rng: object,
     interval: Any = None,
     covers: Any = "data",
+    simultaneous: Any = False,
 ) -> Release:
-    """One release on its own; `where` is column, by, keys, unit and contributions."""
-    column, by, keys, unit, contributions = where
+    """One release on its own; `rows` are column, by, keys, where, unit and
+    contributions.
+    """
+    column, by, keys, where, unit, contributions = rows
     ask = Ask(
         statistic=statistic,
         epsilon=epsilon,
@@ -135,11 +139,13 @@ def run_one(
         column=column,
         by=by,
         keys=keys,
+        where=where,
         unit=unit,
         contributions=contributions,
         mechanism=mechanism,
         interval=interval,
         covers=covers,
+        simultaneous=simultaneous,
     )
     return run(ask, data, None if ledger is None else ledger_of(ledger), rng)
 

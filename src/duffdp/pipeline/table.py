@@ -15,6 +15,7 @@ from duffdp.parameters import Groups
 from duffdp.pipeline.chart import Points, draw_points, new_axes
 from duffdp.pipeline.columnar import Columnar, Columns, Readable, as_text, with_ends
 from duffdp.pipeline.outcome import Release
+from duffdp.pipeline.span import ENDS, Span, spans_of
 from duffdp.privacy import PrivacyUnit
 
 COUNT, TOO_SMALL = "count", "too_small"
@@ -51,9 +52,21 @@ class Measure:
             for place, row in zip(places, self.release.cells, strict=True):
                 parts.setdefault(place, []).append(row)
             for place in sorted(parts):
-                sums = tuple(map(sum, zip(*parts[place], strict=True)))
-                rows.append((sums[0], None, None) if self.has_ends else sums)
+                sums = tuple(
+                    None if self.has_ends and i % ENDS else sum(column)
+                    for i, column in enumerate(zip(*parts[place], strict=True))
+                )
+                rows.append(sums)
         return rows
+
+    def spans(self, levels: Sequence[Level]) -> list[list[Span]]:
+        """The same, each number with its interval."""
+        columns, domain = self.release.columns, self.release.domain
+        return [spans_of(columns, row, domain, self.has_ends) for row in self.rows(levels)]
+
+    def value_columns(self) -> tuple[str, ...]:
+        """Its columns without those of ends."""
+        return self.columns[:: ENDS if self.has_ends else 1]
 
     def too_few(self, many: int) -> list[bool]:
         """For the groups of all levels, whether an interval is all that could come out."""
@@ -175,13 +188,12 @@ class Table(Columnar):
         levels, rows = self._levels(), []
         for measure in self.measures:
             release = measure.release
-            labels = release.labels()[: 1 if measure.has_ends else None]
+            labels = release.labels()[:: ENDS if measure.has_ends else 1]
             for key, row, few in zip(
-                self._keys(), measure.rows(levels), self.too_small(), strict=True
+                self._keys(), measure.spans(levels), self.too_small(), strict=True
             ):
-                ends = row[1:] if measure.has_ends else (None, None)
-                for label, value in zip(labels, row, strict=False):
-                    rows.append((*key, release.column, label, value, *ends, few))
+                for label, (value, low, high, _) in zip(labels, row, strict=True):
+                    rows.append((*key, release.column, label, value, low, high, few))
         columns = map(list, zip(*rows, strict=True))
         return Columns(dict(zip(_different(names), columns, strict=True)), self._caption())
 
@@ -191,14 +203,8 @@ class Table(Columnar):
         keys = [[ALL if part is None else as_text(part) for part in key] for key in self._keys()]
         header, columns = list(self.by), []
         for measure in self.measures:
-            rows = measure.rows(levels)
-            if measure.has_ends:
-                few = measure.too_few(len(rows))
-                cells = [[with_ends(r[0], r[1:], f)] for r, f in zip(rows, few, strict=True)]
-            else:
-                cells = [list(map(as_text, row)) for row in rows]
-            header += measure.columns[: len(cells[0])]
-            columns.append(cells)
+            header += measure.value_columns()
+            columns.append([list(map(with_ends, row)) for row in measure.spans(levels)])
         texts = [
             [*key, *(text for part in parts for text in part), as_text(small_group)]
             for key, small_group, *parts in zip(keys, small, *columns, strict=True)
@@ -213,23 +219,19 @@ class Table(Columnar):
         """Points with intervals by group, one pair of axes for each column (all of them if none is
         named); returns the axes of matplotlib. Groups that are too small are pale.
         """
-        columns, labels = self.wide(), [_label(key) for key in self._keys()]
-        ends = {
-            m.columns[0]: list(zip(*(columns[name] for name in m.columns[1:]), strict=True))
-            for m in self.measures
-            if m.has_ends
-        }
-        known = [n for m in self.measures for n in m.columns[: 1 if m.has_ends else None]]
+        labels, levels = [_label(key) for key in self._keys()], self._levels()
+        known: dict[str, Sequence[Span]] = {}
+        for measure in self.measures:
+            by_column = zip(*measure.spans(levels), strict=True)
+            known |= dict(zip(measure.value_columns(), by_column, strict=True))
         for name in names:
             if name not in known:
                 raise DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(known)}.")
         chosen = names or tuple(known)
         places = new_axes(len(chosen), len(labels)) if axes is None else list(axes)
-        without: list[Row] = [()] * len(labels)
+        pale = self.too_small()
         return [
-            draw_points(
-                Points(name, labels, columns[name], ends.get(name, without), columns[TOO_SMALL]), ax
-            )
+            draw_points(Points(name, labels, known[name], pale), ax)
             for name, ax in zip(chosen, places, strict=True)
         ]
 

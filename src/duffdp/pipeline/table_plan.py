@@ -91,6 +91,7 @@ class TablePlan:
         by: Any = None,
         keys: Any = None,
         total: bool = False,
+        where: str | None = None,
         unit: str | None = None,
         contributions: int = 1,
         interval: float | None = USUAL,
@@ -105,10 +106,11 @@ class TablePlan:
     ) -> None:
         read_interval(interval, "data")
         columns = _columns_of({"bounds": bounds, "step": step, "categories": categories})
-        wanted = _wanted(statistics, columns, interval)
+        wanted = _wanted(statistics, columns, interval, mechanism)
         groups = {} if by is None and keys is None else {"by": by, "keys": keys}
         asked = [one.words | groups for one in wanted]
         shared: dict[str, Any] = {
+            "where": where,
             "unit": unit,
             "contributions": contributions,
             "mechanism": mechanism,
@@ -127,8 +129,8 @@ class TablePlan:
             words["weight"] = weight / (1 + len(again))
             margins = ({"name": margin_name(name, m), "margin": m} for m in again)
             releases += [words, *(words | margin for margin in margins)]
-        where = {"source": source, "ledger": ledger, "dataset": dataset, "call_id": call_id}
-        self.plan = Plan(releases, epsilon=epsilon, **shared, **where, sources=sources)
+        place = {"source": source, "ledger": ledger, "dataset": dataset, "call_id": call_id}
+        self.plan = Plan(releases, epsilon=epsilon, **shared, **place, sources=sources)
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> TablePlan:
@@ -195,7 +197,7 @@ def _columns_of(given: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def _wanted(
-    statistics: Any, columns: Mapping[str, Mapping[str, Any]], interval: Any
+    statistics: Any, columns: Mapping[str, Mapping[str, Any]], interval: Any, mechanism: str
 ) -> list[Wanted]:
     """The count, and what each column is asked for."""
     if not isinstance(statistics, Mapping) or not statistics:
@@ -220,10 +222,19 @@ def _wanted(
             own = {name: columns[name][column] for name in columns if column in columns[name]}
             words = _public_set(one, known, column, own) | one.words
             parameters = {name: words.get(name) for name in known.read}
-            if entry(known.for_parameters(parameters)[0]).has_interval:
+            asked = entry(known.for_parameters(parameters)[0])
+            usual = mechanism if mechanism in asked.choices else asked.choices[0]
+            if asked.has_interval(words.get("mechanism", usual)) and _cheap_ends(asked):
                 words = {"interval": interval} | words
             found.append(one._replace(words=words | {"column": column, "name": one.name}))
     return found
+
+
+def _cheap_ends(known: Entry) -> bool:
+    """Whether numbers get intervals without being asked for: ends of their own for several numbers
+    would leave little of epsilon for each.
+    """
+    return known.shape == "value" or not known.ends_are_drawn
 
 
 def _asked_of(column: Any, given: Any) -> list[Wanted]:
@@ -298,7 +309,7 @@ def _margins(by: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
 def _adds_up(made: Checked) -> bool:
     """Whether numbers of groups add up to those of all of them: counts and sums."""
     counts = all(column.kind == "count" for column in made.columns)
-    return counts or made.recipe.entry.rises_with_noise
+    return counts or made.recipe.entry.adds_up
 
 
 def _weights(

@@ -9,15 +9,31 @@ from typing import Any
 
 from duffdp.domain import Categories
 from duffdp.engines.addresses import ADDRESS
+from duffdp.engines.text_file import TextFile
 from duffdp.errors import DuffError
 
 PIPE = "-"  # the source is what is piped into the command
 NEEDED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
-TOP = (*NEEDED, "ledger", "dataset", "call_id", "unit", "contributions", "mechanism", "sources")
+FIELDS = ("types", "decimal", "date_format")  # of a source that is text
+TOP = (
+    *(*NEEDED, *FIELDS, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
+    *("mechanism", "sources"),
+)
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
 TOP_OF_TABLE = (
-    *(*NEEDED_OF_TABLE, "bounds", "step", "categories", "by", "keys", "total", "unit"),
+    *(
+        *NEEDED_OF_TABLE,
+        *FIELDS,
+        "bounds",
+        "step",
+        "categories",
+        "by",
+        "keys",
+        "total",
+        "where",
+        "unit",
+    ),
     *("contributions", "interval", "smallest", "weights", "mechanism"),
     *("ledger", "dataset", "call_id", "sources"),
 )
@@ -62,6 +78,9 @@ def _read(path: Path, needed: tuple[str, ...], known: tuple[str, ...]) -> dict[s
     for name in ("source", "ledger"):
         if name in given and given[name] != PIPE and not ADDRESS.match(given[name]):
             given[name] = str(path.parent / given[name])
+    fields = {name: given.pop(name) for name in FIELDS if name in given}
+    if fields:
+        given["source"] = TextFile(given["source"], **fields)
     return given
 
 

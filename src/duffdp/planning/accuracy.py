@@ -10,7 +10,7 @@ import numpy as np
 
 from duffdp.errors import DuffError
 from duffdp.parameters import read_number
-from duffdp.pipeline.columnar import Readable, as_html_table
+from duffdp.pipeline.columnar import TOO_FEW, Readable, as_html_table
 from duffdp.planning.errors import Errors
 from duffdp.planning.forecast import Forecast
 from duffdp.planning.question import (
@@ -106,18 +106,25 @@ class Preview:
         share = read_number("probability", probability, 0, 1, 0.95)
         return least_error(lambda t: self.tail(mechanism, t, output), 1 - share)
 
-    def expected_width(self, mechanism: str) -> float:
-        """Expected width of the interval, the mean over the data sets."""
-        return float(np.mean([self._interval(one)[0] for one in self._known(mechanism)]))
+    def expected_width(self, mechanism: str, output: str | None = None) -> float:
+        """Expected width of the interval, the mean over the data sets; of the widest of several,
+        or of that of one output.
+        """
+        return max(self._intervals(mechanism, output)[0])
 
-    def too_few(self, mechanism: str) -> float:
+    def too_few(self, mechanism: str, output: str | None = None) -> float:
         """Probability that the interval is the whole range: too few records to tell more."""
-        return float(np.mean([self._interval(one)[1] for one in self._known(mechanism)]))
+        return max(self._intervals(mechanism, output)[1])
 
-    def _interval(self, one: Forecast) -> tuple[float, float]:
-        if one.width is None or one.too_few is None:
+    def _intervals(self, mechanism: str, output: str | None) -> tuple[list[float], list[float]]:
+        known = self._known(mechanism)
+        if not known[0].widths:
             raise DuffError("there is no interval. Pass for example interval=0.95 to preview.")
-        return one.width, one.too_few
+        widths, few = (
+            np.mean([getattr(one, name) for one in known], axis=0) for name in ("widths", "too_few")
+        )
+        places = self._places(output)
+        return [float(widths[i]) for i in places], [float(few[i]) for i in places]
 
     def _known(self, mechanism: str) -> list[Forecast]:
         if mechanism not in self._forecasts:
@@ -148,10 +155,9 @@ class Preview:
                     "half within": f"{half:.4g}",
                     "95 % within": f"{most:.4g}",
                 }
-                if self._known(name)[0].width is not None:
-                    too_few = self.too_few(name) > MOST
-                    width = "too few to tell" if too_few else f"{self.expected_width(name):.4g}"
-                    row["interval width"] = width
+                if self._known(name)[0].widths:
+                    wide = f"{self.expected_width(name, output):.4g}"
+                    row["interval width"] = TOO_FEW if self.too_few(name, output) > MOST else wide
                 found.append(row)
         return found
 
@@ -285,7 +291,7 @@ def preview(
     """
     sample = Sample(n, group_size, data_sets, draws, seed)
     sample.check()
-    names = default_mechanisms(statistic) if mechanisms is None else tuple(mechanisms)
+    names = default_mechanisms(statistic, interval) if mechanisms is None else tuple(mechanisms)
     question = Question(
         statistic,
         parameters,

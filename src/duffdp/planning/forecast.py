@@ -11,8 +11,8 @@ import numpy as np
 from duffdp.domain import PublicSet
 from duffdp.pipeline.answer import reader
 from duffdp.pipeline.ask import Checked, settled
-from duffdp.pipeline.outcome import whole_range
 from duffdp.pipeline.recipe import Recipe
+from duffdp.pipeline.span import ENDS, spans_of
 from duffdp.planning.errors import (
     CandidateErrors,
     Errors,
@@ -46,13 +46,13 @@ class DataSet:
 
 @dataclass(frozen=True, slots=True)
 class Forecast:
-    """What to expect of a release: the errors of its numbers, the expected width of its interval
-    and how often that is the whole range; from so many draws, none if laws are known.
+    """What to expect of a release: the errors of its numbers, the expected widths of their
+    intervals and how often these are the whole range; from so many draws, none if laws are known.
     """
 
     errors: tuple[Errors, ...]
-    width: float | None = None
-    too_few: float | None = None
+    widths: tuple[float, ...] = ()
+    too_few: tuple[float, ...] = ()
     draws: int = 0
 
 
@@ -70,20 +70,25 @@ def forecast(checked: Checked, data: DataSet, effort: Effort) -> Forecast:
     outcomes, draws = _outcomes(made, finish.each, data, effort)
     values = [finish.values(data.domain, row) for row in outcomes.rows]
     by_column = list(zip(*values, strict=True))
+    ends = made.interval is not None
+    each = ENDS if ends else 1
     errors = tuple(
         point_errors(column, data.domain, found, outcomes.weights, truth)
-        for column, found, truth in zip(columns, by_column, data.truth, strict=False)
+        for column, found, truth in zip(columns[::each], by_column[::each], data.truth, strict=True)
     )
-    if made.interval is None:
+    if not ends:
         return Forecast(errors, draws=draws)
-    _, low, high = (
+    at = [
         positions(column, data.domain, found)
         for column, found in zip(columns, by_column, strict=True)
-    )
+    ]
     weights = outcomes.weights / outcomes.weights.sum()
-    whole = whole_range(columns[0], data.domain)
-    too_few = np.array([tuple(row[1:]) == whole for row in values])
-    return Forecast(errors, float(weights @ (high - low)), float(weights @ too_few), draws)
+    widths = tuple(
+        float(weights @ (high - low)) for low, high in zip(at[1::ENDS], at[2::ENDS], strict=True)
+    )
+    spans = [spans_of(columns, row, data.domain, ends) for row in values]
+    few = np.array([[span.too_few for span in row] for row in spans])
+    return Forecast(errors, widths, tuple((weights @ few).tolist()), draws)
 
 
 def _of_numbers(made: Recipe, data: DataSet, effort: Effort) -> Forecast:

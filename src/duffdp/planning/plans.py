@@ -9,8 +9,8 @@ from duffdp.errors import DuffError
 from duffdp.parameters import read_group_size
 from duffdp.pipeline import plan, table_plan
 from duffdp.pipeline.ask import Ask
-from duffdp.pipeline.columnar import Columns
-from duffdp.planning.accuracy import Preview, preview
+from duffdp.pipeline.columnar import TOO_FEW, Columns
+from duffdp.planning.accuracy import MOST, Preview, preview
 from duffdp.planning.question import SYNTHETIC
 
 NAMES = ("release", "output", "epsilon", "mean error", "95 % within", "interval width", "note")
@@ -53,22 +53,15 @@ def _expected(ask: Ask, size: int, shape: str, draws: int) -> list[tuple[Any, ..
         seen = _preview(ask, size, shape, draws)
     except DuffError as error:  # no shape stands for words, dates and graphs
         return [(name, None, epsilon, None, None, None, str(error))]
-    width = None if ask.interval is None else seen.expected_width(ask.mechanism)
-    note = None
-    if width is not None and seen.too_few(ask.mechanism) > 0.5:
-        width, note = None, "too few to tell"
-    return [
-        (
-            name,
-            output,
-            epsilon,
-            seen.expected_error(ask.mechanism, output),
-            seen.error_within(ask.mechanism, 0.95, output),
-            width,
-            note,
-        )
-        for output in seen.outputs
-    ]
+    rows = []
+    for output in seen.outputs:
+        asked, width, note = (ask.mechanism, output), None, None
+        if ask.interval is not None:
+            few = seen.too_few(*asked) > MOST
+            width, note = (None, TOO_FEW) if few else (seen.expected_width(*asked), None)
+        errors = (seen.expected_error(*asked), seen.error_within(ask.mechanism, 0.95, output))
+        rows.append((name, output, epsilon, *errors, width, note))
+    return rows
 
 
 def _preview(ask: Ask, size: int, shape: str, draws: int) -> Preview:

@@ -15,6 +15,7 @@ from duffdp.engines.pairs import Pairs
 from duffdp.errors import BoundsError, DuffError
 from duffdp.pipeline.ask import Ask, Checked, bounded
 from duffdp.pipeline.run import Array
+from duffdp.pipeline.span import ENDS
 from duffdp.planning.baselines import BASELINES, baseline_forecast, baselines_of, check_baseline
 from duffdp.planning.forecast import DataSet, Forecast, forecast
 from duffdp.planning.noise import LISTED
@@ -174,7 +175,8 @@ class Question:
         checked = self._asked(self.entry.choices[0], 1)
         made = checked.finish
         columns = checked.recipe.columns if made is None else made.columns(data.domain)
-        return tuple(column.name for column in columns[: len(data.truth)])
+        ends = 1 if checked.recipe.interval is None else ENDS
+        return tuple(column.name for column in columns[::ends])
 
     def forecasts(
         self, mechanism: str, epsilon: Any, data_sets: list[DataSet], sample: Sample
@@ -209,9 +211,14 @@ def plannable(statistic: Any) -> Entry:
     return known
 
 
-def default_mechanisms(statistic: Any) -> tuple[str, ...]:
-    """What a preview compares if nothing is said: the best one, and the paper's if there is one."""
-    return tuple(name for name in ("best", "duff") if name in plannable(statistic).choices)
+def default_mechanisms(statistic: Any, interval: Any) -> tuple[str, ...]:
+    """What a preview compares if nothing is said: the best one, and the paper's if there is one,
+    and if it has an interval where one is asked for.
+    """
+    known = plannable(statistic)
+    usual = tuple(name for name in ("best", "duff") if name in known.choices)
+    with_ends = tuple(name for name in usual if known.has_interval(name))
+    return with_ends if interval is not None and with_ends else usual
 
 
 def _pairs(data: Any) -> Any:

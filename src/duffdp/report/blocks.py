@@ -133,26 +133,20 @@ def _of_releases(named: Named) -> Block:
     """Releases with the same groups, or one without."""
     first = named[0][1]
     keys = [list(map(str, key)) for key in first.keys] or [[]]
-    findings = [
-        finding(heading, release, release.cells, release.too_few()) for heading, release in named
-    ]
+    findings = [finding(heading, release, release.cells) for heading, release in named]
     heading = named[0][0] if len(named) == 1 else f"By {', '.join(first.by)}"
     # Where one number could be anything, the others of the group are noise as well.
-    small = [
-        any(field.numbers[at].too_few for found in findings for field in found.fields)
-        for at in range(len(keys))
-    ]
+    small = [any(few) for few in zip(*(release.too_few() for _, release in named), strict=True)]
     return Block(heading, first.by, keys, findings, small, [False] * len(keys), [])
 
 
 def _of_table(table: Table) -> Block:
     columns = table.wide()
-    many = len(columns[TOO_SMALL])
     keys = [list(key) for key in zip(*(columns[name] for name in table.by), strict=True)]
     findings = []
     for measure in table.measures:
         rows = list(zip(*(columns[name] for name in measure.columns), strict=True))
-        findings.append(finding(measure.name, measure.release, rows, measure.too_few(many)))
+        findings.append(finding(measure.name, measure.release, rows))
     margins = [None in key for key in keys] or [False]
     said = [[ALL if part is None else str(part) for part in key] for key in keys] or [[]]
     heading = f"By {', '.join(table.by)}" if table.by else "In all"

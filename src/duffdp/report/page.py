@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from duffdp.errors import DuffError
+from duffdp.pipeline.columnar import TOO_FEW
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.sources import read_sources
 from duffdp.pipeline.table import Table
@@ -19,7 +20,6 @@ from duffdp.report.budget import Budget, gauge_of
 from duffdp.report.hazards import answers
 from duffdp.report.pictures import figures
 from duffdp.report.provenance import provenance
-from duffdp.report.values import TOO_FEW
 
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
 _TEMPLATES = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN}

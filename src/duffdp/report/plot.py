@@ -10,8 +10,9 @@ from html import escape
 from typing import Any, NamedTuple
 
 from duffdp.domain import Categories, Digits, Ordered, PublicSet
+from duffdp.pipeline.columnar import TOO_FEW
 from duffdp.printable import visible
-from duffdp.report.values import TOO_FEW, Number
+from duffdp.report.values import Number
 from duffdp.report.words import written
 from duffdp.statistics.entry import NumberKind
 

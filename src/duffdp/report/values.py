@@ -8,11 +8,11 @@ from typing import Any, NamedTuple
 
 from duffdp.domain import Membership, Ordered
 from duffdp.parameters import share_text
+from duffdp.pipeline.columnar import TOO_FEW
 from duffdp.pipeline.outcome import Release
+from duffdp.pipeline.span import ENDS, Span, spans_of
 from duffdp.report.words import lasting, written
 from duffdp.statistics.entry import NumberKind
-
-TOO_FEW = "too few to tell"
 
 
 class Number(NamedTuple):
@@ -47,37 +47,31 @@ class Finding(NamedTuple):
     fields: list[Field]
 
 
-def finding(
-    heading: str,
-    release: Release,
-    rows: Sequence[Sequence[Any]],
-    too_few: Sequence[bool],
-) -> Finding:
+def finding(heading: str, release: Release, rows: Sequence[Sequence[Any]]) -> Finding:
     """The numbers of a release in the rows that are given: its own cells, or those of a table."""
     if release.has_distributions:
         return Finding(heading, release, _quantiles(release))
-    if release.facts.interval is not None:
-        numbers = [_with_ends(release, row, few) for row, few in zip(rows, too_few, strict=True)]
-        return Finding(heading, release, [Field("", release.columns[0].kind, numbers)])
+    ends = release.facts.interval is not None
+    columns = release.columns[:: ENDS if ends else 1]
+    spans = [spans_of(release.columns, row, release.domain, ends) for row in rows]
     fields = [
         Field(
-            column.name if len(release.columns) > 1 else "",
+            column.name if len(columns) > 1 else "",
             column.kind,
-            [Number(_text(release, at, row[at]), value=row[at]) for row in rows],
+            [_number(release, column.kind, row[at]) for row in spans],
         )
-        for at, column in enumerate(release.columns)
+        for at, column in enumerate(columns)
     ]
     return Finding(heading, release, fields)
 
 
-def _with_ends(release: Release, row: Sequence[Any], too_few: bool) -> Number:
+def _number(release: Release, kind: NumberKind, span: Span) -> Number:
     """A value with its interval; sums over groups have none."""
-    value, low, high = row
-    text = _text(release, 0, value)
-    if low is None:
-        return Number(text, value=value)
-    ends = f"{_text(release, 0, low)} to {_text(release, 0, high)}"
-    return Number(text, ends, value, (low, high), too_few)
+    text = _text(release, kind, span.value)
+    if span.low is None:
+        return Number(text, value=span.value)
+    ends = f"{_text(release, kind, span.low)} to {_text(release, kind, span.high)}"
+    return Number(text, ends, span.value, (span.low, span.high), span.too_few)
 
 
 def _quantiles(release: Release) -> list[Field]:
@@ -93,10 +87,10 @@ def _quantiles(release: Release) -> list[Field]:
     return fields
 
 
-def _text(release: Release, at: int, value: Any) -> str:
+def _text(release: Release, kind: NumberKind, value: Any) -> str:
     """A candidate with the digits of its domain; a share, duration or count as people write it."""
     domain = release.domain
-    if release.columns[at].kind == "candidate":
+    if kind == "candidate":
         return written(value, domain)
     if isinstance(value, dt.timedelta):
         return lasting(value)

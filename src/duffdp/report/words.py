@@ -14,6 +14,7 @@ from duffdp.facts import MechanismPart
 from duffdp.mechanisms.staircase import Staircase
 from duffdp.pipeline.accuracy import count_bound
 from duffdp.pipeline.outcome import Release
+from duffdp.pipeline.span import ENDS, whole_range
 from duffdp.privacy import UnitKind
 from duffdp.statistics.registry import REGISTRY, entry
 from duffdp.statistics.sum import Sum
@@ -176,6 +177,8 @@ def assumed_public(release: Release) -> list[str]:
     if release.facts.within is not None:
         names = ", ".join(release.facts.within.by)
         grouped.append(f"the listed groups by {names}, of which it takes some or all together")
+    if release.where is not None:
+        grouped.append(f"which rows count, those where {release.where}")
     return [
         *first,
         *grouped,
@@ -281,11 +284,19 @@ def _interval(release: Release) -> list[str]:
         "population": "the answer for the population that the records were drawn from "
         "independently, whatever its distribution,",
     }[asked.covers]
+    several = len(release.columns) > ENDS
+    each = ""
+    if asked.simultaneous and (release.grouped or several):
+        each = f", for {'all groups together' if release.grouped else 'all numbers together'}"
+    elif release.grouped:
+        each = ", in each group by itself"
+    elif several:
+        each = ", each number by itself"
     told = (
         f"With at least {float(100 * asked.confidence):.6g} % probability {whose} lies in the "
-        f"interval{', in each group by itself' if release.grouped else ''}."
+        f"interval{each}."
     )
-    if release.columns[0].kind != "candidate":
+    if whole_range(release.columns[-1], release.domain) is None:
         return [told]
     few = "With too few records to tell, the interval is the whole range of possible answers."
     return [told, few]

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from duffdp.errors import BoundsError, DuffError
 from duffdp.parameters import Choice, read_flag, read_places
-from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part, exactly
+from duffdp.statistics import no_interval
+from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part, ends, exactly
 
 if TYPE_CHECKING:
     from duffdp.domain import Bins, Categories, Membership, Presence, PublicSet
@@ -178,7 +179,8 @@ ENTRIES = (
         title=lambda _: "Count",
         outputs="own",
         own_domain=_every_row,
-        rises_with_noise=True,
+        interval=ends("noise_interval", "around_number"),
+        adds_up=True,
         column_optional=True,
         choices=("best",),
         exact=exactly("count"),
@@ -193,7 +195,9 @@ ENTRIES = (
         said_by_domain=frozenset({"values", "between"}),
         outputs="own",
         own_domain=_membership,
-        finish=lambda *_: Finish(lambda _: (Column("share", "number"),), _share),
+        finish=lambda *_: Finish(lambda _: (Column("share", "average"),), _share),
+        interval=ends("ratio_interval", "around_ratio"),
+        covers_population=True,
         choices=("best",),
         examples=({"between": (0, 1)}, {"values": (1, 2)}),
         exact=exactly("share"),
@@ -213,6 +217,7 @@ ENTRIES = (
         outputs="own or categories",
         own_domain=lambda given: given["bins"],
         finish=_histogram,
+        interval=ends("noise_interval", "around_cells"),
         shape="dictionary",
         lines="of",
         choices=("best",),
@@ -229,6 +234,7 @@ ENTRIES = (
         uneven=True,
         step_rule=lambda _: "order",
         check_domain=_check_top,
+        no_interval=no_interval.ORDER,
         shape="list",
         lines="place",
         choices=("best",),

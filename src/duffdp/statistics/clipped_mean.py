@@ -23,6 +23,8 @@ LEAST = 300  # records times epsilon, below which a rough mean costs more than i
 class RoughMean:
     """Soft counts within the interval, if there are records enough for a sum around them."""
 
+    passes_on = True
+
     def given(self, numbers: Sequence[int], domain: Grid, epsilon: Fraction) -> SoftCounts | None:
         """After a count and an interval; `epsilon` is that of the rough mean."""
         count, candidate = numbers

@@ -10,6 +10,7 @@ from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
 from duffdp.parameters import Choice, read_confidence
 from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part
+from duffdp.statistics.no_interval import BAND
 
 CONFIDENCE, MOST_CONFIDENCE = 0.95, 0.999
 FEW_CANDIDATES = 2**9 + 1  # are all counted
@@ -88,5 +89,6 @@ DISTRIBUTION = Entry(
     read={"confidence": _read_confidence},
     optional=frozenset({"confidence"}),
     shape="distribution",
+    no_interval=BAND,
     choices=("best",),
 )

@@ -108,6 +108,7 @@ class Enclosure:
     most: int = MOST_RANKS
     rate: ClassVar[Fraction] = Fraction(1)
     unit: ClassVar[Fraction] = Fraction(1, FINENESS)
+    passes_on: ClassVar[bool] = True  # its epsilon to the next part, where it is not asked
 
     def given(self, numbers: Sequence[int], domain: Grid, epsilon: Fraction) -> Enclosure | None:
         """After a count, the widths that would not come out by chance; None if that is the whole

@@ -8,7 +8,7 @@ from fractions import Fraction
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from duffdp.parameters import Choice, Interval
+from duffdp.parameters import Choice, Covers
 
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
@@ -16,15 +16,22 @@ if TYPE_CHECKING:
 
 Parameters = Mapping[str, Any]
 Exact = Callable[[Parameters, Any, Any], Sequence[Any]]
-# What is released: a candidate of the domain, a count of records, a time that something lasts,
-# another number, or a whole distribution.
-NumberKind = Literal["candidate", "count", "duration", "number", "distribution"]
+# What is released: a candidate of the domain, a number between those that records count as, a count
+# of records, a time that something lasts, another number, or a whole distribution.
+NumberKind = Literal["candidate", "average", "count", "duration", "number", "distribution"]
+# Whether a release without groups is one value, a list of them, a dictionary or a distribution.
+Shape = Literal["value", "list", "dictionary", "distribution"]
 NOT_DRAWN = -1  # in the place of a number that a group was not asked for
 
 
 def exactly(name: str) -> Exact:
     """The function of `statistics/exact.py` with this name, loaded when it is used."""
     return lambda *asked: getattr(import_module("duffdp.statistics.exact"), name)(*asked)
+
+
+def ends(module: str, name: str) -> WithEnds:
+    """The function of that file of statistics with this name, loaded when it is used."""
+    return lambda *given: getattr(import_module(f"duffdp.statistics.{module}"), name)(*given)
 
 
 class Column(NamedTuple):
@@ -66,6 +73,20 @@ class Part:
     on_coarse_domain: str | None = None
 
 
+class Promise(NamedTuple):
+    """What intervals have to hold, for one group, and what they may be made of."""
+
+    miss: Fraction  # how often an interval may miss what it covers; all together, if they are
+    covers: Covers
+    together: bool
+    epsilon: Fraction  # that a row may cost
+    mechanism: Callable[[str, Fraction], Any]  # by its name, with an epsilon
+
+    def each(self, many: int) -> Fraction:
+        """How often one interval of so many may miss."""
+        return self.miss / many if self.together else self.miss
+
+
 @dataclass(frozen=True, slots=True)
 class Finish:
     """What is made of the numbers that were drawn for a group: post-processing, which costs no
@@ -80,6 +101,13 @@ class Finish:
     values: Callable[[PublicSet, Sequence[int]], Sequence[Any]]
     on_step: Finish | None = None
     each: bool = False
+
+
+# What is drawn for numbers with intervals and what becomes of it, from what is drawn without, what
+# becomes of that, the checked parameters and what is promised.
+WithEnds = Callable[
+    [tuple[Part, ...], Finish | None, Parameters, Promise], tuple[tuple[Part, ...], Finish]
+]
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,8 +127,7 @@ class Entry:
     summary
         What its command says about itself; empty for a statistic without a command of its own.
     shape
-        Whether a release without groups is one value, a list of them, a dictionary or a
-        distribution.
+        What a release without groups is.
     outputs
         The public set: a grid, a grid or categories, the counts that a graph can have, one that
         the statistic makes of its own parameters, or that or categories.
@@ -128,16 +155,22 @@ class Entry:
         What becomes of the numbers that the parts drew, for checked parameters and a choice of
         mechanism; if there is nothing, they are released as the parts name them.
     interval
-        What is drawn for a value with an interval and what becomes of it, for checked parameters, a
-        choice of mechanism, the interval and the epsilon that a row may cost; None if there is no
-        such draw.
+        What is drawn for a value with an interval and what becomes of it: each number is followed
+        by its two ends. None if nothing can be promised.
+    interval_choices
+        The choices of mechanism for which there is one; all of them if not given.
+    ends_are_drawn
+        Whether its ends cost epsilon of their own; otherwise they follow from noise.
+    covers_population
+        Whether an interval can be promised for a population, too.
+    no_interval
+        Why there is none for the statistic, or for some choices, and what to do instead.
     by_epsilon
         What is done in the place of `parts` and `finish` where both depend on what a row may cost:
         for checked parameters, a choice of mechanism, the epsilon of a row, the rows of a person
         and whether there are few candidates, `few` at most.
-    rises_with_noise
-        Whether its value rises with one number that gets noise, so that an interval for the data
-        follows from the noise.
+    adds_up
+        Whether the numbers of groups add up to that of all of them together.
     label
         What a number of a list or dictionary is called, given its column.
     of_pairs
@@ -162,7 +195,7 @@ class Entry:
     title: Callable[[Parameters], str]
     summary: str = ""
     read: Mapping[str, Callable[[Any], Any]] = field(default_factory=dict)
-    shape: Literal["value", "list", "dictionary", "distribution"] = "value"
+    shape: Shape = "value"
     outputs: Literal["grid", "grid or categories", "counts", "own", "own or categories"] = "grid"
     own_domain: Callable[[Parameters], PublicSet | None] | None = None
     step_rule: Callable[[Choice], StepRule] = lambda _: "sum"
@@ -172,14 +205,16 @@ class Entry:
     column_optional: bool = False
     optional: frozenset[str] = frozenset()
     finish: Callable[[Parameters, Choice], Finish | None] = lambda *_: None
-    interval: (
-        Callable[[Parameters, Choice, Interval, Fraction], tuple[tuple[Part, ...], Finish]] | None
-    ) = None
+    interval: WithEnds | None = None
+    interval_choices: tuple[Choice, ...] | None = None
+    ends_are_drawn: bool = False
+    covers_population: bool = False
+    no_interval: str = ""
     by_epsilon: (
         Callable[[Parameters, Choice, Fraction, int, bool], tuple[tuple[Part, ...], Finish]] | None
     ) = None
     few: int = 0
-    rises_with_noise: bool = False
+    adds_up: bool = False
     several: tuple[str, str] | None = None
     lines: str = "quantile"
     label: Callable[[str], str] = str
@@ -195,10 +230,9 @@ class Entry:
         """Whether records are edges of a graph."""
         return self.outputs == "counts"
 
-    @property
-    def has_interval(self) -> bool:
+    def has_interval(self, choice: Choice) -> bool:
         """Whether an interval can be promised, for the data at least."""
-        return self.interval is not None or self.rises_with_noise
+        return self.interval is not None and choice in (self.interval_choices or self.choices)
 
     def for_parameters(self, given: Parameters) -> tuple[str, Parameters]:
         """The statistic that these parameters ask for: that of several values where one is a

@@ -8,8 +8,8 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
-from duffdp.parameters import Choice, Interval, read_q, read_qs, share_text
-from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part, exactly
+from duffdp.parameters import Choice, read_q, read_qs, share_text
+from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part, ends, exactly
 
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
@@ -42,15 +42,6 @@ def _quantile(q: Fraction, column: str, choice: Choice) -> tuple[Part, ...]:
     return (
         Part(signed, "permute-and-flip", (column,), utility="signed", on_coarse_domain="lattice"),
     )
-
-
-def _quantile_interval(
-    q: Fraction, column: str, choice: Choice, wanted: Interval, epsilon: Fraction
-) -> tuple[tuple[Part, ...], Finish]:
-    from duffdp.statistics.interval import around_quantile
-
-    (value,) = _quantile(q, column, choice)
-    return around_quantile(value, q, wanted, epsilon)
 
 
 def _quantiles(given: Parameters, choice: Choice) -> tuple[Part, ...]:
@@ -138,7 +129,9 @@ ENTRIES = (
         name="median",
         summary="A private median of a column, overall or for each group.",
         parts=lambda _, choice: _quantile(Fraction(1, 2), "median", choice),
-        interval=lambda _, *asked: _quantile_interval(Fraction(1, 2), "median", *asked),
+        interval=ends("interval", "around_quantile"),
+        ends_are_drawn=True,
+        covers_population=True,
         title=lambda _: "Median",
         uneven=True,
         step_rule=lambda _: "order",
@@ -150,7 +143,9 @@ ENTRIES = (
         name="quantile",
         summary="Private quantiles of a column, overall or for each group.",
         parts=lambda given, choice: _quantile(given["q"], "quantile", choice),
-        interval=lambda given, *asked: _quantile_interval(given["q"], "quantile", *asked),
+        interval=ends("interval", "around_quantile"),
+        ends_are_drawn=True,
+        covers_population=True,
         title=lambda given: f"Quantile {given['q']}",
         uneven=True,
         step_rule=lambda _: "order",
@@ -171,6 +166,9 @@ ENTRIES = (
         shape="list",
         label=lambda column: f"quantile({column})",
         finish=_sorted_quantiles,
+        interval=ends("interval", "around_quantiles"),
+        ends_are_drawn=True,
+        covers_population=True,
         examples=({"qs": (0.25, 0.75)},),
         exact=exactly("quantiles"),
     ),
@@ -178,9 +176,10 @@ ENTRIES = (
 SUMMARY_ENTRY = Entry(
     name="describe",
     summary="A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon "
-    "for "
-    "all.",
+    "for all.",
     parts=_describe,
+    interval=ends("interval", "around_summary"),
+    ends_are_drawn=True,
     title=lambda _: "Summary",
     uneven=True,
     step_rule=lambda _: "order",

@@ -14,9 +14,10 @@ from duffdp.parameters import (
     read_x,
     read_y,
 )
+from duffdp.statistics import no_interval
 from duffdp.statistics.cell_entries import ENTRIES as CELLS
 from duffdp.statistics.distribution_entry import DISTRIBUTION
-from duffdp.statistics.entry import Entry, Finish, Parameters, Part, exactly
+from duffdp.statistics.entry import Entry, Finish, Parameters, Part, ends, exactly
 from duffdp.statistics.graph_entries import ENTRIES as GRAPHS
 from duffdp.statistics.quantile_entries import ENTRIES as QUANTILES
 from duffdp.statistics.quantile_entries import SUMMARY_ENTRY
@@ -153,6 +154,10 @@ ENTRIES = (
         title=lambda _: "Mean",
         step_rule=lambda choice: "average" if choice in ("duff", "distance") else "sum",
         finish=_mean_finish,
+        interval=ends("ratio_interval", "around_ratio"),
+        interval_choices=("best",),
+        covers_population=True,
+        no_interval=no_interval.CLIPPED,
         choices=("best", "clipped", "distance", "duff"),
         distance_bound="mean",
         baselines="mean",
@@ -164,7 +169,8 @@ ENTRIES = (
         parts=_sum,
         title=lambda _: "Sum",
         finish=_sum_finish,
-        rises_with_noise=True,
+        interval=ends("noise_interval", "around_number"),
+        adds_up=True,
         check_domain=_no_dates,
         choices=("best",),
         baselines="sum",
@@ -177,6 +183,7 @@ ENTRIES = (
         title=lambda given: f"Mean without {given['trim']} at either end",
         step_rule=lambda _: "average",
         read={"trim": read_trim},
+        no_interval=no_interval.TRIMMED,
         examples=({"trim": 0.25},),
         exact=exactly("trimmed_mean"),
     ),
@@ -186,6 +193,7 @@ ENTRIES = (
         parts=_variance,
         title=lambda _: "Variance",
         finish=lambda _, choice: _clamped(True, choice),
+        no_interval=no_interval.SPREAD,
         check_domain=_no_squares,
         exact=exactly("variance"),
     ),
@@ -195,6 +203,7 @@ ENTRIES = (
         parts=_variance,
         title=lambda _: "Standard deviation",
         finish=lambda _, choice: _clamped(False, choice),
+        no_interval=no_interval.SPREAD,
         exact=exactly("std"),
     ),
     Entry(
@@ -204,6 +213,9 @@ ENTRIES = (
         title=lambda _: "Interquartile range",
         step_rule=lambda _: "order",
         finish=lambda *_: _iqr_value(),
+        interval=ends("interval", "around_range"),
+        ends_are_drawn=True,
+        covers_population=True,
         distance_bound="any",
         exact=exactly("iqr"),
     ),
@@ -212,6 +224,7 @@ ENTRIES = (
         summary="A private most common value of a column, overall or for each group.",
         parts=_mode,
         title=lambda _: "Mode",
+        no_interval=no_interval.ORDER,
         uneven=True,
         step_rule=lambda _: "order",
         outputs="grid or categories",
@@ -231,6 +244,7 @@ ENTRIES = (
         read={"x": read_x, "y": read_y},
         optional=frozenset({"x", "y"}),
         of_pairs=True,
+        no_interval=no_interval.SLOPE,
         check_domain=_slope_outputs,
         exact=exactly("slope"),
     ),

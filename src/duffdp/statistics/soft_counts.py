@@ -87,7 +87,7 @@ def mean_finish(place: Callable[[Grid, Sequence[int]], Fraction]) -> Finish:
 
     def columns(domain: PublicSet) -> tuple[Column, ...]:
         timed = isinstance(domain, Grid) and domain.timed
-        return (Column("mean", "candidate" if timed else "number"),)
+        return (Column("mean", "candidate" if timed else "average"),)
 
     def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
         assert isinstance(domain, Grid)

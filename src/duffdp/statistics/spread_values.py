@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Sequence
 from fractions import Fraction
 
 from duffdp.domain import Grid, PublicSet
+from duffdp.domain.reading import nearest_double
 from duffdp.statistics.entry import Column, Finish
 from duffdp.statistics.moments import variance_of
 from duffdp.statistics.variance import deviation_of
@@ -23,7 +25,8 @@ def variance_value(squared: bool, one_draw: bool) -> Finish:
             else variance_of(numbers, domain.size - 1)
         )
         if squared:
-            return [float(variance / domain.index_units(Fraction(1)) ** 2)]
+            found = nearest_double(variance / domain.index_units(Fraction(1)) ** 2)
+            return [min(found, sys.float_info.max)]
         return [domain.length(math.sqrt(variance))]
 
     return Finish(lambda domain: _named("variance" if squared else "std", domain), values)

@@ -172,6 +172,7 @@ class Column(KeyedArray):
 
     def _level_sums(self, levels: Levels, stretch: Array) -> LevelSums:
         records = total = squares = 0
+        level: Array
         buffer = np.empty(min(SUMMED, len(stretch)))
         for begin in range(0, len(stretch), SUMMED):
             part = stretch[begin : begin + SUMMED]
@@ -185,8 +186,9 @@ class Column(KeyedArray):
                 index = self.grid.snap(self.keys(part))
                 if levels.low > 0 or levels.high < self.size - 1:
                     index = np.clip(index, levels.low, levels.high)
-                whole = levels.of(index)
-                level, found = whole.astype(np.float64), _exact_sum(whole)
+                whole = levels.of(index) if levels.low or levels.shift else index
+                found = _exact_sum(whole)
+                level = whole.astype(np.float64) if levels.squares else whole
             records += len(level)
             total += found
             if levels.squares:

@@ -7,4 +7,5 @@ OTHER = "other_value"  # the second one of a pair
 INDEX, GROUP, COUNT = "candidate", "group_number", "records"
 LOW, HIGH, PART, START, WIDTH = "low", "high", "part", "start", "width"
 COPY, ORDER, PLACE = "copy_number", "mixed", "place"
+ASKED = "asked_{}"  # a column of a condition, by its position there
 KEY = "key_{}"  # the column of a group, by its position in `by`

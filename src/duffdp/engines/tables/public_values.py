@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Container, Mapping
 from decimal import Decimal
 from fractions import Fraction
 from itertools import product
@@ -38,13 +38,15 @@ class Known(NamedTuple):
 
 
 def known_keys(
-    nw: Any, engine: Any, types: Mapping[str, Any], selection: Selection, untyped: bool
+    nw: Any, engine: Any, types: Mapping[str, Any], selection: Selection, untyped: Container[str]
 ) -> Known:
-    """The keys of groups: each can occur, and no row is in two of them."""
+    """The keys of groups: each can occur, and no row is in two of them. Columns that are `untyped`
+    are text of a file.
+    """
     converters = []
     for name in selection.by:
         _check_equality(nw, engine, types[name], name)
-        converters.append(column_values(nw, types[name], untyped))
+        converters.append(column_values(nw, types[name], name in untyped))
     found = []
     for position, key in zip(selection.places, selection.keys, strict=True):
         parts = [convert(value) for convert, value in zip(converters, key, strict=True)]
@@ -238,12 +240,18 @@ def _number(nw: Any, dtype: Any) -> Convert:
     return number
 
 
-def _whole(nw: Any, dtype: Any) -> Convert:
+def whole_range(nw: Any, dtype: Any) -> tuple[int, int]:
+    """The least and the largest number of a type of whole numbers."""
     signed = {nw.Int8: 8, nw.Int16: 16, nw.Int32: 32, nw.Int64: 64, nw.Int128: 128}
     unsigned = {nw.UInt8: 8, nw.UInt16: 16, nw.UInt32: 32, nw.UInt64: 64, nw.UInt128: 128}
     kind = type(dtype)
     least = -(2 ** (signed[kind] - 1)) if kind in signed else 0
     most = 2 ** (signed[kind] - 1) - 1 if kind in signed else 2 ** unsigned[kind] - 1
+    return least, most
+
+
+def _whole(nw: Any, dtype: Any) -> Convert:
+    least, most = whole_range(nw, dtype)
 
     def whole(value: Any) -> int | None:
         return int(value) if least <= value <= most and int(value) == value else None

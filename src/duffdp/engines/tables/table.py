@@ -7,7 +7,7 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import os
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Container, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -22,9 +22,10 @@ from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
 from duffdp.engines.tables.descent import Descent, LazyColumn
+from duffdp.engines.tables.kept_rows import KeptRows
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
-from duffdp.engines.tables.names import KEY, OTHER, PERSON, VALUE
+from duffdp.engines.tables.names import ASKED, KEY, OTHER, PERSON, VALUE
 from duffdp.engines.tables.people import Randomness
 from duffdp.engines.tables.public_values import (
     Known,
@@ -38,10 +39,14 @@ from duffdp.errors import DuffError, UnsupportedData
 SERIES = "values"  # the column of a series
 EVERY_ROW = Presence(rows=True)
 _INT64 = range(-(2**63), 2**63)
+TEXT_FIX = (
+    " If it comes from a file of text, let duffdp read that file and say how: --types, --decimal "
+    "and --date-format, or duffdp.TextFile in Python."
+)
 _PLACES = 38  # of the decimals that engines have
 
 
-def column_types(path: str, columns: list[str]) -> dict[str, Any]:
+def column_types(path: str | os.PathLike[str], columns: list[str]) -> dict[str, Any]:
     """The declared types of some columns of what a path names, those that it has; in files of
     text all are text.
     """
@@ -50,7 +55,7 @@ def column_types(path: str, columns: list[str]) -> dict[str, Any]:
     return {name: schema[name] for name in columns if name in schema}
 
 
-def read_columns(path: str, columns: list[str], kind: str) -> list[Any]:
+def read_columns(path: str | os.PathLike[str], columns: list[str], kind: str) -> list[Any]:
     """All records of some columns as arrays: not private, for planning with public records."""
     named = open_path(path, columns, values=tuple(columns), kind=kind)
     try:
@@ -97,17 +102,19 @@ class Table:
         domain_for: Callable[[bool, bool], PublicSet],
     ) -> None:
         self._nw = nw = narwhals()
-        named = (*selection.values, *selection.by, selection.unit)
+        asked = () if selection.where is None else selection.where.columns
+        named = (*selection.values, *selection.by, selection.unit, *asked)
         needed = list(dict.fromkeys(name for name in named if name is not None))
         self._path: PathTable | None = None
         self.close: Callable[[], None] | None = None  # ends what was begun to read
-        self.untyped = series = False
+        untyped: Container[str] = ()
+        series = False
         if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
             self._path = open_path(
                 data, needed, values=selection.values, kind=kind, person=selection.unit
             )
-            self.untyped, self.close = self._path.untyped, self._path.close
+            untyped, self.close = self._path.untyped, self._path.close
             frame = nw.from_native(self._path.types)
         else:
             frame = _as_frame(nw, data, needed)
@@ -134,18 +141,21 @@ class Table:
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
         types = self._adapter.schema
+        self._kept: KeptRows | None = None
+        if selection.where is not None:
+            self._kept = KeptRows(nw, selection.where, types, untyped, self._eager)
         # What the types forbid is refused here, before a row is read or anything is charged.
         if selection.unit is not None:
             check_person(nw, self._adapter, types[selection.unit], selection.unit)
         self._keys = (
-            known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None
+            known_keys(nw, self._adapter, types, selection, untyped) if selection.by else None
         )
         self._categories: Known | None = None
-        whole, objects = True, False
+        whole, undeclared = True, False
         for name in selection.values:
             whole = whole and (types[name].is_integer() or types[name] == nw.Boolean)
-            objects = objects or types[name] == nw.Object
-        self.domain = domain_for(whole, self.untyped or objects)
+            undeclared = undeclared or name in untyped or types[name] == nw.Object
+        self.domain = domain_for(whole, undeclared)
         if series and self.domain == EVERY_ROW:
             self.domain = Presence()  # the records of a series are its values
         among = self.domain.among if isinstance(self.domain, Membership) else self.domain
@@ -153,16 +163,17 @@ class Table:
             dtype = types[name]
             if isinstance(among, Categories):
                 self._categories = known_categories(
-                    nw, self._adapter, dtype, name, among, self.untyped
+                    nw, self._adapter, dtype, name, among, name in untyped
                 )
             elif not (isinstance(among, Presence) or (self._eager and dtype == nw.Object)):
                 timed = self.domain.kind in ("date", "datetime")
                 moments = isinstance(dtype, nw.Date | nw.Datetime)
                 given = f"{name!r} of type {dtype}"
                 if timed != moments or not (timed or dtype.is_numeric() or dtype == nw.Boolean):
-                    raise UnsupportedData(
+                    said = (
                         no_numbers(given) if selection.pair else wrong_kind(timed, given, moments)
                     )
+                    raise UnsupportedData(said + TEXT_FIX if dtype == nw.String else said)
 
     def sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
         """One source of counts, or the pairs, for each key, in order; one in all without keys.
@@ -182,6 +193,9 @@ class Table:
         nw, domain, adapter = self._nw, self.domain, self._adapter
         _, by, _, unit, most, pair, values, *_ = self._selection
         if self._eager:
+            if self._kept is not None:
+                kept = np.flatnonzero(self._kept.mask(adapter))
+                adapter = memory_adapter(nw, adapter.frame[kept])
             memory = MemoryRows(adapter, values[0], by, self._keys, unit, most)
             if pair is not None:
                 return memory.pairs(pair[1], source)
@@ -198,12 +212,19 @@ class Table:
                 adapter.frame = nw.from_native(self._path.rows())
             except Exception as error:
                 raise unreadable(self._path.name, error) from None
-        rows = LazyRows(
-            nw, adapter, adapter.rows(columns), self._keys, self._categories, domain, most, order
-        )
+        found = adapter.rows(columns) if self._kept is None else self._found(adapter, columns)
+        rows = LazyRows(nw, adapter, found, self._keys, self._categories, domain, most, order)
         if pair is not None:
             return rows.pairs()
         return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
+
+    def _found(self, adapter: Any, columns: dict[str, str]) -> Any:
+        """The rows that a condition keeps, with these columns."""
+        assert self._kept is not None
+        assert self._selection.where is not None
+        asked = {name: ASKED.format(at) for at, name in enumerate(self._selection.where.columns)}
+        rows = adapter.rows(columns | {new: name for name, new in asked.items()})
+        return self._kept.filtered(rows, asked).select(*columns)
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own
@@ -223,7 +244,7 @@ def _as_frame(nw: Any, data: Any, needed: list[str]) -> Any:
     """A frame or series of narwhals; an array has no columns to choose from."""
     if not is_table(data):
         raise UnsupportedData(
-            f"column, by and unit need a frame or a path, got {type(data).__name__}. "
+            f"column, by, where and unit need a frame or a path, got {type(data).__name__}. "
             "Pass the frame that holds the columns."
         )
     try:

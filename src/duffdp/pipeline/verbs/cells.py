@@ -1,4 +1,4 @@
-"""Counts: of all records, of those in a public set, in bins and categories, and their order."""
+"""Counts: of all records, of those in a public set, in bins and categories."""
 
 from __future__ import annotations
 
@@ -16,9 +16,11 @@ def count(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
+    simultaneous: bool = False,
     ledger: Any = None,
     rng: object = None,
 ) -> Release:
@@ -45,14 +47,21 @@ def count(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
-        this probability what it covers lies between them; with groups, in each. Epsilon
-        pays for the value and both ends.
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -89,9 +98,9 @@ def count(
     >>> duffdp.count([31, 35, None, 40] * 1000, epsilon=1.0, rng=1).value
     3000
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, None, None, None, where, "best", ledger, rng, interval)
-    return run_one("count", {}, *given)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, None, None, None, rows, "best", ledger, rng)
+    return run_one("count", {}, *given, interval, "data", simultaneous)
 
 
 def share(
@@ -103,8 +112,12 @@ def share(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
+    covers: str = "data",
+    simultaneous: bool = False,
     ledger: Any = None,
     rng: object = None,
 ) -> Release:
@@ -132,10 +145,24 @@ def share(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    covers
+        "data": the exact statistic of the records that count. "population": that of the
+        distribution that records were drawn from, independently; any distribution.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -174,9 +201,10 @@ def share(
     >>> round(duffdp.share(ages, between=(0, 17), epsilon=1.0, rng=1).value, 3)
     0.25
     """
-    where = (column, by, keys, unit, contributions)
-    given = {"values": values, "between": between}
-    return run_one("share", given, data, epsilon, None, None, None, where, "best", ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    own = {"values": values, "between": between}
+    given = (data, epsilon, None, None, None, rows, "best", ledger, rng)
+    return run_one("share", own, *given, interval, covers, simultaneous)
 
 
 def histogram(
@@ -190,8 +218,11 @@ def histogram(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
+    simultaneous: bool = False,
     ledger: Any = None,
     rng: object = None,
 ) -> Release:
@@ -225,10 +256,21 @@ def histogram(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -268,105 +310,7 @@ def histogram(
     >>> duffdp.histogram([3, 17, 30, 64, 65] * 100, bins=[0, 18, 65, 120], epsilon=1.0, rng=1).value
     {'[0, 18)': 200, '[18, 65)': 197, '[65, 120]': 100}
     """
-    where = (column, by, keys, unit, contributions)
-    given = {"bins": bins, "nonnegative": nonnegative, "adds_up": adds_up}
-    return run_one(
-        "histogram", given, data, epsilon, None, None, categories, where, "best", ledger, rng
-    )
-
-
-def top(
-    data: Any,
-    k: int,
-    *,
-    epsilon: float,
-    categories: Iterable[Any] | None = None,
-    bounds: Any = None,
-    step: Any = None,
-    column: str | None = None,
-    by: Any = None,
-    keys: Any = None,
-    unit: str | None = None,
-    contributions: int = 1,
-    ledger: Any = None,
-    rng: object = None,
-) -> Release:
-    """The private order of the k most common values.
-
-    Parameters
-    ----------
-    data
-        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
-        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
-        `column`. Missing records are dropped, one by one.
-    k
-        How many values: from 1 to the number of possible ones.
-    epsilon
-        The whole privacy loss of this call: a finite number above 0.
-    categories
-        The possible values, public. Records with another value are dropped. Either this or
-        `bounds`.
-    bounds
-        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
-    step
-        Distance between possible outputs. None: 1 for integer types and, in lists and files
-        of text, which have none, for bounds that are whole numbers at least 10 apart; a day
-        for dates; else a power of ten, at most 1, with at least 100,000 steps between the
-        bounds. `Release.domain` says it.
-    column
-        The column of a frame or file.
-    by
-        One column or several that form groups.
-    keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
-    unit
-        The column that names the person. Without it a row is protected.
-    contributions
-        How many rows of a person count at most, picked at random.
-    ledger
-        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
-        does not fit, and seeds.
-    rng
-        None: exact draws from the operating system. A seed or a numpy generator: for
-        experiments, not private.
-
-    Returns
-    -------
-    Release
-        `value` is a list of k different values, the most common one first.
-
-    Privacy
-    -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. All counts get noise for one epsilon, and their order costs no more.
-
-    Utility
-    -------
-    Two values whose counts are g apart change places with a probability of about
-    (2 + epsilon g) / 4 exp(-epsilon g), whatever k is; for k = 1 it is the mode. Drawing one place
-    after another divides epsilon by k and is right less often.
-
-    Runtime
-    -------
-    One pass over the data, and noise for every possible value: at most 2**20 of them.
-
-    References
-    ----------
-    Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
-    (TCC 2006); Gillenwater, Joseph, Munoz Medina and Ribero, "A joint exponential mechanism for
-    differentially private top-k" (ICML 2022); `docs/theory.md`, "The most common values".
-
-    Examples
-    --------
-    >>> import duffdp
-    >>> visits = ["north"] * 300 + ["south"] * 500 + ["east"] * 100
-    >>> duffdp.top(visits, 2, categories=["north", "south", "east"], epsilon=1.0, rng=1).value
-    ['south', 'north']
-    """
-    where = (column, by, keys, unit, contributions)
-    return run_one(
-        "top", {"k": k}, data, epsilon, bounds, step, categories, where, "best", ledger, rng
-    )
+    rows = (column, by, keys, where, unit, contributions)
+    own = {"bins": bins, "nonnegative": nonnegative, "adds_up": adds_up}
+    given = (data, epsilon, None, None, categories, rows, "best", ledger, rng)
+    return run_one("histogram", own, *given, interval, "data", simultaneous)

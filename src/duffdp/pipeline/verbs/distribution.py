@@ -17,6 +17,7 @@ def distribution(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     confidence: float = 0.95,
@@ -50,6 +51,10 @@ def distribution(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -101,8 +106,8 @@ def distribution(
     >>> found.median, found.quantile(0.9), round(found.mean)
     (46, 70, 48)
     """
-    where = (column, by, keys, unit, contributions)
+    rows = (column, by, keys, where, unit, contributions)
     given = {"confidence": confidence}
     return run_one(
-        "distribution", given, data, epsilon, bounds, step, None, where, mechanism, ledger, rng
+        "distribution", given, data, epsilon, bounds, step, None, rows, mechanism, ledger, rng
     )

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.run import ANYWHERE, run_one
+from duffdp.pipeline.run import ALL_ROWS, run_one
 
 
 def triangles(
@@ -74,7 +74,7 @@ def triangles(
     """
     asked = {"nodes": nodes}
     return run_one(
-        "triangles", asked, edges, epsilon, None, None, None, ANYWHERE, mechanism, ledger, rng
+        "triangles", asked, edges, epsilon, None, None, None, ALL_ROWS, mechanism, ledger, rng
     )
 
 
@@ -143,5 +143,5 @@ def stars(
     """
     asked = {"nodes": nodes, "k": k}
     return run_one(
-        "stars", asked, edges, epsilon, None, None, None, ANYWHERE, mechanism, ledger, rng
+        "stars", asked, edges, epsilon, None, None, None, ALL_ROWS, mechanism, ledger, rng
     )

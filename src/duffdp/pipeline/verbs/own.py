@@ -20,6 +20,7 @@ def release(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     mechanism: str = "best",
@@ -58,6 +59,10 @@ def release(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
@@ -92,7 +97,7 @@ def release(
     >>> duffdp.release(third, range(1000), epsilon=5.0, bounds=(0, 1000), step=10, rng=1).value
     750
     """
-    where = (column, by, keys, unit, contributions)
+    rows = (column, by, keys, where, unit, contributions)
     return run_one(
-        statistic, {}, data, epsilon, bounds, step, categories, where, mechanism, ledger, rng
+        statistic, {}, data, epsilon, bounds, step, categories, rows, mechanism, ledger, rng
     )

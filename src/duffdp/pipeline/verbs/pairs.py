@@ -19,8 +19,10 @@ def slope(
     data: Any = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -53,10 +55,16 @@ def slope(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        None: no interval can be promised here. The error for others says what to ask for.
     mechanism
         "best": permute-and-flip, with the distance in sixteenths of a record. "duff": the paper's
         exponential mechanism, with the distance in whole records.
@@ -108,17 +116,7 @@ def slope(
             'slope("height", "weight", data=people, ...).'
         )
     columns = {"x": x, "y": y} if named else {}
-    where = (None, by, keys, unit, contributions)
-    return run_one(
-        "slope",
-        columns,
-        data if named else (x, y),
-        epsilon,
-        bounds,
-        step,
-        None,
-        where,
-        mechanism,
-        ledger,
-        rng,
-    )
+    rows = (None, by, keys, where, unit, contributions)
+    both = data if named else (x, y)
+    given = (both, epsilon, bounds, step, None, rows, mechanism, ledger, rng, interval)
+    return run_one("slope", columns, *given)

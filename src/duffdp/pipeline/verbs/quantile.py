@@ -17,10 +17,12 @@ def median(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
     covers: str = "data",
+    simultaneous: bool = False,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -51,17 +53,24 @@ def median(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
-        this probability what it covers lies between them; with groups, in each. Epsilon
-        pays for the value and both ends.
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
     covers
         "data": the exact statistic of the records that count. "population": that of the
         distribution that records were drawn from, independently; any distribution.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     mechanism
         "best": signed distance on a lattice or, with more than 2**20 candidates or a small
         epsilon, with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
@@ -101,9 +110,9 @@ def median(
     >>> duffdp.median(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value
     40
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng, interval, covers)
-    return run_one("median", {}, *given)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
+    return run_one("median", {}, *given, interval, covers, simultaneous)
 
 
 def quantile(
@@ -116,10 +125,12 @@ def quantile(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
     covers: str = "data",
+    simultaneous: bool = False,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -153,17 +164,24 @@ def quantile(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
-        this probability what it covers lies between them; with groups, in each. Epsilon
-        pays for the value and both ends.
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
     covers
         "data": the exact statistic of the records that count. "population": that of the
         distribution that records were drawn from, independently; any distribution.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     mechanism
         "best": signed distance on a lattice or, with more than 2**20 candidates or a small
         epsilon, with permute-and-flip. "duff": the paper's distance with the exponential mechanism.
@@ -201,9 +219,9 @@ def quantile(
     >>> duffdp.quantile(range(1000), 0.9, epsilon=1.0, bounds=(0, 1000), step=10, rng=1).value
     900
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, mechanism, ledger, rng, interval, covers)
-    return run_one("quantile", {"q": q}, *given)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
+    return run_one("quantile", {"q": q}, *given, interval, covers, simultaneous)
 
 
 def quantiles(
@@ -216,8 +234,12 @@ def quantiles(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
+    covers: str = "data",
+    simultaneous: bool = False,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -251,10 +273,24 @@ def quantiles(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    covers
+        "data": the exact statistic of the records that count. "population": that of the
+        distribution that records were drawn from, independently; any distribution.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     mechanism
         "best": all at once by the joint exponential mechanism. "duff": one release each of the
         paper's mechanism with epsilon / len(qs), sorted.
@@ -298,7 +334,6 @@ def quantiles(
     >>> duffdp.quantiles(range(1000), [0.25, 0.5, 0.75], **given, rng=1).value
     [250, 500, 750]
     """
-    where = (column, by, keys, unit, contributions)
-    return run_one(
-        "quantiles", {"qs": qs}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng
-    )
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
+    return run_one("quantiles", {"qs": qs}, *given, interval, covers, simultaneous)

@@ -17,8 +17,10 @@ def variance(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -52,10 +54,16 @@ def variance(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        None: no interval can be promised here. The error for others says what to ask for.
     mechanism
         "best": from sums of records that are clamped to a private interval. "duff": the paper's
         exponential mechanism by distance, in one draw: for bounds that are no wider than the data.
@@ -101,8 +109,9 @@ def variance(
     >>> round(duffdp.variance(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value)
     231
     """
-    where = (column, by, keys, unit, contributions)
-    return run_one("variance", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng, interval)
+    return run_one("variance", {}, *given)
 
 
 def std(
@@ -114,8 +123,10 @@ def std(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -149,10 +160,16 @@ def std(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        None: no interval can be promised here. The error for others says what to ask for.
     mechanism
         "best": from sums of records that are clamped to a private interval. "duff": the paper's
         exponential mechanism by distance, in one draw: for bounds that are no wider than the data.
@@ -198,8 +215,9 @@ def std(
     >>> round(duffdp.std(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value, 1)
     15.2
     """
-    where = (column, by, keys, unit, contributions)
-    return run_one("std", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng, interval)
+    return run_one("std", {}, *given)
 
 
 def iqr(
@@ -211,8 +229,12 @@ def iqr(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
+    covers: str = "data",
+    simultaneous: bool = False,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -246,10 +268,24 @@ def iqr(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    covers
+        "data": the exact statistic of the records that count. "population": that of the
+        distribution that records were drawn from, independently; any distribution.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     mechanism
         "best": permute-and-flip. "duff": the paper's exponential mechanism. Both by the distance.
     ledger
@@ -290,5 +326,6 @@ def iqr(
     >>> duffdp.iqr(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value
     16
     """
-    where = (column, by, keys, unit, contributions)
-    return run_one("iqr", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
+    return run_one("iqr", {}, *given, interval, covers, simultaneous)

@@ -1,8 +1,7 @@
-"""Trimmed means, modes and summaries."""
+"""Trimmed means and summaries."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import Any
 
 from duffdp.pipeline.outcome import Release
@@ -19,8 +18,10 @@ def trimmed_mean(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -53,10 +54,16 @@ def trimmed_mean(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        None: no interval can be promised here. The error for others says what to ask for.
     mechanism
         "best": the distance with permute-and-flip. "duff": with the exponential mechanism.
     ledger
@@ -96,104 +103,9 @@ def trimmed_mean(
     >>> duffdp.trimmed_mean(ages, 0.1, epsilon=1.0, bounds=(0, 1000), step=1, rng=1).value
     30
     """
-    asked = {"trim": trim}
-    where = (column, by, keys, unit, contributions)
-    return run_one(
-        "trimmed_mean", asked, data, epsilon, bounds, step, None, where, mechanism, ledger, rng
-    )
-
-
-def mode(
-    data: Any,
-    *,
-    epsilon: float,
-    categories: Iterable[Any] | None = None,
-    bounds: Any = None,
-    step: Any = None,
-    column: str | None = None,
-    by: Any = None,
-    keys: Any = None,
-    unit: str | None = None,
-    contributions: int = 1,
-    mechanism: str = "best",
-    ledger: Any = None,
-    rng: object = None,
-) -> Release:
-    """A private most common value.
-
-    Parameters
-    ----------
-    data
-        A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow,
-        DuckDB, Spark, dask, ibis) or the path of a file, a folder or a table, with
-        `column`. Missing records are dropped, others clamped to the bounds.
-    epsilon
-        The whole privacy loss of this call: a finite number above 0.
-    categories
-        The public list of possible values; records with another value are dropped. Or else
-        `bounds`.
-    bounds
-        `(lower, upper)`, public: from knowledge of the subject, never from the data. Or a
-        `Grid`; where nobody knows bounds, `Digits` for medians, quantiles and modes.
-    step
-        Distance between possible outputs. None: 1 for integer types and, in lists and files
-        of text, which have none, for bounds that are whole numbers at least 10 apart; a day
-        for dates; else a power of ten, at most 1, with at least 100,000 steps between the
-        bounds. `Release.domain` says it.
-    column
-        The column of a frame or file.
-    by
-        One column or several that form groups.
-    keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
-    unit
-        The column that names the person. Without it a row is protected.
-    contributions
-        How many rows of a person count at most, picked at random.
-    mechanism
-        "best": permute-and-flip with the full epsilon. "duff": the paper's exponential mechanism
-        with epsilon/2.
-    ledger
-        A `Ledger` or its path: the budget that is charged before the draw. It refuses what
-        does not fit, and seeds.
-    rng
-        None: exact draws from the operating system. A seed or a numpy generator: for
-        experiments, not private.
-
-    Returns
-    -------
-    Release
-
-    Privacy
-    -------
-    Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. The categories are public.
-
-    Utility
-    -------
-    The mode wins unless another value is within a few 1/epsilon records of it.
-
-    Runtime
-    -------
-    One counting pass.
-
-    References
-    ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Mode".
-
-    Examples
-    --------
-    >>> import duffdp
-    >>> votes = ["yes"] * 60 + ["no"] * 40
-    >>> duffdp.mode(votes, epsilon=1.0, categories=["yes", "no"], rng=1).value
-    'yes'
-    """
-    where = (column, by, keys, unit, contributions)
-    return run_one(
-        "mode", {}, data, epsilon, bounds, step, categories, where, mechanism, ledger, rng
-    )
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng, interval)
+    return run_one("trimmed_mean", {"trim": trim}, *given)
 
 
 def describe(
@@ -205,8 +117,11 @@ def describe(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
+    simultaneous: bool = False,
     ledger: Any = None,
     rng: object = None,
 ) -> Release:
@@ -237,10 +152,21 @@ def describe(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -280,5 +206,6 @@ def describe(
     >>> duffdp.describe(range(10000), epsilon=1.0, bounds=(0, 10000), step=100, rng=1).value
     {'count': 9999, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
     """
-    where = (column, by, keys, unit, contributions)
-    return run_one("describe", {}, data, epsilon, bounds, step, None, where, "best", ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, "best", ledger, rng)
+    return run_one("describe", {}, *given, interval, "data", simultaneous)

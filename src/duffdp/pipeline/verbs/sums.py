@@ -17,8 +17,12 @@ def mean(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    interval: float | None = None,
+    covers: str = "data",
+    simultaneous: bool = False,
     mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
@@ -48,10 +52,24 @@ def mean(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
+    interval
+        A confidence such as 0.95: the release then has `low` and `high`, and with at least
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    covers
+        "data": the exact statistic of the records that count. "population": that of the
+        distribution that records were drawn from, independently; any distribution.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     mechanism
         "best": two soft counts with staircase noise. "clipped": for wide bounds, within a
         private interval; biased where records beyond it matter. "distance": the dataset distance
@@ -100,8 +118,9 @@ def mean(
     >>> round(duffdp.mean([20, 30, 41] * 1000, epsilon=1.0, bounds=(0, 100), rng=1).value, 2)
     30.34
     """
-    where = (column, by, keys, unit, contributions)
-    return run_one("mean", {}, data, epsilon, bounds, step, None, where, mechanism, ledger, rng)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
+    return run_one("mean", {}, *given, interval, covers, simultaneous)
 
 
 def sum(
@@ -113,9 +132,11 @@ def sum(
     column: str | None = None,
     by: Any = None,
     keys: Any = None,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = None,
+    simultaneous: bool = False,
     ledger: Any = None,
     rng: object = None,
 ) -> Release:
@@ -144,14 +165,21 @@ def sum(
         The public list of groups: values, tuples, a frame, or one `Categories` for each
         column. Every key is answered, rows with other keys are ignored, and one epsilon
         covers all groups.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
-        this probability what it covers lies between them; with groups, in each. Epsilon
-        pays for the value and both ends.
+        this probability what it covers lies between them, for each number of each group.
+        Epsilon pays for values and ends.
+    simultaneous
+        Whether all intervals of the release hold together with that probability, those of
+        all groups, and not only each by itself; they are a little wider.
     ledger
         A `Ledger` or its path: the budget that is charged before the draw. It refuses what
         does not fit, and seeds.
@@ -192,6 +220,6 @@ def sum(
     >>> duffdp.sum([20, 30, 40] * 1000, epsilon=1.0, bounds=(0, 100), step=1, rng=1).value
     90304
     """
-    where = (column, by, keys, unit, contributions)
-    given = (data, epsilon, bounds, step, None, where, "best", ledger, rng, interval)
-    return run_one("sum", {}, *given)
+    rows = (column, by, keys, where, unit, contributions)
+    given = (data, epsilon, bounds, step, None, rows, "best", ledger, rng)
+    return run_one("sum", {}, *given, interval, "data", simultaneous)

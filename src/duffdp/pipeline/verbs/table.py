@@ -20,6 +20,7 @@ def table(
     by: Any = None,
     keys: Any = None,
     total: bool = False,
+    where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
     interval: float | None = 0.95,
@@ -58,14 +59,20 @@ def table(
         Whether rows for all groups together follow; with two columns of groups, also those for
         each value of either. Counts and sums are added up, at no cost. Everything else is released
         once more for each of these margins, and its share of epsilon is split evenly.
+    where
+        Which rows count, the others are left out: comparisons of columns with fixed values
+        as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
+        Public.
     unit
         The column that names the person. Without it a row is protected.
     contributions
         How many rows of a person count at most, picked at random. The count is one of people all
         the same: each counts once.
     interval
-        The confidence of the intervals around counts, sums, medians and single quantiles, for each
-        number by itself; others have none. None: no intervals, and smaller errors.
+        The confidence of the intervals around numbers that can have one (counts, sums, means,
+        shares, histograms, medians, single quantiles, interquartile ranges), each by itself.
+        Several quantiles and summaries have them if they ask for them. None: no intervals, and
+        smaller errors of medians, quantiles and ranges.
     smallest
         A group with a smaller noisy count is `too_small`. None: one that cannot be told from an
         empty group.
@@ -131,6 +138,7 @@ def table(
         by=by,
         keys=keys,
         total=total,
+        where=where,
         unit=unit,
         contributions=contributions,
         interval=interval,

@@ -1,0 +1,142 @@
+"""A file of text together with what its fields are, said by the caller."""
+
+from __future__ import annotations
+
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from duffdp.engines.sql import FieldRules
+from duffdp.errors import DuffError
+
+#: What a column can be declared as, and the kind that its fields are read as.
+KINDS = {
+    "text": "category",
+    "integer": "integer",
+    "double": "float",
+    "boolean": "boolean",
+    "date": "date",
+    "timestamp": "datetime",
+}
+DECIMALS = (".", ",")
+_DIRECTIVES = "dmYyHIMSfpbB%"
+_LONGEST_FORMAT = 100  # letters
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A CSV, TSV or JSON lines file, or a folder or pattern of them, with declared types; wherever
+    data are asked for, it stands for its path.
+
+    Parameters
+    ----------
+    path
+        A file, a folder or a pattern.
+    types
+        For some columns "text", "integer", "double", "boolean", "date" or "timestamp"; of the
+        others, the column of values is read as the bounds say, and all else is text.
+    decimal
+        What stands before the decimals of a number, "." or ",". With a comma, a number with a point
+        is none.
+    date_format
+        How dates and times are written, such as "%d.%m.%Y %H:%M"; ISO 8601 if it is not given.
+
+    Privacy
+    -------
+    What is said here is public and must not come from the records. Each field is read by itself,
+    whatever the others are; one that does not fit is missing. With a declared type, a column is
+    checked as one of Parquet is, before a record is read.
+
+    References
+    ----------
+    Shafranovich, "Common Format and MIME Type for Comma-Separated Values (CSV) Files" (RFC 4180,
+    2005), section 2: what a record is.
+
+    Examples
+    --------
+    >>> import duffdp, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "visits.csv"
+    >>> _ = path.write_text("ward;cost\\nER;12,50\\nER;7,25\\nlab;9,75\\n")
+    >>> visits = duffdp.TextFile(path, types={"cost": "double"}, decimal=",")
+    >>> release = duffdp.median(visits, column="cost", epsilon=1e6, bounds=(0, 100), step=0.25)
+    >>> release.value
+    9.75
+    """
+
+    path: str | os.PathLike[str]
+    types: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    decimal: str = field(default=".", kw_only=True)
+    date_format: str | None = field(default=None, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str | os.PathLike):
+            raise DuffError(
+                f"path must be a path, got {type(self.path).__name__}. Pass for example "
+                'duffdp.TextFile("people.csv", types={"age": "integer"}).'
+            )
+        _check_types(self.types)
+        if self.decimal not in DECIMALS:
+            raise DuffError(f'decimal must be "." or ",", got {self.decimal!r:.60}.')
+        if self.date_format is not None:
+            _check_format(self.date_format)
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    @property
+    def rules(self) -> FieldRules:
+        """How its fields are read."""
+        kinds = {name: KINDS[said] for name, said in self.types.items()}
+        return FieldRules(kinds, self.decimal, self.date_format)
+
+
+def _check_types(types: Any) -> None:
+    if not isinstance(types, Mapping) or not all(isinstance(name, str) for name in types):
+        raise DuffError(
+            f"types must say for names of columns what they are, got {types!r:.60}. Pass for "
+            'example types={"cost": "double"}.'
+        )
+    for name, said in types.items():
+        if said not in KINDS:
+            near = difflib.get_close_matches(str(said), KINDS, 1, 0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise DuffError(
+                f"the type of {name!r} must be one of {', '.join(KINDS)}, got {said!r:.60}.{hint}"
+            )
+
+
+def _check_format(given: Any) -> None:
+    example = 'Pass for example date_format="%d.%m.%Y %H:%M".'
+    if not isinstance(given, str) or len(given) > _LONGEST_FORMAT or not given.isprintable():
+        raise DuffError(
+            f"date_format must be one line of text, at most {_LONGEST_FORMAT} letters long, got "
+            f"{given!r:.60}. {example}"
+        )
+    found = re.findall("%(.?)", given, re.DOTALL)
+    for letter in found:
+        if not letter or letter not in _DIRECTIVES:
+            raise DuffError(
+                f"date_format takes {', '.join('%' + known for known in _DIRECTIVES)}, got "
+                f"{'%' + letter!r} in {given!r}. {example}"
+            )
+    for one_of, what in (
+        ("Yy", "a year (%Y or %y)"),
+        ("mbB", "a month (%m, %b or %B)"),
+        ("d", "a day (%d)"),
+    ):
+        if sum(found.count(letter) for letter in one_of) != 1:
+            raise DuffError(f"date_format must have {what}, once, got {given!r}. {example}")
+    for one_of, what in (
+        ("HI", "hours"),
+        ("M", "minutes"),
+        ("S", "seconds"),
+        ("f", "fractions"),
+        ("p", "%p"),
+    ):
+        if sum(found.count(letter) for letter in one_of) > 1:
+            raise DuffError(f"date_format must have {what} once at most, got {given!r}. {example}")
+    if ("I" in found) != ("p" in found):
+        raise DuffError(f"date_format must have %I and %p together, got {given!r}. {example}")
