@@ -78,6 +78,20 @@ DRAWN = "numbers += mechanism.release(batch, entropy)"
 
 MUTANTS = (
     Mutant(
+        "a page halves the odds",
+        "report/words.py",
+        "factor, sure = math.exp(epsilon)",
+        "factor, sure = math.exp(epsilon / 2)",
+        ("tests/report_table_test.py::test_the_sentence_to_repeat_and_the_gauge",),
+    ),
+    Mutant(
+        "a page names the password of a database",
+        "cli/output.py",
+        "data.rpartition(SEPARATOR)",
+        "data.partition(SEPARATOR)",
+        ("tests/sign_off_test.py::test_data_are_named_without_folder_host_user_and_password",),
+    ),
+    Mutant(
         "the step of a list depends on its records",
         "pipeline/run.py",
         'domain_for(records.integer, records.array.dtype.kind == "O")',
