@@ -212,16 +212,15 @@ class Table:
                 adapter.frame = nw.from_native(self._path.rows())
             except Exception as error:
                 raise unreadable(self._path.name, error) from None
-        found = self._found(adapter, columns)
+        found = adapter.rows(columns) if self._kept is None else self._found(adapter, columns)
         rows = LazyRows(nw, adapter, found, self._keys, self._categories, domain, most, order)
         if pair is not None:
             return rows.pairs()
         return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
 
     def _found(self, adapter: Any, columns: dict[str, str]) -> Any:
-        """The rows that a condition keeps, all if there is none, with these columns."""
-        if self._kept is None:
-            return adapter.rows(columns)
+        """The rows that a condition keeps, with these columns."""
+        assert self._kept is not None
         assert self._selection.where is not None
         asked = {name: ASKED.format(at) for at, name in enumerate(self._selection.where.columns)}
         rows = adapter.rows(columns | {new: name for name, new in asked.items()})
