@@ -77,6 +77,41 @@ DRAWN = "numbers += mechanism.release(batch, entropy)"
 
 MUTANTS = (
     Mutant(
+        "where: a row without a value is kept by a negation",
+        "engines/tables/kept_rows.py",
+        "return present & ~found if part.negated else found",
+        "return ~found if part.negated else found",
+        ("tests/where_test.py::test_one_record_moves_one_count_by_one_or_none",),
+    ),
+    Mutant(
+        "where: nan is above all numbers",
+        "engines/tables/kept_rows.py",
+        "missing = missing | column.is_nan()",
+        "pass",
+        ("tests/where_test.py::test_the_same_rows_on_every_engine[duckdb]",),
+    ),
+    Mutant(
+        "where: a negation stops at OR",
+        "engines/condition.py",
+        'self._combined(self._both, "OR", negated, every=negated)',
+        'self._combined(self._both, "OR", negated, every=False)',
+        ("tests/where_test.py::test_what_a_condition_says",),
+    ),
+    Mutant(
+        "a declared whole number is rounded",
+        "engines/sql.py",
+        'return f"CASE WHEN {whole} THEN TRY_CAST({text} AS BIGINT) END"',
+        'return f"TRY_CAST({text} AS BIGINT)"',
+        ("tests/text_file_test.py::test_a_field_is_what_is_declared_or_missing",),
+    ),
+    Mutant(
+        "a field that does not fit its declared type is an error",
+        "engines/sql.py",
+        'f"THEN TRY_STRPTIME(',
+        'f"THEN STRPTIME(',
+        ("tests/text_file_test.py::test_dates_are_read_in_their_format_alone",),
+    ),
+    Mutant(
         "the step of a list depends on its records",
         "pipeline/run.py",
         'domain_for(records.integer, records.array.dtype.kind == "O")',
@@ -1202,7 +1237,7 @@ MUTANTS = (
     Mutant(
         "table: a margin of every row, listed or not",
         "engines/tables/table.py",
-        "known_keys(nw, self._adapter, types, selection, self.untyped) if selection.by else None",
+        "known_keys(nw, self._adapter, types, selection, untyped) if selection.by else None",
         "known_keys(nw, self._adapter, types, selection, self.untyped) "
         "if selection.groups.by else None",
         (f"{TABLE_DOOR}::test_one_row_moves_all_of_a_table_by_at_most_epsilon",),
