@@ -88,19 +88,18 @@ def charge_facts(paid: dict[str, Any]) -> dict[str, Any]:
             "mechanism": paid["mechanism"],
             "protects": asked["unit"] or "",
             "groups": len(asked["keys"]) or "",
-            "where": "",
             "epsilon": float(Fraction(paid["epsilon"])),
         }
     facts = Facts.from_dict(paid)
     unit = facts.unit
+    kept = "" if facts.where is None else f" where {facts.where}"
     person = "" if unit.column is None else f" ({unit.column}, up to {unit.contributions})"
     return {
         "statistic": str(facts.statistic),
-        "column": facts.column or "",
+        "column": f"{facts.column or ''}{kept}".lstrip(),
         "mechanism": str(facts.mechanism),
         "protects": f"{unit.kind}{person}",
         "groups": len(facts.keys) or "",
-        "where": facts.where or "",
         "epsilon": float(facts.loss.epsilon),
     }
 

@@ -218,6 +218,8 @@ def counted(release: Release) -> str:
         return ""
     if release.unit.kind == "row":
         every = isinstance(release.domain, Presence) and release.domain.rows
+        if every and release.where is not None:
+            return f"Rows where {release.where}."
         return "Rows, whatever is in them." if every else "Rows whose value is not missing."
     if release.contributions == 1:
         return "People: each counts once, by one of their rows that was picked at random."
