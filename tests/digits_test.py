@@ -328,7 +328,9 @@ def test_every_statistic_says_whether_it_takes_digits():
     on_grids = {entry.name for entry in entries() if entry.outputs.startswith("grid")}
     taken = {entry.name for entry in entries() if entry.uneven}
     assert taken == set(CALLS) - {"own", "interval"}
-    assert on_grids - taken == set(REFUSED) - {"own"}
+    assert on_grids - taken - {"distribution"} == set(REFUSED) - {"own"}
+    with pytest.raises(BoundsError, match="distribution needs evenly spaced"):
+        duffdp.distribution([1.0, 2.0], epsilon=1.0, bounds=Digits(3))
 
 
 class Middle:

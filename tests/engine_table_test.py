@@ -120,7 +120,7 @@ def test_how_many_queries_and_rows(asked):
     )
     cases = {
         "121 candidates": {"column": "i", "bounds": (0, 120), "step": 1},
-        "about 2**40 candidates": {"column": "x", "bounds": (-10.0, 10.0)},
+        "about 2**40 candidates": {"column": "x", "bounds": (-10.0, 10.0), "step": 2.0**-36},
     }
     rows = []
     for name, given in cases.items():

@@ -19,7 +19,7 @@ EDGES = [(0, 1), (1, 2), (0, 2), (2, 3)]
 CALLS = {
     "median": lambda: duffdp.median(DATA, epsilon=0.1, bounds=(0, 40)).value,
     "duff": lambda: duffdp.median(DATA, epsilon=0.1, bounds=(0, 40), mechanism="duff").value,
-    "mode": lambda: duffdp.mode(DATA, epsilon=0.1, bounds=(0, 40)).value,
+    "mode": lambda: duffdp.mode(DATA, epsilon=0.01, bounds=(0, 40)).value,
     "mean": lambda: duffdp.mean(DATA, epsilon=0.1, bounds=(0, 10**6)).value,
     "quantiles": lambda: duffdp.quantiles(DATA, [0.2, 0.7], epsilon=0.1, bounds=(0, 10**6)).value,
     "describe": lambda: duffdp.describe(DATA, epsilon=0.1, bounds=(0, 10**6)).value,

@@ -583,7 +583,7 @@ def test_records_that_do_not_fit(data, given, text):
 @pytest.mark.parametrize("scale", [1e-9, 1.0, 1e9])
 def test_errors_of_any_size(scale):
     """The same in other units, where candidates are few and where they are many."""
-    for step in (1.0, 1e-5):
+    for step in (1.0, 2.0**-12):
         given = {"bounds": (0.0, 6 * scale), "statistic": "iqr", "epsilon": 2.0}
         found = preview(RECORDS * scale, **given, step=step * scale)
         one = preview(RECORDS * 1.0, **{**given, "bounds": (0.0, 6.0)}, step=step)

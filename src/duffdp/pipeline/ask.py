@@ -237,9 +237,10 @@ def bounded(
         lower, upper = bounds
     except (TypeError, ValueError):
         given = "none" if bounds is None else repr(bounds)
+        digits = ", or bounds=duffdp.Digits(3) where nobody knows them" * (rule == "order")
         raise BoundsError(
             f"bounds must be a pair (lower, upper) known without the data, got {given}. "
-            "Pass for example bounds=(0, 120), or bounds=duffdp.Digits(3) where nobody knows them."
+            f"Pass for example bounds=(0, 120){digits}."
         ) from None
     try:
         return _grid(lower, upper, step, rule, whole, untyped)

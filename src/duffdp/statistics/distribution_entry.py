@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from duffdp.domain import PublicSet
 from duffdp.errors import DuffError
 from duffdp.parameters import Choice, read_confidence
 from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part
 from duffdp.statistics.no_interval import BAND
+
+if TYPE_CHECKING:
+    from duffdp.domain import PublicSet
 
 CONFIDENCE, MOST_CONFIDENCE = 0.95, 0.999
 FEW_CANDIDATES = 2**9 + 1  # are all counted
