@@ -96,7 +96,7 @@ def test_usual_bounds_have_few_candidates():
 
 def test_every_statistic_has_a_rule():
     asked = {known.name: set(map(known.step_rule, known.choices)) for known in entries()}
-    order = {"median", "quantile", "quantiles", "describe", "mode", "top", "iqr"}
+    order = {"median", "quantile", "quantiles", "describe", "mode", "top", "iqr", "distribution"}
     assert {name for name, rules in asked.items() if rules == {"order"}} == order
     assert asked["trimmed_mean"] == {"average"}
     assert REGISTRY["mean"].step_rule("best") == "sum"

@@ -328,7 +328,7 @@ def test_a_wrong_table_is_one_error_and_costs_nothing(asked, given, told, ledger
 
 
 def test_an_array_is_no_table(ledger):
-    with pytest.raises(UnsupportedData, match=r"\(age_median\): column, by and unit need a frame"):
+    with pytest.raises(UnsupportedData, match=r"\(age_median\): column, by, where and unit need"):
         surely([1, 2, 3], ledger=ledger)
     with pytest.raises(DuffError, match="by must not name a column 'too_small'"):
         surely(by="too_small", keys=[1])
