@@ -363,3 +363,14 @@ def test_a_frame_of_groups_is_read_back(call, tmp_path):
         == 0
     )
     assert pl.read_parquet(file).rows() == [("Male", "mode", 40), ("Female", "mode", 40)]
+
+
+def test_the_step_of_dates_is_said_in_words(call, tmp_path):
+    (tmp_path / "x.csv").write_text("day\n2024-05-01\n")
+    dated = ("--bounds", "2024-01-01", "2024-12-31")
+    err = call("median", tmp_path / "x.csv", "-c", "day", "-e", "1", *dated)[2]
+    assert err == "answers are in steps of 1 day; --step changes it\n"
+
+
+def test_a_hint_ends_with_one_mark(call):
+    assert "'mean'? Try 'duffdp --help'." in call("medain")[2]

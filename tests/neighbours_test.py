@@ -26,7 +26,7 @@ from duffdp.audit.neighbours import (
 )
 from duffdp.engines.tables import people
 from duffdp.statistics import Median, Mode
-from release_draws import laws
+from release_draws import Ordered, laws
 from verb_calls import GRAPHS, REGISTERED, TABLES
 
 EPSILONS = [0.3, 1.0, 3.0]
@@ -277,23 +277,6 @@ def test_one_row_in_one_of_two_groups_through_the_verb(call, domain):
     largest = largest_log_ratio(draws_of, ((a, b) for a, b, _ in neighbours(len(ROWS), 3)))
     assert largest <= epsilon * WITHIN
     assert largest > LEAST_OF_FEW.get(call.entry.name, 0.3) * epsilon
-
-
-class Ordered:
-    """numpy, but for a generator of which the next permutation is known."""
-
-    def __init__(self, order):
-        self.random = self
-        self.PCG64DXSM = lambda seed: None
-        self.Generator = lambda bits: self
-        self._order = order
-
-    def permutation(self, size):
-        assert size == len(self._order)
-        return np.array(self._order, dtype=np.int64)
-
-    def __getattr__(self, name):
-        return getattr(np, name)
 
 
 def people_draws(call, rows, order, **given):

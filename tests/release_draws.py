@@ -461,3 +461,20 @@ def _quantiles_law(self, profile, exponent, sizes, places) -> Listed:
         total = sum(weight.values())
         LISTED[key] = Listed({output: each / total for output, each in weight.items()})
     return LISTED[key]
+
+
+class Ordered:
+    """numpy, but for a generator of which the next permutation is known."""
+
+    def __init__(self, order):
+        self.random = self
+        self.PCG64DXSM = lambda seed: None
+        self.Generator = lambda bits: self
+        self._order = order
+
+    def permutation(self, size):
+        assert size == len(self._order)
+        return np.array(self._order, dtype=np.int64)
+
+    def __getattr__(self, name):
+        return getattr(np, name)

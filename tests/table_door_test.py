@@ -7,7 +7,6 @@ import itertools
 from fractions import Fraction
 from functools import cache
 
-import numpy as np
 import polars as pl
 import pytest
 
@@ -15,7 +14,7 @@ import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, TablePlan
 from duffdp.audit.neighbours import largest_log_ratio, log_ratio, neighbours
 from duffdp.engines.tables import people
-from release_draws import laws, recorded
+from release_draws import Ordered, laws, recorded
 
 ASKED, BUDGET = Fraction(7, 10), 10
 ROWS = {
@@ -159,23 +158,6 @@ def test_one_row_moves_all_of_a_table_by_at_most_epsilon(interval):
     assert 0.5 * epsilon < largest <= epsilon * WITHIN
     elsewhere = [(a, b) for a, b, joined in pairs if kinds[joined][1] == "other"]
     assert largest_log_ratio(draws_of, elsewhere) == 0
-
-
-class Ordered:
-    """numpy, but for a generator of which the next permutation is known."""
-
-    def __init__(self, order):
-        self.random = self
-        self.PCG64DXSM = lambda seed: None
-        self.Generator = lambda bits: self
-        self._order = order
-
-    def permutation(self, size):
-        assert size == len(self._order)
-        return np.array(self._order, dtype=np.int64)
-
-    def __getattr__(self, name):
-        return getattr(np, name)
 
 
 CROWDS = [

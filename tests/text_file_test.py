@@ -258,3 +258,17 @@ date_format = "%d.%m.%Y %H:%M"
     assert "9.75" in duff(command, piped, "-f", "csv", input=visits.read_text()).stdout
     plan.write_text(words.replace('","', '"?"'))
     assert "decimal must be" in call(command, plan)[2]
+
+
+@pytest.mark.parametrize("command", ["release", "table"])
+def test_a_page_names_the_file_alone(call, tmp_path, command):
+    """Not its folder, nor how it was read."""
+    (tmp_path / "visits.csv").write_text("age;cost\n30;1,5\n40;2,5\n")
+    of_table = 'bounds = {cost = [0, 9]}\nstatistics = {cost = "median"}\n'
+    of_plan = '[[release]]\nstatistic = "median"\ncolumn = "cost"\nbounds = [0, 9]\n'
+    asked = of_table if command == "table" else of_plan
+    plan, page = tmp_path / "plan.toml", tmp_path / "page.md"
+    plan.write_text(f'source = "visits.csv"\nepsilon = 1\ndecimal = ","\n{asked}')
+    assert call(command, plan, "--report", page)[0] == 0
+    assert "- Data: visits.csv\n" in page.read_text()
+    assert str(tmp_path) not in page.read_text()

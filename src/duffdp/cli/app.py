@@ -136,7 +136,8 @@ def _told(error: BaseException) -> tuple[int, str]:
     if isinstance(error, ClickError):
         context = getattr(error, "ctx", None)
         named = context.command_path if context else "duffdp"
-        return USAGE, f"{error.format_message().rstrip('.')}. Try '{named} --help'."
+        told = error.format_message().rstrip(".")
+        return USAGE, f"{told}{'' if told.endswith('?') else '.'} Try '{named} --help'."
     if isinstance(error, BudgetExceeded | LedgerError):
         return REFUSED, str(error)
     if isinstance(error, UnsupportedData):

@@ -104,9 +104,11 @@ def data_name(data: str) -> str | None:
 
 def say_step(release: Release) -> None:
     """On stderr the step that the answers have, where the caller gave none."""
+    from duffdp.report.words import lasting, number
+
     step = getattr(release.domain, "step", None)  # categories and digits have none
     if step is not None and any(column.kind == "candidate" for column in release.columns):
-        said = f"{step:g}" if isinstance(step, float) else step
+        said = lasting(step) if isinstance(step, dt.timedelta) else number(step)
         print(f"answers are in steps of {said}; --step changes it", file=sys.stderr)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -65,7 +66,7 @@ def release(
             releases = planned.run(path, ledger=book, done=done)
     show(releases, form, out)
     if report is not None:
-        source, sources = str(planned.source), planned.sources
+        source, sources = os.fspath(planned.source), planned.sources
         write_report(releases, report, book, title, author, source, (plan, sources))
 
 

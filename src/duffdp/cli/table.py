@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -94,7 +95,7 @@ def table(
             made = planned.run(path, ledger=book, done=done)
     _write(made, form, out, lambda: sign_off(made, ledger=book, sources=listed.sources))
     if report is not None:
-        source, sources = str(listed.source), listed.sources
+        source, sources = os.fspath(listed.source), listed.sources
         write_report(made, report, book, title, author, source, (plan, sources))
 
 
