@@ -14,7 +14,10 @@ from functools import reduce
 from operator import and_, ge, gt, le, lt, or_
 from typing import Any
 
+import numpy as np
+
 from duffdp.domain import Array
+from duffdp.domain.presence import is_present
 from duffdp.engines.condition import Among, Combined, Compared, Condition, Missing, Part, leaves
 from duffdp.engines.tables.public_values import column_values, whole_range
 from duffdp.errors import DuffError, UnsupportedData
@@ -135,7 +138,7 @@ class KeptRows:
             return reduce(and_ if part.every else or_, masks)
         series = adapter.column(part.column)
         if self._types[part.column] == nw.Object:
-            present = ~series.is_null().to_numpy().astype(bool)
+            present = np.array([is_present(record) for record in series.to_list()], dtype=bool)
         else:
             present = ~adapter.missing(part.column)
         if isinstance(part, Missing):
