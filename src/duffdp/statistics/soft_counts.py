@@ -18,14 +18,14 @@ class SoftCounts:
     """The steps from the lower bound to every record, and from every record to the upper bound,
     added up.
 
+    The number of records is a part of neither of them, and yet both together tell the mean: it
+    divides the range as the first is to the second.
+
     Parameters
     ----------
     ends
         Two candidates that take the place of the bounds: records beyond them count as if they were
         there.
-
-    The number of records is a part of neither of them, and yet both together tell the mean: it
-    divides the range as the first is to the second.
 
     Privacy
     -------
