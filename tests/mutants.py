@@ -377,8 +377,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records",
         "mechanisms/joint/proposal.py",
-        "[Fraction(profile.records)]",
-        "[Fraction(profile.total)]",
+        "Fraction(profile.records)",
+        "Fraction(profile.total)",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
@@ -836,6 +836,20 @@ MUTANTS = (
         "ledger = self.ledger if given is None else given",
         "ledger = self.ledger",
         (PLAN, PLAN_ORDER),
+    ),
+    Mutant(
+        "unlikely sizes weigh less than they may",
+        "mechanisms/joint/proposal.py",
+        "FLAT * apart - (1 - FLAT) * np.array(wrong)",
+        "FLAT * apart - np.array(wrong)",
+        (f"{DRAFTS}::test_sizes_that_share_a_pass",),
+    ),
+    Mutant(
+        "unlikely sizes weigh as if they were the middle one",
+        "mechanisms/joint/proposal.py",
+        "self._pass(self._middle, FLAT) if self._unlikely[pick] else self._pass(size)",
+        "self._pass(size, FLAT)",
+        (f"{DRAFTS}::test_sizes_that_share_a_pass",),
     ),
     Mutant(
         "a person has one row more than is paid for",
