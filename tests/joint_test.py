@@ -475,9 +475,10 @@ def test_dates():
 
 def test_describe():
     release = duffdp.describe(np.arange(2000), epsilon=4.0, bounds=(0, 1999), rng=5)
-    assert list(release.value) == ["count", "1%", "25%", "50%", "75%", "99%"]
+    assert list(release.value) == ["count", "mean", "1%", "25%", "50%", "75%", "99%"]
     assert abs(release.value["count"] - 2000) < 60
     assert abs(release.value["50%"] - 1000) < 60
+    assert abs(release.value["mean"] - 999.5) < 60
     assert (release.epsilon, release.secure) == (4.0, False)
 
 
