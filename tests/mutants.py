@@ -72,8 +72,9 @@ LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
 
 MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
-SHUFFLED = "generator.permutation(len(people))"
-CAPPED = "counts[most:] = ordered[most:] != ordered[:-most]"
+SHUFFLED = "taken = to + generator.integers(0, many - place)"
+FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
+CAPPED = "np.repeat(begin, many) < most"
 DRAWN = "numbers += mechanism.release(batch, entropy)"
 
 MUTANTS = (
@@ -376,8 +377,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records",
         "mechanisms/joint/proposal.py",
-        "[Fraction(profile.records)]",
-        "[Fraction(profile.total)]",
+        "Fraction(profile.records)",
+        "Fraction(profile.total)",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
@@ -837,32 +838,67 @@ MUTANTS = (
         (PLAN, PLAN_ORDER),
     ),
     Mutant(
+        "unlikely sizes weigh less than they may",
+        "mechanisms/joint/proposal.py",
+        "FLAT * apart - (1 - FLAT) * np.array(wrong)",
+        "FLAT * apart - np.array(wrong)",
+        (f"{DRAFTS}::test_sizes_that_share_a_pass",),
+    ),
+    Mutant(
+        "unlikely sizes weigh as if they were the middle one",
+        "mechanisms/joint/proposal.py",
+        "self._pass(self._middle, FLAT) if self._unlikely[pick] else self._pass(size)",
+        "self._pass(size, FLAT)",
+        (f"{DRAFTS}::test_sizes_that_share_a_pass",),
+    ),
+    Mutant(
         "a person has one row more than is paid for",
         "engines/tables/people.py",
         CAPPED,
-        "counts[most + 1 :] = ordered[most + 1 :] != ordered[: -most - 1]",
+        "np.repeat(begin, many) <= most",
         (ONE_PERSON,),
     ),
     Mutant(
         "people have no cap",
         "engines/tables/people.py",
         CAPPED,
-        "",
+        "np.repeat(begin, many) < len(rows)",
         (ONE_PERSON,),
     ),
     Mutant(
         "the first rows of every person",
         "engines/tables/people.py",
         SHUFFLED,
-        "np.arange(len(people))",
+        "taken = to",
         (f"{PEOPLE}[polars]",),
     ),
     Mutant(
         "the same choice in every release",
         "engines/tables/people.py",
         SHUFFLED,
-        "np.random.default_rng(0).permutation(len(people))",
+        "taken = to + np.random.default_rng(0).integers(0, many - place)",
         (f"{PEOPLE}[polars]",),
+    ),
+    Mutant(
+        "the last row of a person counts less often",
+        "engines/tables/people.py",
+        SHUFFLED,
+        "taken = to + generator.integers(0, np.maximum(many - place - 1, 1))",
+        (FAIR,),
+    ),
+    Mutant(
+        "the first rows of a person who alone has too many",
+        "engines/tables/people.py",
+        "generator.shuffle(rows[first : first + size])",
+        "pass",
+        (FAIR,),
+    ),
+    Mutant(
+        "people whose numbers wrap around",
+        "engines/tables/people.py",
+        "array.dtype.itemsize == 8",
+        "array.dtype.itemsize >= 1",
+        ("tests/people_test.py::test_people_named_by_numbers_of_any_type",),
     ),
     Mutant(
         "lazy engines keep one row more",
