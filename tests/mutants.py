@@ -54,6 +54,7 @@ ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 DOMINATING = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
+LOWER = "tests/lower_bound_test.py"
 DIGITS, STEPS = "tests/digits_test.py", "tests/default_step_test.py"
 
 DISTRIBUTIONS, BANDS = "tests/distribution_test.py", "tests/distribution_band_test.py"
@@ -1452,6 +1453,27 @@ MUTANTS = (
         "low, high = low - apart, high + apart",
         "low, high = low, high",
         (BANDS,),
+    ),
+    Mutant(
+        "auditor: draws that chose the event count it",
+        "audit/lower_bound.py",
+        "inside(draws[1::2]).sum()",
+        "inside(draws[::2]).sum()",
+        (f"{LOWER}::test_draws_that_chose_the_event_do_not_count_it",),
+    ),
+    Mutant(
+        "auditor: each end takes all that may be missed",
+        "audit/lower_bound.py",
+        "np.maximum(rest, 1), 1 - miss / 2)",
+        "np.maximum(rest, 1), 1 - miss)",
+        (f"{LOWER}::test_the_bound_is_that_of_clopper_and_pearson",),
+    ),
+    Mutant(
+        "auditor: it never sees the one who joins",
+        "audit/releases.py",
+        "for j in ((), (joined,))",
+        "for j in ((), ())",
+        (f"{LOWER}::test_a_release_that_spends_more_is_found_out",),
     ),
 )
 
