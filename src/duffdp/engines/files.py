@@ -19,6 +19,7 @@ from duffdp.errors import DuffError, UnsupportedData
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
+FILE_ZONE = "UTC"  # whatever the zone of this machine is
 SEPARATOR = "::"  # "people.duckdb::table"
 DELIMITED = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
 JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
@@ -50,7 +51,7 @@ class PathTable(NamedTuple):
     or of SQLite is in it, or was read for it. `rows` reads such records once, into a table that may
     spill to disk; others stay where they are. Columns of files of text are `untyped` unless their
     types are declared: all are text but that of values. `close` ends what `rows` began, when all is
-    counted.
+    counted. `zone` is what instants are given in: as the server says, and UTC in files.
     """
 
     name: str
@@ -58,6 +59,7 @@ class PathTable(NamedTuple):
     rows: Callable[[], Any]  # may fail with what `unreadable` knows
     untyped: Container[str]
     close: Callable[[], None] | None = None
+    zone: str | None = None
 
 
 def open_path(
@@ -82,7 +84,7 @@ def open_path(
         if rules is not None:
             raise _no_text(name)
         served = ServedTable(name, columns)
-        return PathTable(served.name, served.types, served.rows, (), served.close)
+        return PathTable(served.name, served.types, served.rows, (), served.close, served.zone)
     try:
         import duckdb
     except ImportError:
@@ -102,7 +104,7 @@ def open_path(
             if table
             else _open_files(connection, _files(path), columns, values, kind, rules)
         )
-        return PathTable(name, reader.types, reader.rows, untyped)
+        return PathTable(name, reader.types, reader.rows, untyped, zone=FILE_ZONE)
     except Exception as error:
         raise unreadable(name, error) from None
 

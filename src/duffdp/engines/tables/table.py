@@ -7,14 +7,14 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import os
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Membership, Presence, PublicSet
+from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
 from duffdp.engines.files import PathTable, open_path, unreadable
 from duffdp.engines.pairs import Pairs, no_numbers
@@ -25,7 +25,7 @@ from duffdp.engines.tables.descent import Descent, LazyColumn
 from duffdp.engines.tables.kept_rows import KeptRows
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
-from duffdp.engines.tables.names import ASKED, KEY, OTHER, PERSON, VALUE
+from duffdp.engines.tables.names import ASKED, KEY, NUMBER, OTHER, PERSON, VALUE
 from duffdp.engines.tables.people import Randomness
 from duffdp.engines.tables.public_values import (
     Known,
@@ -140,7 +140,7 @@ class Table:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
-        types = self._adapter.schema
+        types = self._types()
         self._kept: KeptRows | None = None
         if selection.where is not None:
             self._kept = KeptRows(nw, selection.where, types, untyped, self._eager)
@@ -156,6 +156,9 @@ class Table:
             whole = whole and (types[name].is_integer() or types[name] == nw.Boolean)
             undeclared = undeclared or name in untyped or types[name] == nw.Object
         self.domain = domain_for(whole, undeclared)
+        zone = getattr(types[selection.values[0]], "time_zone", None)
+        if zone is not None and not isinstance(self.domain, Categories | Digits | Presence):
+            self.domain = self.domain.in_zone(zone)
         if series and self.domain == EVERY_ROW:
             self.domain = Presence()  # the records of a series are its values
         among = self.domain.among if isinstance(self.domain, Membership) else self.domain
@@ -174,6 +177,22 @@ class Table:
                         no_numbers(given) if selection.pair else wrong_kind(timed, given, moments)
                     )
                     raise UnsupportedData(said + TEXT_FIX if dtype == nw.String else said)
+
+    def _types(self) -> Mapping[str, Any]:
+        """The declared types of all columns. Zones of times are a part of them: that of a session
+        where an engine has no other.
+        """
+        nw = self._nw
+        types: Mapping[str, Any] = self._adapter.schema
+        zone = self._adapter.session_zone if self._path is None else self._path.zone
+        if zone is None:
+            return types
+        zoned = {
+            name: nw.Datetime(dtype.time_unit, zone)
+            for name, dtype in types.items()
+            if getattr(dtype, "time_zone", None) is not None
+        }
+        return dict(types) | zoned
 
     def sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
         """One source of counts, or the pairs, for each key, in order; one in all without keys.
@@ -223,8 +242,10 @@ class Table:
         assert self._kept is not None
         assert self._selection.where is not None
         asked = {name: ASKED.format(at) for at, name in enumerate(self._selection.where.columns)}
-        rows = adapter.rows(columns | {new: name for name, new in asked.items()})
-        return self._kept.filtered(rows, asked).select(*columns)
+        numbers = {name: NUMBER.format(at) for at, name in enumerate(self._kept.numbers)}
+        more = [(new, name) for named in (asked, numbers) for name, new in named.items()]
+        rows = adapter.rows(columns | dict(more))
+        return self._kept.filtered(adapter, rows, asked, numbers).select(*columns)
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own
