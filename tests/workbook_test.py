@@ -145,7 +145,7 @@ def test_an_odd_cell_changes_itself_alone(tmp_path):
     usual = [["x", "g"], [1.5, "a"], [2, "b"], ["3", "a"]]
     paths = {None: write(tmp_path / "usual.xlsx", data=usual)}
     for at, odd in enumerate(ODD):
-        rows = usual[:2] + [[odd, odd]] + usual[2:]
+        rows = [*usual[:2], [odd, odd], *usual[2:]]
         paths[at] = write(tmp_path / f"{at}.xlsx", data=rows)
     connection = duckdb.connect()
     for kind in ("float", "datetime"):

@@ -132,6 +132,7 @@ class Facts:
     secure: bool = True
     interval: Interval | None = None
     where: str | None = None  # rows for which this does not hold are left out
+    sql: str | None = None  # the query that made the rows
     within: Groups | None = None  # rows of these groups count, and no others; in a margin alone
 
     def to_dict(self) -> dict[str, Any]:
@@ -153,6 +154,7 @@ class Facts:
                 "secure": self.secure,
                 **_from_interval(self.interval),
                 **({} if self.where is None else {"where": self.where}),
+                **({} if self.sql is None else {"sql": self.sql}),
                 **({} if self.within is None else {"within": self.within._asdict()}),
             }
         )
@@ -173,6 +175,7 @@ class Facts:
             secure=given["secure"],
             interval=_to_interval(given.get("interval")),
             where=given.get("where"),
+            sql=given.get("sql"),
             within=_to_groups(given.get("within")),
         )
 

@@ -53,7 +53,9 @@ class PathTable(NamedTuple):
     or of SQLite is in it, or was read for it. `rows` reads such records once, into a table that may
     spill to disk; others stay where they are. Columns of files of text are `untyped` unless their
     types are declared: all are text but that of values. `close` ends what `rows` began, when all is
-    counted. `zone` is what instants are given in: as the server says, and UTC in files.
+    counted. `zone` is what instants are given in: as the server says, and UTC in files. `people`
+    are the columns one of which must name the person, where rows were brought together; and `like`
+    is the frame that answers are to be like, if there is one.
     """
 
     name: str
@@ -62,6 +64,8 @@ class PathTable(NamedTuple):
     untyped: Container[str]
     close: Callable[[], None] | None = None
     zone: str | None = None
+    people: tuple[str, ...] | None = None
+    like: Any = None
 
 
 def open_path(

@@ -16,8 +16,9 @@ import numpy as np
 
 from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
-from duffdp.engines.files import PathTable, open_path, unreadable
+from duffdp.engines.files import PathTable, unreadable
 from duffdp.engines.pairs import Pairs, no_numbers
+from duffdp.engines.query import open_source
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
@@ -50,14 +51,14 @@ def column_types(path: str | os.PathLike[str], columns: list[str]) -> dict[str, 
     """The declared types of some columns of what a path names, those that it has; in files of
     text all are text.
     """
-    named = open_path(path, columns, kind="category")
+    named = open_source(path, columns, kind="category")
     schema = narwhals().from_native(named.types).collect_schema()
     return {name: schema[name] for name in columns if name in schema}
 
 
 def read_columns(path: str | os.PathLike[str], columns: list[str], kind: str) -> list[Any]:
     """All records of some columns as arrays: not private, for planning with public records."""
-    named = open_path(path, columns, values=tuple(columns), kind=kind)
+    named = open_source(path, columns, values=tuple(columns), kind=kind)
     try:
         relation = named.rows()
     except Exception as error:
@@ -111,9 +112,10 @@ class Table:
         series = False
         if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
-            self._path = open_path(
+            self._path = open_source(
                 data, needed, values=selection.values, kind=kind, person=selection.unit
             )
+            _check_people(self._path.people, selection.unit)
             untyped, self.close = self._path.untyped, self._path.close
             frame = nw.from_native(self._path.types)
         else:
@@ -258,7 +260,21 @@ class Table:
         """Public columns as a small frame of the caller's own library."""
         if not self._adapter.mixes_types:
             columns = {name: of_one_type(values) for name, values in columns.items()}
+        if self._path is not None and self._path.like is not None:
+            like = self._nw.from_native(self._path.like)
+            made = memory_adapter if isinstance(like, self._nw.DataFrame) else query_adapter
+            return made(self._nw, like).answer(columns)
         return self._adapter.answer(columns)
+
+
+def _check_people(people: tuple[str, ...] | None, unit: str | None) -> None:
+    """Rows that were brought together are those of one person, or nobody is protected."""
+    if people is not None and unit not in people:
+        hint = f"for example unit={people[0]!r}" if people else "and select it"
+        raise DuffError(
+            "sql brings rows together by GROUP BY, so unit must name one of those columns, which "
+            f"tells people apart, got unit={unit!r}. Pass {hint}."
+        )
 
 
 def _as_frame(nw: Any, data: Any, needed: list[str]) -> Any:
