@@ -20,6 +20,7 @@ import pytest
 
 import duffdp
 import engines
+from command_line import duff, rows
 from duffdp import DuffError, Query, TextFile
 from duffdp.engines.query import open_source
 from duffdp.engines.query_text import LONGEST, read_query
@@ -279,8 +280,8 @@ def test_where_queries_do_not_run():
     for data, said in (
         ([1, 2], "got list"),
         ("postgresql://user@host/db::people", "got a server"),
-        (ibis.memtable({"a": [1]}), "got .*IBIS"),
-        (engines.dask_frame({"a": (pa.int64(), [1])}), "got .*DASK"),
+        (ibis.memtable({"a": [1]}), "got ibis"),
+        (engines.dask_frame({"a": (pa.int64(), [1])}), "got dask"),
         (Query("t.csv", "SELECT a FROM data"), "got Query"),
     ):
         with pytest.raises(DuffError, match=f"sql is for files.*{said}"):
@@ -394,7 +395,7 @@ def test_a_person_changes_their_own_row_alone(tmp_path):
         assert all(whole[other] == left[other] for other in left)
     exact = [Decimal(repr(r["x"])) for r in rows if r["p"] == "p1" and r["x"] in values[:5]]
     exact += [Decimal("123456.789") for r in rows if r["p"] == "p1" and r["x"] == 123456.789]
-    assert float(whole["p1"][0]) == float(sum(exact))
+    assert float(whole["p1"][0]) == pytest.approx(float(sum(exact)), rel=1e-12)
 
 
 def test_a_collation_brings_no_two_people_together():
@@ -452,24 +453,9 @@ def test_plans_have_queries(visits, tmp_path):
 
 
 def test_queries_are_piped_as_well(visits):
-    import subprocess
-    import sys
-
     sql = "SELECT TRY_CAST(replace(cost, ',', '.') AS DOUBLE) AS euro FROM data"
-    command = [
-        sys.executable,
-        "-m",
-        "duffdp",
-        "count",
-        "-",
-        "-c",
-        "euro",
-        "--sql",
-        sql,
-        "-e",
-        "1e6",
-    ]
-    done = subprocess.run(
-        [*command, "-f", "json"], input=visits.read_bytes(), capture_output=True, check=True
-    )
-    assert json.loads(done.stdout)["value"] == 3
+    how = ("-c", "euro", "--sql", sql, "-e", "500", "-f", "csv")
+    with visits.open("rb") as pipe:
+        ran = duff("count", "-", *how, stdin=pipe)
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert rows(ran.stdout) == [{"statistic": "count", "value": "3"}]

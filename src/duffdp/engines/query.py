@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from duffdp.engines.addresses import ADDRESS
 from duffdp.engines.delimited import missing_column
 from duffdp.engines.files import FILE_ZONE, PathTable, open_path
@@ -129,7 +131,7 @@ def _open_frame(query: Query) -> PathTable:
         rows = lambda: query.data  # noqa: E731
     elif kind.is_pandas() or kind.is_polars() or kind.is_pyarrow():
         for name in read.columns:
-            if known[name] == nw.Object or _holds_objects(query.data[name]):
+            if known[name] == nw.Object or (kind.is_pandas() and _is_object(query.data, name)):
                 raise UnsupportedData(
                     f"sql: the column {name!r} holds objects, and no record may decide what they "
                     "are. Give the column a type first."
@@ -150,9 +152,9 @@ def _open_frame(query: Query) -> PathTable:
     )
 
 
-def _holds_objects(column: Any) -> bool:
-    """Whether it is one of pandas that declares no type; narwhals looks at the first objects."""
-    return getattr(getattr(column, "dtype", None), "kind", "") == "O"
+def _is_object(frame: Any, name: str) -> bool:
+    """Whether a column of pandas declares no type; narwhals looks at its first objects."""
+    return bool(frame.dtypes[name] == np.dtype(object))
 
 
 def _not_here(what: str) -> UnsupportedData:

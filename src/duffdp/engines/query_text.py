@@ -32,6 +32,7 @@ Second TimestampTrunc Week Year
 """
 _ALLOWED = frozenset(_ROW_WISE.split())
 _SUMS = frozenset(("Avg", "Count", "Max", "Min", "Sum"))
+_OF_A_SUM = ("this", "big_int")
 # Sums of doubles depend on the order of rows in their last bits, and others could overflow. This is
 # exact for any number of rows that there could be.
 _SUMMED = "TRY_CAST({} AS DECIMAL(26, 9))"
@@ -133,7 +134,8 @@ class _Reader:
 
     def _sum(self, whole: Any) -> str:
         kind = _kind(whole)
-        if kind not in _SUMS or whole.expressions:
+        more = [name for name, part in whole.args.items() if part and name not in _OF_A_SUM]
+        if kind not in _SUMS or more:
             raise _refused(_said(whole), "COUNT, SUM, AVG, MIN and MAX of each group")
         if _kind(whole.this) == "Star":
             return "count(*)"
@@ -148,14 +150,15 @@ class _Reader:
         """The SQL of an expression that takes one row; where it fails, there is no value."""
         for node in whole.walk():
             self._check(node)
-        written: str = whole.sql(dialect=_DIALECT, identify=True)
+        written: str = whole.sql(dialect=_DIALECT, identify=True, comments=False)
         return written if _kind(whole) == "Column" else f"TRY({written})"
 
     def _check(self, node: Any) -> None:
         kind, above = _kind(node), None if node.parent is None else _kind(node.parent)
         if kind == "DataType":
-            if node.this.name not in _TYPES or node.args.get("nested"):
-                raise _refused(f"the type {node.this.name}", ", ".join(_TYPES))
+            named = node.this.name.replace("NTZ", "")  # sqlglot's name of a time without a zone
+            if named not in _TYPES or node.args.get("nested"):
+                raise _refused(f"the type {named}", f"the types {', '.join(_TYPES)}")
             return
         if kind == "DataTypeParam" and above == "DataType":
             return
@@ -187,7 +190,7 @@ def _kind(node: Any) -> str:
 
 def _said(node: Any) -> str:
     """What stands in the query, in a few letters."""
-    return f"{node.sql(dialect=_DIALECT)[:40]!r} ({_kind(node)})"
+    return f"{node.sql(dialect=_DIALECT, comments=False)[:40]!r} ({_kind(node)})"
 
 
 def _refused(what: str, instead: str) -> DuffError:
