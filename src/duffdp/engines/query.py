@@ -26,7 +26,7 @@ _LETTERS = '::VARCHAR COLLATE "C"'  # others may take different people for the s
 _TAKEN = "files, tables of DuckDB and SQLite, and frames of pandas, polars, pyarrow and DuckDB"
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False, repr=False)
 class Query:
     """Data with a query over them; wherever data are asked for, it stands for its result.
 
@@ -72,7 +72,13 @@ class Query:
             raise UnsupportedData(
                 f"sql is for {_TAKEN}, got {type(self.data).__name__}. Pass a path or a frame."
             )
+        if is_path(self.data) and ADDRESS.match(os.fspath(self.data)):
+            raise _not_here("a server")
         assert self.read
+
+    def __repr__(self) -> str:
+        """Without the records of a frame."""
+        return f"Query({os.fspath(self)!r}, {self.sql!r})"
 
     @property
     def read(self) -> ReadQuery:
@@ -99,9 +105,7 @@ def open_source(
 
 
 def _open_path(query: Query, person: str | None) -> PathTable:
-    read, path = query.read, os.fspath(query.data)
-    if ADDRESS.match(path):
-        raise _not_here("a server")
+    read = query.read
     named = {one.name: one.source for one in read.outputs}
     inner = open_path(
         query.data,
@@ -131,10 +135,12 @@ def _open_frame(query: Query) -> PathTable:
         rows = lambda: query.data  # noqa: E731
     elif kind.is_pandas() or kind.is_polars() or kind.is_pyarrow():
         for name in read.columns:
-            if known[name] == nw.Object or (kind.is_pandas() and _is_object(query.data, name)):
+            declared = query.data.dtypes[name] if kind.is_pandas() else None
+            if not _is_handed_over(nw, known[name], declared):
                 raise UnsupportedData(
-                    f"sql: the column {name!r} holds objects, and no record may decide what they "
-                    "are. Give the column a type first."
+                    f"sql: the column {name!r} is of a type that one record can keep from being "
+                    f"handed to DuckDB, {known[name] if declared is None else declared}. Give it "
+                    "another one first: numbers, text, dates, or times in microseconds."
                 )
         connection, zone, needed = _connect(), FILE_ZONE, frame.select(*read.columns)
         types = _relation(connection, needed.head(0))
@@ -152,9 +158,20 @@ def _open_frame(query: Query) -> PathTable:
     )
 
 
-def _is_object(frame: Any, name: str) -> bool:
-    """Whether a column of pandas declares no type; narwhals looks at its first objects."""
-    return bool(frame.dtypes[name] == np.dtype(object))
+def _is_handed_over(nw: Any, dtype: Any, declared: Any) -> bool:
+    """Whether every value of a type can be handed to DuckDB, and none decides what others are;
+    `declared` is the type in pandas.
+    """
+    if declared == np.dtype(object) or getattr(declared, "storage", "pyarrow") != "pyarrow":
+        return False  # of which narwhals looks at the first ones; texts that may not be UTF-8
+    unit, zone = (
+        getattr(declared, name, getattr(dtype, other, None))
+        for name, other in (("unit", "time_unit"), ("tz", "time_zone"))
+    )
+    if zone is not None:  # DuckDB has such times in microseconds alone
+        return unit in ("us", "ns")
+    known = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime)
+    return isinstance(dtype, known) or bool(dtype.is_numeric())
 
 
 def _not_here(what: str) -> UnsupportedData:

@@ -16,6 +16,7 @@ from duffdp.optional import load
 
 TABLE = "data"  # what queries call the table
 LONGEST = 10_000  # letters
+MOST_JOINTS = 20  # of texts: many long ones could fill all memory
 _EXAMPLE = 'Pass for example "SELECT cost * 1.19 AS gross, ward FROM data WHERE age >= 18".'
 _DIALECT = "duckdb"
 # By what sqlglot calls them: what stands for a value, how values are compared and combined, and
@@ -148,8 +149,11 @@ class _Reader:
 
     def _row_wise(self, whole: Any) -> str:
         """The SQL of an expression that takes one row; where it fails, there is no value."""
-        for node in whole.walk():
+        nodes = list(whole.walk())
+        for node in nodes:
             self._check(node)
+        if sum(_kind(node) in ("Concat", "DPipe") for node in nodes) > MOST_JOINTS:
+            raise _refused("more", f"at most {MOST_JOINTS} texts put together")
         written: str = whole.sql(dialect=_DIALECT, identify=True, comments=False)
         return written if _kind(whole) == "Column" else f"TRY({written})"
 
