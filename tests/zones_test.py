@@ -121,6 +121,23 @@ def test_the_answer_is_in_the_zone_of_the_column(engine, zone):
         assert of(frame, DAYS).value == middle([moment.date() for moment in some])
 
 
+# Late in one day and early in the next, in winter and in summer.
+NEAR_MIDNIGHT = [MOMENTS[at] for at in (0, 1, 6, 8, 9, 11)]
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York"])
+@pytest.mark.parametrize("engine", ENGINES)
+def test_days_and_bounds_are_those_of_the_zone(engine, zone):
+    for moment in NEAR_MIDNIGHT[:: 3 if engine in SLOW else 1]:
+        frame = ENGINES[engine](column([zoned(moment, zone)] * 3, zone), zone)
+        assert of(frame, DAYS).value == moment.date()
+        # What lies before the bounds clamps to the lower one, which is a time of these clocks.
+        bounds = (moment + dt.timedelta(minutes=30), moment + dt.timedelta(days=9))
+        value = of(frame, bounds, step=60).value
+        assert value.replace(tzinfo=None) == bounds[0]
+        assert value.utcoffset() == zoned(bounds[0], zone).utcoffset()
+
+
 @pytest.mark.parametrize("zone", ZONES)
 @pytest.mark.parametrize("engine", ENGINES)
 def test_bins_and_shares_go_by_the_zone(engine, zone):

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-
-import numpy as np
 
 from duffdp.engines.addresses import ADDRESS
 from duffdp.engines.delimited import missing_column
@@ -123,55 +120,25 @@ def _open_path(query: Query, person: str | None) -> PathTable:
 
 
 def _open_frame(query: Query) -> PathTable:
+    from duffdp.engines.tables.adapters.duckdb_input import duckdb_input
+
     nw, read = narwhals(), query.read
     frame = nw.from_native(query.data)
-    kind, known = frame.implementation, frame.collect_schema()
     for name in read.columns:
-        if name not in known:
+        if name not in (known := list(frame.collect_schema())):
             raise missing_column(name, known)
-    rows: Callable[[], DuckDBPyRelation]
-    if kind.is_duckdb():
-        types, zone = query.data, None
-        rows = lambda: query.data  # noqa: E731
-    elif kind.is_pandas() or kind.is_polars() or kind.is_pyarrow():
-        for name in read.columns:
-            declared = query.data.dtypes[name] if kind.is_pandas() else None
-            if not _is_handed_over(nw, known[name], declared):
-                raise UnsupportedData(
-                    f"sql: the column {name!r} is of a type that one record can keep from being "
-                    f"handed to DuckDB, {known[name] if declared is None else declared}. Give it "
-                    "another one first: numbers, text, dates, or times in microseconds."
-                )
-        connection, zone, needed = _connect(), FILE_ZONE, frame.select(*read.columns)
-        types = _relation(connection, needed.head(0))
-        rows = lambda: _relation(connection, needed)  # noqa: E731
-    else:
-        raise _not_here(str(kind))
+    found = duckdb_input(nw, frame, read.columns, _connect)
+    if found is None:
+        raise _not_here(str(frame.implementation))
     return PathTable(
         type(query.data).__name__,
-        _result(read, types),
-        lambda: _result(read, rows()),
+        _result(read, found.types),
+        lambda: _result(read, found.rows()),
         (),
-        zone=zone,
+        zone=found.zone,
         people=read.people,
         like=query.data,
     )
-
-
-def _is_handed_over(nw: Any, dtype: Any, declared: Any) -> bool:
-    """Whether every value of a type can be handed to DuckDB, and none decides what others are;
-    `declared` is the type in pandas.
-    """
-    if declared == np.dtype(object) or getattr(declared, "storage", "pyarrow") != "pyarrow":
-        return False  # of which narwhals looks at the first ones; texts that may not be UTF-8
-    unit, zone = (
-        getattr(declared, name, getattr(dtype, other, None))
-        for name, other in (("unit", "time_unit"), ("tz", "time_zone"))
-    )
-    if zone is not None:  # DuckDB has such times in microseconds alone
-        return unit in ("us", "ns")
-    known = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime)
-    return isinstance(dtype, known) or bool(dtype.is_numeric())
 
 
 def _not_here(what: str) -> UnsupportedData:
@@ -187,10 +154,6 @@ def _connect() -> DuckDBPyConnection:
     connection: DuckDBPyConnection = duckdb.connect(config=config)
     connection.execute(f"SET TimeZone = '{FILE_ZONE}'")
     return connection
-
-
-def _relation(connection: DuckDBPyConnection, frame: Any) -> DuckDBPyRelation:
-    return connection.from_arrow(frame.lazy().collect("pyarrow").to_native())
 
 
 def _result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
