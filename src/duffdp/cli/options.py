@@ -138,8 +138,8 @@ Keys = Annotated[
         "--keys",
         metavar="A,B,...",
         help=(
-            "The public groups, once for each --by; or @FILE with one on a line. Every key is "
-            "answered."
+            "The public groups, once for each --by; or @FILE, a table with that column or a text "
+            "with one on a line. Every key is answered."
         ),
     ),
 ]

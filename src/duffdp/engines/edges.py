@@ -16,7 +16,7 @@ import numpy as np
 
 from duffdp.domain import Array, Ints
 from duffdp.engines.addresses import printable
-from duffdp.engines.selection import is_table, narwhals
+from duffdp.engines.libraries import is_table, narwhals
 from duffdp.errors import DuffError, UnsupportedData
 
 _FIX = "Pass two columns of whole node numbers."

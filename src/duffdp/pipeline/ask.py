@@ -9,6 +9,7 @@ from typing import Any
 
 from duffdp.domain import Categories, Digits, Grid, Ordered, Presence, PublicSet
 from duffdp.domain.default_step import StepRule, default_grid
+from duffdp.engines.keys import load_keys
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError, DuffError
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
@@ -44,6 +45,9 @@ class Ask:
     simultaneous: Any = False
     mechanism: str = "best"
     name: str = ""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "keys", load_keys(self.by, self.keys))
 
     def check(self) -> Checked:
         """All that can be checked without data."""

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from duffdp.domain import Digits
+from duffdp.engines.keys import refuse_data_as_keys
 from duffdp.errors import BoundsError, DuffError
 from duffdp.facts import Facts
 from duffdp.parameters import read_epsilon, read_weight
@@ -126,6 +127,7 @@ class Plan:
         for i, (given, weight) in enumerate(zip(listed, weights, strict=True), 1):
             with _in_place(i, given):
                 self.asks.append(_ask(shared, given, self.epsilon * weight / sum(weights)))
+                refuse_data_as_keys(self.asks[-1].keys, source)
                 self.asks[-1].check()
                 self.names.append(self.asks[-1].title)
         twice = next((name for i, name in enumerate(self.names) if name in self.names[:i]), None)

@@ -12,7 +12,8 @@ import numpy as np
 from duffdp.domain import Presence, PublicSet
 from duffdp.engines.arrays import array_source, read
 from duffdp.engines.edges import check_edges
-from duffdp.engines.selection import is_table
+from duffdp.engines.keys import refuse_data_as_keys
+from duffdp.engines.libraries import is_table
 from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.facts import Facts
@@ -22,6 +23,7 @@ from duffdp.pipeline.ask import EVERYTHING, Ask, settled
 from duffdp.pipeline.draw import draw
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.recipe import Recipe
+from duffdp.pipeline.text_values import with_keys
 from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.statistics.entry import Finish
 
@@ -74,7 +76,11 @@ class Prepared:
     @classmethod
     def of(cls, ask: Ask, data: Any, rng: object) -> Prepared:
         """Check the parameters; of the data, look at the types."""
+        refuse_data_as_keys(ask.keys, data)
         checked = ask.check()
+        if checked.selection.written and is_table(data):
+            given = checked.selection
+            checked = with_keys(ask, given, data, given.written).check()
         source = SYSTEM if rng is None else entropy(rng)
         selection, domain_for = checked.selection, checked.domain_for
         table: Array | Table | Edges | PairColumns

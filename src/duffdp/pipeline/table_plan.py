@@ -10,6 +10,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from duffdp.engines.keys import load_keys
 from duffdp.engines.tables import Table as SourceTable
 from duffdp.errors import BoundsError, DuffError
 from duffdp.parameters import (
@@ -107,7 +108,7 @@ class TablePlan:
         read_interval(interval, "data")
         columns = _columns_of({"bounds": bounds, "step": step, "categories": categories})
         wanted = _wanted(statistics, columns, interval, mechanism)
-        groups = {} if by is None and keys is None else {"by": by, "keys": keys}
+        groups = {} if by is None and keys is None else {"by": by, "keys": load_keys(by, keys)}
         asked = [one.words | groups for one in wanted]
         shared: dict[str, Any] = {
             "where": where,
@@ -115,7 +116,8 @@ class TablePlan:
             "contributions": contributions,
             "mechanism": mechanism,
         }
-        checked = [ask.check() for ask in Plan(asked, epsilon=epsilon, **shared).asks]
+        first = Plan(asked, epsilon=epsilon, **shared, source=source)
+        checked = [ask.check() for ask in first.asks]
         self.smallest = None if smallest is None else read_smallest(smallest)
         self.margins = _margins(checked[0].selection.by) if read_flag("total", total) else ()
         self._outputs = _named_outputs(wanted, checked)

@@ -43,13 +43,13 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The plan in a file; a relative source or ledger is meant from where the file lies."""
     given = _read(path, NEEDED, TOP)
     if isinstance(given["release"], list):
-        given["release"] = [_with_keys(release) for release in given["release"]]
+        given["release"] = [_with_keys(release, path.parent) for release in given["release"]]
     return given
 
 
 def read_table_toml(path: Path) -> dict[str, Any]:
     """The table in a file, with the words of Python; `interval = false` is none."""
-    given = _with_keys(_read(path, NEEDED_OF_TABLE, TOP_OF_TABLE))
+    given = _with_keys(_read(path, NEEDED_OF_TABLE, TOP_OF_TABLE), path.parent)
     if given.get("interval") is False:
         given["interval"] = None
     return dict(given)
@@ -84,9 +84,18 @@ def _read(path: Path, needed: tuple[str, ...], known: tuple[str, ...]) -> dict[s
     return given
 
 
-def _with_keys(release: Any) -> Any:
-    """A list of values for each column of `by` stands for all their combinations."""
+def _with_keys(release: Any, folder: Path) -> Any:
+    """A list of values for each column of `by` stands for all their combinations; files are meant
+    from the folder of the plan.
+    """
     keys = release.get("keys") if isinstance(release, dict) else None
+    if isinstance(keys, str):
+        return release | {"keys": str(folder / keys)}
+    if isinstance(keys, dict):
+        found = {
+            n: str(folder / part) if isinstance(part, str) else part for n, part in keys.items()
+        }
+        return release | {"keys": found}
     if not isinstance(keys, list) or not keys or not all(isinstance(part, list) for part in keys):
         return release
     return release | {"keys": [Categories(part) for part in keys]}

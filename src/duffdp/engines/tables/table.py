@@ -17,8 +17,9 @@ import numpy as np
 from duffdp.domain import Categories, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
 from duffdp.engines.files import PathTable, open_path, unreadable
+from duffdp.engines.libraries import LIBRARIES, is_table, narwhals
 from duffdp.engines.pairs import Pairs, no_numbers
-from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
+from duffdp.engines.selection import Selection
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
 from duffdp.engines.tables.descent import Descent, LazyColumn

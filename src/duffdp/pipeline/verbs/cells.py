@@ -44,9 +44,11 @@ def count(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
@@ -142,9 +144,11 @@ def share(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
@@ -253,9 +257,11 @@ def histogram(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.

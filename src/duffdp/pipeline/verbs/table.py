@@ -52,9 +52,11 @@ def table(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     total
         Whether rows for all groups together follow; with two columns of groups, also those for
         each value of either. Counts and sums are added up, at no cost. Everything else is released
@@ -145,5 +147,6 @@ def table(
         smallest=smallest,
         weights=weights,
         mechanism=mechanism,
+        source=data,
     )
-    return plan.run(data, ledger=ledger, rng=rng)
+    return plan.run(ledger=ledger, rng=rng)
