@@ -464,17 +464,19 @@ def _quantiles_law(self, profile, exponent, sizes, places) -> Listed:
 
 
 class Ordered:
-    """numpy, but for a generator of which the next permutation is known."""
+    """numpy, but for a generator of which the next permutations are known, the same ones again
+    after the last."""
 
-    def __init__(self, order):
+    def __init__(self, *orders):
         self.random = self
         self.PCG64DXSM = lambda seed: None
         self.Generator = lambda bits: self
-        self._order = order
+        self._orders = itertools.cycle(orders)
 
     def permutation(self, size):
-        assert size == len(self._order)
-        return np.array(self._order, dtype=np.int64)
+        order = next(self._orders)
+        assert size == len(order)
+        return np.array(order, dtype=np.int64)
 
     def __getattr__(self, name):
         return getattr(np, name)

@@ -26,6 +26,7 @@ class Selection(NamedTuple):
     within: Groups | None = None  # the groups that make up a margin
     places: tuple[int, ...] = ()  # for each key, which of `groups` it belongs to
     where: Condition | None = None  # rows for which it does not hold are left out
+    groups_per_person: int | None = None  # in each of which so many rows count; None: in all
     written: tuple[str, ...] = ()  # the columns of groups whose keys are text of a file
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
@@ -108,11 +108,25 @@ class Prepared:
             interval=made.interval,
             within=selection.within,
             where=None if selection.where is None else selection.where.text,
+            suppression=made.suppression,
         )
         return cls(made, finish, facts, table, source)
 
 
-ALL_ROWS = (None, None, None, None, None, 1)
+class Rows(NamedTuple):
+    """Which rows a verb was asked about: its arguments of these names."""
+
+    column: Any = None
+    by: Any = None
+    keys: Any = None
+    where: Any = None
+    unit: Any = None
+    contributions: Any = 1
+    groups_per_person: Any = None
+    suppress_below: Any = None
+
+
+ALL_ROWS = Rows()
 
 
 def run_one(
@@ -123,7 +137,7 @@ def run_one(
     bounds: Any,
     step: Any,
     categories: Any,
-    rows: tuple[Any, Any, Any, Any, Any, Any],
+    rows: Rows,
     mechanism: Any,
     ledger: Any,
     rng: object,
@@ -131,10 +145,7 @@ def run_one(
     covers: Any = "data",
     simultaneous: Any = False,
 ) -> Release:
-    """One release on its own; `rows` are column, by, keys, where, unit and
-    contributions.
-    """
-    column, by, keys, where, unit, contributions = rows
+    """One release on its own."""
     ask = Ask(
         statistic=statistic,
         epsilon=epsilon,
@@ -142,16 +153,11 @@ def run_one(
         bounds=bounds,
         step=step,
         categories=categories,
-        column=column,
-        by=by,
-        keys=keys,
-        where=where,
-        unit=unit,
-        contributions=contributions,
         mechanism=mechanism,
         interval=interval,
         covers=covers,
         simultaneous=simultaneous,
+        **rows._asdict(),
     )
     return run(ask, data, None if ledger is None else ledger_of(ledger), rng)
 
@@ -183,8 +189,8 @@ def make_releases(
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)
-        value, columns, cells = answer(one.recipe, one.finish, one.facts, result, one.data)
-        releases.append(Release(value, one.facts, columns, cells, result.time, __version__))
+        value, columns, cells, sizes = answer(one.recipe, one.finish, one.facts, result, one.data)
+        releases.append(Release(value, one.facts, columns, cells, result.time, __version__, sizes))
         if done is not None:
             done()
     return releases

@@ -15,19 +15,21 @@ from duffdp.engines.tables import Table as SourceTable
 from duffdp.errors import BoundsError, DuffError
 from duffdp.parameters import (
     Groups,
+    Interval,
     plain_number,
     read_flag,
     read_interval,
     read_q,
     read_smallest,
+    read_suppress_below,
     read_weight,
     share_text,
 )
 from duffdp.pipeline.accuracy import count_bound
-from duffdp.pipeline.answer import beside
 from duffdp.pipeline.ask import Checked
 from duffdp.pipeline.plan import Cost, Plan
-from duffdp.pipeline.table import COUNT, TOO_SMALL, Measure, Table, margin_name
+from duffdp.pipeline.suppression import COUNT, TOO_SMALL, beside
+from duffdp.pipeline.table import Measure, Table, margin_name
 from duffdp.pipeline.toml import read_table_toml, refuse_unknown
 from duffdp.statistics.entry import Column, Entry
 from duffdp.statistics.registry import entry
@@ -36,7 +38,10 @@ from duffdp.statistics.registry import entry
 # same epsilon, and several draws one after the other share it (`benchmarks/table_shares.py`).
 COUNTS, ONE_DRAW, SEVERAL_DRAWS = 1, 4, 8
 USUAL = 0.95  # the confidence by which a group is told from an empty one, without intervals
-FOR_ALL = ("column", "by", "keys", "margin", "unit", "contributions", "weight")
+FOR_ALL = (
+    *("column", "by", "keys", "margin", "unit", "contributions", "groups_per_person", "weight"),
+    *("simultaneous", "suppress_below"),
+)
 _EXAMPLES = {"bounds": "(0, 120)", "step": "1", "categories": '["yes", "no"]'}
 MOST_WITH_MARGINS = 2  # columns of groups: for more of them a margin of each set costs too much
 
@@ -56,8 +61,8 @@ class TablePlan:
 
     Parameters
     ----------
-    statistics, epsilon, bounds, step, categories, by, keys, total, unit, contributions, interval,
-    smallest, weights, mechanism
+    statistics, epsilon, bounds, step, categories, by, keys, total, unit, contributions,
+    groups_per_person, interval, simultaneous, smallest, suppress_below, weights, mechanism
         As `duffdp.table` takes them.
     source, ledger, dataset, call_id, sources
         The data, the budget and what a reviewer asks, as `duffdp.Plan` takes them.
@@ -95,8 +100,11 @@ class TablePlan:
         where: str | None = None,
         unit: str | None = None,
         contributions: int = 1,
+        groups_per_person: int | None = None,
         interval: float | None = USUAL,
+        simultaneous: bool = False,
         smallest: int | None = None,
+        suppress_below: int | None = None,
         weights: Mapping[str, Any] | None = None,
         mechanism: str = "best",
         source: Any = None,
@@ -105,7 +113,7 @@ class TablePlan:
         call_id: str | None = None,
         sources: Mapping[str, str] | None = None,
     ) -> None:
-        read_interval(interval, "data")
+        self.interval = read_interval(interval, "data", simultaneous)
         columns = _columns_of({"bounds": bounds, "step": step, "categories": categories})
         wanted = _wanted(statistics, columns, interval, mechanism)
         groups = {} if by is None and keys is None else {"by": by, "keys": load_keys(by, keys)}
@@ -114,17 +122,26 @@ class TablePlan:
             "where": where,
             "unit": unit,
             "contributions": contributions,
+            "groups_per_person": groups_per_person,
             "mechanism": mechanism,
         }
         first = Plan(asked, epsilon=epsilon, **shared, source=source)
         checked = [ask.check() for ask in first.asks]
         self.smallest = None if smallest is None else read_smallest(smallest)
+        self.suppress_below = read_suppress_below(suppress_below)
+        if self.suppress_below is not None and self.smallest is not None:
+            raise DuffError(
+                f"suppress_below={suppress_below} says from which count on a group is not too "
+                f"small, got smallest={smallest} as well. Leave one of them out."
+            )
         self.margins = _margins(checked[0].selection.by) if read_flag("total", total) else ()
         self._outputs = _named_outputs(wanted, checked)
         self._again = {
             one.name: () if _adds_up(made) else self.margins
             for one, made in zip(wanted, checked, strict=True)
         }
+        if self.interval is not None and self.interval.simultaneous:
+            asked = _together(asked, self.interval, self._again)
         releases: list[dict[str, Any]] = []
         for words, weight in zip(asked, _weights(wanted, checked, weights), strict=True):
             name, again = words["name"], self._again[words["name"]]
@@ -171,13 +188,14 @@ class TablePlan:
             for name, again in self._again.items()
         )
         facts = measures[0].release.facts
-        smallest = self.smallest
+        smallest = self.smallest if self.suppress_below is None else self.suppress_below
         if smallest is None:
-            confidence = USUAL if facts.interval is None else float(facts.interval.confidence)
+            confidence = USUAL if self.interval is None else float(self.interval.confidence)
             noise = count_bound(facts, confidence)
             assert noise is not None
             smallest = noise + 1
-        table = Table(measures, Groups(facts.by, facts.keys), self.margins, smallest, None)
+        hides, groups = self.suppress_below is not None, Groups(facts.by, facts.keys)
+        table = Table(measures, groups, self.margins, smallest, None, hides, self.interval)
         source = prepared[0].data
         assert isinstance(source, SourceTable)
         return replace(table, frame=source.frame(table.wide()))
@@ -230,6 +248,18 @@ def _wanted(
                 words = {"interval": interval} | words
             found.append(one._replace(words=words | {"column": column, "name": one.name}))
     return found
+
+
+def _together(
+    asked: list[dict[str, Any]], wanted: Interval, again: Mapping[str, tuple[Any, ...]]
+) -> list[dict[str, Any]]:
+    """Releases with intervals that hold all together: by the union bound each release may miss an
+    equal part of what the table may, and its margins count as releases of their own.
+    """
+    with_ends = [words for words in asked if words.get("interval") is not None]
+    many = sum(1 + len(again[words["name"]]) for words in with_ends)
+    held = {"interval": 1 - (1 - wanted.confidence) / many, "simultaneous": True}
+    return [words | held if words.get("interval") is not None else words for words in asked]
 
 
 def _cheap_ends(known: Entry) -> bool:

@@ -18,7 +18,7 @@ TEXTS = ("source", "ledger", "dataset", "call_id")
 FIELDS = ("types", "decimal", "date_format")  # of a source that is text
 TOP = (
     *(*NEEDED, *FIELDS, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
-    *("mechanism", "sources"),
+    *("groups_per_person", "mechanism", "sources"),
 )
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
 TOP_OF_TABLE = (
@@ -34,7 +34,8 @@ TOP_OF_TABLE = (
         "where",
         "unit",
     ),
-    *("contributions", "interval", "smallest", "weights", "mechanism"),
+    *("contributions", "groups_per_person", "interval", "simultaneous", "smallest"),
+    *("suppress_below", "weights", "mechanism"),
     *("ledger", "dataset", "call_id", "sources"),
 )
 

@@ -10,6 +10,7 @@ from duffdp.parameters import read_group_size
 from duffdp.pipeline import plan, table_plan
 from duffdp.pipeline.ask import Ask
 from duffdp.pipeline.columnar import TOO_FEW, Columns
+from duffdp.pipeline.recipe import SIZE_SHARE
 from duffdp.planning.accuracy import MOST, Preview, preview
 from duffdp.planning.question import SYNTHETIC
 
@@ -65,14 +66,16 @@ def _expected(ask: Ask, size: int, shape: str, draws: int) -> list[tuple[Any, ..
 
 
 def _preview(ask: Ask, size: int, shape: str, draws: int) -> Preview:
+    made = ask.check().recipe
+    sized = made.suppression is not None and made.suppression.own is None
     return preview(
         shape,
-        epsilon=ask.epsilon,
+        epsilon=ask.epsilon * (1 - SIZE_SHARE) if sized else ask.epsilon,
         statistic=ask.statistic,
         bounds=ask.bounds,
         step=ask.step,
         categories=ask.categories,
-        contributions=ask.contributions,
+        contributions=made.unit.rows,
         interval=ask.interval,
         covers=ask.covers,
         mechanisms=[ask.mechanism],

@@ -184,6 +184,7 @@ SUMMARY_ENTRY = Entry(
     uneven=True,
     step_rule=lambda _: "order",
     shape="dictionary",
+    size="count",
     lines="of all",
     choices=("best",),
     exact=_exact_summary,

@@ -15,7 +15,7 @@ from duffdp.engines.groups import by_group, counted, side_by_side
 from duffdp.engines.pairs import Pairs, as_doubles, pairs_by_group
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters.memory_frame import MemoryFrame
-from duffdp.engines.tables.people import Randomness, choose_rows
+from duffdp.engines.tables.people import Cap, Randomness, choose
 from duffdp.engines.tables.public_values import Known
 
 DENSE = 2**22  # combinations of keys that a table lists one by one
@@ -31,10 +31,10 @@ class MemoryRows:
         by: tuple[str, ...],
         keys: Known | None,
         unit: str | None,
-        contributions: int,
+        cap: Cap,
     ) -> None:
         self._adapter, self._column, self._by, self._keys = adapter, column, by, keys
-        self._unit, self._contributions = unit, contributions
+        self._unit, self._cap = unit, cap
         self.dtype = adapter.schema[column]
         self._whole = self.dtype.is_integer() or self.dtype == adapter.nw.Boolean
 
@@ -72,7 +72,8 @@ class MemoryRows:
         if self._unit is not None:
             people = self._adapter.people(self._unit)
             rows = rows[people[rows] >= 0]
-            rows = rows[choose_rows(people[rows], self._contributions, source)]
+            own = None if groups is None else groups[rows]
+            rows = rows[choose(people[rows], own, self._cap, source)]
         return rows, None if groups is None else groups[rows]
 
     def _records_by_group(self, grid: Ordered, many: int) -> list[Column]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.run import run_one
+from duffdp.pipeline.run import Rows, run_one
 
 
 def count(
@@ -19,6 +19,8 @@ def count(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
+    suppress_below: int | None = None,
     interval: float | None = None,
     simultaneous: bool = False,
     ledger: Any = None,
@@ -56,7 +58,16 @@ def count(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
+    suppress_below
+        Withhold the values of groups whose noisy number of records is smaller. A tenth of
+        epsilon pays for that number, which stands beside each group, and post-processing
+        does the rest; a statistic that counts records itself needs no other. None: no such
+        number.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
         this probability what it covers lies between them, for each number of each group.
@@ -100,7 +111,7 @@ def count(
     >>> duffdp.count([31, 35, None, 40] * 1000, epsilon=1.0, rng=1).value
     3000
     """
-    rows = (column, by, keys, where, unit, contributions)
+    rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     given = (data, epsilon, None, None, None, rows, "best", ledger, rng)
     return run_one("count", {}, *given, interval, "data", simultaneous)
 
@@ -117,6 +128,8 @@ def share(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
+    suppress_below: int | None = None,
     interval: float | None = None,
     covers: str = "data",
     simultaneous: bool = False,
@@ -156,7 +169,16 @@ def share(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
+    suppress_below
+        Withhold the values of groups whose noisy number of records is smaller. A tenth of
+        epsilon pays for that number, which stands beside each group, and post-processing
+        does the rest; a statistic that counts records itself needs no other. None: no such
+        number.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
         this probability what it covers lies between them, for each number of each group.
@@ -205,7 +227,7 @@ def share(
     >>> round(duffdp.share(ages, between=(0, 17), epsilon=1.0, rng=1).value, 3)
     0.25
     """
-    rows = (column, by, keys, where, unit, contributions)
+    rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     own = {"values": values, "between": between}
     given = (data, epsilon, None, None, None, rows, "best", ledger, rng)
     return run_one("share", own, *given, interval, covers, simultaneous)
@@ -225,6 +247,8 @@ def histogram(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
+    suppress_below: int | None = None,
     interval: float | None = None,
     simultaneous: bool = False,
     ledger: Any = None,
@@ -269,7 +293,16 @@ def histogram(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
+    suppress_below
+        Withhold the values of groups whose noisy number of records is smaller. A tenth of
+        epsilon pays for that number, which stands beside each group, and post-processing
+        does the rest; a statistic that counts records itself needs no other. None: no such
+        number.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
         this probability what it covers lies between them, for each number of each group.
@@ -316,7 +349,7 @@ def histogram(
     >>> duffdp.histogram([3, 17, 30, 64, 65] * 100, bins=[0, 18, 65, 120], epsilon=1.0, rng=1).value
     {'[0, 18)': 200, '[18, 65)': 197, '[65, 120]': 100}
     """
-    rows = (column, by, keys, where, unit, contributions)
+    rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     own = {"bins": bins, "nonnegative": nonnegative, "adds_up": adds_up}
     given = (data, epsilon, None, None, categories, rows, "best", ledger, rng)
     return run_one("histogram", own, *given, interval, "data", simultaneous)
