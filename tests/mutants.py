@@ -861,10 +861,17 @@ MUTANTS = (
     ),
     Mutant(
         "tables: intervals that hold together are those that hold each",
-        "pipeline/table_plan.py",
+        "pipeline/table_words.py",
         "1 - (1 - wanted.confidence) / many",
         "wanted.confidence",
         ("tests/table_test.py::test_intervals_of_a_table_hold_together",),
+    ),
+    Mutant(
+        "tables: wanted errors forget that margins cost as much",
+        "planning/wanted_errors.py",
+        "_needed(asks[name], limit, size, shape, draws) * plan.copies[name]",
+        "_needed(asks[name], limit, size, shape, draws)",
+        ("tests/wanted_errors_test.py::test_errors_are_as_wanted_and_shares_add_up[margins]",),
     ),
     Mutant(
         "keys: the data themselves are taken for keys",
@@ -1422,8 +1429,8 @@ MUTANTS = (
     Mutant(
         "table: weights that no share is divided by",
         "pipeline/table_plan.py",
-        'words["weight"] = weight / (1 + len(again))',
-        'words["weight"] = weight',
+        'each = words | {"weight": weight / (1 + len(again))}',
+        'each = words | {"weight": weight}',
         (f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up",),
     ),
     Mutant(
@@ -1435,7 +1442,7 @@ MUTANTS = (
     ),
     Mutant(
         "table: people are counted as often as they have rows",
-        "pipeline/table_plan.py",
+        "pipeline/table_words.py",
         '"interval": interval, "contributions": 1}',
         '"interval": interval}',
         ("tests/table_test.py::test_people_are_counted_once_whatever_else_counts",),

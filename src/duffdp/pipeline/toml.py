@@ -35,7 +35,7 @@ TOP_OF_TABLE = (
         "unit",
     ),
     *("contributions", "groups_per_person", "interval", "simultaneous", "smallest"),
-    *("suppress_below", "weights", "mechanism"),
+    *("suppress_below", "weights", "within", "group_size", "mechanism"),
     *("ledger", "dataset", "call_id", "sources"),
 )
 
