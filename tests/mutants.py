@@ -56,6 +56,7 @@ ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 DOMINATING = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
+LOWER = "tests/lower_bound_test.py"
 DIGITS, STEPS = "tests/digits_test.py", "tests/default_step_test.py"
 
 DISTRIBUTIONS, BANDS = "tests/distribution_test.py", "tests/distribution_band_test.py"
@@ -74,8 +75,9 @@ LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
 
 MADE = "mechanism(part.mechanism)(total * part.share / unit.rows)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
-SHUFFLED = "generator.permutation(len(people))"
-CAPPED = "counts[most:] = ordered[most:] != ordered[:-most]"
+SHUFFLED = "taken = to + generator.integers(0, many - place)"
+FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
+CAPPED = "np.repeat(begin, many) < most"
 DRAWN = "numbers += mechanism.release(batch, entropy)"
 
 MUTANTS = (
@@ -214,8 +216,8 @@ MUTANTS = (
     ),
     Mutant(
         "the quantiles of a summary get the whole epsilon",
-        "statistics/quantile_entries.py",
-        "tuple(SUMMARY), 1 - COUNT_SHARE)",
+        "statistics/summary.py",
+        "tuple(SUMMARY), 1 - MEAN_SHARE)",
         "tuple(SUMMARY), Fraction(1))",
         (SHARES,),
     ),
@@ -378,8 +380,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records",
         "mechanisms/joint/proposal.py",
-        "[Fraction(profile.records)]",
-        "[Fraction(profile.total)]",
+        "Fraction(profile.records)",
+        "Fraction(profile.total)",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
@@ -808,7 +810,9 @@ MUTANTS = (
         "engines/tables/lazy_rows.py",
         "found = rows.group_by(both).agg(self.nw.len().alias(COUNT)).select(*both)",
         "found = rows.select(*both)",
-        (f"{PEOPLE_FILE}::test_how_many_rows_a_group_has_does_not_decide_whether_it_counts",),
+        (
+            f"{PEOPLE_FILE}::test_how_many_rows_a_group_has_does_not_decide_whether_it_counts[duckdb]",
+        ),
     ),
     Mutant(
         "groups of a person: rows are capped over all of them in lazy tables",
@@ -958,32 +962,67 @@ MUTANTS = (
         (PLAN, PLAN_ORDER),
     ),
     Mutant(
+        "unlikely sizes weigh less than they may",
+        "mechanisms/joint/proposal.py",
+        "FLAT * apart - (1 - FLAT) * np.array(wrong)",
+        "FLAT * apart - np.array(wrong)",
+        (f"{DRAFTS}::test_sizes_that_share_a_pass",),
+    ),
+    Mutant(
+        "unlikely sizes weigh as if they were the middle one",
+        "mechanisms/joint/proposal.py",
+        "self._pass(self._middle, FLAT) if self._unlikely[pick] else self._pass(size)",
+        "self._pass(size, FLAT)",
+        (f"{DRAFTS}::test_sizes_that_share_a_pass",),
+    ),
+    Mutant(
         "a person has one row more than is paid for",
         "engines/tables/people.py",
         CAPPED,
-        "counts[most + 1 :] = ordered[most + 1 :] != ordered[: -most - 1]",
+        "np.repeat(begin, many) <= most",
         (ONE_PERSON,),
     ),
     Mutant(
         "people have no cap",
         "engines/tables/people.py",
         CAPPED,
-        "",
+        "np.repeat(begin, many) < len(rows)",
         (ONE_PERSON,),
     ),
     Mutant(
         "the first rows of every person",
         "engines/tables/people.py",
         SHUFFLED,
-        "np.arange(len(people))",
+        "taken = to",
         (f"{PEOPLE}[polars]",),
     ),
     Mutant(
         "the same choice in every release",
         "engines/tables/people.py",
         SHUFFLED,
-        "np.random.default_rng(0).permutation(len(people))",
+        "taken = to + np.random.default_rng(0).integers(0, many - place)",
         (f"{PEOPLE}[polars]",),
+    ),
+    Mutant(
+        "the last row of a person counts less often",
+        "engines/tables/people.py",
+        SHUFFLED,
+        "taken = to + generator.integers(0, np.maximum(many - place - 1, 1))",
+        (FAIR,),
+    ),
+    Mutant(
+        "the first rows of a person who alone has too many",
+        "engines/tables/people.py",
+        "generator.shuffle(rows[first : first + size])",
+        "pass",
+        (FAIR,),
+    ),
+    Mutant(
+        "people whose numbers wrap around",
+        "engines/tables/people.py",
+        "array.dtype.itemsize == 8",
+        "array.dtype.itemsize >= 1",
+        ("tests/people_test.py::test_people_named_by_numbers_of_any_type",),
     ),
     Mutant(
         "lazy engines keep one row more",
@@ -1030,15 +1069,15 @@ MUTANTS = (
     Mutant(
         "soft counts whose noise is for one number alone",
         "statistics/soft_counts.py",
-        "return self.levels(domain).top\n",
-        "return self.levels(domain).top // 2\n",
+        "return max(1, self.levels(domain).top)\n",
+        "return max(1, self.levels(domain).top // 2)\n",
         (ONE_ROW,),
     ),
     Mutant(
         "soft counts that forget the distance from the upper bound",
         "statistics/soft_counts.py",
-        "return found.levels, found.records * levels.top - found.levels",
-        "return found.levels, found.records * levels.top",
+        "return found.levels, found.records * self.sensitivity(domain) - found.levels",
+        "return found.levels, found.records * self.sensitivity(domain)",
         (ONE_ROW,),
     ),
     Mutant(
@@ -1259,10 +1298,10 @@ MUTANTS = (
         (SHARES, SEVERAL),
     ),
     Mutant(
-        "interval: the quantiles of a summary forget its count",
-        "statistics/interval.py",
-        "left, many = 1 - count.share, 1 + len(qs)",
-        "left, many = Fraction(1), 1 + len(qs)",
+        "interval: the quantiles of a summary forget its mean",
+        "statistics/summary.py",
+        "left, miss = 1 - totals.share,",
+        "left, miss = Fraction(1),",
         (SHARES, SEVERAL),
     ),
     Mutant(
@@ -1537,6 +1576,27 @@ MUTANTS = (
         "low, high = low - apart, high + apart",
         "low, high = low, high",
         (BANDS,),
+    ),
+    Mutant(
+        "auditor: draws that chose the event count it",
+        "audit/lower_bound.py",
+        "inside(draws[1::2]).sum()",
+        "inside(draws[::2]).sum()",
+        (f"{LOWER}::test_draws_that_chose_the_event_do_not_count_it",),
+    ),
+    Mutant(
+        "auditor: each end takes all that may be missed",
+        "audit/lower_bound.py",
+        "np.maximum(rest, 1), 1 - miss / 2)",
+        "np.maximum(rest, 1), 1 - miss)",
+        (f"{LOWER}::test_the_bound_is_that_of_clopper_and_pearson",),
+    ),
+    Mutant(
+        "auditor: it never sees the one who joins",
+        "audit/releases.py",
+        "for j in ((), (joined,))",
+        "for j in ((), ())",
+        (f"{LOWER}::test_a_release_that_spends_more_is_found_out",),
     ),
 )
 
