@@ -20,7 +20,7 @@ FIELDS = ("types", "decimal", "date_format")  # of a source that is text
 SQL = "sql"  # a query over the source
 TOP = (
     *(*NEEDED, *FIELDS, SQL, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
-    *("mechanism", "sources"),
+    *("groups_per_person", "mechanism", "sources"),
 )
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
 TOP_OF_TABLE = (
@@ -37,7 +37,8 @@ TOP_OF_TABLE = (
         "where",
         "unit",
     ),
-    *("contributions", "interval", "smallest", "weights", "mechanism"),
+    *("contributions", "groups_per_person", "interval", "simultaneous", "smallest"),
+    *("suppress_below", "weights", "within", "group_size", "mechanism"),
     *("ledger", "dataset", "call_id", "sources"),
 )
 
@@ -46,13 +47,13 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The plan in a file; a relative source or ledger is meant from where the file lies."""
     given = _read(path, NEEDED, TOP)
     if isinstance(given["release"], list):
-        given["release"] = [_with_keys(release) for release in given["release"]]
+        given["release"] = [_with_keys(release, path.parent) for release in given["release"]]
     return given
 
 
 def read_table_toml(path: Path) -> dict[str, Any]:
     """The table in a file, with the words of Python; `interval = false` is none."""
-    given = _with_keys(_read(path, NEEDED_OF_TABLE, TOP_OF_TABLE))
+    given = _with_keys(_read(path, NEEDED_OF_TABLE, TOP_OF_TABLE), path.parent)
     if given.get("interval") is False:
         given["interval"] = None
     return dict(given)
@@ -89,9 +90,18 @@ def _read(path: Path, needed: tuple[str, ...], known: tuple[str, ...]) -> dict[s
     return given
 
 
-def _with_keys(release: Any) -> Any:
-    """A list of values for each column of `by` stands for all their combinations."""
+def _with_keys(release: Any, folder: Path) -> Any:
+    """A list of values for each column of `by` stands for all their combinations; files are meant
+    from the folder of the plan.
+    """
     keys = release.get("keys") if isinstance(release, dict) else None
+    if isinstance(keys, str):
+        return release | {"keys": str(folder / keys)}
+    if isinstance(keys, dict):
+        found = {
+            n: str(folder / part) if isinstance(part, str) else part for n, part in keys.items()
+        }
+        return release | {"keys": found}
     if not isinstance(keys, list) or not keys or not all(isinstance(part, list) for part in keys):
         return release
     return release | {"keys": [Categories(part) for part in keys]}
