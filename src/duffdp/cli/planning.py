@@ -20,8 +20,8 @@ Shape = Annotated[
     typer.Argument(
         metavar="DATA",
         help=(
-            "normal, uniform or beta (with --n), or a file of PUBLIC records (with --column, or "
-            "--x and --y)."
+            "normal, uniform, skewed, ages or beta (with --n), or a file of PUBLIC records (with "
+            "--column, or --x and --y)."
         ),
     ),
 ]

@@ -8,7 +8,7 @@ from dataclasses import replace
 from fractions import Fraction
 from itertools import combinations
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Self
 
 from duffdp.engines.tables import Table as SourceTable
 from duffdp.errors import BoundsError, DuffError
@@ -27,7 +27,7 @@ from duffdp.pipeline.answer import beside
 from duffdp.pipeline.ask import Checked
 from duffdp.pipeline.plan import Cost, Plan
 from duffdp.pipeline.table import COUNT, TOO_SMALL, Measure, Table, margin_name
-from duffdp.pipeline.toml import read_table_toml, refuse_unknown
+from duffdp.pipeline.toml import read_table_text, read_table_toml, refuse_unknown
 from duffdp.statistics.entry import Column, Entry
 from duffdp.statistics.registry import entry
 
@@ -133,13 +133,21 @@ class TablePlan:
         self.plan = Plan(releases, epsilon=epsilon, **shared, **place, sources=sources)
 
     @classmethod
-    def from_toml(cls, path: str | os.PathLike[str]) -> TablePlan:
+    def from_toml(cls, path: str | os.PathLike[str]) -> Self:
         """A table from a file with the words of `duffdp.table`, and `source`.
 
         Paths count from where the file lies, and keys and categories that are text stand for values
         of the type that their column has, as in `duffdp.Plan.from_toml`.
         """
-        given = read_table_toml(Path(path))
+        return cls._written(read_table_toml(Path(path)))
+
+    @classmethod
+    def from_text(cls, text: str, folder: str | os.PathLike[str]) -> Self:
+        """The table that a text in TOML would be in a file of this folder."""
+        return cls._written(read_table_text(text, Path(folder)))
+
+    @classmethod
+    def _written(cls, given: dict[str, Any]) -> Self:
         made = cls(given.pop("statistics"), **given)
         made.plan.reads_text = True
         return made
