@@ -153,7 +153,10 @@ class Outlook:
         rng, records, columns = np.random.default_rng(1), self._records(BASE), self.outputs
         sets = [self._data_set(rng.choice(records, SAMPLED)) for _ in range(SAMPLES)]
         found = [
-            [position(column, one.domain, truth) for column, truth in zip(columns, one.truth, strict=True)]
+            [
+                position(column, one.domain, truth)
+                for column, truth in zip(columns, one.truth, strict=True)
+            ]
             for one in sets
         ]
         spread: list[float] = (NORMAL * np.std(np.array(found), axis=0)).tolist()

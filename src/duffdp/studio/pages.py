@@ -1,0 +1,47 @@
+"""The pages of the studio as HTML: all texts escaped, nothing in them acts."""
+
+from __future__ import annotations
+
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import jinja2
+
+from duffdp.printable import visible
+from duffdp.studio.numbers import rounded
+
+STATIC = Path(__file__).parent / "static"
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    made = jinja2.Environment(
+        loader=jinja2.PackageLoader("duffdp.studio", "templates"),
+        autoescape=True,
+        finalize=_text,  # no text can be forgotten
+        undefined=jinja2.StrictUndefined,
+        trim_blocks=True,
+        lstrip_blocks=True,
+    )
+    made.filters["rounded"] = lambda number: rounded(float(number))
+    return made
+
+
+def render(name: str, **given: Any) -> str:
+    """The page of a template."""
+    return _environment().get_template(f"{name}.html.jinja").render(**given)
+
+
+def exactly(number: Fraction) -> str:
+    """A fraction as a decimal that people read."""
+    return f"{float(number):.6g}"
+
+
+def _text(value: object) -> object:
+    """Any text on a page; what is markup stays so."""
+    if hasattr(value, "__html__"):
+        return value
+    text = str(value)
+    return text if "\n" in text else visible(text)
