@@ -13,7 +13,7 @@ from duffdp.studio import pictures
 from duffdp.studio.choices import CHOICES
 from duffdp.studio.expectations import Expectations, Expected
 from duffdp.studio.folder import ColumnType, Folder
-from duffdp.studio.form import ColumnFields, FieldError, Form, Pairs
+from duffdp.studio.form import ROWS, ColumnFields, FieldError, Form, GroupFields, Pairs
 from duffdp.studio.numbers import rounded
 from duffdp.studio.odds import chance
 from duffdp.studio.plan_text import ledger_of, plan_text, python_text, table_plan
@@ -60,12 +60,15 @@ class Workshop:
     def plan(self, pairs: Pairs) -> dict[str, Any]:
         """All that the page of a plan holds."""
         pairs = list(pairs)
+        names = {name for name, _ in pairs}
         problem: dict[str, str] | None = None
         form = Form(source=self._source)
         try:
-            form = Form.of(pairs) if any(name == "epsilon" for name, _ in pairs) else form
-            form = self._started(form)
-            if any(name == "find" for name, _ in pairs):
+            form = Form.of(pairs) if "epsilon" in names else form
+            form = self._of_this_file(form)
+            if not form.columns and "remove" not in names:
+                form = self._started(form)
+            if "find" in names:
                 form = self._with_epsilon(form)
         except DuffError as error:
             problem = _problem(error)
@@ -134,10 +137,18 @@ class Workshop:
             self._columns = {key: self._folder.columns(form.source)}
         return self._columns[key]
 
-    def _started(self, form: Form) -> Form:
-        """A plan to begin with, where there is none: the first column of numbers."""
-        if form.columns or not form.source or form.look or form.epsilon != Form().epsilon:
+    def _of_this_file(self, form: Form) -> Form:
+        """Without the columns of a file that was chosen before."""
+        columns = self._columns_of(form)
+        if not columns:
             return form
+        kept = tuple(column for column in form.columns if column.name in columns)
+        groups = tuple(g if g.by in columns else GroupFields() for g in form.groups)
+        person = form.person if form.person in columns else ROWS
+        return replace(form, columns=kept, groups=groups, person=person)
+
+    def _started(self, form: Form) -> Form:
+        """A plan to begin with: the first column of numbers."""
         columns = self._columns_of(form)
         first = next((c for c in columns.values() if c.kind in ("whole", "number")), None)
         if first is None:
