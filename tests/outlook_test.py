@@ -40,21 +40,25 @@ def test_errors_are_those_of_preview_on_the_same_records(interval):
             interval=interval,
             mechanisms=["best"],
         )
-        forecast = outlook.forecast(ask.epsilon, 300)
+        forecast = outlook.errors(ask.epsilon, 300)
         assert forecast.errors[0].expected_error() == pytest.approx(
             seen.expected_error("best"), rel=0.03
         )
         assert outlook.within(ask.epsilon, 300, 0.95) == pytest.approx(
             seen.error_within("best", 0.95), rel=0.06
         )
-        assert bool(forecast.widths) == (interval is not None)
+        found = outlook.intervals(ask.epsilon, 300)
+        assert bool(found.widths) == (interval is not None)
+        if interval is not None:
+            assert found.widths[0] == pytest.approx(seen.expected_width("best"), rel=0.05)
+            assert found.too_few[0] == pytest.approx(seen.too_few("best"), abs=0.02)
 
 
 @pytest.mark.parametrize("asked", STATISTICS, ids=str)
 def test_deviations_are_quantiles_of_the_same_law(asked):
     """A share of all outcomes is as much below as it says, and their size is the error."""
     ((ask, outlook),) = list(outlooks([asked]).values())[1:]
-    errors = outlook.forecast(ask.epsilon, 200).errors[0]
+    errors = outlook.errors(ask.epsilon, 200).errors[0]
     at = np.array([errors.deviation(u) for u in (np.arange(2000) + 0.5) / 2000])
     assert (np.diff(at) >= 0).all()
     assert at[0] < 0 < at[-1]
@@ -67,8 +71,8 @@ def test_what_only_draws_can_tell_says_so_and_is_then_simulated():
     ask, outlook = outlooks(["std"])["age_std"]
     for _ in range(2):
         with pytest.raises(NoLaw, match="simulated"):
-            outlook.forecast(ask.epsilon, 200)
-    assert outlook.forecast(ask.epsilon, 200, draws=20).draws == 20
+            outlook.errors(ask.epsilon, 200)
+    assert outlook.errors(ask.epsilon, 200, draws=20).draws == 20
 
 
 def test_the_least_epsilon_keeps_the_error_and_a_smaller_one_does_not():

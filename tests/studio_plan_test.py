@@ -68,7 +68,9 @@ def test_toml_and_python_are_the_same_release(folder, fields, monkeypatch):
     (folder.root / "plan.toml").write_text(plan_text(form, folder))
     duffdp.Ledger(folder.root / "budget.db", epsilon=3)
     written = TablePlan.from_toml(folder.root / "plan.toml")
-    calls, _, _ = python_text(form, folder).partition("table = plan.run()")
+    calls, _, _ = python_text(form, folder, folder.columns("adult.parquet")).partition(
+        "table = plan.run()"
+    )
     monkeypatch.chdir(folder.root)
     names: dict = {}
     exec(calls, names)
@@ -79,7 +81,7 @@ def test_toml_and_python_are_the_same_release(folder, fields, monkeypatch):
     )
     assert sum(fact.loss.epsilon for fact in written.check().releases.values()) == 1
     assert written.plan.ledger is not None
-    compile(python_text(form, folder), "plan.py", "exec")
+    compile(python_text(form, folder, folder.columns("adult.parquet")), "plan.py", "exec")
 
 
 def test_a_form_is_what_it_was_after_a_round(folder):

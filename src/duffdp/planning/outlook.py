@@ -11,7 +11,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from duffdp.domain import Categories, Floats, Grid, Presence
+from duffdp.domain import Categories, Floats, Grid, Presence, PublicSet
 from duffdp.errors import DuffError
 from duffdp.pipeline.ask import Ask, Checked
 from duffdp.pipeline.run import Array
@@ -29,7 +29,8 @@ POINTS = 2**9  # that stand for a law of several draws: its errors are good to a
 BASE = 2**14  # records of a shape, between which more are evenly spread
 SAMPLES, SAMPLED = 64, 400  # so many samples of so many records tell the sampling error
 NORMAL = 1.96  # standard deviations within which 95 of 100 normal errors are
-KEPT = 64  # data sets and forecasts that are remembered
+KEPT = 64  # forecasts that are remembered, of each release; and of data sets
+KEPT_DATA = 8
 Found = TypeVar("Found")
 
 
@@ -41,7 +42,7 @@ class Likeness:
 
     shape: str = "uniform"
     ends: tuple[float, float] = (0.0, 1.0)
-    sample: Any = field(default=None, compare=False)  # a sorted array, of which `shape` is the name
+    sample: Any = field(default=None, compare=False)  # a sorted array, of which `shape` is a name
     integer: bool = False
     untyped: bool = False
 
@@ -56,6 +57,12 @@ class Likeness:
             ranks = (np.arange(size) + 0.5) * (len(self.sample) / max(size, 1))
             found = self.sample[ranks.astype(np.int64)]
         return np.rint(found).astype(np.int64) if self.integer else found
+
+
+@lru_cache(maxsize=16)  # several statistics ask the same records
+def _source(like: Likeness, size: int, domain: Grid) -> tuple[Any, Any]:
+    records = like.records(size)
+    return records, Array(records, lambda *_: domain).sources(SYSTEM)[0]
 
 
 @lru_cache(maxsize=16)
@@ -77,7 +84,7 @@ class Outlook:
             raise DuffError(f"the error of {known.recipe.entry.name} cannot be planned.")
         self._known: Checked = known
         self._data: dict[int, DataSet] = {}
-        self._forecasts: dict[tuple[Fraction, int, int], Forecast] = {}
+        self._forecasts: dict[tuple[Any, ...], Forecast] = {}
         self._needs_draws = False
 
     @cached_property
@@ -90,20 +97,40 @@ class Outlook:
 
     def data(self, size: int) -> DataSet:
         """So many records, with the statistic of them."""
-        return _remembered(self._data, size, lambda: self._data_set(self._records(size)))
 
-    def forecast(self, epsilon: Fraction, size: int, draws: int = 0) -> Forecast:
-        """What to expect for this epsilon of the release; `NoLaw` if that takes draws and there
-        are to be none.
+        def found() -> DataSet:
+            domain = self._known.domain_for(self._likeness.integer, self._likeness.untyped)
+            if isinstance(domain, Grid) and not domain.timed:
+                return self._with_truth(*_source(self._likeness, size, domain), domain)
+            return self._data_set(self._records(size))
+
+        return _remembered(self._data, size, found, KEPT_DATA)
+
+    def errors(
+        self, epsilon: Fraction, size: int, draws: int = 0, points: int = POINTS
+    ) -> Forecast:
+        """How the numbers err for this epsilon of the release; `NoLaw` if that takes draws and
+        there are to be none.
         """
+        # Ends that follow from noise change nothing about the numbers: they are left out.
+        entry = self._known.recipe.entry
+        alone = self._ask if entry.ends_are_drawn else replace(self._ask, interval=None)
+        return self._forecast(alone, epsilon, size, draws, points)
+
+    def intervals(self, epsilon: Fraction, size: int, draws: int = 0) -> Forecast:
+        """The same with expected widths of intervals, if the release has any."""
+        return self._forecast(self._ask, epsilon, size, draws, POINTS // 4)
+
+    def _forecast(
+        self, ask: Ask, epsilon: Fraction, size: int, draws: int, points: int
+    ) -> Forecast:
         if self._needs_draws and not draws:
             raise NoLaw("the law of this release is not known: its errors have to be simulated.")
-        asked = (epsilon, size, draws if self._needs_draws else 0)
+        effort = Effort(points, draws, np.random.SeedSequence(0))
+        asked = (ask.interval, epsilon, size, draws if self._needs_draws else 0, points)
 
         def found() -> Forecast:
-            checked = replace(self._ask, epsilon=epsilon).check()
-            effort = Effort(POINTS, draws, np.random.SeedSequence(0))
-            return forecast(checked, self.data(size), effort)
+            return forecast(replace(ask, epsilon=epsilon).check(), self.data(size), effort)
 
         try:
             known = _remembered(self._forecasts, asked, found)
@@ -114,10 +141,16 @@ class Outlook:
         return known
 
     def within(
-        self, epsilon: Fraction, size: int, probability: float, output: int = 0, draws: int = 0
+        self,
+        epsilon: Fraction,
+        size: int,
+        probability: float,
+        output: int = 0,
+        draws: int = 0,
+        points: int = POINTS,
     ) -> float:
         """The error that is not exceeded with this probability."""
-        errors = self.forecast(epsilon, size, draws).errors[output]
+        errors = self.errors(epsilon, size, draws, points).errors[output]
         return least_error(errors.tail, 1 - probability)
 
     def least_epsilon(
@@ -128,10 +161,10 @@ class Outlook:
         """
 
         def misses(epsilon: float) -> bool:
-            known = self.forecast(Fraction(epsilon), size, draws)
+            known = self.errors(Fraction(epsilon), size, draws)
             return known.errors[output].tail(error) > 1 - probability
 
-        simulated = self.forecast(Fraction(1), size, draws).draws
+        simulated = self.errors(Fraction(1), size, draws).draws
         return least(misses, SIMULATED_CLOSE if simulated else CLOSE)
 
     def sampling_error(self, size: int, output: int = 0) -> float | None:
@@ -174,22 +207,26 @@ class Outlook:
         return self._likeness.records(size)
 
     def _data_set(self, records: Any) -> DataSet:
-        known, like = self._known, self._likeness
-        array = Array(records, lambda *_: known.domain_for(like.integer, like.untyped))
-        (source,) = array.sources(SYSTEM)
-        exact = known.recipe.entry.exact
-        assert exact is not None
-        truth = exact(known.recipe.given, source, array.domain)
-        return DataSet(records, source, array.domain, tuple(truth))
+        like = self._likeness
+        array = Array(records, lambda *_: self._known.domain_for(like.integer, like.untyped))
+        return self._with_truth(records, array.sources(SYSTEM)[0], array.domain)
+
+    def _with_truth(self, records: Any, source: Any, domain: PublicSet) -> DataSet:
+        made = self._known.recipe
+        assert made.entry.exact is not None
+        truth = made.entry.exact(made.given, source, domain)
+        return DataSet(records, source, domain, tuple(truth))
 
 
-def _remembered(known: dict[Any, Found], key: Any, make: Callable[[], Found]) -> Found:
+def _remembered(
+    known: dict[Any, Found], key: Any, make: Callable[[], Found], most: int = KEPT
+) -> Found:
     """What is known under a key, made if it is not; the oldest is forgotten where there are
     many.
     """
     if key not in known:
         found = make()
-        while len(known) >= KEPT:
+        while len(known) >= most:
             known.pop(next(iter(known)))
         known[key] = found
     return known[key]

@@ -28,6 +28,7 @@ FEW_EPSILONS = (0.03, 0.3, 3.0)  # where every point takes a simulation
 SIZES, FEW_SIZES = (10, 100, 1_000, 10_000, 100_000), (100, 1_000, 10_000)
 OFTEN = 0.95
 DRAWS = 40  # of a simulation
+CURVE_POINTS = 2**7  # of a law, where nobody reads more than a picture tells
 KEPT = 48  # releases whose laws are remembered
 SAMPLE = "sample"  # the shape of records that the user brings
 CATEGORIES_NOTE = "how often it is right depends on how clear the answer is"
@@ -177,10 +178,11 @@ class Expectations:
         people = _people(form)
 
         def error(epsilon: Fraction, many: int) -> float:
-            return one.outlook.within(epsilon, many, OFTEN, one.output, draws)
+            return one.outlook.within(epsilon, many, OFTEN, one.output, draws, CURVE_POINTS)
 
-        now = error(one.ask.epsilon, size)
-        simulated = one.outlook.forecast(one.ask.epsilon, size, draws).draws > 0
+        law = one.outlook.errors(one.ask.epsilon, size, draws)
+        now = one.outlook.within(one.ask.epsilon, size, OFTEN, one.output, draws)
+        simulated = law.draws > 0
         total = float(plan.plan.epsilon)
         epsilons = FEW_EPSILONS if simulated else EPSILONS
         by_epsilon = [(e, error(Fraction(str(e)) * share, size)) for e in epsilons]
@@ -194,8 +196,8 @@ class Expectations:
             for many, _ in by_size
             if (said := one.outlook.sampling_error(int(many), one.output)) is not None
         ]
-        law = one.outlook.forecast(one.ask.epsilon, size, draws).errors[one.output]
-        dots = [law.deviation((i + 0.5) / pictures.DOTS) for i in range(pictures.DOTS)]
+        errors = law.errors[one.output]
+        dots = [errors.deviation((i + 0.5) / pictures.DOTS) for i in range(pictures.DOTS)]
         headline = (
             f"{one.title}: in 95 of 100 releases within {rounded(now)} {one.unit} of the exact "
             f"answer, for {size:,} {people}."
@@ -281,7 +283,7 @@ def _measures(ask: Ask, outlook: Outlook, form: Form) -> list[Measure]:
 
 def _line(key: str, one: Measure, size: int, draws: int) -> Line:
     within = one.outlook.within(one.ask.epsilon, size, OFTEN, one.output, draws)
-    known = one.outlook.forecast(one.ask.epsilon, size, draws)
+    known = one.outlook.intervals(one.ask.epsilon, size, draws)
     width = None
     if known.widths:
         few = known.too_few[one.output] > MOST

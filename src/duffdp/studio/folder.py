@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from pathlib import Path
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.printable import visible
@@ -20,7 +20,12 @@ class ColumnType(NamedTuple):
 
     name: str
     kind: Kind
-    declared: str
+    dtype: Any = None  # of narwhals; None if none is declared
+
+    @property
+    def declared(self) -> str:
+        """The type in words."""
+        return "" if self.dtype is None else str(self.dtype)
 
     @property
     def has_numbers(self) -> bool:
@@ -91,10 +96,7 @@ class Folder:
         if name.lower().endswith((".jsonl", ".ndjson", ".jsonl.gz")):
             return {}
         types = declared_types(source)
-        return {
-            column: ColumnType(column, _kind(dtype), "" if dtype is None else str(dtype))
-            for column, dtype in types.items()
-        }
+        return {column: ColumnType(column, _kind(dtype), dtype) for column, dtype in types.items()}
 
 
 def _kind(dtype: object) -> Kind:

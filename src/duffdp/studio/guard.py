@@ -13,7 +13,7 @@ from urllib.parse import parse_qs, parse_qsl
 
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
-from duffdp.sampling.entropy import SYSTEM
+from duffdp.sampling.system_bytes import system_bytes
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -43,7 +43,7 @@ HEADERS = {
 
 def secret() -> str:
     """256 random bits of the operating system, for an address."""
-    return SYSTEM.words(4).tobytes().hex()
+    return system_bytes(32).hex()
 
 
 class Guard:

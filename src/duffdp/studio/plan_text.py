@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -9,8 +10,8 @@ from duffdp.errors import DuffError
 from duffdp.ledger import Ledger
 from duffdp.parameters import read_epsilon
 from duffdp.pipeline.table_plan import TablePlan
-from duffdp.pipeline.text_values import column_values
-from duffdp.studio.folder import Folder
+from duffdp.pipeline.text_values import typed_values
+from duffdp.studio.folder import ColumnType, Folder
 from duffdp.studio.form import FieldError, Form, number_in
 from duffdp.studio.written_plan import as_python, as_toml
 
@@ -46,17 +47,20 @@ def plan_text(form: Form, folder: Folder, call_id: str | None = None) -> str:
     return as_toml(plan_words(form, folder, call_id))
 
 
-def python_text(form: Form, folder: Folder, call_id: str | None = None) -> str:
+def python_text(
+    form: Form, folder: Folder, columns: Mapping[str, ColumnType], call_id: str | None = None
+) -> str:
     """The plan as Python, in which keys and categories are values of their columns."""
     words = plan_words(form, folder, call_id)
-    source = folder.source(form.source)
+
+    def typed(column: str, listed: list[str]) -> list[Any]:
+        return typed_values(column, columns[column].dtype if column in columns else None, listed)
+
     if "keys" in words:
-        pairs = zip(words["by"], words["keys"], strict=True)
-        words["keys"] = [column_values(source, by, keys) for by, keys in pairs]
+        words["keys"] = list(map(typed, words["by"], words["keys"]))
     if "categories" in words:
         words["categories"] = {
-            column: column_values(source, column, listed)
-            for column, listed in words["categories"].items()
+            name: typed(name, said) for name, said in words["categories"].items()
         }
     page = {"title": form.title, "author": form.author, "source": form.source}
     return as_python(words, {name: text for name, text in page.items() if text})

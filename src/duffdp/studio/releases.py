@@ -76,7 +76,7 @@ class Releases:
             number,
             form,
             text=plan_text(form, self._folder, call_id),
-            python=python_text(form, self._folder, call_id),
+            python=python_text(form, self._folder, self._folder.columns(form.source), call_id),
             cost=table_plan(form, self._folder).check(source),
             left=ledger.left,
             whole=ledger.whole,

@@ -36,6 +36,8 @@ def serve(source: str | None, port: int, tell: Callable[[str], None]) -> None:
             server_header=False,
             lifespan="off",
             ws="none",
+            loop="asyncio",
+            http="h11",
             timeout_graceful_shutdown=2,
         )
         tell(studio.guard.address)
@@ -48,7 +50,8 @@ def serve(source: str | None, port: int, tell: Callable[[str], None]) -> None:
 
 
 def _listen(port: int) -> socket.socket:
-    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM)
+    # By its name, for only then are answers sent without waiting for more of them (TCP_NODELAY).
+    listening = socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listening.bind((LOCAL, port))

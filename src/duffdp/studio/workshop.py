@@ -87,7 +87,7 @@ class Workshop:
                 column.name: [
                     choice
                     for choice in CHOICES.values()
-                    if choice.fits(columns.get(column.name, ColumnType(column.name, "any", "")))
+                    if choice.fits(columns.get(column.name, ColumnType(column.name, "any")))
                 ]
                 for column in form.columns
             },
@@ -118,8 +118,9 @@ class Workshop:
         if name not in FILES:
             raise DuffError("there is no such file.")
         form = Form.of(pairs)
-        made = plan_text if name == "plan.toml" else python_text
-        return made(form, self._folder)
+        if name == "plan.toml":
+            return plan_text(form, self._folder)
+        return python_text(form, self._folder, self._columns_of(form))
 
     def ask(self, pairs: Pairs) -> Asked:
         """A release to be confirmed."""
@@ -178,7 +179,7 @@ class Workshop:
                 "odds": _odds(form, total),
                 "budget": self._budget(form, total),
                 "toml": plan_text(form, self._folder),
-                "python": python_text(form, self._folder),
+                "python": python_text(form, self._folder, columns),
                 "epsilon": rounded(total),
             }
         except DuffError as error:

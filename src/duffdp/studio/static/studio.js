@@ -74,6 +74,13 @@ async function rebuild(extra, body) {
   if (outcome().querySelector("[data-simulate]")) await preview({ simulate: "yes" });
 }
 
+function slide(epsilon) {
+  const slider = document.getElementById("slider");
+  const above = slider.dataset.values.split(" ").findIndex((value) => Number(value) >= epsilon);
+  slider.value = above < 0 ? slider.max : above;
+  slider.setAttribute("aria-valuetext", String(epsilon));
+}
+
 function later() {
   clearTimeout(timer);
   timer = setTimeout(preview, 60);
@@ -104,6 +111,7 @@ document.addEventListener("input", (event) => {
     form().elements.epsilon.value = value;
     input.setAttribute("aria-valuetext", value);
   }
+  if (input.id === "epsilon") slide(Number(input.value));
   later();
 });
 
