@@ -107,7 +107,7 @@ def test_changes_of_state_need_the_secret_of_the_page(folder, path):
     with visit(folder) as visitor:
         for csrf in ("", "0" * 64, visitor.studio.guard.token):
             assert visitor.post(path, AGES, csrf=csrf).status_code == 403
-        assert not visitor.studio._workshop
+        assert "workshop" not in visitor.studio.__dict__
 
 
 @pytest.mark.parametrize("method", ["PUT", "DELETE", "PATCH", "OPTIONS", "TRACE"])

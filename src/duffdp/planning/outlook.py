@@ -119,6 +119,8 @@ class Outlook:
 
     def intervals(self, epsilon: Fraction, size: int, draws: int = 0) -> Forecast:
         """The same with expected widths of intervals, if the release has any."""
+        if self._known.recipe.entry.ends_are_drawn:
+            return self.errors(epsilon, size, draws)
         return self._forecast(self._ask, epsilon, size, draws, POINTS // 4)
 
     def _forecast(

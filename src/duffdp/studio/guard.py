@@ -11,14 +11,13 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl
 
-from starlette.responses import PlainTextResponse, RedirectResponse, Response
-
 from duffdp.sampling.system_bytes import system_bytes
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
 Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
+Answer = tuple[int, str, dict[str, str]]  # status, text, headers
 
 MOST_BYTES = 4 * 2**20  # of a request
 MOST_FIELDS = 2000
@@ -79,12 +78,15 @@ class Guard:
                 ]
             await send(message)
 
-        answer = await self._refusal(scope, receive)
+        refusal = await self._refusal(scope, receive)
+        if refusal is not None:
+            await answer(with_headers, *refusal)
+            return
         # What went wrong was told in words already: a log of it might quote data.
         with suppress(Exception):
-            await (answer or self._app)(scope, receive, with_headers)
+            await self._app(scope, receive, with_headers)
 
-    async def _refusal(self, scope: Message, receive: Receive) -> Response | None:
+    async def _refusal(self, scope: Message, receive: Receive) -> Answer | None:
         """What to answer instead of a page, if anything; the form of a request is read here."""
         headers: dict[str, str] = {}
         for name, text in scope["headers"]:
@@ -113,7 +115,7 @@ class Guard:
 
     async def _read_form(
         self, scope: Message, headers: dict[str, str], receive: Receive
-    ) -> Response | None:
+    ) -> Answer | None:
         if "origin" not in headers:
             return _refused("The request does not say where it comes from.", 403)
         if headers.get("content-type", "").partition(";")[0].strip() != FORM:
@@ -142,11 +144,10 @@ class Guard:
         found = parse_qs(scope["query_string"].decode("latin-1")).get(TOKEN)
         return None if found is None else found[0]
 
-    def _welcome(self) -> Response:
+    def _welcome(self) -> Answer:
         """The cookie for the token, which leaves the address."""
-        response = RedirectResponse("/", 303)
-        response.set_cookie(self._cookie, self._session, httponly=True, samesite="strict", path="/")
-        return response
+        cookie = f"{self._cookie}={self._session}; HttpOnly; SameSite=Strict; Path=/"
+        return 303, "", {"location": "/", "set-cookie": cookie}
 
 
 def _same(given: str, known: str) -> bool:
@@ -161,5 +162,14 @@ def _cookie(header: str, name: str) -> str:
     return "" if found is None else found.value
 
 
-def _refused(text: str, status: int) -> Response:
-    return PlainTextResponse(text, status)
+def _refused(text: str, status: int) -> Answer:
+    return status, text, {"content-type": "text/plain; charset=utf-8"}
+
+
+async def answer(send: Send, status: int, text: str, headers: dict[str, str]) -> None:
+    """Send a whole answer."""
+    body = text.encode()
+    listed = [(name.encode(), said.encode()) for name, said in headers.items()]
+    listed.append((b"content-length", str(len(body)).encode()))
+    await send({"type": "http.response.start", "status": status, "headers": listed})
+    await send({"type": "http.response.body", "body": body})

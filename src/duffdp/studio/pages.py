@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from fractions import Fraction
 from functools import cache
-from pathlib import Path
 from typing import Any
 
 import jinja2
 
 from duffdp.printable import visible
 from duffdp.studio.numbers import rounded
-
-STATIC = Path(__file__).parent / "static"
 
 
 @cache
@@ -32,11 +28,6 @@ def _environment() -> jinja2.Environment:
 def render(name: str, **given: Any) -> str:
     """The page of a template."""
     return _environment().get_template(f"{name}.html.jinja").render(**given)
-
-
-def exactly(number: Fraction) -> str:
-    """A fraction as a decimal that people read."""
-    return f"{float(number):.6g}"
 
 
 def _text(value: object) -> object:

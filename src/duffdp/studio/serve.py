@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from duffdp.errors import DuffError
-from duffdp.optional import load
+from duffdp.optional import need
 from duffdp.studio.folder import Folder
 
 LOCAL = "127.0.0.1"
@@ -16,8 +16,8 @@ EXTRA = "studio"
 
 def serve(source: str | None, port: int, tell: Callable[[str], None]) -> None:
     """Serve the working folder until the process is stopped; `tell` gets the address first."""
-    for module in ("starlette", "uvicorn", "jinja2"):
-        load(module, EXTRA)
+    for package in ("starlette", "uvicorn", "jinja2"):
+        need(package, EXTRA)
     from uvicorn import Config, Server
 
     from duffdp.studio.server import Studio
