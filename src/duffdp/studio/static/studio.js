@@ -3,6 +3,7 @@
 
 const KEPT = "duffdp-plan";
 let running = null;
+let rebuilding = null;
 let timer = 0;
 
 const form = () => document.getElementById("plan");
@@ -65,7 +66,12 @@ async function preview(extra) {
   if (outcome().querySelector("[data-simulate]") && !(extra && extra.simulate)) await preview({ simulate: "yes" });
 }
 
-async function rebuild(extra, body) {
+function rebuild(extra, body) {
+  clearTimeout(timer); // what was typed goes with it
+  rebuilding = rebuilt(extra, body);
+}
+
+async function rebuilt(extra, body) {
   const html = await post("/plan", body || fields(extra));
   if (html === null) return;
   if (!html.includes('id="plan"')) return outcome() ? swap(outcome(), html) : swap(document.getElementById("main"), html);
@@ -83,7 +89,7 @@ function slide(epsilon) {
 
 function later() {
   clearTimeout(timer);
-  timer = setTimeout(preview, 60);
+  timer = setTimeout(async () => { await rebuilding; preview(); }, 60);
 }
 
 async function codes(input) {
