@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 
-.PHONY: demo test quick lint mutants bench commands paper dist clean
+.PHONY: demo test quick lint mutants bench commands paper site dist clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -57,6 +57,12 @@ paper: | $(BIN)/python
 
 commands: $(READY)
 	$(BIN)/python docs/commands.py
+
+# All pages and the reference as a site that loads nothing from elsewhere, in build/site. To search it, serve it:
+#     .venv/bin/python -m http.server --directory build/site
+site: | $(BIN)/python
+	$(PIP) --editable '.[site]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Wheel and sdist, each installed into empty environments and tried from an empty folder.
 dist: | $(BIN)/python

@@ -203,7 +203,7 @@ def test_a_line_that_does_not_fit_tells_nothing(call, tmp_path):
 def test_describe(call, tmp_path):
     page, file = tmp_path / "page.html", tmp_path / "out.parquet"
     given = ("describe", ADULT, *AGES, "-e", SURE)
-    assert rows(call(*given, "-f", "csv")[1])[3] == {"statistic": "50%", "value": "37"}
+    assert rows(call(*given, "-f", "csv")[1])[4] == {"statistic": "50%", "value": "37"}
     by = ("--by", "sex", "--keys", "Female,Male")
     assert call(*given, *by, "--out", file, "--report", page)[0] == 0
     asked = f"SELECT value FROM '{file}' WHERE sex = 'Male' AND statistic = 'count'"

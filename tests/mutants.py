@@ -212,8 +212,8 @@ MUTANTS = (
     ),
     Mutant(
         "the quantiles of a summary get the whole epsilon",
-        "statistics/quantile_entries.py",
-        "tuple(SUMMARY), 1 - COUNT_SHARE)",
+        "statistics/summary.py",
+        "tuple(SUMMARY), 1 - MEAN_SHARE)",
         "tuple(SUMMARY), Fraction(1))",
         (SHARES,),
     ),
@@ -909,15 +909,15 @@ MUTANTS = (
     Mutant(
         "soft counts whose noise is for one number alone",
         "statistics/soft_counts.py",
-        "return self.levels(domain).top\n",
-        "return self.levels(domain).top // 2\n",
+        "return max(1, self.levels(domain).top)\n",
+        "return max(1, self.levels(domain).top // 2)\n",
         (ONE_ROW,),
     ),
     Mutant(
         "soft counts that forget the distance from the upper bound",
         "statistics/soft_counts.py",
-        "return found.levels, found.records * levels.top - found.levels",
-        "return found.levels, found.records * levels.top",
+        "return found.levels, found.records * self.sensitivity(domain) - found.levels",
+        "return found.levels, found.records * self.sensitivity(domain)",
         (ONE_ROW,),
     ),
     Mutant(
@@ -1138,10 +1138,10 @@ MUTANTS = (
         (SHARES, SEVERAL),
     ),
     Mutant(
-        "interval: the quantiles of a summary forget its count",
-        "statistics/interval.py",
-        "left, many = 1 - count.share, 1 + len(qs)",
-        "left, many = Fraction(1), 1 + len(qs)",
+        "interval: the quantiles of a summary forget its mean",
+        "statistics/summary.py",
+        "left, miss = 1 - totals.share,",
+        "left, miss = Fraction(1),",
         (SHARES, SEVERAL),
     ),
     Mutant(

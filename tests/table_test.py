@@ -35,8 +35,8 @@ GROUPS = {"by": "ward", "keys": WARDS}
 ENDS = ("", "_low", "_high")
 COLUMNS = [
     *("count", "count_low", "count_high", "age_median", "age_median_low", "age_median_high"),
-    *("age_mean", "age_mean_low", "age_mean_high", "cost_count", "cost_1%", "cost_25%"),
-    *("cost_50%", "cost_75%", "cost_99%"),
+    *("age_mean", "age_mean_low", "age_mean_high", "cost_count", "cost_mean", "cost_1%"),
+    *("cost_25%", "cost_50%", "cost_75%", "cost_99%"),
     *("stay_0.5", "stay_0.9", "too_small"),
 ]
 

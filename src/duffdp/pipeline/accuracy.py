@@ -47,7 +47,7 @@ def count_bound(facts: Facts, confidence: float) -> int | None:
     moved = statistic.parameters.get("adds_up")  # by what the others add up to
     if known is None or others or moved or drawn.name != Geometric.name:
         return None
-    (part,) = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)
-    if not isinstance(part.statistic, Cells):
+    part, *more = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)
+    if more or not isinstance(part.statistic, Cells):
         return None
     return Geometric(facts.loss.epsilon / facts.unit.contributions).largest_noise(1, confidence)

@@ -125,8 +125,8 @@ def describe(
     ledger: Any = None,
     rng: object = None,
 ) -> Release:
-    """A private summary for one epsilon: the number of records, the quartiles, and quantiles near
-    both ends.
+    """A private summary for one epsilon: the number of records, their mean, the quartiles, and
+    quantiles near both ends.
 
     Parameters
     ----------
@@ -177,19 +177,22 @@ def describe(
     Returns
     -------
     Release
-        `value` is a dictionary with "count", "1%", "25%", "50%", "75%" and "99%"; with `by` a frame
-        with these columns.
+        `value` is a dictionary with "count", "mean", "1%", "25%", "50%", "75%" and "99%"; with `by`
+        a frame with these columns. With `Digits`, between which there are no lengths, there is no
+        mean.
 
     Privacy
     -------
     Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. An eighth of epsilon goes to the count (two-sided geometric noise, clamped at 0), the
-    rest to the quantiles together. The minimum and maximum are single records and can not be had
+    `unit`. A fifth of epsilon goes to one draw that tells the count (no less than 0) and the mean
+    (staircase noise on how far all records together are from either bound), the rest to the
+    quantiles together. The minimum and maximum are single records and can not be had
     privately with any precision: 1 % and 99 % stand for them.
 
     Utility
     -------
-    The count errs by about 8 / epsilon, the quantiles by about 3 / epsilon ranks.
+    The count errs by about 7.5 / epsilon, the mean by about 5 (upper - lower) / (epsilon n), the
+    quantiles by about 3 / epsilon ranks.
 
     Runtime
     -------
@@ -197,14 +200,16 @@ def describe(
 
     References
     ----------
-    Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms" (STOC
-    2009): geometric noise. Gillenwater, Joseph and Kulesza (ICML 2021).
+    Geng and Viswanath, "The optimal noise-adding mechanism in differential privacy" (IEEE
+    Transactions on Information Theory 62, 2016): staircase noise. Gillenwater, Joseph and Kulesza
+    (ICML 2021). `docs/theory.md`, "Mean by soft counts".
 
     Examples
     --------
     >>> import duffdp
-    >>> duffdp.describe(range(10000), epsilon=1.0, bounds=(0, 10000), step=100, rng=1).value
-    {'count': 9999, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
+    >>> release = duffdp.describe(range(10000), epsilon=1.0, bounds=(0, 10000), step=100, rng=1)
+    >>> {name: round(number) for name, number in release.value.items()}
+    {'count': 9998, 'mean': 4997, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
     """
     rows = (column, by, keys, where, unit, contributions)
     given = (data, epsilon, bounds, step, None, rows, "best", ledger, rng)
