@@ -334,3 +334,29 @@ def test_the_icons_are_what_the_best_attacker_attains(epsilon):
 
 def test_a_field_error_is_an_error_of_the_library():
     assert issubclass(FieldError, DuffError)
+
+
+def test_work_that_nobody_waits_for_is_given_up(folder):
+    form = Form.of(changed(AGES, statistic__0="std", size="100"))
+    plan, columns = table_plan(form, folder), folder.columns("adult.parquet")
+    asked = []
+
+    def gone():
+        asked.append(1)
+        return len(asked) > 3
+
+    with pytest.raises(DuffError, match="nobody waits"):
+        Expectations().of(form, plan, columns, True, gone)
+    assert len(asked) == 4
+
+
+def test_tables_in_databases_and_json_lines(tmp_path):
+    with duckdb.connect(str(tmp_path / "people.duckdb")) as base:
+        base.sql("CREATE TABLE people AS SELECT 31 AS age, 'Female' AS sex")
+    (tmp_path / "people.jsonl").write_text('{"age": 31, "sex": "Female"}\n')
+    with visit(tmp_path) as visitor:
+        for source in ("people.duckdb::people", "people.jsonl"):
+            fields = changed(AGES, source=source)
+            assert "Median of age" in headline(visitor.post("/preview", fields).text)
+            assert 'name="column.0" value="age"' in visitor.post("/plan", fields).text
+            visitor.asked(fields)

@@ -129,7 +129,8 @@ class Outlook:
         if self._needs_draws and not draws:
             raise NoLaw("the law of this release is not known: its errors have to be simulated.")
         effort = Effort(points, draws, np.random.SeedSequence(0))
-        asked = (ask.interval, epsilon, size, draws if self._needs_draws else 0, points)
+        how = (draws, 0) if self._needs_draws else (0, points)
+        asked = (ask.interval, epsilon, size, *how)
 
         def found() -> Forecast:
             return forecast(replace(ask, epsilon=epsilon).check(), self.data(size), effort)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any, NamedTuple
@@ -86,9 +86,16 @@ class Expectations:
         return column in self._samples
 
     def of(
-        self, form: Form, plan: TablePlan, columns: Mapping[str, ColumnType], simulate: bool
+        self,
+        form: Form,
+        plan: TablePlan,
+        columns: Mapping[str, ColumnType],
+        simulate: bool,
+        gone: Callable[[], bool] = lambda: False,
     ) -> Expected:
-        """What to say of a plan; what has to be simulated is left out unless it may be."""
+        """What to say of a plan; what has to be simulated is left out unless it may be. Given up
+        when whoever asked has gone.
+        """
         size, draws = form.group_size(), DRAWS if simulate else 0
         lines: list[Line] = []
         measures: dict[str, Measure] = {}
@@ -103,6 +110,7 @@ class Expectations:
                 lines.append(_without(ask, str(error)))
                 continue
             for one in found:
+                _check(gone)
                 key = f"{ask.title}/{one.output}"
                 try:
                     lines.append(_line(key, one, size, draws))
@@ -118,7 +126,7 @@ class Expectations:
         said = ""
         if look in measures:
             try:
-                made, said = self._pictures(form, plan, measures[look], size, draws)
+                made, said = self._pictures(form, plan, measures[look], size, draws, gone)
             except NoLaw:
                 waiting = True
         return Expected(lines, look, said, self._used(form, size), made, waiting)
@@ -172,12 +180,19 @@ class Expectations:
         return Likeness(fields.shape, _ends(ask, fields), integer=integer, untyped=untyped)
 
     def _pictures(
-        self, form: Form, plan: TablePlan, one: Measure, size: int, draws: int
+        self,
+        form: Form,
+        plan: TablePlan,
+        one: Measure,
+        size: int,
+        draws: int,
+        gone: Callable[[], bool],
     ) -> tuple[dict[str, str], str]:
         share = one.ask.epsilon / plan.plan.epsilon
         people = _people(form)
 
         def error(epsilon: Fraction, many: int) -> float:
+            _check(gone)
             return one.outlook.within(epsilon, many, OFTEN, one.output, draws, CURVE_POINTS)
 
         law = one.outlook.errors(one.ask.epsilon, size, draws)
@@ -232,6 +247,11 @@ class Expectations:
             if column.statistics and column.categories
         ]
         return [*said, f"groups of {size:,} {_people(form)}"]
+
+
+def _check(gone: Callable[[], bool]) -> None:
+    if gone():
+        raise DuffError("nobody waits for this answer.")
 
 
 def _people(form: Form) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import threading
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any, TypeVar
@@ -70,7 +71,18 @@ class Pages:
 
     async def preview(self, request: Request) -> Response:
         """What the plan would give: after every change of a field."""
-        given = await self._work(lambda: self._workshop.preview(_form(request)))
+        gone = threading.Event()
+
+        async def watch() -> None:
+            while not await request.is_disconnected():
+                await asyncio.sleep(TICK)
+            gone.set()  # a newer change is on its way: nobody waits for this answer
+
+        watching = asyncio.create_task(watch())
+        try:
+            given = await self._work(lambda: self._workshop.preview(_form(request), gone.is_set))
+        finally:
+            watching.cancel()
         return HTMLResponse(render("outcome", **given))
 
     async def sample(self, request: Request) -> Response:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -96,14 +97,14 @@ class Workshop:
             "slider": SLIDER,
         }
 
-    def preview(self, pairs: Pairs) -> dict[str, Any]:
-        """What stands beside the form."""
+    def preview(self, pairs: Pairs, gone: Callable[[], bool]) -> dict[str, Any]:
+        """What stands beside the form; given up when whoever asked has gone."""
         pairs = list(pairs)
         try:
             form = Form.of(pairs)
         except DuffError as error:
             return _empty() | {"problem": _problem(error)}
-        return self._outcome(form, any(name == "simulate" for name, _ in pairs))
+        return self._outcome(form, any(name == "simulate" for name, _ in pairs), gone)
 
     def add_sample(self, pairs: Pairs) -> str:
         """Take public records for a column, and say so."""
@@ -163,7 +164,9 @@ class Workshop:
             found = self._expectations.find_epsilon(form, plan, self._columns_of(form))
         return replace(form, epsilon=f"{found:g}")
 
-    def _outcome(self, form: Form, simulate: bool) -> dict[str, Any]:
+    def _outcome(
+        self, form: Form, simulate: bool, gone: Callable[[], bool] = lambda: False
+    ) -> dict[str, Any]:
         try:
             columns = self._columns_of(form)
             plan = table_plan(form, self._folder)
@@ -171,7 +174,7 @@ class Workshop:
                 if columns and name not in columns:
                     raise DuffError(f"the file has no column {name!r:.60}.")
             with self._lock:
-                expected = self._expectations.of(form, plan, columns, simulate)
+                expected = self._expectations.of(form, plan, columns, simulate, gone)
             total = float(plan.plan.epsilon)
             return {
                 "problem": None,
