@@ -16,6 +16,7 @@ from urllib.parse import urlencode
 
 from starlette.testclient import TestClient
 
+import duffdp
 from duffdp.studio.folder import Folder
 from duffdp.studio.server import Studio
 
@@ -104,7 +105,8 @@ def visit(folder: Path, welcome: bool = True) -> Iterator[Visitor]:
 @contextmanager
 def running(folder: Path, *arguments: str) -> Iterator[str]:
     """The address of a studio in a process of its own."""
-    env = os.environ | {"PYTHONPATH": os.pathsep.join([str(ROOT / "src"), *sys.path])}
+    library = str(Path(duffdp.__file__).parent.parent)  # that of the tests, wherever it is
+    env = os.environ | {"PYTHONPATH": os.pathsep.join([library, *sys.path])}
     process = subprocess.Popen(
         [*COMMAND, *arguments],
         cwd=folder,
