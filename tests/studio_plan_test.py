@@ -255,7 +255,9 @@ def test_columns_come_and_go(folder):
         assert 'name="column.1" value="hours_per_week"' in page
         page = visitor.post("/plan", [*AGES, ("remove", "age")]).text
         assert 'name="column.0"' not in page
-        assert "already" in visitor.post("/plan", [*AGES, ("add", "age")]).text
+        page = visitor.post("/plan", [*changed(AGES, epsilon="0.6"), ("add", "age")]).text
+        assert "already" in page
+        assert 'name="epsilon" value="0.6"' in page  # nothing that was typed is lost
         first = visitor.post("/plan", [("source", "adult.parquet")]).text
         assert 'name="column.0" value="age"' in first
 
@@ -346,7 +348,7 @@ def test_work_that_nobody_waits_for_is_given_up(folder):
         return len(asked) > 3
 
     with pytest.raises(DuffError, match="nobody waits"):
-        Expectations().of(form, plan, columns, True, gone)
+        Expectations().of(form, plan, columns, True, gone=gone)
     assert len(asked) == 4
 
 

@@ -91,10 +91,11 @@ class Expectations:
         plan: TablePlan,
         columns: Mapping[str, ColumnType],
         simulate: bool,
+        left: float | None = None,
         gone: Callable[[], bool] = lambda: False,
     ) -> Expected:
-        """What to say of a plan; what has to be simulated is left out unless it may be. Given up
-        when whoever asked has gone.
+        """What to say of a plan, and of what is left of a budget; what has to be simulated is left
+        out unless it may be. Given up when whoever asked has gone.
         """
         size, draws = form.group_size(), DRAWS if simulate else 0
         lines: list[Line] = []
@@ -126,7 +127,8 @@ class Expectations:
         said = ""
         if look in measures:
             try:
-                made, said = self._pictures(form, plan, measures[look], size, draws, gone)
+                one = measures[look]
+                made, said = self._pictures(form, plan, one, size, draws, left, gone)
             except NoLaw:
                 waiting = True
         return Expected(lines, look, said, self._used(form, size), made, waiting)
@@ -186,6 +188,7 @@ class Expectations:
         one: Measure,
         size: int,
         draws: int,
+        left: float | None,
         gone: Callable[[], bool],
     ) -> tuple[dict[str, str], str]:
         share = one.ask.epsilon / plan.plan.epsilon
@@ -223,7 +226,7 @@ class Expectations:
             headline += f" Simulated with {draws} draws; rough."
         return {
             "epsilon": pictures.error_by_epsilon(
-                by_epsilon, (total, now), sampling, one.unit, None
+                by_epsilon, (total, now), sampling, one.unit, left
             ),
             "dots": pictures.twenty_dots(dots, one.unit),
             "size": pictures.error_by_size(by_size, (size, now), around, one.unit, people),

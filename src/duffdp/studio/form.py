@@ -98,19 +98,19 @@ class Form:
             for i in range(MOST_GROUP_COLUMNS)
         ]
         sources = {name: given.get(f"source.{name}", [""])[0].strip() for name in SOURCES}
-        form = cls(**single, columns=tuple(columns), groups=tuple(groups), sources=sources)
-        return form._changed(given)
+        return cls(**single, columns=tuple(columns), groups=tuple(groups), sources=sources)
 
-    def _changed(self, given: Mapping[str, list[str]]) -> Form:
-        """After a button that adds or takes away a column."""
+    def after_button(self, pairs: Pairs) -> Form:
+        """After one that adds or takes away a column."""
+        given = dict(pairs)
         columns = self.columns
-        if name := given.get("add", [""])[0].strip():
+        if name := given.get("add", "").strip():
             if name in (column.name for column in columns):
                 raise DuffError(f"the column {visible(name)!r:.60} is in the table already.")
             if len(columns) == MOST_COLUMNS:
                 raise DuffError(f"a table of the studio has at most {MOST_COLUMNS} columns.")
             columns = (*columns, ColumnFields(name))
-        if gone := given.get("remove", [""])[0]:
+        if gone := given.get("remove", ""):
             columns = tuple(column for column in columns if column.name != gone)
         return replace(self, columns=columns)
 

@@ -19,6 +19,7 @@ from duffdp.pipeline.plan import Cost
 from duffdp.pipeline.table import Table
 from duffdp.pipeline.table_plan import TablePlan
 from duffdp.printable import visible
+from duffdp.report.words import odds
 from duffdp.studio.folder import Folder
 from duffdp.studio.form import Form
 from duffdp.studio.guard import secret
@@ -46,6 +47,12 @@ class Asked:
     error: str = ""
     table: Readable | None = None
     files: dict[str, str] = field(default_factory=dict)
+
+    @property
+    def odds(self) -> str:
+        """What it costs, in words."""
+        kinds = {facts.unit.kind for facts in self.cost.releases.values()}
+        return odds(float(self.cost.epsilon), kinds)
 
     @property
     def fits(self) -> bool:

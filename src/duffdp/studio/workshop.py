@@ -66,7 +66,7 @@ class Workshop:
         form = Form(source=self._source)
         try:
             form = Form.of(pairs) if "epsilon" in names else form
-            form = self._of_this_file(form)
+            form = self._of_this_file(form).after_button(pairs)
             if not form.columns and "remove" not in names:
                 form = self._started(form)
             if "find" in names:
@@ -173,8 +173,9 @@ class Workshop:
             for name in form.words()["statistics"]:
                 if columns and name not in columns:
                     raise DuffError(f"the file has no column {name!r:.60}.")
+            left = float(ledger_of(form, self._folder).left)
             with self._lock:
-                expected = self._expectations.of(form, plan, columns, simulate, gone)
+                expected = self._expectations.of(form, plan, columns, simulate, left, gone)
             total = float(plan.plan.epsilon)
             return {
                 "problem": None,

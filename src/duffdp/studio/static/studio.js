@@ -62,6 +62,8 @@ async function preview(extra) {
   if (html === null) return;
   swap(outcome(), html);
   marked();
+  // Beside what was replaced: screen readers follow a region that stays.
+  document.getElementById("told").textContent = outcome().querySelector(".headline")?.textContent || "";
   keep();
   if (outcome().querySelector("[data-simulate]") && !(extra && extra.simulate)) await preview({ simulate: "yes" });
 }
