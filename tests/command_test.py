@@ -15,8 +15,9 @@ from command_line import ADULT, AGES, EDGES, SURE, TYPED_ADULT, rows
 from duffdp import Ledger
 from duffdp.audit.registry import audited
 from duffdp.cli.app import application
-from duffdp.cli.values import groups, listed, value
+from duffdp.cli.values import groups, listed
 from duffdp.statistics.registry import entries
+from duffdp.written import value
 
 
 def test_every_statistic(call):

@@ -57,6 +57,8 @@ DOMINATING = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
 LOWER = "tests/lower_bound_test.py"
+STUDIO_DOOR, STUDIO_PLAN = "tests/studio_door_test.py", "tests/studio_plan_test.py"
+STUDIO_RELEASE = "tests/studio_release_test.py"
 DIGITS, STEPS = "tests/digits_test.py", "tests/default_step_test.py"
 
 DISTRIBUTIONS, BANDS = "tests/distribution_test.py", "tests/distribution_band_test.py"
@@ -463,9 +465,9 @@ MUTANTS = (
     ),
     Mutant(
         "bytes of Python's generator",
-        "sampling/entropy.py",
+        "sampling/system_bytes.py",
         "found = os.urandom(size)",
-        "found = os.urandom(0) or np.random.default_rng().bytes(size)",
+        "found = os.urandom(0) or __import__('random').randbytes(size)",
         (BITS,),
     ),
     Mutant(
@@ -1695,6 +1697,181 @@ MUTANTS = (
         "for j in ((), (joined,))",
         "for j in ((), ())",
         (f"{LOWER}::test_a_release_that_spends_more_is_found_out",),
+    ),
+    Mutant(
+        "studio: any host",
+        "studio/guard.py",
+        'if headers.get("host") not in self.hosts:',
+        'if "host" not in headers:',
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: any origin",
+        "studio/guard.py",
+        'if headers.get("origin", own[0]) not in own or',
+        "if",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: other ports are the same site",
+        "studio/guard.py",
+        '            "same-site",\n',
+        "",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: a form without an origin",
+        "studio/guard.py",
+        'if "origin" not in headers:',
+        "if False:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: any token",
+        "studio/guard.py",
+        "if not _same(given, self.token):",
+        "if not given:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: no cookie",
+        "studio/guard.py",
+        'if not _same(_cookie(headers.get("cookie", ""), self._cookie), self._session):',
+        "if False:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: scripts read the cookie",
+        "studio/guard.py",
+        "; HttpOnly; SameSite=Strict",
+        "; SameSite=Strict",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: other sites send the cookie",
+        "studio/guard.py",
+        "; HttpOnly; SameSite=Strict",
+        "; HttpOnly",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: no secret in a form",
+        "studio/guard.py",
+        "if not _same(given, self.csrf):",
+        "if False:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: one secret for all starts",
+        "studio/guard.py",
+        "return system_bytes(32).hex()",
+        'return "0" * 64',
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: requests of any size",
+        "studio/guard.py",
+        "if len(body) > MOST_BYTES:",
+        "if False:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: scripts in the page",
+        "studio/guard.py",
+        "script-src 'self';",
+        "script-src 'self' 'unsafe-inline';",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: all addresses of the machine",
+        "studio/serve.py",
+        'LOCAL = "127.0.0.1"',
+        'LOCAL = "0.0.0.0"',
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: paths out of the folder",
+        "studio/folder.py",
+        "if path == self.root or not path.is_relative_to(self.root):",
+        "if path == self.root:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: links out of the folder",
+        "studio/folder.py",
+        "path = (self.root / name).resolve()",
+        "path = self.root / name",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: errors in their own words",
+        "studio/routes.py",
+        '({type(error).__name__}). Reload the page."',
+        '({error}). Reload the page."',
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: a second click pays again",
+        "studio/releases.py",
+        'if asked.state not in ("asked", "failed"):',
+        "if False:",
+        (STUDIO_RELEASE,),
+    ),
+    Mutant(
+        "studio: a retry is a new call",
+        "studio/releases.py",
+        '        call_id = f"studio {number}"',
+        "        call_id = None",
+        (STUDIO_RELEASE,),
+    ),
+    Mutant(
+        "studio: a ledger is made for a file that has gone",
+        "studio/releases.py",
+        "table_plan(asked.form, self._folder).check(self._folder.source(asked.form.source))",
+        "pass",
+        (STUDIO_RELEASE,),
+    ),
+    Mutant(
+        "studio: a release charges nothing",
+        "studio/plan_text.py",
+        '"epsilon": words.pop("epsilon"), **ledger, **words}',
+        '"epsilon": words.pop("epsilon"), **words}',
+        (STUDIO_RELEASE,),
+    ),
+    Mutant(
+        "studio: failures in their own words",
+        "studio/releases.py",
+        'asked.error = f"something unexpected went wrong ({type(error).__name__})."',
+        "asked.error = str(error)",
+        (STUDIO_RELEASE,),
+    ),
+    Mutant(
+        "studio: the odds of half of epsilon",
+        "studio/odds.py",
+        "math.exp(-epsilon)",
+        "math.exp(-epsilon / 2)",
+        (STUDIO_PLAN,),
+    ),
+    Mutant(
+        "studio: the epsilon of one number for all",
+        "studio/expectations.py",
+        "total = found * float(plan.plan.epsilon / one.ask.epsilon)",
+        "total = found",
+        (STUDIO_PLAN,),
+    ),
+    Mutant(
+        "studio: a public sample is not marked",
+        "studio/expectations.py",
+        '"the PUBLIC sample that you loaded, which is not protected"',
+        '"a sample"',
+        (STUDIO_PLAN,),
+    ),
+    Mutant(
+        "studio: the epsilon of the whole table for one number",
+        "studio/expectations.py",
+        "within = one.outlook.within(one.ask.epsilon, size",
+        "within = one.outlook.within(Fraction(1), size",
+        (STUDIO_PLAN,),
     ),
 )
 

@@ -203,8 +203,9 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
 
 def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
     """What the options ask for; keys and categories are still text."""
-    from duffdp.cli.values import candidates, groups, listed, value, written_parameter
+    from duffdp.cli.values import candidates, groups, listed, written_parameter
     from duffdp.pipeline.ask import Ask
+    from duffdp.written import value
 
     own = {key: written_parameter(key, given[key]) for key in entry.read}
     name, parameters = entry.for_parameters(own)

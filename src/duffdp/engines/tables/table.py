@@ -16,7 +16,7 @@ import numpy as np
 
 from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
-from duffdp.engines.files import PathTable, unreadable
+from duffdp.engines.files import DELIMITED, JSON_LINES, WORKBOOKS, PathTable, unreadable
 from duffdp.engines.libraries import LIBRARIES, is_table, narwhals
 from duffdp.engines.pairs import Pairs, no_numbers
 from duffdp.engines.query import open_source
@@ -55,6 +55,21 @@ def column_types(path: str | os.PathLike[str], columns: list[str]) -> dict[str, 
     named = open_source(path, columns, kind="category")
     schema = narwhals().from_native(named.types).collect_schema()
     return {name: schema[name] for name in columns if name in schema}
+
+
+def declared_types(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """All columns of what a path names with their declared types, in order; None for the type of a
+    column that declares none. No record is read.
+    """
+    named = open_source(path, [], kind="category")
+    try:
+        schema = narwhals().from_native(named.types).collect_schema()
+    finally:
+        if named.close is not None:
+            named.close()
+    file = os.fspath(path).lower().partition("::")[0]
+    text = file.endswith((*DELIMITED, *JSON_LINES, *WORKBOOKS))
+    return {name: None if text else schema[name] for name in schema}
 
 
 def read_columns(path: str | os.PathLike[str], columns: list[str], kind: str) -> list[Any]:
