@@ -465,7 +465,7 @@ MUTANTS = (
     ),
     Mutant(
         "bytes of Python's generator",
-        "sampling/system_bytes.py",
+        "sampling/entropy.py",
         "found = os.urandom(size)",
         "found = os.urandom(0) or __import__('random').randbytes(size)",
         (BITS,),
