@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import ast
 import functools
+import importlib
 import inspect
 import json
 import subprocess
@@ -18,6 +19,7 @@ import pytest
 import duffdp
 
 SOURCE = Path(duffdp.__file__).parent
+BENCHMARKS = Path(__file__).parents[1] / "benchmarks"
 LONGEST = 400  # lines of a module
 
 # Data go one way: a room may import from itself and from the rooms above it.
@@ -324,3 +326,10 @@ def test_names_say_what_things_are(own):
         elif isinstance(node, ast.AnnAssign) and isinstance(node.target, ast.Name):
             named.add(node.target.id)
     assert not named & OBSCURE
+
+
+@pytest.mark.parametrize("path", sorted(BENCHMARKS.glob("*.py")), ids=lambda p: p.stem)
+def test_benchmarks_name_what_there_is(path):
+    """Each of them can be imported; what it measures is for `make bench`."""
+    if path.stem != "__main__":
+        importlib.import_module(f"benchmarks.{path.stem}")

@@ -404,7 +404,9 @@ def test_places_within_a_tie_follow_the_law(qs, epsilon):
     options = joint_oracle.places(data, 3)
     index = {(cell, rank * UNIT): i for i, (cell, _, rank) in enumerate(options)}
     weight, c = np.zeros(len(options)), float(epsilon) / 2
-    sizes = 16 / float(epsilon) * np.arange(math.ceil((len(data) + 100 / c) * float(epsilon) / 16))
+    sizes = (
+        16 / float(epsilon) * np.arange(1, math.ceil((len(data) + 100 / c) * float(epsilon) / 16))
+    )
     shares = np.diff([0.0, *map(float, qs), 1.0])
     for chosen in itertools.combinations_with_replacement(range(len(options)), len(qs)):
         ranks = [float(options[i][2]) for i in chosen]

@@ -54,6 +54,7 @@ ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 DOMINATING = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
+LOWER = "tests/lower_bound_test.py"
 DIGITS, STEPS = "tests/digits_test.py", "tests/default_step_test.py"
 
 DISTRIBUTIONS, BANDS = "tests/distribution_test.py", "tests/distribution_band_test.py"
@@ -102,9 +103,107 @@ MUTANTS = (
     Mutant(
         "where: nan is above all numbers",
         "engines/tables/kept_rows.py",
-        "missing = missing | column.is_nan()",
+        "missing[column] = missing[column] | read.is_nan()",
         "pass",
         ("tests/where_test.py::test_the_same_rows_on_every_engine[duckdb]",),
+    ),
+    Mutant(
+        "where: a time without a zone is one of UTC",
+        "engines/tables/kept_rows.py",
+        "return found if zone is None or moment.tzinfo else instant(found, read_zone(zone))",
+        "return found",
+        ("tests/where_test.py::test_the_same_rows_on_every_engine[polars]",),
+    ),
+    Mutant(
+        "days are those of UTC, in memory",
+        "engines/arrays/keyed_array.py",
+        "if self._clock is None:",
+        "if True:",
+        ("tests/zones_test.py::test_days_and_bounds_are_those_of_the_zone[polars-Europe/Berlin]",),
+    ),
+    Mutant(
+        "days are those of UTC, in queries",
+        "engines/tables/clocks.py",
+        "column = grid.clock.of_column(nw, column)",
+        "pass",
+        ("tests/zones_test.py::test_days_and_bounds_are_those_of_the_zone[duckdb-Europe/Berlin]",),
+    ),
+    Mutant(
+        "an instant at the end of its type leaves the clock",
+        "domain/zones.py",
+        "moments = np.clip(moments, self.low, self.high)",
+        "moments = moments + 0",
+        ("tests/zones_test.py::test_a_clock_shows_what_python_says",),
+    ),
+    Mutant(
+        "bounds without a zone are of UTC",
+        "domain/grid.py",
+        "low, high = (_first_instant(end, known) for end in (self.lower, self.upper))",
+        "low, high = self.lower, self.upper",
+        ("tests/zones_test.py::test_days_and_bounds_are_those_of_the_zone[polars-Europe/Berlin]",),
+    ),
+    Mutant(
+        "sql: where an expression fails, the query does",
+        "engines/query_text.py",
+        'f"TRY({written})"',
+        'f"({written})"',
+        ("tests/query_test.py::test_a_record_changes_its_own_row_alone",),
+    ),
+    Mutant(
+        "sql: sums depend on the order of rows",
+        "engines/query_text.py",
+        '_SUMMED = "TRY_CAST({} AS DECIMAL(26, 9))"',
+        '_SUMMED = "TRY_CAST({} AS DOUBLE)"',
+        ("tests/query_test.py::test_a_person_changes_their_own_row_alone",),
+    ),
+    Mutant(
+        "sql: what is not known is let in",
+        "engines/query_text.py",
+        "if kind not in _ALLOWED or",
+        "if False or",
+        ("tests/query_test.py::test_what_could_mix_records_is_refused_before_anything_is_read",),
+    ),
+    Mutant(
+        "sql: clauses are let in",
+        "engines/query_text.py",
+        "if part and name not in _CLAUSES:",
+        "if False:",
+        ("tests/query_test.py::test_what_could_mix_records_is_refused_before_anything_is_read",),
+    ),
+    Mutant(
+        "sql: rows are brought together without people",
+        "engines/tables/table.py",
+        "if people is not None and unit not in people:",
+        "if False:",
+        ("tests/query_test.py::test_sums_over_the_rows_of_a_person",),
+    ),
+    Mutant(
+        "sql: a collation brings people together",
+        "engines/query.py",
+        """_LETTERS = '::VARCHAR COLLATE "C"'""",
+        """_LETTERS = ''""",
+        ("tests/query_test.py::test_a_collation_brings_no_two_people_together",),
+    ),
+    Mutant(
+        "sql: a type that one record can stop is handed over",
+        "engines/tables/adapters/duckdb_input.py",
+        'return unit in ("us", "ns")',
+        "return True",
+        ("tests/query_test.py::test_types_that_a_record_can_keep_from_duckdb_are_refused",),
+    ),
+    Mutant(
+        "a cell of Excel is warned about",
+        "engines/workbook.py",
+        'warnings.simplefilter("ignore")',
+        "pass",
+        ("tests/workbook_test.py::test_an_odd_cell_changes_itself_alone",),
+    ),
+    Mutant(
+        "a file of zstandard ends with its first frame",
+        "engines/text_records.py",
+        "read_across_frames=True",
+        "read_across_frames=False",
+        ("tests/workbook_test.py::test_files_that_zstandard_packed",),
     ),
     Mutant(
         "where: a negation stops at OR",
@@ -1452,6 +1551,27 @@ MUTANTS = (
         "low, high = low - apart, high + apart",
         "low, high = low, high",
         (BANDS,),
+    ),
+    Mutant(
+        "auditor: draws that chose the event count it",
+        "audit/lower_bound.py",
+        "inside(draws[1::2]).sum()",
+        "inside(draws[::2]).sum()",
+        (f"{LOWER}::test_draws_that_chose_the_event_do_not_count_it",),
+    ),
+    Mutant(
+        "auditor: each end takes all that may be missed",
+        "audit/lower_bound.py",
+        "np.maximum(rest, 1), 1 - miss / 2)",
+        "np.maximum(rest, 1), 1 - miss)",
+        (f"{LOWER}::test_the_bound_is_that_of_clopper_and_pearson",),
+    ),
+    Mutant(
+        "auditor: it never sees the one who joins",
+        "audit/releases.py",
+        "for j in ((), (joined,))",
+        "for j in ((), ())",
+        (f"{LOWER}::test_a_release_that_spends_more_is_found_out",),
     ),
 )
 

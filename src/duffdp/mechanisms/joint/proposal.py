@@ -20,8 +20,9 @@ from duffdp.sampling.entropy import Entropy
 
 Pass = tuple[list[Floats], list[Floats], Floats]
 
-# Sizes are multiples of 16 / epsilon: a finer grid of sizes does not make quantiles better.
-SPACING = 16
+# Sizes are multiples of 16 / epsilon: a finer grid of sizes does not make quantiles better. None is
+# 0, for which all tuples would weigh the same: with few records they would outweigh the good ones.
+SPACING, FIRST = 16, 1
 # Far above what rounding does to the weights of a proposal, far below what a rejection costs.
 TOLERANCE = 2.0**-10
 RARE = 32  # bits: sizes beyond those that are weighed are drawn one time in 2**32
@@ -149,15 +150,15 @@ class Proposal:
         """
         profile, epsilon = self._profile, self._epsilon
         many = len(profile.qs)
-        middle = round(epsilon * profile.total / SPACING)
+        middle = max(FIRST, round(epsilon * profile.total / SPACING))
         self._middle = SPACING * middle / epsilon
         volume = many * math.log(profile.size) - math.lgamma(many + 1)
-        near = [SPACING * max(middle + k, 0) / epsilon for k in range(-NEAR, NEAR + 1)]
+        near = [SPACING * max(middle + k, FIRST) / epsilon for k in range(-NEAR, NEAR + 1)]
         self._weigh([(self._middle, FLAT), *((size, 1.0) for size in dict.fromkeys(near))])
         own = self._weight(self._middle)
         nats = max(volume - own + RARE * math.log(2), 0.0)
         more = math.ceil(2 * nats / SPACING) + 1
-        self._first = max(0, middle - more)
+        self._first = max(FIRST, middle - more)
         self._sizes = [SPACING * i / epsilon for i in range(self._first, middle + more + 1)]
         apart = np.abs(np.arange(self._first, middle + more + 1) - middle) * (SPACING / 2)
         wrong = [float(abs(profile.total - size) * epsilon / 2) for size in self._sizes]
@@ -312,7 +313,7 @@ class Proposal:
         while source.below(2):
             steps += 1
         index = self._first - 1 - steps if below else self._first + len(self._sizes) + steps
-        if index < 0:
+        if index < FIRST:
             return Draft(Fraction(0), [], [], Fraction(0), Fraction(0), word, None)
         profile, many = self._profile, len(self._profile.qs)
         cells = sorted((source.below(profile.size), source.below(1 << FINEST)) for _ in range(many))

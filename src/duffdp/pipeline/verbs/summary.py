@@ -207,8 +207,9 @@ def describe(
     Examples
     --------
     >>> import duffdp
-    >>> duffdp.describe(range(10000), epsilon=1.0, bounds=(0, 10000), step=100, rng=1).value
-    {'count': 9999, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
+    >>> release = duffdp.describe(range(10000), epsilon=1.0, bounds=(0, 10000), step=100, rng=1)
+    >>> {name: round(number) for name, number in release.value.items()}
+    {'count': 9998, 'mean': 4997, '1%': 100, '25%': 2500, '50%': 5000, '75%': 7500, '99%': 9900}
     """
     rows = (column, by, keys, where, unit, contributions)
     given = (data, epsilon, bounds, step, None, rows, "best", ledger, rng)
