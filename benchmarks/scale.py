@@ -82,14 +82,13 @@ def measured(kind: str, size: int, folder: Path, memory: str) -> dict[str, float
     code = PREPARED.format(memory=memory, folder=folder, path=path, work=work.format(n=size))
     alone = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     path.unlink()
-    found: dict[str, float] = json.loads(alone.stdout)
+    found: dict[str, float] = json.loads(alone.stdout.splitlines()[-1])
     return found
 
 
 def main(kinds: list[str], seconds: float, memory: str) -> None:
-    print(
-        f"{'what':12}{'size':>14}{'time':>12}{'peak':>12}{'queries':>9}{'rows back':>11}{'slope':>8}"
-    )
+    heads = f"{'time':>12}{'peak':>12}{'queries':>9}{'rows back':>11}{'slope':>8}"
+    print(f"{'what':12}{'size':>14}{heads}")
     for kind in kinds or KINDS:
         before: tuple[int, float] | None = None
         for size in KINDS[kind][-1]:
