@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 
-.PHONY: demo test quick lint mutants bench commands paper site dist clean
+.PHONY: demo test quick lint mutants audit bench commands paper site dist clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -40,6 +40,10 @@ lint: $(READY)
 # Breaks one promise after another in a copy of the source, and says which test notices.
 mutants: $(READY)
 	$(BIN)/python tests/mutants.py
+
+# Attacks every statistic, mechanism and kind of neighbour from the outside: an hour or so.
+audit: $(READY)
+	$(BIN)/duffdp audit --lower-bound --draws 20000
 
 # Ratios against numpy, polars, DuckDB, PostgreSQL and Spark, each measured in one run.
 bench: $(READY)

@@ -346,7 +346,7 @@ def test_values():
     assert value("2024-02-29T10:00").hour == 10
     assert listed('a,"b,c", d') == ["a", "b,c", "d"]
     two = groups(["x", "y"], ["a,b", "1,2"])
-    assert two == {"by": ["x", "y"], "keys": [("a", "1"), ("a", "2"), ("b", "1"), ("b", "2")]}
+    assert two == {"by": ["x", "y"], "keys": {"x": ["a", "b"], "y": ["1", "2"]}}
 
 
 def test_keys_from_a_file(call, tmp_path):

@@ -26,7 +26,7 @@ from duffdp.audit.neighbours import (
 )
 from duffdp.engines.tables import people
 from duffdp.statistics import Median, Mode
-from release_draws import Ordered, laws
+from release_draws import in_order, laws
 from verb_calls import GRAPHS, REGISTERED, TABLES
 
 EPSILONS = [0.3, 1.0, 3.0]
@@ -284,7 +284,7 @@ def people_draws(call, rows, order, **given):
     """The laws of a release with people if the rows are put in this order before those that count
     are chosen."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people, "np", Ordered(order))
+        patch.setattr(people, "shuffle_beginnings", in_order(order))
         return laws(lambda: call(frame_of(rows), column="x", unit="p", **given), PLACES)
 
 

@@ -55,8 +55,8 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help=(
-            "A CSV, TSV, JSON lines or Parquet file, a folder of Parquet, 'file.duckdb::table', "
-            "'postgresql://user@host/db::table', or - for a pipe."
+            "A CSV, TSV, JSON lines, Parquet or Excel file ('file.xlsx::sheet'), a folder of "
+            "Parquet, 'file.duckdb::table', 'postgresql://user@host/db::table', or - for a pipe."
         ),
     ),
 ]
@@ -84,6 +84,15 @@ DateFormat = Annotated[
         "--date-format",
         metavar="FORMAT",
         help="How a file of text writes dates, such as '%d.%m.%Y %H:%M'; else as ISO 8601.",
+    ),
+]
+Sql = Annotated[
+    str | None,
+    typer.Option(
+        "--sql",
+        metavar="SELECT",
+        help='A query over DATA, as in "SELECT cost * 1.19 AS gross FROM data WHERE age >= 18"; '
+        "with GROUP BY, --unit must be one of its columns.",
     ),
 ]
 Column = Annotated[str, typer.Option("--column", "-c", help="The column to summarise.")]
@@ -138,8 +147,8 @@ Keys = Annotated[
         "--keys",
         metavar="A,B,...",
         help=(
-            "The public groups, once for each --by; or @FILE with one on a line. Every key is "
-            "answered."
+            "The public groups, once for each --by; or @FILE, a table with that column or a text "
+            "with one on a line. Every key is answered."
         ),
     ),
 ]
@@ -154,6 +163,22 @@ Where = Annotated[
 Unit = Annotated[
     str | None,
     typer.Option("--unit", help="The column that names the person; without it a row is protected."),
+]
+GroupsPerPerson = Annotated[
+    int | None,
+    typer.Option(
+        "--groups-per-person",
+        help="In how many groups a person counts at most, with --contributions rows in each.",
+    ),
+]
+SuppressBelow = Annotated[
+    int | None,
+    typer.Option(
+        "--suppress-below",
+        metavar="COUNT",
+        help="Withhold numbers of groups with a smaller noisy count, which takes a tenth of "
+        "epsilon and stands beside each group.",
+    ),
 ]
 Contributions = Annotated[
     int, typer.Option("--contributions", help="How many rows of a person count at most.")

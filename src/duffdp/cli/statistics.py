@@ -149,7 +149,10 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("where", o.Where, None),
         ("unit", o.Unit, None),
         ("contributions", o.Contributions, 1),
+        ("groups_per_person", o.GroupsPerPerson, None),
     ]
+    if entry.shape != "distribution":
+        rows.append(("suppress_below", o.SuppressBelow, None))
     if entry.interval is not None:
         rows += [("interval", o.Interval, None), ("simultaneous", o.Simultaneous, False)]
     if entry.covers_population:
@@ -160,6 +163,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("types", o.Types, None),
         ("decimal", o.Decimal, None),
         ("date_format", o.DateFormat, None),
+        ("sql", o.Sql, None),
         *own,
         *([] if entry.of_pairs else [column]),
         ("epsilon", o.Epsilon, needed),
@@ -186,7 +190,7 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
     source: AbstractContextManager[Any] = nullcontext(given["data"])
     if not entry.of_graphs:
         fields = given["types"], given["decimal"], given["date_format"]
-        source = source_of(described(given["data"], *fields), given["pipe"])
+        source = source_of(described(given["data"], *fields, given["sql"]), given["pipe"])
     with source as path, without_pandas(path):
         release = run(with_values(ask, path), path, ledger)
     if entry.outputs.startswith("grid") and ask.step is None:
@@ -209,7 +213,7 @@ def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
         key: given[key]
         for key in (
             *("column", "where", "unit", "contributions", "epsilon", "interval"),
-            "simultaneous",
+            *("simultaneous", "groups_per_person", "suppress_below"),
         )
         if key in given
     }

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import itertools
-from pathlib import Path
 from typing import Any
 
 from duffdp.errors import DuffError
@@ -26,13 +24,9 @@ def listed(text: str) -> list[str]:
     file = text.removeprefix("@")
     if file == text:
         return comma_list(text)
-    try:
-        return Path(file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise DuffError(
-            f"cannot read the list of values {file!r}. "
-            "Pass values as A,B,C or a file with one on each line."
-        ) from None
+    from duffdp.engines.keys import read_lines
+
+    return read_lines(file)
 
 
 def written_parameter(name: str, given: Any) -> Any:
@@ -47,9 +41,12 @@ def written_parameter(name: str, given: Any) -> Any:
 
 
 def groups(by: list[str], keys: list[str]) -> dict[str, Any]:
-    """All combinations of the keys of each column, still as text."""
+    """The keys of each column, or the path of one table of all of them, still as text."""
+    if not by and not keys:
+        return {}
+    if len(keys) == 1 and len(by) > 1 and keys[0].startswith("@"):
+        return {"by": by, "keys": keys[0][1:]}
     if len(keys) != len(by):
         raise DuffError(f"each --by needs its own --keys, got {len(by)} and {len(keys)}.")
-    if not by:
-        return {}
-    return {"by": by, "keys": list(itertools.product(*map(listed, keys)))}
+    parts = (text[1:] if text.startswith("@") else listed(text) for text in keys)
+    return {"by": by, "keys": dict(zip(by, parts, strict=True))}

@@ -9,6 +9,7 @@ from typing import Any
 
 from duffdp.domain import Categories
 from duffdp.engines.addresses import ADDRESS
+from duffdp.engines.query import Query
 from duffdp.engines.text_file import TextFile
 from duffdp.errors import DuffError
 
@@ -16,15 +17,17 @@ PIPE = "-"  # the source is what is piped into the command
 NEEDED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
 FIELDS = ("types", "decimal", "date_format")  # of a source that is text
+SQL = "sql"  # a query over the source
 TOP = (
-    *(*NEEDED, *FIELDS, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
-    *("mechanism", "sources"),
+    *(*NEEDED, *FIELDS, SQL, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
+    *("groups_per_person", "mechanism", "sources"),
 )
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
 TOP_OF_TABLE = (
     *(
         *NEEDED_OF_TABLE,
         *FIELDS,
+        SQL,
         "bounds",
         "step",
         "categories",
@@ -34,7 +37,8 @@ TOP_OF_TABLE = (
         "where",
         "unit",
     ),
-    *("contributions", "interval", "smallest", "weights", "mechanism"),
+    *("contributions", "groups_per_person", "interval", "simultaneous", "smallest"),
+    *("suppress_below", "weights", "within", "group_size", "mechanism"),
     *("ledger", "dataset", "call_id", "sources"),
 )
 
@@ -43,23 +47,24 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The plan in a file; a relative source or ledger is meant from where the file lies."""
     given = _read(path, NEEDED, TOP)
     if isinstance(given["release"], list):
-        given["release"] = [_with_keys(release) for release in given["release"]]
+        given["release"] = [_with_keys(release, path.parent) for release in given["release"]]
     return given
 
 
 def read_table_toml(path: Path) -> dict[str, Any]:
     """The table in a file; a relative source or ledger is meant from where the file lies."""
-    return _words_of_table(_read(path, NEEDED_OF_TABLE, TOP_OF_TABLE))
+    return _words_of_table(_read(path, NEEDED_OF_TABLE, TOP_OF_TABLE), path.parent)
 
 
 def read_table_text(text: str, folder: Path) -> dict[str, Any]:
     """The table that a text would be in a file of this folder."""
-    return _words_of_table(_parse(text, folder, "of this page", NEEDED_OF_TABLE, TOP_OF_TABLE))
+    read = _parse(text, folder, "of this page", NEEDED_OF_TABLE, TOP_OF_TABLE)
+    return _words_of_table(read, folder)
 
 
-def _words_of_table(read: dict[str, Any]) -> dict[str, Any]:
+def _words_of_table(read: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The words of Python; `interval = false` is none."""
-    given = _with_keys(read)
+    given = _with_keys(read, folder)
     if given.get("interval") is False:
         given["interval"] = None
     return dict(given)
@@ -98,12 +103,23 @@ def _parse(
     fields = {name: given.pop(name) for name in FIELDS if name in given}
     if fields:
         given["source"] = TextFile(given["source"], **fields)
+    if SQL in given:
+        given["source"] = Query(given["source"], given.pop(SQL))
     return given
 
 
-def _with_keys(release: Any) -> Any:
-    """A list of values for each column of `by` stands for all their combinations."""
+def _with_keys(release: Any, folder: Path) -> Any:
+    """A list of values for each column of `by` stands for all their combinations; files are meant
+    from the folder of the plan.
+    """
     keys = release.get("keys") if isinstance(release, dict) else None
+    if isinstance(keys, str):
+        return release | {"keys": str(folder / keys)}
+    if isinstance(keys, dict):
+        found = {
+            n: str(folder / part) if isinstance(part, str) else part for n, part in keys.items()
+        }
+        return release | {"keys": found}
     if not isinstance(keys, list) or not keys or not all(isinstance(part, list) for part in keys):
         return release
     return release | {"keys": [Categories(part) for part in keys]}

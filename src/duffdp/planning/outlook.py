@@ -16,7 +16,7 @@ from duffdp.errors import DuffError
 from duffdp.pipeline.ask import Ask, Checked
 from duffdp.pipeline.run import Array
 from duffdp.pipeline.span import ENDS
-from duffdp.planning.epsilon import CLOSE, SIMULATED_CLOSE, least
+from duffdp.planning.epsilon import CLOSE, SIMULATED_CLOSE, least_epsilon
 from duffdp.planning.errors import position
 from duffdp.planning.forecast import DataSet, Forecast, forecast
 from duffdp.planning.outcomes import Effort, NoLaw
@@ -168,7 +168,7 @@ class Outlook:
             return known.errors[output].tail(error) > 1 - probability
 
         simulated = self.errors(Fraction(1), size, draws).draws
-        return least(misses, SIMULATED_CLOSE if simulated else CLOSE)
+        return least_epsilon(misses, SIMULATED_CLOSE if simulated else CLOSE)
 
     def sampling_error(self, size: int, output: int = 0) -> float | None:
         """What 95 of 100 samples of so many records from a large population of this kind are off,

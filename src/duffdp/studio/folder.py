@@ -101,7 +101,7 @@ class Folder:
 
 def _kind(dtype: object) -> Kind:
     """What a declared type says."""
-    from duffdp.engines.selection import narwhals
+    from duffdp.engines.libraries import narwhals
 
     nw = narwhals()
     if dtype is None:
