@@ -171,6 +171,19 @@ def test_no_path_leads_out_of_the_folder(tmp_path, name):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["inner", "secret.csv"]
 
 
+@pytest.mark.parametrize("name", ["../secret.csv", "@../secret.csv", "codes.csv", "@codes.csv"])
+def test_a_group_that_is_called_like_a_file_is_a_group(tmp_path, name):
+    """Plans and commands may name a file of keys; what is typed here is a key."""
+    inner = tmp_path / "inner"
+    inner.mkdir()
+    for path in (tmp_path / "secret.csv", inner / "codes.csv"):
+        path.write_text("confidential\nsecrecy\n")
+    with visit(with_data(inner)) as visitor:
+        asked = visitor.asked([(key, name if key == "keys.0" else text) for key, text in AGES])
+        cost = visitor.studio.workshop.releases.get(asked).cost
+        assert {facts.keys for facts in cost.releases.values()} == {((name,),)}
+
+
 @pytest.mark.parametrize("path", ["/static/../server.py", "/static/%2e%2e/server.py", "/static/"])
 def test_static_files_are_those_of_the_page(folder, path):
     with visit(folder) as visitor:
