@@ -189,8 +189,9 @@ class Table:
         zone = self._adapter.session_zone if self._path is None else self._path.zone
         if zone is None:
             return types
+        said = {} if self._path is None else self._path.zones
         zoned = {
-            name: nw.Datetime(dtype.time_unit, zone)
+            name: nw.Datetime(dtype.time_unit, said.get(name, zone))
             for name, dtype in types.items()
             if getattr(dtype, "time_zone", None) is not None
         }
