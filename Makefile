@@ -6,7 +6,7 @@ PIP := $(BIN)/python -m pip install --quiet --disable-pip-version-check
 DEMO := $(VENV)/.demo
 READY := $(VENV)/.ready
 
-.PHONY: demo test quick lint mutants bench commands paper dist clean
+.PHONY: demo test quick lint mutants audit bench commands paper site dist clean
 
 $(BIN)/python:
 	$(PYTHON) -m venv $(VENV)
@@ -41,6 +41,10 @@ lint: $(READY)
 mutants: $(READY)
 	$(BIN)/python tests/mutants.py
 
+# Attacks every statistic, mechanism and kind of neighbour from the outside: an hour or so.
+audit: $(READY)
+	$(BIN)/duffdp audit --lower-bound --draws 20000
+
 # Ratios against numpy, polars, DuckDB, PostgreSQL and Spark, each measured in one run.
 bench: $(READY)
 	$(BIN)/python -m benchmarks
@@ -49,6 +53,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.several_quantiles
 	$(BIN)/python -m benchmarks.graphs
 	$(BIN)/python -m benchmarks.command
+	$(BIN)/python -m benchmarks.studio
 
 # All figures of the paper from scratch, and the page docs/paper.md with every claim beside what was measured.
 paper: | $(BIN)/python
@@ -57,6 +62,12 @@ paper: | $(BIN)/python
 
 commands: $(READY)
 	$(BIN)/python docs/commands.py
+
+# All pages and the reference as a site that loads nothing from elsewhere, in build/site. To search it, serve it:
+#     .venv/bin/python -m http.server --directory build/site
+site: | $(BIN)/python
+	$(PIP) --editable '.[site]'
+	NO_MKDOCS_2_WARNING=1 $(BIN)/mkdocs build --strict
 
 # Wheel and sdist, each installed into empty environments and tried from an empty folder.
 dist: | $(BIN)/python

@@ -21,7 +21,7 @@ from duffdp import Grid
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms import Joint
 from duffdp.sampling.entropy import entropy
-from duffdp.sampling.geometric import two_sided_geometric
+from duffdp.sampling.geometric import two_sided_geometrics
 from duffdp.statistics import Quantiles
 
 Floats = npt.NDArray[np.float64]
@@ -216,7 +216,7 @@ def sizes() -> None:
             data, grid = rng.random(N), Grid(0.0, 1.0)
             column = Column(read(data), grid)
             truth = np.quantile(data, shares, method="inverted_cdf")
-            records = N + two_sided_geometric(part, source)
+            records = N + two_sided_geometrics(part, 1, source)[0]
             for key, epsilon, size in (("free", Fraction(1), None), ("count", 1 - part, records)):
                 profiles = Quantiles(shares, size).profiles([column], float(epsilon))
                 for each in Joint(epsilon).release(profiles * 2, source):
@@ -224,6 +224,33 @@ def sizes() -> None:
                     found[key].append(float(N * np.abs(values - truth).mean()))
         cells = " | ".join(f"{np.mean(values):.2f}" for values in found.values())
         print(f"| {m} | {cells} |", flush=True)
+
+
+def few() -> None:
+    """Mean error of quartiles of 100 records, with a free size, and with the true one, which costs
+    a third of epsilon (`sensitivities`).
+    """
+    kinds: tuple[tuple[str, Callable[[np.random.Generator], Floats], Grid], ...] = (
+        ("N(0,1) on [-10, 10]", lambda rng: rng.normal(size=100), Grid(-10, 10, 0.0001)),
+        ("U(0,1) on [0, 1]", lambda rng: rng.random(100), Grid(0, 1, 0.00001)),
+        ("Exp(1) on [0, 20]", lambda rng: rng.exponential(size=100), Grid(0, 20, 0.0001)),
+    )
+    quartiles = (0.25, 0.5, 0.75)
+    for name, make, grid in kinds:
+        for epsilon in (Fraction(1, 20), Fraction(1, 10), Fraction(1, 5), Fraction(2, 5)):
+            rng, source = np.random.default_rng(5), entropy(5)
+            found: dict[str, list[float]] = {"free": [], "true": []}
+            for _ in range(30):
+                data = make(rng)
+                truth = np.quantile(data, quartiles, method="inverted_cdf")
+                for key, paid, size in (("free", epsilon, None), ("true", epsilon / 3 * 2, 100)):
+                    asked = Quantiles(quartiles, size)
+                    profiles = asked.profiles([Column(read(data), grid)], float(paid))
+                    for each in Joint(paid).release(profiles * 10, source):
+                        values = np.array([grid.value(i) for i in each])
+                        found[key].append(float(np.abs(values - truth).mean()))
+            cells = " | ".join(f"{np.mean(values):.3f}" for values in found.values())
+            print(f"| {name} | {float(epsilon):g} | {cells} |", flush=True)
 
 
 def ties() -> None:
@@ -256,6 +283,10 @@ def main() -> None:
     errors("U(0,1) on [0, 1]", lambda rng: rng.random(N), Grid(0.0, 1.0), (1.0,), 30)
     ages = lambda rng: np.rint(rng.normal(40, 12, N)).clip(0, 120)  # noqa: E731
     errors("ages, N(40, 12) rounded, 0..120", ages, Grid(0, 120, 1), (0.5, 1.0, 2.0), 60)
+    print("\nMean error of quartiles, n = 100\n")
+    print("| data | epsilon | free size | size = n, as published |")
+    print("| --- | --- | --- | --- |")
+    few()
     print("\nHow far one record moves the score\n")
     print("| quantiles | score | up | down |")
     print("| --- | --- | --- | --- |")

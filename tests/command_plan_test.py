@@ -82,13 +82,13 @@ def test_a_plan_with_several_numbers(call, plan):
     plan.write_text(f"{top}[[release]]\n{several}[[release]]\n{summary}")
     out = call("release", plan, "--check")[1]
     assert re.search(r"exponential\(distance\) x 2 +\S+ +2  value", out)
-    assert re.search(r"two-sided-geometric \+ joint-exponential +\S+ +12  sex, value", out)
+    assert re.search(r"staircase \+ joint-exponential +\S+ +14  sex, value", out)
     code, out, _ = call("release", plan, "-f", "csv")
     found = rows(out)
     assert code == 0
     two = [("quantile(0.25)", "28"), ("quantile(0.75)", "48")]
     assert [(row["statistic"], row["value"]) for row in found[:2]] == two
-    lines = ["count", "1%", "25%", "50%", "75%", "99%"]
+    lines = ["count", "mean", "1%", "25%", "50%", "75%", "99%"]
     assert [row["statistic"] for row in found[2:]] == lines * 2
     names = {"quantiles 0.25, 0.75 of age", "summary of age by sex"}
     assert {row["release"] for row in found} == names

@@ -185,14 +185,14 @@ def test_of_a_release_with_a_delta_nothing_else_is_used():
 
 
 def test_parts_compose_one_by_one():
-    """A summary is a count and quantiles, and not one loss of which nothing is known."""
+    """A summary is a mean and quantiles, and not one loss of which nothing is known."""
     release = duffdp.describe([1, 2], epsilon=1, **AGES).loss
     assert [(part.family, part.epsilon) for part in release.parts] == [
-        ("geometric", Fraction(1, 8)),
-        ("bounded-range", Fraction(7, 8)),
+        ("pure", Fraction(1, 5)),
+        ("bounded-range", Fraction(4, 5)),
     ]
     together = tight_epsilon([release] * 100, 1e-6)
-    apart = alike("geometric", "1/8", 100) + alike("bounded-range", "7/8", 100)
+    apart = alike("pure", "1/5", 100) + alike("bounded-range", "4/5", 100)
     assert together == tight_epsilon(apart, 1e-6)
     assert together < 0.5 * tight_epsilon([Loss(Fraction(1))] * 100, 1e-6)
     several = duffdp.quantiles([1, 2], [0.2, 0.4, 0.6], epsilon=1, **AGES, mechanism="duff").loss
@@ -279,7 +279,7 @@ def test_the_family_is_written_down_by_every_verb(tmp_path):
     duffdp.triangles([(0, 1)], nodes=4, epsilon=0.1, ledger=ledger)
     found = [[part["family"] for part in charge["loss"]["parts"]] for charge in ledger.charges()]
     bounded = ["bounded-range"]
-    assert found == [bounded, bounded, bounded, ["laplace"], ["geometric", *bounded], ["pure"]]
+    assert found == [bounded, bounded, bounded, ["laplace"], ["pure", *bounded], ["pure"]]
 
 
 def test_many_charges_take_no_longer_than_few(path):

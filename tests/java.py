@@ -44,3 +44,10 @@ def version(java: str) -> int:
         return 0
     number = re.search(r'version "(\d+)', said.stderr)
     return int(number[1]) if number else 0
+
+
+def java_command() -> str:
+    """The Java to run, brought if need be."""
+    provide_java()
+    home = os.environ.get("JAVA_HOME")
+    return str(Path(home, "bin", "java")) if home else "java"

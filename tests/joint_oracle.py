@@ -65,7 +65,7 @@ def law(
     """Probability of every sorted tuple of values, with a free size or with this one."""
     options = places(data, size)
     most = math.ceil((len(data) * epsilon / 2 + 60) / (spacing / 2))
-    sizes = [s * spacing / epsilon for s in range(most + 1)] if records is None else [records]
+    sizes = [s * spacing / epsilon for s in range(1, most + 1)] if records is None else [records]
     weight: dict[tuple[int, ...], float] = Counter()
     for chosen in itertools.combinations_with_replacement(range(len(options)), len(qs)):
         volume = 1.0

@@ -404,7 +404,9 @@ def test_places_within_a_tie_follow_the_law(qs, epsilon):
     options = joint_oracle.places(data, 3)
     index = {(cell, rank * UNIT): i for i, (cell, _, rank) in enumerate(options)}
     weight, c = np.zeros(len(options)), float(epsilon) / 2
-    sizes = 16 / float(epsilon) * np.arange(math.ceil((len(data) + 100 / c) * float(epsilon) / 16))
+    sizes = (
+        16 / float(epsilon) * np.arange(1, math.ceil((len(data) + 100 / c) * float(epsilon) / 16))
+    )
     shares = np.diff([0.0, *map(float, qs), 1.0])
     for chosen in itertools.combinations_with_replacement(range(len(options)), len(qs)):
         ranks = [float(options[i][2]) for i in chosen]
@@ -475,9 +477,10 @@ def test_dates():
 
 def test_describe():
     release = duffdp.describe(np.arange(2000), epsilon=4.0, bounds=(0, 1999), rng=5)
-    assert list(release.value) == ["count", "1%", "25%", "50%", "75%", "99%"]
+    assert list(release.value) == ["count", "mean", "1%", "25%", "50%", "75%", "99%"]
     assert abs(release.value["count"] - 2000) < 60
     assert abs(release.value["50%"] - 1000) < 60
+    assert abs(release.value["mean"] - 999.5) < 60
     assert (release.epsilon, release.secure) == (4.0, False)
 
 

@@ -61,7 +61,7 @@ def test_all_numbers_of_a_group_stand_in_one_line(table, tmp_path):
     for group, row in zip(WARDS[:4], table.readable().rows, strict=False):
         numbers = [re.sub(r"[(),]", "", text).split()[0] for text in row[1:-1]]
         shown = line(page, group).replace(",", "").split()
-        assert len(numbers) == 11
+        assert len(numbers) == 12
         for number in numbers:
             assert any(float(number) == float(one) for one in shown if one != "to")
     age = table.releases["age_median"]

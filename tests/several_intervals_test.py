@@ -8,6 +8,7 @@ import itertools
 import json
 import math
 import re
+from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 
@@ -22,8 +23,9 @@ from command_line import ADULT, AGES, rows
 from duffdp import Grid, Plan, Release
 from duffdp.domain import Bins
 from duffdp.mechanisms import Geometric
+from duffdp.mechanisms.staircase import best_width
 from duffdp.pipeline.ask import Ask
-from duffdp.pipeline.recipe import recipe
+from duffdp.pipeline.recipe import make_recipe, recipe
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics.interval_end import IntervalEnd
 from release_draws import recorded
@@ -35,8 +37,8 @@ QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 
 def ends_of(statistic, given=(), covers="data", simultaneous=False, groups=1, contributions=2):
     person = None if contributions == 1 else "p"
-    asked = (statistic, given, "best", 1, person, contributions, 0.9, covers, simultaneous, groups)
-    made = recipe(*asked)
+    asked = (statistic, given, "best", 1, person, contributions, 0.9, covers, simultaneous)
+    made = recipe(*asked, groups=groups)
     assert sum(part.share for part, _ in made.parts) == 1
     parts = [part for part, _ in made.parts if isinstance(part.statistic, IntervalEnd)]
     for part in parts:
@@ -61,8 +63,8 @@ def test_what_the_ends_of_several_quantiles_cost_and_miss(together, groups):
         {(share, miss)},
     )
     summary = ends_of("describe", (), simultaneous=together, groups=groups)
-    miss = Fraction(1, 20) / (6 * groups if together else 1)
-    assert summary[1] == {(Fraction(7, 8) * Fraction(7, 8) / 10, miss)}
+    miss = Fraction(1, 20) / (7 * groups if together else 1)
+    assert summary[1] == {(Fraction(4, 5) * Fraction(7, 8) / 10, miss)}
     ranges = ends_of("iqr", (), "population", together, groups, 1)
     miss = Fraction(1, 40) / (groups if together else 1)
     assert ranges == (BOTH[:2] + BOTH[4:], {(Fraction(7, 32), miss)})
@@ -108,10 +110,36 @@ def test_the_noise_of_counts_cells_and_sums_by_how_many_there_are(together):
     assert (found.high[0] - found.low[0] > alone.high - alone.low) == together
 
 
-def test_a_describe_counts_with_what_the_count_gets():
-    found = duffdp.describe([5] * 5000, epsilon=1, interval=0.9, **AGE)
-    most = Geometric(Fraction(1, 8)).largest_noise(1, Fraction(9, 10))
-    assert found.high["count"] - found.low["count"] == 2 * most
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(1), Fraction(12)])
+def test_the_mean_of_a_describe_has_the_ends_of_a_mean_for_a_fifth_of_epsilon(epsilon):
+    ends = {"interval": 0.9, "covers": "data", "simultaneous": False}
+    whole = make_recipe("describe", (), "best", epsilon, None, 1, **ends)
+    alone = make_recipe("mean", (), "best", epsilon / 5, None, 1, **ends)
+    numbers = [12_000, 18_000]
+    found = whole.finish.values(GRID, [*numbers, *[3] * 15])
+    assert found[3:6] == alone.finish.values(GRID, numbers)
+    assert found[4] < found[3] < found[5]
+
+
+def test_how_often_the_count_of_a_describe_is_covered():
+    """The law of both noises, added up: the promise holds, and a bound a fifth closer breaks it."""
+    made = recipe("describe", (), "best", 5.0, None, 1, 0.9, "data", False)
+    domain, epsilon, moved = duffdp.Grid(0, 3, 1), 1.0, 3
+    width = best_width(epsilon, moved, 2)
+    line = range(-120, 121)
+    law = Counter()
+    for a, b in itertools.product(line, line):
+        away = abs(a) + abs(b)
+        step = 0 if away < width else 1 + (away - width) // moved
+        law[a + b] += math.exp(-epsilon * step)
+    whole = math.fsum(law.values())
+    missed = {0.8: 0.0, 1.0: 0.0}
+    for noise, weight in law.items():
+        count, low, high, *_ = made.finish.values(domain, [1500, 1500 + noise, *[0] * 15])
+        for scale in missed:
+            inside = count - scale * (count - low) <= 1000 <= count + scale * (high - count)
+            missed[scale] += 0 if inside else weight / whole
+    assert missed[1.0] <= 0.1 < missed[0.8]
 
 
 def test_all_cells_hold_together_and_closer_ones_would_be_noticed():
@@ -331,7 +359,7 @@ def test_plans_and_commands(call, tmp_path):
     assert "in all groups together" in out
     code, out, _ = call("describe", *shared, "-f", "csv")
     assert code == 0
-    assert [row["statistic"] for row in rows(out)][:2] == ["count", "1%"]
+    assert [row["statistic"] for row in rows(out)][:3] == ["count", "mean", "1%"]
     assert all(float(r["low"]) <= float(r["value"]) <= float(r["high"]) for r in rows(out))
     asked = ("histogram", ADULT, "--column", "age", "--bins", "0,40,120", "--interval", "0.9")
     code, out, _ = call(*asked, "-e", "1", "--simultaneous")

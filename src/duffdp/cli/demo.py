@@ -10,7 +10,7 @@ import typer
 
 from duffdp.errors import DuffError
 
-FILES = ("adult.parquet", "vertebral_column.csv", "DATA.md")
+FILES = ("adult.parquet", "vertebral_column.csv", "education.toml", "DATA.md")
 
 
 def demo(

@@ -13,6 +13,7 @@ from duffdp.domain import Grid, Ints, PublicSet
 from duffdp.engines.pairs import Pairs
 from duffdp.engines.source import Tally
 from duffdp.statistics.iqr import QUARTILES
+from duffdp.statistics.quantiles import SUMMARY
 from duffdp.statistics.slope import Slope
 
 Given = Mapping[str, Any]  # the checked parameters
@@ -89,6 +90,13 @@ def cells(_: Given, source: Tally, domain: PublicSet) -> list[Any]:
 def count(_: Given, source: Tally, domain: PublicSet) -> list[Any]:
     """The number of records that are not missing."""
     return [int(source.tally()[1].sum())]
+
+
+def summary(_: Given, source: Tally, domain: Grid) -> list[Any]:
+    """Count, mean where candidates are evenly spaced, and quantiles."""
+    qs = tuple(SUMMARY.values())
+    means = mean({}, source, domain) if isinstance(domain, Grid) else []
+    return [*count({}, source, domain), *means, *quantiles({"qs": qs}, source, domain)]
 
 
 def share(_: Given, source: Tally, domain: PublicSet) -> list[Any]:

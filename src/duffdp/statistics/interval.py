@@ -12,7 +12,7 @@ from duffdp.parameters import share_text
 from duffdp.statistics.entry import Column, Finish, Parameters, Part, Promise
 from duffdp.statistics.interval_end import SIDES, IntervalEnd
 from duffdp.statistics.iqr import QUARTILES
-from duffdp.statistics.noise_interval import Parts, largest_noise, with_ends
+from duffdp.statistics.noise_interval import Parts, with_ends
 
 # What of epsilon goes to the value: it then errs by a tenth of the width or less, and the interval
 # is up to a seventh wider than without it (docs/intervals.md, "The value").
@@ -25,7 +25,7 @@ def around_quantile(
     """A quantile between two ends, each of which may be wrong half as often as the interval."""
     (value,), q = parts, given.get("q", Fraction(1, 2))
     (name,) = value.columns
-    ends = _ends((q,), (name,), promise.each(1), 1 - VALUE_SHARE, promise)
+    ends = quantile_ends((q,), (name,), promise.each(1), 1 - VALUE_SHARE, promise)
     columns = with_ends(Column(name))
     return (replace(value, share=VALUE_SHARE), *ends), Finish(lambda _: columns, _in_order)
 
@@ -39,34 +39,14 @@ def around_quantiles(
     """
     qs: tuple[Fraction, ...] = given["qs"]
     names = list(map(share_text, qs))
-    ends = _ends(qs, names, promise.each(len(qs)), 1 - VALUE_SHARE, promise)
+    ends = quantile_ends(qs, names, promise.each(len(qs)), 1 - VALUE_SHARE, promise)
     columns = tuple(each for name in names for each in with_ends(Column(name)))
     cheaper = (replace(part, share=part.share * VALUE_SHARE) for part in parts)
 
     def finish(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
-        return _with_room(domain, numbers[-3 * len(qs) :])
+        return values_with_room(domain, numbers[-3 * len(qs) :])
 
     return (*cheaper, *ends), Finish(lambda _: columns, finish)
-
-
-def around_summary(
-    parts: Parts, _: Finish | None, given: Parameters, promise: Promise
-) -> tuple[Parts, Finish]:
-    """A noisy count, whose ends follow from the noise, and quantiles with ends of their own."""
-    count, quantiles = parts
-    qs, names = quantiles.statistic.qs, quantiles.columns
-    left, many = 1 - count.share, 1 + len(qs)
-    ends = _ends(qs, names, promise.each(many), left * (1 - VALUE_SHARE), promise)
-    drawn = (count, replace(quantiles, share=left * VALUE_SHARE), *ends)
-    kinds = (Column(count.columns[0], count.kind), *map(Column, names))
-    columns = tuple(each for kind in kinds for each in with_ends(kind))
-
-    def finish(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
-        most = largest_noise(count, promise, domain, many)
-        counted = [max(0, numbers[0] + noise) for noise in (0, -most, most)]
-        return [*counted, *_with_room(domain, numbers[1:])]
-
-    return drawn, Finish(lambda _: columns, finish)
 
 
 def around_range(
@@ -76,7 +56,7 @@ def around_range(
     four may be wrong a quarter as often as the interval.
     """
     (value,), names = parts, ("first", "third")
-    ends = _ends(QUARTILES, names, promise.each(1) / 2, 1 - VALUE_SHARE, promise)
+    ends = quantile_ends(QUARTILES, names, promise.each(1) / 2, 1 - VALUE_SHARE, promise)
 
     def columns(domain: PublicSet) -> tuple[Column, ...]:
         (column,) = finish.columns(domain)
@@ -93,7 +73,7 @@ def around_range(
     return (replace(value, share=VALUE_SHARE), *ends), Finish(columns, values)
 
 
-def _ends(
+def quantile_ends(
     qs: Sequence[Fraction], names: Sequence[str], miss: Fraction, share: Fraction, promise: Promise
 ) -> Parts:
     """Both ends of every quantile, for this share of epsilon in all."""
@@ -121,7 +101,7 @@ def _in_order(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
     return [domain.value(number) for number in (min(max(value, low), high), low, high)]
 
 
-def _with_room(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+def values_with_room(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
     """Each value and its ends, from all values, and then all ends: values stay in order, and ends
     make room for them.
     """

@@ -1,4 +1,4 @@
-"""The entries of the median, of quantiles and of the summary that is made of them."""
+"""The entries of the median, of quantiles and of the summary."""
 
 from __future__ import annotations
 
@@ -14,10 +14,6 @@ from duffdp.statistics.entry import Column, Entry, Finish, Parameters, Part, end
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
 
-# The quantiles of `describe`, and what of epsilon goes to its count, which then errs by about 8 /
-# epsilon: enough for most.
-SUMMARY = {"1%": "0.01", "25%": "0.25", "50%": "0.5", "75%": "0.75", "99%": "0.99"}
-COUNT_SHARE = Fraction(1, 8)
 # Up to so many quantiles are drawn together with a size, which is a little more accurate; for more
 # of them it takes too long.
 MOST_WITH_SIZE = 20
@@ -109,19 +105,15 @@ def _sorted_quantiles(given: Parameters, choice: Choice) -> Finish | None:
 
 
 def _describe(_: Parameters, choice: Choice) -> tuple[Part, ...]:
-    from duffdp.statistics.count import Count
-    from duffdp.statistics.quantiles import Quantiles
+    from duffdp.statistics.summary import summary_parts
 
-    qs = tuple(Fraction(q) for q in SUMMARY.values())
-    return (
-        Part(Count(), "two-sided-geometric", ("count",), COUNT_SHARE, kind="count"),
-        Part(Quantiles(qs), "joint-exponential", tuple(SUMMARY), 1 - COUNT_SHARE),
-    )
+    return summary_parts()
 
 
-def _exact_summary(_: Parameters, *records: Any) -> list[Any]:
-    qs = tuple(Fraction(q) for q in SUMMARY.values())
-    return [*exactly("count")({}, *records), *exactly("quantiles")({"qs": qs}, *records)]
+def _summary_finish(_: Parameters, choice: Choice) -> Finish:
+    from duffdp.statistics.summary import SUMMARY_FINISH
+
+    return SUMMARY_FINISH
 
 
 ENTRIES = (
@@ -175,16 +167,18 @@ ENTRIES = (
 )
 SUMMARY_ENTRY = Entry(
     name="describe",
-    summary="A private summary of a column: its count, quartiles, 1 % and 99 %; one epsilon "
+    summary="A private summary of a column: its count, mean, quartiles, 1 % and 99 %; one epsilon "
     "for all.",
     parts=_describe,
-    interval=ends("interval", "around_summary"),
+    finish=_summary_finish,
+    interval=ends("summary", "around_summary"),
     ends_are_drawn=True,
     title=lambda _: "Summary",
     uneven=True,
     step_rule=lambda _: "order",
     shape="dictionary",
+    size="count",
     lines="of all",
     choices=("best",),
-    exact=_exact_summary,
+    exact=exactly("summary"),
 )

@@ -13,6 +13,8 @@ from duffdp.engines.source import Question, Ranks, Source
 from duffdp.parameters import read_qs
 from duffdp.rank_profile import RankProfile
 
+# Those of a summary, by their names.
+SUMMARY = {f"{hundredth}%": Fraction(hundredth, 100) for hundredth in (1, 25, 50, 75, 99)}
 NEGLIGIBLE = 24.0  # nats
 MOST_RANKS = 2**21  # a window never holds more ranks to a side
 # One sort of so many records takes less than a search for each of more than a few quantiles.

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any
 
-from duffdp.domain import Grid, PublicSet
+from duffdp.domain import Grid, Ordered, PublicSet
 from duffdp.engines.source import Levels, Source
 from duffdp.statistics.entry import Column, Finish
 
@@ -18,20 +18,20 @@ class SoftCounts:
     """The steps from the lower bound to every record, and from every record to the upper bound,
     added up.
 
+    The number of records is a part of neither of them, and yet both together tell the mean: it
+    divides the range as the first is to the second.
+
     Parameters
     ----------
     ends
         Two candidates that take the place of the bounds: records beyond them count as if they were
         there.
 
-    The number of records is a part of neither of them, and yet both together tell the mean: it
-    divides the range as the first is to the second.
-
     Privacy
     -------
-    A record at step i of B adds i to one and B - i to the other: together they move by exactly B
-    when one record joins or leaves, and so does the number of records stay private. Not private by
-    itself: noise goes on top (`tests/neighbours_test.py`).
+    A record at step i of B (at least 1) adds i to one and B - i to the other: together they move by
+    exactly B when one record joins or leaves, and so does the number of records stay private. Not
+    private by itself: noise goes on top (`tests/neighbours_test.py`).
 
     Utility
     -------
@@ -54,19 +54,20 @@ class SoftCounts:
 
     ends: tuple[int, int] | None = None
 
-    def levels(self, domain: Grid) -> Levels:
+    def levels(self, domain: Ordered) -> Levels:
         """Where records are clamped."""
         return Levels(*(self.ends or (0, domain.size - 1)))
 
-    def totals(self, column: Source, domain: Grid) -> tuple[int, int]:
+    def totals(self, column: Source, domain: Ordered) -> tuple[int, int]:
         """Both numbers of one group."""
-        levels = self.levels(domain)
-        found = column.level_sums(levels)
-        return found.levels, found.records * levels.top - found.levels
+        found = column.level_sums(self.levels(domain))
+        return found.levels, found.records * self.sensitivity(domain) - found.levels
 
-    def sensitivity(self, domain: Grid) -> int:
-        """How much one record moves both together."""
-        return self.levels(domain).top
+    def sensitivity(self, domain: Ordered) -> int:
+        """How much one record moves both together: if there is one candidate, by 1, so that they
+        always tell how many records there are.
+        """
+        return max(1, self.levels(domain).top)
 
 
 def soft_place(low: int, high: int, above: int, below: int) -> Fraction:

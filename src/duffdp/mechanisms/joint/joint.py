@@ -23,8 +23,8 @@ class Joint:
 
     The score of (s, t) is `sum over gaps of |records in the gap - s * share of the gap|`, and the
     probability is proportional to `exp(-epsilon/2 * score)`, over all sorted places in the domain
-    and all s that are multiples of 16 / epsilon. Records at one value are spread over the width of
-    their candidate, so that a gap may begin within a tie.
+    and all s that are 1, 2, ... times 16 / epsilon. Records at one value are spread over the width
+    of their candidate, so that a gap may begin within a tie.
 
     Parameters
     ----------

@@ -1,0 +1,50 @@
+"""Writes the answers of an example into reviewers.md: `python docs/reviewers.py`.
+
+The words are those of `duffdp.report.sign_off`, which stand on every page that is released.
+"""
+
+from __future__ import annotations
+
+import tempfile
+from pathlib import Path
+
+import duffdp
+
+PAGE = Path(__file__).with_name("reviewers.md")
+BEGIN, END = "<!-- answers: written by reviewers.py -->", "<!-- end of answers -->"
+PEOPLE = str(PAGE.parents[1] / "tests" / "data" / "online_retail_invoices.csv")
+
+
+def answers() -> list[dict[str, object]]:
+    """What a table of two groups says to a reviewer; nothing was told but the source of bounds."""
+    with tempfile.TemporaryDirectory() as folder:
+        ledger = duffdp.Ledger(f"{folder}/budget.db", epsilon=4)
+        release = duffdp.median(
+            PEOPLE,
+            column="amount",
+            by="country",
+            keys=["France", "Germany"],
+            unit="customer_id",
+            epsilon=1.0,
+            bounds=(0.0, 10_000.0),
+            step=0.01,
+            ledger=ledger,
+        )
+        told = {"bounds": "orders above 10,000 need another form"}
+        return duffdp.report.sign_off({"amount": release}, ledger=ledger, sources=told)
+
+
+def page() -> str:
+    """The page with the answers as they are now."""
+    before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
+    _, _, after = rest.partition(END)
+    rows = [
+        f"| {answer['topic']} | {answer['text']} | {'**open**' if answer['open'] else ''} |"
+        for answer in answers()
+    ]
+    table = "\n".join(["| hazard | what the page says | |", "| --- | --- | --- |", *rows])
+    return f"{before}{BEGIN}\n\n{table}\n\n{END}{after}"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(page(), encoding="utf-8")

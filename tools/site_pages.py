@@ -1,0 +1,161 @@
+"""What the site has beside the files of docs/: the pages at the root of the project, a page of
+reference for each group of public names, and the notebook. `mkdocs` calls the functions `on_...`.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+from typing import Any
+
+from mkdocs.config.defaults import MkDocsConfig
+from mkdocs.structure.files import File, Files
+from mkdocs.structure.pages import Page
+
+import duffdp
+
+ROOT = Path(__file__).parents[1]
+# Pages at the root of the project, and where they are on the site.
+ADDED = {
+    "README.md": "index.md",
+    "CONTRIBUTING.md": "contributing.md",
+    "CHANGELOG.md": "changes.md",
+    "SECURITY.md": "security-policy.md",
+    "demo/DATA.md": "demo-data.md",
+}
+# Every public name of the package stands in one group: the build fails for one that does not.
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Middles and quantiles": ("median", "quantile", "quantiles", "describe", "distribution"),
+    "Means and sums": ("mean", "trimmed_mean", "sum"),
+    "Counts": ("count", "share", "histogram", "mode", "top"),
+    "Spread and slopes": ("std", "variance", "iqr", "slope"),
+    "Graphs": ("triangles", "stars"),
+    "Tables and plans": ("table", "Plan", "TablePlan", "release", "ladder", "reach"),
+    "What comes out": ("Release", "Table", "Distribution"),
+    "Possible answers": ("Grid", "Digits", "Categories", "Bins", "StepFunction", "TextFile"),
+    "Budget and planning": (
+        *("Ledger", "preview", "Preview", "epsilon_for", "EpsilonPlan"),
+        *("Loss", "PrivacyUnit", "StatisticFact", "MechanismFact"),
+    ),
+    "Errors": ("DuffError", "BoundsError", "BudgetExceeded", "LedgerError", "UnsupportedData"),
+}
+MODULES = {
+    "statistics": "Statistics",
+    "mechanisms": "Mechanisms",
+    "report": "Reports",
+    "testing": "Testing",
+    "research": "Research",
+}
+IN_TESTING = ("check_statistic", "Counterexample")
+LINK = re.compile(r"\]\(([^)#\s]+)([^)]*)\)")
+
+
+def on_files(files: Files, config: MkDocsConfig) -> Files:
+    """Add the pages that are not files of docs/."""
+    pages = {place: _moved(ROOT / name) for name, place in ADDED.items()}
+    pages["index.md"] = "---\nhide: [navigation]\n---\n\n" + pages["index.md"]
+    pages |= reference()
+    pages["notebook.md"] = notebook(ROOT / "docs" / "notebook.ipynb")
+    for place, text in pages.items():
+        files.append(File.generated(config, place, content=text))
+    (section,) = (part for part in config.nav or [] if "Reference" in part)
+    section["Reference"] = [{_title(place): place} for place in reference()]
+    return files
+
+
+def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
+    """Examples as sessions, without the marks that only tests read."""
+    markdown = re.sub(r"^```python\n(?=>>>)", "```pycon\n", markdown, flags=re.MULTILINE)
+    markdown = re.sub(r"[ ]+# doctest: .*$", "", markdown, flags=re.MULTILINE)
+    markdown = markdown.replace("\n\n```\n", "\n```\n").replace("<BLANKLINE>", "")
+    return markdown if page.file.src_uri.startswith("reference/") else _with_references(markdown)
+
+
+def reference() -> dict[str, str]:
+    """The pages of reference by their places: all public names, each once."""
+    listed = [name for names in GROUPS.values() for name in names]
+    assert sorted([*listed, *MODULES]) == sorted(duffdp.__all__), "a public name without a group"
+    pages = {
+        _place(title): _page(title, [f"duffdp.{name}" for name in names])
+        for title, names in GROUPS.items()
+    }
+    for module, title in MODULES.items():
+        names = IN_TESTING if module == "testing" else getattr(duffdp, module).__all__
+        public = [name for name in names if not _is_module(module, name)]
+        pages[_place(title)] = _page(title, [f"duffdp.{module}.{name}" for name in public])
+    for inner in duffdp.research.__all__:
+        if _is_module("research", inner):
+            title = f"Research: {inner}"
+            names = getattr(duffdp.research, inner).__all__
+            pages[_place(title)] = _page(title, [f"duffdp.research.{inner}.{n}" for n in names])
+    return {place: text for place, text in pages.items() if ":::" in text}
+
+
+def notebook(path: Path) -> str:
+    """The notebook as a page: texts, cells and what they gave."""
+    parts: list[str] = []
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        source = "".join(cell["source"])
+        if cell["cell_type"] == "markdown":
+            parts.append(source)
+            continue
+        parts.append(f"```python\n{source}\n```")
+        parts += [_output(output) for output in cell["outputs"]]
+    return "\n\n".join(parts) + "\n"
+
+
+def _output(output: dict[str, Any]) -> str:
+    data = output.get("data", {"text/plain": output.get("text", "")})
+    if "image/png" in data:
+        return f"![What the cell drew](data:image/png;base64,{data['image/png'].strip()})"
+    if "text/html" in data:
+        html = "".join(data["text/html"])
+        return f'<div class="notebook-output">{re.sub(chr(10) + "+", chr(10), html)}</div>'
+    return f"```text\n{''.join(data['text/plain'])}\n```"
+
+
+def _with_references(markdown: str) -> str:
+    """Public names in running text lead to their reference; links and code are left alone."""
+    known = "|".join(sorted(_public_names(), key=len, reverse=True)).replace(".", r"\.")
+    name = re.compile(rf"(?<!\[)`duffdp\.({known})`")
+    parts = re.split(r"(^```.*?^```$|^    [^\n]*$)", markdown, flags=re.MULTILINE | re.DOTALL)
+    return "".join(
+        part if i % 2 else name.sub(r"[`duffdp.\1`][duffdp.\1]", part)
+        for i, part in enumerate(parts)
+    )
+
+
+def _public_names() -> list[str]:
+    return re.findall(r"^::: duffdp\.(\S+)$", "\n".join(reference().values()), re.MULTILINE)
+
+
+def _moved(path: Path) -> str:
+    """A page from the root with its links as they are on the site."""
+
+    def moved(link: re.Match[str]) -> str:
+        target = (path.parent / link[1]).resolve()
+        if "://" in link[1] or not target.is_relative_to(ROOT):
+            return link[0]
+        name = str(target.relative_to(ROOT))
+        return f"]({ADDED.get(name, name.removeprefix('docs/'))}{link[2]})"
+
+    return LINK.sub(moved, path.read_text(encoding="utf-8"))
+
+
+def _is_module(module: str, name: str) -> bool:
+    return type(getattr(getattr(duffdp, module), name)).__name__ == "module"
+
+
+def _page(title: str, names: list[str]) -> str:
+    return "\n\n".join([f"# {title}", *(f"::: {name}" for name in names)]) + "\n"
+
+
+def _place(title: str) -> str:
+    return f"reference/{re.sub('[^a-z]+', '-', title.lower())}.md"
+
+
+def _title(place: str) -> str:
+    titles = [*GROUPS, *MODULES.values()]
+    titles += [f"Research: {inner}" for inner in duffdp.research.__all__]
+    return next(title for title in titles if _place(title) == place)
