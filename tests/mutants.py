@@ -203,13 +203,6 @@ MUTANTS = (
         ("tests/workbook_test.py::test_an_odd_cell_changes_itself_alone",),
     ),
     Mutant(
-        "a file of zstandard ends with its first frame",
-        "engines/text_records.py",
-        "read_across_frames=True",
-        "read_across_frames=False",
-        ("tests/workbook_test.py::test_files_that_zstandard_packed",),
-    ),
-    Mutant(
         "where: a negation stops at OR",
         "engines/condition.py",
         'self._combined(self._both, "OR", negated, every=negated)',
