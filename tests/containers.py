@@ -16,7 +16,9 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import scipy.sparse
+import zstandard
 
+import duffdp
 from engines import ENGINES, arrow
 from nasty import TYPES, worth
 
@@ -130,6 +132,12 @@ def _spark(columns: Any, _: Path) -> Any:
         raise TypeError("Spark does not take these columns") from error
 
 
+def _queried(columns: Any, data: Any) -> duffdp.Query:
+    """What needs an expression for every column, so that each record goes through one."""
+    parts = (f"CASE WHEN {name} IS NOT NULL THEN {name} END AS {name}" for name in columns)
+    return duffdp.Query(data, f"SELECT {', '.join(parts)} FROM data WHERE x = x OR x IS NULL")
+
+
 TYPED: dict[str, Callable[[Any, Path], Any]] = {
     **{name: (lambda columns, _, make=make: make(columns)) for name, make in ENGINES.items()},
     "spark": _spark,
@@ -144,6 +152,8 @@ TYPED: dict[str, Callable[[Any, Path], Any]] = {
     "parquet": _parquet,
     "parquet pattern": lambda columns, folder: _parquet(columns, folder, 2),
     "hive": _hive,
+    "queried table": lambda columns, _: _queried(columns, arrow(columns)),
+    "queried parquet": lambda columns, folder: _queried(columns, _parquet(columns, folder)),
 }
 
 
@@ -163,7 +173,11 @@ def _lines(
             )
             text = b"".join(line.replace(b",", separator) + b"\n" for line in own)
             (place / f"part{part}{ending}").write_bytes(
-                gzip.compress(text, 1) if ending.endswith(".gz") else text
+                gzip.compress(text, 1)
+                if ending.endswith(".gz")
+                else zstandard.compress(text)
+                if ending.endswith(".zst")
+                else text
             )
         return str(place / (f"*{ending}" if parts > 1 else f"part0{ending}"))
 
@@ -173,6 +187,7 @@ def _lines(
 TEXT: dict[str, Callable[[Any, Path], str]] = {
     "csv": _lines(".csv", b"x,g,p"),
     "csv.gz": _lines(".csv.gz", b"x,g,p"),
+    "csv.zst": _lines(".csv.zst", b"x,g,p"),
     "csv with semicolons": _lines(".csv", b"x,g,p", b";"),
     "tsv": _lines(".tsv", b"x,g,p", b"\t"),
     "csv pattern": _lines(".csv", b"x,g,p", parts=2),

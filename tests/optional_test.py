@@ -27,3 +27,24 @@ def test_absence_is_explained(monkeypatch):
 
     with pytest.raises(DuffError, match="this needs scipy"):
         guarantees.inverse_smoothing(sensitivity.median([1, 2, 4], Grid(0, 9, 1)), 30.0)
+
+
+@pytest.mark.parametrize(
+    ("package", "extra", "path", "sql"),
+    [
+        ("openpyxl", "excel", "people.xlsx", None),
+        ("zstandard", "files", "people.csv.zst", None),
+        ("sqlglot", "sql", "people.csv", "SELECT age * 2 AS twice FROM data"),
+    ],
+)
+def test_files_and_queries_say_what_they_need(monkeypatch, tmp_path, package, extra, path, sql):
+    import duffdp
+    from duffdp.engines.query_text import read_query
+
+    read_query.cache_clear()
+    monkeypatch.setitem(sys.modules, package, None)
+    (tmp_path / path).write_bytes(b"age\n30\n")
+    with pytest.raises(DuffError, match=rf"needs {package}.* 'duffdp\[{extra}\]'"):
+        duffdp.count(
+            tmp_path / path if sql is None else duffdp.Query(tmp_path / path, sql), epsilon=1
+        )

@@ -4,7 +4,9 @@ clocks, dates are its days; the same in every engine.
 
 from __future__ import annotations
 
+import base64
 import datetime as dt
+import random
 from collections import Counter
 from itertools import pairwise
 from zoneinfo import ZoneInfo
@@ -14,6 +16,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
 import duffdp
@@ -22,6 +25,7 @@ import postgres
 from duffdp.domain import Bins, Grid
 from duffdp.domain.reading import DAY, EPOCH
 from duffdp.domain.zones import Clock, instant, read_zone, zone_name
+from duffdp.engines.parquet_zones import read_zones
 from duffdp.errors import BoundsError, DuffError, UnsupportedData
 from duffdp.facts import Facts
 
@@ -221,20 +225,65 @@ def test_groups_are_answered_in_the_zone():
             assert [moment.hour for moment in native[name](release.value)] == [12, 12]
 
 
-def test_a_parquet_file_has_instants_in_utc(tmp_path, monkeypatch):
-    """Whatever the zone of the machine is."""
-    import pyarrow.parquet as pq
-
-    pq.write_table(
-        column([dt.datetime(2024, 7, 7, 23, tzinfo=dt.UTC)], "UTC"), tmp_path / "w.parquet"
-    )
+def test_a_file_has_instants_in_utc_whatever_the_machine_has(tmp_path, monkeypatch):
+    """Tables of DuckDB, and Parquet whose writer says no more."""
+    moment = dt.datetime(2024, 7, 7, 23, tzinfo=dt.UTC)
+    with duckdb.connect(tmp_path / "w.duckdb") as connection:
+        connection.execute("CREATE TABLE t AS SELECT TIMESTAMPTZ '2024-07-07 23:00:00+00' AS w")
+        connection.execute(f"COPY t TO '{tmp_path / 'w.parquet'}'")
     for zone in ("Asia/Tokyo", "America/New_York"):
         monkeypatch.setenv("TZ", zone)
-        value = of(
-            tmp_path / "w.parquet", (dt.datetime(2024, 1, 1), dt.datetime(2025, 1, 1)), step=60
-        ).value
-        assert (value, value.tzinfo) == (dt.datetime(2024, 7, 7, 23, tzinfo=dt.UTC), dt.UTC)
-        assert of(tmp_path / "w.parquet", DAYS).value == dt.date(2024, 7, 7)
+        for path in (tmp_path / "w.parquet", f"{tmp_path / 'w.duckdb'}::t"):
+            bounds = (dt.datetime(2024, 1, 1), dt.datetime(2025, 1, 1))
+            value = of(path, bounds, step=60).value
+            assert (value, value.tzinfo) == (moment, dt.UTC)
+            assert of(path, DAYS).value == dt.date(2024, 7, 7)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "+05:30", "UTC"])
+def test_parquet_has_the_zone_that_its_writer_left_in_it(tmp_path, zone):
+    """By pyarrow, pandas and polars, among other columns; and queries pass it on."""
+    table = pa.table(
+        {
+            "é": pa.array([1.5]),
+            "l": pa.array([[1]], pa.list_(pa.timestamp("ns", tz="Asia/Tokyo"))),
+            "w": pa.array([zoned(NEAR_MIDNIGHT[1], zone)], pa.timestamp("us", tz=zone)),
+            "n": pa.array([NEAR_MIDNIGHT[1]], pa.timestamp("us")),
+        }
+    )
+    pq.write_table(table, tmp_path / "pyarrow.parquet")
+    table.select(["é", "w", "n"]).to_pandas().to_parquet(tmp_path / "pandas.parquet")
+    writers = ["pyarrow", "pandas"]
+    if not zone.startswith("+"):
+        pl.from_arrow(table).write_parquet(tmp_path / "polars.parquet")
+        writers.append("polars")
+    bounds = (dt.datetime(2024, 1, 1), dt.datetime(2025, 1, 1))
+    for writer in writers:
+        path = tmp_path / f"{writer}.parquet"
+        for data in (path, duffdp.Query(path, "SELECT w FROM data")):
+            value = of(data, bounds, step=60).value
+            assert value.replace(tzinfo=None) == NEAR_MIDNIGHT[1]
+            assert value == zoned(NEAR_MIDNIGHT[1], zone)
+            assert of(data, DAYS).value == NEAR_MIDNIGHT[1].date()
+        naive = duffdp.median(path, column="n", epsilon=SURE, bounds=bounds, step=60).value
+        assert naive == NEAR_MIDNIGHT[1]
+
+
+def test_files_of_several_zones_and_odd_schemas_are_in_utc(tmp_path):
+    for name, zone in (("a", "Europe/Berlin"), ("b", "America/New_York")):
+        made = column([dt.datetime(2024, 7, 7, 23, tzinfo=dt.UTC)], zone)
+        pq.write_table(made, tmp_path / f"{name}.parquet")
+    assert of(tmp_path, DAYS).value == dt.date(2024, 7, 7)
+    whole = pq.read_metadata(tmp_path / "a.parquet").metadata[b"ARROW:schema"]
+    assert read_zones(whole) == {"w": "Europe/Berlin"}
+    for cut in range(0, len(whole), 7):
+        assert set(read_zones(whole[:cut]).values()) <= {"Europe/Berlin"[:cut]} | {"Europe/Berlin"}
+    bits = random.Random(3)
+    raw = base64.b64decode(whole)
+    for _ in range(300):
+        odd = bytearray(raw)
+        odd[bits.randrange(len(odd))] ^= 1 << bits.randrange(8)
+        assert isinstance(read_zones(base64.b64encode(bytes(odd))), dict)
 
 
 @pytest.mark.parametrize("stranger", [0, 1, 5])

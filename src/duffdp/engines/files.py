@@ -6,12 +6,13 @@ from __future__ import annotations
 
 import os
 import tempfile
-from collections.abc import Callable, Container
+from collections.abc import Callable, Container, Mapping
 from glob import glob
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from duffdp.engines.addresses import ADDRESS, ServedTable, printable
+from duffdp.engines.parquet_zones import KEY, read_zones
 from duffdp.engines.sql import AS_USUAL, FieldRules, quote_name, quote_paths
 from duffdp.engines.text_file import TextFile
 from duffdp.engines.text_records import unpacked_name
@@ -53,9 +54,10 @@ class PathTable(NamedTuple):
     or of SQLite is in it, or was read for it. `rows` reads such records once, into a table that may
     spill to disk; others stay where they are. Columns of files of text are `untyped` unless their
     types are declared: all are text but that of values. `close` ends what `rows` began, when all is
-    counted. `zone` is what instants are given in: as the server says, and UTC in files. `people`
-    are the columns one of which must name the person, where rows were brought together; and `like`
-    is the frame that answers are to be like, if there is one.
+    counted. `zone` is what instants are given in, as the server says and UTC in files, but for
+    columns of which a file says another one in `zones`. `people` are the columns one of which must
+    name the person, where rows were brought together; and `like` is the frame that answers are to
+    be like, if there is one.
     """
 
     name: str
@@ -64,6 +66,7 @@ class PathTable(NamedTuple):
     untyped: Container[str]
     close: Callable[[], None] | None = None
     zone: str | None = None
+    zones: Mapping[str, str] = {}
     people: tuple[str, ...] | None = None
     like: Any = None
 
@@ -113,7 +116,8 @@ def open_path(
         else:
             raise _no_text(name)
         zone = FILE_ZONE if "WITH TIME ZONE" in str(reader.types.types) else None
-        return PathTable(name, reader.types, reader.rows, untyped, zone=zone)
+        zones = reader.zones if isinstance(reader, ParquetFiles) else {}
+        return PathTable(name, reader.types, reader.rows, untyped, zone=zone, zones=zones)
     except Exception as error:
         raise unreadable(name, error) from None
 
@@ -286,6 +290,13 @@ class ParquetFiles:
             f"SELECT * FROM read_parquet([{listed}], union_by_name = {bool(differing)}, "
             "hive_types_autocast = false)"
         )
+        said = connection.execute(
+            f"SELECT DISTINCT value FROM parquet_kv_metadata([{listed}]) WHERE key = ?",
+            [KEY.encode()],
+        )
+        known = [read_zones(schema) for (schema,) in said.fetchall()]
+        #: The zones of columns of instants, where all files say the same.
+        self.zones = known[0] if known and all(zones == known[0] for zones in known) else {}
         alike = [name for name in relation.columns if name not in differing]
         chosen = relation.project(", ".join(map(quote_name, alike))) if differing else relation
         assert chosen.columns  # reads the types

@@ -115,6 +115,7 @@ def _open_path(query: Query, person: str | None) -> PathTable:
         types=_result(read, inner.types),
         rows=lambda: _result(read, inner.rows()),
         untyped=[name for name, source in named.items() if source in inner.untyped],
+        zones={name: inner.zones[was] for name, was in named.items() if was and was in inner.zones},
         people=read.people,
     )
 

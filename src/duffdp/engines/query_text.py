@@ -22,7 +22,7 @@ _DIALECT = "duckdb"
 # By what sqlglot calls them: what stands for a value, how values are compared and combined, and
 # functions of numbers, texts and times.
 _ROW_WISE = """
-Alias Boolean Column Identifier Literal Null Paren Var
+Boolean Column Identifier Literal Null Paren Var
 And Between Case Coalesce EQ GT GTE If In Is LT LTE NEQ Not NullSafeEQ NullSafeNEQ Nullif Or
 Cast TryCast
 Abs Add Ceil Div Exp Floor Greatest IntDiv IsInf IsNan Least Ln Mod Mul Neg Pow Round Sign Sqrt Sub
@@ -41,7 +41,11 @@ _TYPES = (
     *("BOOLEAN", "TINYINT", "SMALLINT", "INT", "BIGINT", "FLOAT", "DOUBLE", "DECIMAL"),
     *("VARCHAR", "TEXT", "DATE", "TIMESTAMP", "TIMESTAMPTZ"),
 )
-_NAMED_BY = frozenset(("Extract", "Interval", "TimestampTrunc", "DateDiff"))  # a unit, as a word
+# Names are those of columns, and words those of units of time.
+_WITHIN = {
+    "Identifier": frozenset(("Column",)),
+    "Var": frozenset(("Extract", "Interval", "TimestampTrunc", "DateDiff")),
+}
 _CLAUSES = frozenset(("expressions", "from", "from_", "where", "group"))
 
 
@@ -166,7 +170,8 @@ class _Reader:
             return
         if kind == "DataTypeParam" and above == "DataType":
             return
-        if kind not in _ALLOWED or (kind == "Var" and above not in _NAMED_BY):
+        misplaced = kind in _WITHIN and above not in _WITHIN[kind]
+        if kind not in _ALLOWED or misplaced:
             raise _refused(_said(node), "what takes the fields of one row and gives one value")
         if kind == "In" and not node.expressions:
             raise _refused("IN with anything but a list", "IN (1, 2, 3)")

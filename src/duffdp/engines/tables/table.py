@@ -163,7 +163,7 @@ class Table:
         types = self._adapter.schema
         zone = self._adapter.session_zone if self._path is None else self._path.zone
         if zone is not None:
-            types = _in_zone(nw, types, zone)
+            types = _in_zone(nw, types, zone, {} if self._path is None else self._path.zones)
         self._kept: KeptRows | None = None
         if selection.where is not None:
             self._kept = KeptRows(nw, selection.where, types, untyped, self._eager)
@@ -274,10 +274,14 @@ class Table:
         return self._adapter.answer(columns)
 
 
-def _in_zone(nw: Any, types: Mapping[str, Any], zone: str) -> dict[str, Any]:
-    """Types with the zone of a session, where an engine has no other: it is a part of them."""
+def _in_zone(
+    nw: Any, types: Mapping[str, Any], zone: str, said: Mapping[str, str]
+) -> dict[str, Any]:
+    """Types with the zones that were said, and else with that of a session, where an engine has no
+    other: zones are a part of them.
+    """
     zoned = {
-        name: nw.Datetime(dtype.time_unit, zone)
+        name: nw.Datetime(dtype.time_unit, said.get(name, zone))
         for name, dtype in types.items()
         if getattr(dtype, "time_zone", None) is not None
     }
