@@ -224,6 +224,7 @@ def _caption(name: str, release: Release) -> str:
     who = unit.kind if unit.column is None else f"{unit.column} with up to {many}"
     of = "" if release.counted is None else f" of {release.counted}"
     of += "" if release.where is None else f" where {release.where}"
+    of += "" if release.facts.sql is None else f" from {release.facts.sql}"
     return (
         f"{name or release.statistic}{of}: epsilon {release.epsilon:.6g} for each {who}, "
         f"{release.mechanism}{_covered(release)}"
@@ -295,21 +296,19 @@ def _csv(rows: Rows, out: Path | None) -> str:
 def _excel(rows: Rows, out: Path) -> None:
     from duffdp.pipeline.columnar import Columns
 
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    Columns({name: [row.get(name) for row in rows] for name in names}, "").to_excel(out)
+    Columns(_by_column(rows), "").to_excel(out)
 
 
-def _as_text(value: Any) -> str | None:
-    return None if value is None else str(as_json(value))
+def _by_column(rows: Rows) -> dict[str, list[Any]]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _parquet(rows: Rows, out: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    if len({type(row["value"]) for row in rows} - {type(None)}) > 1:  # a column has one type
-        rows = [row | {"value": _as_text(row["value"])} for row in rows]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    pyarrow.parquet.write_table(
-        pyarrow.table({name: [row.get(name) for row in rows] for name in names}), out
-    )
+    from duffdp.engines.tables.table import of_one_type
+
+    columns = {name: of_one_type(values) for name, values in _by_column(rows).items()}
+    pyarrow.parquet.write_table(pyarrow.table(columns), out)

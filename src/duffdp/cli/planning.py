@@ -22,8 +22,8 @@ Shape = Annotated[
     typer.Argument(
         metavar="DATA",
         help=(
-            "normal, uniform or beta (with --n), or a file of PUBLIC records (with --column, or "
-            "--x and --y)."
+            "normal, uniform, skewed, ages or beta (with --n), or a file of PUBLIC records (with "
+            "--column, or --x and --y)."
         ),
     ),
 ]
@@ -66,6 +66,7 @@ SHARED: list[tuple[str, Any, Any]] = [
     ("types", o.Types, None),
     ("decimal", o.Decimal, None),
     ("date_format", o.DateFormat, None),
+    ("sql", o.Sql, None),
     ("n", Number, None),
     ("statistic", Statistic, "median"),
     *_own(),
@@ -108,9 +109,10 @@ def with_options(
 def question(given: dict[str, Any]) -> dict[str, Any]:
     """The arguments that `preview` and `epsilon_for` share; a file is read into memory."""
     from duffdp.cli.source import described
-    from duffdp.cli.values import candidates, listed, value, written_parameter
+    from duffdp.cli.values import candidates, listed, written_parameter
     from duffdp.planning.question import plannable
     from duffdp.planning.shapes import SHAPES
+    from duffdp.written import value
 
     known = plannable(given["statistic"].replace("-", "_"))
     said = {name: given[name] for name, *_ in _own() if given[name] not in (None, [])}
@@ -126,7 +128,7 @@ def question(given: dict[str, Any]) -> dict[str, Any]:
     if given["categories"] is not None:
         asked["categories"] = listed(given["categories"])
     if given["data"] in SHAPES:
-        for name in ("where", "types", "decimal", "date_format"):
+        for name in ("where", "types", "decimal", "date_format", "sql"):
             if given[name] is not None:
                 raise DuffError(
                     f"--{name.replace('_', '-')} is for the records of a file, got the shape "
@@ -134,7 +136,7 @@ def question(given: dict[str, Any]) -> dict[str, Any]:
                 )
         return asked | own | {"data": given["data"]}
     fields = given["types"], given["decimal"], given["date_format"]
-    source = described(given["data"], *fields)
+    source = described(given["data"], *fields, given["sql"])
     return _of_file(known, source, given["column"], given["where"], asked, own)
 
 

@@ -165,6 +165,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("types", o.Types, None),
         ("decimal", o.Decimal, None),
         ("date_format", o.DateFormat, None),
+        ("sql", o.Sql, None),
         *own,
         *([] if entry.of_pairs else [column]),
         ("epsilon", o.Epsilon, needed),
@@ -191,7 +192,7 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
     source: AbstractContextManager[Any] = nullcontext(given["data"])
     if not entry.of_graphs:
         fields = given["types"], given["decimal"], given["date_format"]
-        source = source_of(described(given["data"], *fields), given["pipe"])
+        source = source_of(described(given["data"], *fields, given["sql"]), given["pipe"])
     with source as path, without_pandas(path):
         release = run(with_values(ask, path), path, ledger)
     if entry.outputs.startswith("grid") and ask.step is None:
@@ -204,8 +205,9 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
 
 def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
     """What the options ask for; keys and categories are still text."""
-    from duffdp.cli.values import candidates, groups, listed, value, written_parameter
+    from duffdp.cli.values import candidates, groups, listed, written_parameter
     from duffdp.pipeline.ask import Ask
+    from duffdp.written import value
 
     own = {key: written_parameter(key, given[key]) for key in entry.read}
     name, parameters = entry.for_parameters(own)

@@ -2,21 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import datetime as dt
 from typing import Any
 
 from duffdp.errors import DuffError
-
-
-def value(text: str) -> Any:
-    """A number, an ISO date or an ISO time."""
-    for read in (int, float, _moment):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    raise DuffError(f"expected a number or an ISO date such as 2024-12-31, got {text!r}.")
+from duffdp.written import comma_list, value
 
 
 def candidates(bounds: tuple[str, str] | None, digits: int | None) -> Any:
@@ -30,15 +19,11 @@ def candidates(bounds: tuple[str, str] | None, digits: int | None) -> Any:
     return Digits(digits)
 
 
-def _moment(text: str) -> dt.date:
-    return dt.date.fromisoformat(text) if len(text) <= 10 else dt.datetime.fromisoformat(text)
-
-
 def listed(text: str) -> list[str]:
     """The values of a list with commas, quoted like CSV; or the lines of @FILE."""
     file = text.removeprefix("@")
     if file == text:
-        return next(csv.reader([text], skipinitialspace=True), [])
+        return comma_list(text)
     from duffdp.engines.keys import read_lines
 
     return read_lines(file)

@@ -14,6 +14,7 @@ from duffdp.engines.arrays import array_source, read
 from duffdp.engines.edges import check_edges
 from duffdp.engines.keys import refuse_data_as_keys
 from duffdp.engines.libraries import is_table
+from duffdp.engines.query import Query
 from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.facts import Facts
@@ -108,6 +109,7 @@ class Prepared:
             interval=made.interval,
             within=selection.within,
             where=None if selection.where is None else selection.where.text,
+            sql=data.sql if isinstance(data, Query) else None,
             suppression=made.suppression,
         )
         return cls(made, finish, facts, table, source)

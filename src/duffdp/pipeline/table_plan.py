@@ -28,7 +28,7 @@ from duffdp.pipeline.plan import Cost, Plan
 from duffdp.pipeline.suppression import TOO_SMALL, beside
 from duffdp.pipeline.table import Measure, Table, margin_name
 from duffdp.pipeline.table_words import USUAL, Wanted, asked_for, columns_of, together
-from duffdp.pipeline.toml import read_table_toml, refuse_unknown
+from duffdp.pipeline.toml import read_table_text, read_table_toml, refuse_unknown
 from duffdp.statistics.entry import Column
 
 # What of epsilon goes to a release, beside others: what is made of noisy counts errs least at the
@@ -157,8 +157,23 @@ class TablePlan:
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Self:
-        """A table from a file; wanted errors, which planning makes weights of, are kept aside."""
-        given = read_table_toml(Path(path))
+        """A table from a file with the words of `duffdp.table`, and `source`.
+
+        Paths count from where the file lies, and keys and categories that are text stand for values
+        of the type that their column has, as in `duffdp.Plan.from_toml`.
+        """
+        return cls._written(read_table_toml(Path(path)))
+
+    @classmethod
+    def from_text(cls, text: str, folder: str | os.PathLike[str]) -> Self:
+        """The table that a text in TOML would be in a file of this folder."""
+        return cls._written(read_table_text(text, Path(folder)))
+
+    @classmethod
+    def _written(cls, given: dict[str, Any]) -> Self:
+        """A table as it is written; wanted errors, which planning makes weights of, are kept
+        aside.
+        """
         errors = {
             new: given.pop(name)
             for name, new in (("within", "errors"), ("group_size", "group_size"))

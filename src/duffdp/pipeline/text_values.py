@@ -49,6 +49,11 @@ def column_values(data: Any, column: str, given: Iterable[Any]) -> list[Any]:
     return _values(column, _types(data, [column]).get(column), given)
 
 
+def typed_values(column: str, dtype: Any, given: Iterable[Any]) -> list[Any]:
+    """Texts as values of a column whose declared type is known; text if it declares none."""
+    return _values(column, dtype, given)
+
+
 def _types(data: Any, names: list[str]) -> dict[str, Any]:
     """The declared types of some columns, those that there are."""
     if is_path(data):

@@ -9,6 +9,7 @@ from typing import Any
 
 from duffdp.domain import Categories
 from duffdp.engines.addresses import ADDRESS
+from duffdp.engines.query import Query
 from duffdp.engines.text_file import TextFile
 from duffdp.errors import DuffError
 
@@ -16,8 +17,9 @@ PIPE = "-"  # the source is what is piped into the command
 NEEDED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
 FIELDS = ("types", "decimal", "date_format")  # of a source that is text
+SQL = "sql"  # a query over the source
 TOP = (
-    *(*NEEDED, *FIELDS, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
+    *(*NEEDED, *FIELDS, SQL, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
     *("groups_per_person", "mechanism", "sources"),
 )
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
@@ -25,6 +27,7 @@ TOP_OF_TABLE = (
     *(
         *NEEDED_OF_TABLE,
         *FIELDS,
+        SQL,
         "bounds",
         "step",
         "categories",
@@ -49,39 +52,59 @@ def read_toml(path: Path) -> dict[str, Any]:
 
 
 def read_table_toml(path: Path) -> dict[str, Any]:
-    """The table in a file, with the words of Python; `interval = false` is none."""
-    given = _with_keys(_read(path, NEEDED_OF_TABLE, TOP_OF_TABLE), path.parent)
+    """The table in a file; a relative source or ledger is meant from where the file lies."""
+    return _words_of_table(_read(path, NEEDED_OF_TABLE, TOP_OF_TABLE), path.parent)
+
+
+def read_table_text(text: str, folder: Path) -> dict[str, Any]:
+    """The table that a text would be in a file of this folder."""
+    read = _parse(text, folder, "of this page", NEEDED_OF_TABLE, TOP_OF_TABLE)
+    return _words_of_table(read, folder)
+
+
+def _words_of_table(read: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The words of Python; `interval = false` is none."""
+    given = _with_keys(read, folder)
     if given.get("interval") is False:
         given["interval"] = None
     return dict(given)
 
 
 def _read(path: Path, needed: tuple[str, ...], known: tuple[str, ...]) -> dict[str, Any]:
-    """What stands in a file, if it has all that it needs and nothing that nobody reads."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise DuffError(f"cannot read the plan {str(path)!r}. Check the path.") from None
+    return _parse(text, path.parent, repr(str(path)), needed, known)
+
+
+def _parse(
+    text: str, folder: Path, name: str, needed: tuple[str, ...], known: tuple[str, ...]
+) -> dict[str, Any]:
+    """What stands in a text, if it has all that it needs and nothing that nobody reads."""
     import tomllib  # here: a command without a plan does without it
 
     try:
-        with path.open("rb") as file:
-            given = tomllib.load(file)
-    except (OSError, UnicodeDecodeError):
-        raise DuffError(f"cannot read the plan {str(path)!r}. Check the path.") from None
+        given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DuffError(f"the plan {str(path)!r} is not TOML: {error}.") from None
+        raise DuffError(f"the plan {name} is not TOML: {error}.") from None
     refuse_unknown(given, known, "the plan")
     for name in needed:
         if name not in given:
             more = " Add a [[release]] for each result." if name == "release" else ""
             raise DuffError(f"the plan needs {name!r}.{more}")
     for name in TEXTS:
-        text = given.get(name, name)
-        if not isinstance(text, str) or not text:
-            raise DuffError(f"{name} must be a text, got {text!r}.")
+        said = given.get(name, name)
+        if not isinstance(said, str) or not said:
+            raise DuffError(f"{name} must be a text, got {said!r}.")
     for name in ("source", "ledger"):
         if name in given and given[name] != PIPE and not ADDRESS.match(given[name]):
-            given[name] = str(path.parent / given[name])
+            given[name] = str(folder / given[name])
     fields = {name: given.pop(name) for name in FIELDS if name in given}
     if fields:
         given["source"] = TextFile(given["source"], **fields)
+    if SQL in given:
+        given["source"] = Query(given["source"], given.pop(SQL))
     return given
 
 

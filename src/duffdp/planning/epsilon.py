@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -204,7 +204,7 @@ def epsilon_for(
     )
 
 
-def least_epsilon(misses: Any, close: float) -> float | None:
+def least_epsilon(misses: Callable[[float], bool], close: float) -> float | None:
     """The least epsilon that does not miss, found by bisection; None if there is none."""
     low = high = 1.0
     while misses(high):
