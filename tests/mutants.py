@@ -962,7 +962,7 @@ MUTANTS = (
         "sizes: withheld values stay in the cells",
         "pipeline/answer.py",
         "cells = withheld(facts, columns, cells, sizes)",
-        "cells = tuple(cells)",
+        "cells = tuple(zip(*values, strict=True))",
         (f"{SIZES}::test_values_of_small_groups_are_withheld_and_sizes_stand_beside",),
     ),
     Mutant(

@@ -19,7 +19,7 @@ from duffdp.domain import Ints, Ordered
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Levels, LevelSums, Question, Ranks
-from duffdp.engines.tables.cell_counts import added_up, by_cell, celled
+from duffdp.engines.tables.cell_counts import by_cell, celled
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.level_sums import level_sums, shared, sums_of
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
@@ -216,7 +216,7 @@ class Descent:
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
-        return added_up(group[order], part_of[order], index[order], count[order])
+        return _added_up(group[order], part_of[order], index[order], count[order])
 
     def _counts_within(self, shift: int, ranges: list[tuple[int, int]] | None) -> tuple[Ints, Ints]:
         """Every bucket in some ranges of candidates, or (None) in all, with its records, in order;
@@ -386,3 +386,15 @@ def whole(values: Any) -> Ints:
 
 def _whole(got: dict[str, Any]) -> dict[str, Ints]:
     return {name: whole(values) for name, values in got.items()}
+
+
+def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Counts of the same index in the same group made one: a group may be spelled in several
+    ways.
+    """
+    new = np.ones(len(index), dtype=bool)
+    new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
+    if new.all():
+        return group, part, index, count
+    begin = new.nonzero()[0]
+    return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)
