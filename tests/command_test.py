@@ -105,7 +105,6 @@ def test_files_out(call, tmp_path):
 MEDIAN = ("median", ADULT, *AGES, "-e", "1")
 RANGE = ("--bounds", "0", "9")
 WRONG = [
-    ((), 2, ""),
     (("median",), 2, "DATA"),
     (("nothing",), 2, "nothing"),
     (("median", ADULT), 2, "--column"),
@@ -153,7 +152,7 @@ WRONG = [
     (("preview", EDGES, "-e", "1", "--statistic", "triangles"), 2, "whole graph"),
     (("preview", ADULT, *AGES, "-e", "1", "--trim", "0.1"), 2, "trim goes with"),
     (("preview", ADULT, "-e", "1", *RANGE, "--statistic", "slope"), 2, "--x and --y"),
-    (("preview", "normal", "--n", "9", "-e", "1", *RANGE, "--group-size", "0"), 2, "group_size"),
+    (("preview", "normal", "--n", "9", "-e", "1", *RANGE, "--group-size", "0"), 2, "--group-size"),
     (("epsilon-for", "normal", "--n", "9", *RANGE), 2, "either within"),
     (("paper",), 2, "--out"),
     (("paper", "--out", "p", "--data", "none.csv"), 2, "vertebral_column.csv"),

@@ -69,6 +69,20 @@ def test_text_stays_text_where_the_column_is_text(files):
     assert release.keys == (("1",), ("2",))
 
 
+def test_a_query_and_a_workbook_can_list_keys(files):
+    listed = duffdp.Query(files / "wards.csv", "SELECT ward FROM data WHERE name = 'south'")
+    assert duffdp.median(PEOPLE, by="ward", keys=listed, **GIVEN).keys == ((2,),)
+    pd.DataFrame({"ward": [1, 2]}).to_excel(files / "wards.xlsx", index=False)
+    assert duffdp.median(PEOPLE, by="ward", keys=files / "wards.xlsx", **GIVEN).keys == ((1,), (2,))
+
+
+def test_an_address_of_keys_keeps_its_password():
+    address = "postgresql://someone:secret@localhost:1/db::wards"
+    with pytest.raises(DuffError) as error:
+        duffdp.median(PEOPLE, by="ward", keys=address, **GIVEN)
+    assert "secret" not in str(error.value)
+
+
 def test_mappings_are_all_combinations_in_the_order_of_by(files):
     keys = {"sex": pl.Enum(["m", "f"]), "ward": files / "wards.csv"}
     release = duffdp.median(PEOPLE, by=["ward", "sex"], keys=keys, **GIVEN)
@@ -100,6 +114,9 @@ def test_the_data_are_no_keys(files):
                 with pytest.raises(DuffError, match="got the data themselves") as error:
                     duffdp.median(data, by="ward", keys=form, **GIVEN)
                 said.add(str(error.value))
+        by_query = duffdp.Query(people, "SELECT x, ward FROM data")
+        with pytest.raises(DuffError, match="got the data themselves"):
+            duffdp.median(by_query, by="ward", keys=people, **GIVEN)
         with pytest.raises(DuffError, match="got the data themselves") as error:
             duffdp.table(
                 path, {"x": "median"}, epsilon=1, bounds={"x": (0, 9)}, by="ward", keys=path

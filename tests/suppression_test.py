@@ -13,8 +13,9 @@ import pytest
 
 import duffdp
 from command_line import duff, rows
-from duffdp import DuffError, Release
-from duffdp.pipeline.recipe import SIZE_SHARE
+from duffdp import Bins, Categories, DuffError, Grid, Release
+from duffdp.domain import Membership
+from duffdp.pipeline.recipe import SIZE_SHARE, make_recipe
 from engines import ENGINES
 from release_draws import recorded
 
@@ -95,6 +96,28 @@ def test_a_tenth_pays_for_sizes_and_the_rest_for_values(name):
     assert release.loss.epsilon == 1 == sum(part.epsilon for part in release.loss.parts)
     assert release.mechanism.parts[-1].epsilon == Fraction(1, 10)
     assert sum(part.epsilon for part in release.mechanism.of_values) == Fraction(9, 10)
+
+
+@pytest.mark.parametrize("name", ["median", "histogram", "mean", "share", "quantiles"])
+def test_ends_of_intervals_know_what_is_left_of_epsilon(name):
+    """What is promised follows from nine tenths: the same statistics are asked, and the same ends
+    follow from the same numbers."""
+    own = {
+        "histogram": {"bins": (0, 5, 10)},
+        "share": {"values": (1, 2)},
+        "quantiles": {"qs": (0.2,)},
+    }
+    asked = (name, tuple(own.get(name, {}).items()), "best")
+    usual = make_recipe(*asked, Fraction(9, 10), interval=0.9)
+    sized = make_recipe(*asked, 1, interval=0.9, suppress_below=5)
+    known = [[p.statistic for p, _ in made.parts] for made in (usual, sized)]
+    told = [[(s.epsilon, s.miss) for s in each if hasattr(s, "miss")] for each in known]
+    assert told[0] == told[1]
+    assert bool(told[0]) is (name in ("median", "quantiles"))
+    public = {"histogram": Bins([0, 5, 10]), "share": Membership(Categories([1, 2]))}
+    domain = public.get(name, Grid(0, 9, 1))
+    numbers = [4, 3, 5, 7][: 2 if name in public else sum(len(p.columns) for p, _ in usual.parts)]
+    assert usual.finish.values(domain, numbers) == sized.finish.values(domain, numbers)
 
 
 def test_the_threshold_itself_is_enough():

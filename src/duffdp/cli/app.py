@@ -23,6 +23,8 @@ STOPPED_TEXT = "stopped; what was charged stays charged"
 # Click lives inside of newer versions of typer: its own error is the second parent of this one.
 ClickError: Any = typer.BadParameter.__mro__[2]
 
+COMPLETING = "_DUFFDP_COMPLETE"  # a shell asks what could follow
+
 HELP = """Differentially private medians, quantiles, means, modes and counts of a table.
 
 Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot be used,
@@ -57,7 +59,6 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
         name="duffdp",
         help=HELP,
         no_args_is_help=True,
-        add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
         context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110},
@@ -103,6 +104,8 @@ def run(arguments: list[str]) -> int:
     sys.unraisablehook = swallowed
     try:
         given = [part for part in arguments if part != "--debug"]
+        if (not given or given == ["ledger"]) and COMPLETING not in os.environ:
+            given = [*given, "--help"]
         if given and (instead := refused(given[0])) is not None:
             raise DuffError(instead)
         # To lay out all commands takes longer than the one that is meant.
@@ -112,9 +115,12 @@ def run(arguments: list[str]) -> int:
         if not stopped:
             return code if isinstance(code, int) else OK
         text = STOPPED_TEXT
-    except BrokenPipeError:  # whoever read the output has gone
-        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
-        return OK
+    except BrokenPipeError:
+        return _unread()
+    except SystemExit as ended:  # of typer: a shell got its completions, or nobody reads any more
+        if isinstance(ended.__context__, BrokenPipeError):
+            return _unread()
+        return ended.code if isinstance(ended.code, int) else OK
     except BaseException as error:
         code, text = _told(error)
         if "--debug" in arguments:
@@ -132,6 +138,12 @@ def run(arguments: list[str]) -> int:
     return int(code)
 
 
+def _unread() -> int:
+    """Whoever read the output has gone: that is no error, and nothing more is written."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return OK
+
+
 def _told(error: BaseException) -> tuple[int, str]:
     """The exit code and the line for an error."""
     if isinstance(error, KeyboardInterrupt | typer.Abort):
@@ -139,7 +151,7 @@ def _told(error: BaseException) -> tuple[int, str]:
     if isinstance(error, ClickError):
         context = getattr(error, "ctx", None)
         named = context.command_path if context else "duffdp"
-        told = error.format_message().rstrip(".")
+        told = _without_jargon(error.format_message()).rstrip(".")
         return USAGE, f"{told}{'' if told.endswith('?') else '.'} Try '{named} --help'."
     if isinstance(error, BudgetExceeded | LedgerError):
         return REFUSED, str(error)
@@ -153,3 +165,11 @@ def _told(error: BaseException) -> tuple[int, str]:
         f"something unexpected went wrong ({type(error).__name__}). Run again with --debug and "
         "report it.",
     )
+
+
+def _without_jargon(text: str) -> str:
+    """What typer says about a value, without the words of the library that it reads values with."""
+    text = text.replace("Value error, ", "")
+    begin, mark, rest = text.partition("Input should be ")
+    wanted = rest.partition(", ")[0].replace("a valid integer", "a whole number")
+    return f"{begin}expected {wanted.replace('valid ', '')}" if mark else text

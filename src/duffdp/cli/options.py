@@ -16,6 +16,7 @@ class Format(StrEnum):
     json = "json"
     csv = "csv"
     parquet = "parquet"
+    excel = "excel"
 
 
 # What the choices of `--mechanism` mean.

@@ -10,12 +10,13 @@ import os
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from duffdp.cli.options import Format
 from duffdp.engines.addresses import ADDRESS, SEPARATOR
 from duffdp.errors import DuffError
 from duffdp.facts import as_json
+from duffdp.optional import load
 from duffdp.pipeline.toml import PIPE
 from duffdp.printable import visible
 
@@ -23,7 +24,17 @@ if TYPE_CHECKING:
     from duffdp import Release, Table
     from duffdp.pipeline.span import Span
 
+Kind = TypeVar("Kind")
 Rows = list[dict[str, Any]]
+ENDINGS = {
+    "": Format.table,
+    ".txt": Format.table,
+    ".json": Format.json,
+    ".csv": Format.csv,
+    ".parquet": Format.parquet,
+    ".xlsx": Format.excel,
+}
+NEED_FILES = {Format.parquet: "medians.parquet", Format.excel: "medians.xlsx"}
 
 
 def say(text: str) -> None:
@@ -44,8 +55,10 @@ def check_writable(path: Path | None) -> None:
 
 def check_outputs(form: Format, out: Path | None, page: Path | None) -> None:
     """Fail before anything is charged if the result or the page about it could not be written."""
-    if form is Format.parquet and out is None:
-        raise DuffError("parquet needs a file. Pass for example --out medians.parquet.")
+    if form in NEED_FILES and out is None:
+        raise DuffError(f"{form} needs a file. Pass for example --out {NEED_FILES[form]}.")
+    if form is Format.excel:
+        load("xlsxwriter", "tables")
     check_writable(out)
     check_report(page)
 
@@ -61,9 +74,18 @@ def check_report(page: Path | None) -> None:
 
 def named_format(form: Format, out: Path | None) -> Format:
     """The format that was asked for; where none was, the one that the name of the file says."""
-    if out is not None and form is Format.table and out.suffix[1:] in Format.__members__:
-        return Format[out.suffix[1:]]
-    return form
+    return form if out is None or form is not Format.table else by_ending(out, ENDINGS)
+
+
+def by_ending(out: Path, endings: Mapping[str, Kind]) -> Kind:
+    """What the ending of a file says about its format."""
+    if out.suffix.lower() not in endings:
+        known = ", ".join(filter(None, endings))
+        raise DuffError(
+            f"the ending of --out {out.name!r} says no format that is known: {known}. Choose one "
+            "of them, or say --format."
+        )
+    return endings[out.suffix.lower()]
 
 
 def write_report(
@@ -134,6 +156,8 @@ def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> Non
     try:
         if form is Format.parquet and out is not None:
             _parquet(rows, out)
+        elif form is Format.excel and out is not None:
+            _excel(rows, out)
         elif form is Format.table:
             table(rows, [_caption(name, release) for name, release in releases.items()], out)
         elif out is None:
@@ -269,17 +293,22 @@ def _csv(rows: Rows, out: Path | None) -> str:
     return text.getvalue().removesuffix("\n")
 
 
-def _as_text(value: Any) -> str | None:
-    return None if value is None else str(as_json(value))
+def _excel(rows: Rows, out: Path) -> None:
+    from duffdp.pipeline.columnar import Columns
+
+    Columns(_by_column(rows), "").to_excel(out)
+
+
+def _by_column(rows: Rows) -> dict[str, list[Any]]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
 
 
 def _parquet(rows: Rows, out: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    if len({type(row["value"]) for row in rows} - {type(None)}) > 1:  # a column has one type
-        rows = [row | {"value": _as_text(row["value"])} for row in rows]
-    names = list(dict.fromkeys(name for row in rows for name in row))
-    pyarrow.parquet.write_table(
-        pyarrow.table({name: [row.get(name) for row in rows] for name in names}), out
-    )
+    from duffdp.engines.tables.table import of_one_type
+
+    columns = {name: of_one_type(values) for name, values in _by_column(rows).items()}
+    pyarrow.parquet.write_table(pyarrow.table(columns), out)

@@ -9,7 +9,9 @@ from typing import Annotated, Any
 import typer
 
 from duffdp.cli import options as o
+from duffdp.cli.option_words import in_words_of_options
 from duffdp.cli.statistics import OWN_PARAMETERS, PARAMETERS
+from duffdp.errors import DuffError
 from duffdp.statistics.registry import entries
 
 PLANNED = [known for known in entries() if known.exact is not None and known.summary]
@@ -60,6 +62,11 @@ def _own() -> list[tuple[str, Any, Any]]:
 
 SHARED: list[tuple[str, Any, Any]] = [
     ("column", Column, None),
+    ("where", o.Where, None),
+    ("types", o.Types, None),
+    ("decimal", o.Decimal, None),
+    ("date_format", o.DateFormat, None),
+    ("sql", o.Sql, None),
     ("n", Number, None),
     ("statistic", Statistic, "median"),
     *_own(),
@@ -82,20 +89,26 @@ def with_options(
     """Give a command its own options and those that both commands have."""
 
     def laid_out(function: Callable[..., None]) -> Callable[..., None]:
+        def run(**given: Any) -> None:
+            with in_words_of_options():
+                function(**given)
+
         listed = [("data", Shape, NEEDED), *first, *SHARED, *last]
         parameters = [
             inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=value)
             for name, kind, value in listed
         ]
-        function.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        function.__annotations__ = {one.name: one.annotation for one in parameters}
-        return function
+        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+        run.__annotations__ = {one.name: one.annotation for one in parameters}
+        run.__doc__, run.__name__ = function.__doc__, function.__name__
+        return run
 
     return laid_out
 
 
 def question(given: dict[str, Any]) -> dict[str, Any]:
     """The arguments that `preview` and `epsilon_for` share; a file is read into memory."""
+    from duffdp.cli.source import described
     from duffdp.cli.values import candidates, listed, written_parameter
     from duffdp.planning.question import plannable
     from duffdp.planning.shapes import SHAPES
@@ -115,17 +128,29 @@ def question(given: dict[str, Any]) -> dict[str, Any]:
     if given["categories"] is not None:
         asked["categories"] = listed(given["categories"])
     if given["data"] in SHAPES:
+        for name in ("where", "types", "decimal", "date_format", "sql"):
+            if given[name] is not None:
+                raise DuffError(
+                    f"--{name.replace('_', '-')} is for the records of a file, got the shape "
+                    f"{given['data']!r}. Leave it out."
+                )
         return asked | own | {"data": given["data"]}
-    return _of_file(known, given["data"], given["column"], asked, own)
+    fields = given["types"], given["decimal"], given["date_format"]
+    source = described(given["data"], *fields, given["sql"])
+    return _of_file(known, source, given["column"], given["where"], asked, own)
 
 
 def _of_file(
-    known: Any, data: str, column: str | None, asked: dict[str, Any], own: dict[str, Any]
+    known: Any,
+    data: Any,
+    column: str | None,
+    where: str | None,
+    asked: dict[str, Any],
+    own: dict[str, Any],
 ) -> dict[str, Any]:
     """The same with the records of a file, and with texts as values of their column."""
     from duffdp.cli.source import source_of
     from duffdp.engines.tables import read_columns
-    from duffdp.errors import DuffError
     from duffdp.pipeline.ask import Ask
     from duffdp.pipeline.text_values import with_values
     from duffdp.planning.shapes import SHAPES
@@ -138,15 +163,17 @@ def _of_file(
     check_parameter_names(known, own)
     name, parameters = known.for_parameters(own)
     public: dict[str, Any] = {key: asked.get(key) for key in ("bounds", "step", "categories")}
-    ask = Ask(statistic=name, epsilon=1, parameters=parameters, column=column, **public)
+    public |= {"column": column, "where": where}
+    ask = Ask(statistic=name, epsilon=1, parameters=parameters, **public)
     checked = ask.check()
+    condition = checked.selection.where
     with source_of(data) as path:
         if known.of_pairs:
             if checked.selection.pair is None:
                 raise DuffError(f"{known.name} needs --x and --y, the names of two columns.")
-            pairs = read_columns(path, [*checked.selection.pair], "float")
+            pairs = read_columns(path, [*checked.selection.pair], "float", condition)
             return asked | {"data": list(zip(*pairs, strict=True))}
         ask = with_values(ask, path)
-        (records,) = read_columns(path, [str(column)], checked.domain.kind)
+        (records,) = read_columns(path, [str(column)], checked.domain.kind, condition)
     typed = {"values": ask.parameters["values"]} if own.get("values") else {}
     return asked | own | typed | {"data": records, "categories": ask.categories}

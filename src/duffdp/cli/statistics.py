@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from duffdp.cli import options as o
+from duffdp.cli.option_words import in_words_of_options
 from duffdp.errors import DuffError
 from duffdp.statistics.entry import Entry
 
@@ -84,7 +85,8 @@ def command(entry: Entry) -> Callable[..., None]:
     """The function behind a command, with the signature that typer lays out."""
 
     def release(**given: Any) -> None:
-        _release(entry, given)
+        with in_words_of_options():
+            _release(entry, given)
 
     laid_out = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=default)

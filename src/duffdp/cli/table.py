@@ -40,6 +40,8 @@ class TableFormat(StrEnum):
 
 
 ENDINGS = {
+    "": TableFormat.table,
+    ".txt": TableFormat.table,
     ".json": TableFormat.json,
     ".csv": TableFormat.csv,
     ".md": TableFormat.markdown,
@@ -69,7 +71,7 @@ def table(
 
     Everything is checked first, and the budget is charged for all of the table or for none of it.
     """
-    from duffdp.cli.output import check_report, check_writable, write_report
+    from duffdp.cli.output import by_ending, check_report, check_writable, write_report
     from duffdp.cli.progress import progress
     from duffdp.cli.release import say_cost
     from duffdp.cli.source import named_ledger, source_of, without_pandas
@@ -77,7 +79,7 @@ def table(
     from duffdp.report.hazards import sign_off
 
     if form is TableFormat.table and out is not None:
-        form = ENDINGS.get(out.suffix, form)
+        form = by_ending(out, ENDINGS)
     if form in NEED_FILES and out is None:
         raise DuffError(f"{form} needs a file. Pass for example --out table.xlsx.")
     check_writable(out)

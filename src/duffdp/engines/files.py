@@ -151,7 +151,7 @@ def _parts(name: str) -> tuple[str, str]:
 
 def is_table_name(name: str) -> bool:
     """Whether a path is that of a table by its name, and not of a list of lines."""
-    named = name.lower().endswith((*_ENDINGS, *_DATABASES)) or SEPARATOR in name
+    named = name.lower().endswith((*_ENDINGS, *WORKBOOKS, *_DATABASES)) or SEPARATOR in name
     return named or os.path.isdir(name) or ADDRESS.match(name) is not None
 
 

@@ -7,8 +7,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from duffdp.engines.files import is_table_name, open_path, unreadable
+from duffdp.engines.addresses import printable
+from duffdp.engines.files import is_table_name, unreadable
 from duffdp.engines.libraries import is_path, narwhals
+from duffdp.engines.query import Query, open_source
 from duffdp.errors import DuffError
 
 Row = tuple[Any, ...]
@@ -33,6 +35,7 @@ def load_keys(by: Any, keys: Any) -> Any:
 def refuse_data_as_keys(keys: Any, data: Any) -> None:
     """An error if the keys are the data themselves: which groups have rows is no public fact."""
     parts = list(keys.values()) if isinstance(keys, Mapping) else [keys]
+    data = data.data if isinstance(data, Query) else data
     for part in parts:
         same = part is data and part is not None
         path = part.path if isinstance(part, FileKeys) else part
@@ -55,11 +58,11 @@ def _of_path(by: Sequence[Any], keys: Any) -> Any:
     try:
         return _of_table(keys, name, columns)
     except DuffError as error:
-        raise type(error)(f"the keys in {name!r}: {error}") from None
+        raise type(error)(f"the keys in {printable(name)!r}: {error}") from None
 
 
 def _of_table(keys: Any, name: str, columns: list[str]) -> FileKeys:
-    table = open_path(keys, columns, kind="category")
+    table = open_source(keys, columns, kind="category")
     nw = narwhals()
     known = nw.from_native(table.types).collect_schema()
     for column in columns:

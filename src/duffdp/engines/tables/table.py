@@ -16,6 +16,7 @@ import numpy as np
 
 from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
+from duffdp.engines.condition import Condition
 from duffdp.engines.files import DELIMITED, JSON_LINES, WORKBOOKS, PathTable, open_path, unreadable
 from duffdp.engines.libraries import LIBRARIES, is_table, narwhals
 from duffdp.engines.pairs import Pairs, no_numbers
@@ -72,17 +73,27 @@ def declared_types(path: str | os.PathLike[str]) -> dict[str, Any]:
     return {name: None if text else schema[name] for name in schema}
 
 
-def read_columns(path: str | os.PathLike[str], columns: list[str], kind: str) -> list[Any]:
-    """All records of some columns as arrays: not private, for planning with public records."""
-    named = open_source(path, columns, values=tuple(columns), kind=kind)
+def read_columns(
+    path: str | os.PathLike[str], columns: list[str], kind: str, where: Condition | None = None
+) -> list[Any]:
+    """All records of some columns as arrays, those that a condition keeps: not private, for
+    planning with public records.
+    """
+    needed = list(dict.fromkeys([*columns, *(() if where is None else where.columns)]))
+    named = open_source(path, needed, values=tuple(columns), kind=kind)
     try:
         relation = named.rows()
     except Exception as error:
         raise unreadable(named.name, error) from None
-    for column in columns:
+    for column in needed:
         if column not in relation.columns:
             raise _no_column(column, relation.columns)
-    frame = narwhals().from_native(relation).select(*columns).collect()
+    nw = narwhals()
+    frame = nw.from_native(relation).select(*needed).collect()
+    if where is not None:
+        adapter = memory_adapter(nw, frame)
+        kept = KeptRows(nw, where, adapter.schema, named.untyped, objects=True)
+        frame = frame[np.flatnonzero(kept.mask(adapter))]
     if named.close is not None:
         named.close()
     return [frame.get_column(column).to_numpy() for column in columns]
