@@ -1,10 +1,10 @@
 """Builds wheel and sdist, installs each into empty environments and tries them from a folder that
 knows nothing of the project.
 
-    python tools/dist.py [--extras bare cli all] [--lowest]
+    python tools/dist.py [--extras bare cli all] [--python python3.12 ...] [--lowest]
 
-With --lowest the oldest versions of all that the package asks for are installed (by uv), and the
-tests that need no Spark run on them.
+Other interpreters are those that the machine has. With --lowest the oldest versions of all that
+the package asks for are installed (by uv), and the tests that need no Spark run on them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,6 @@ import subprocess
 import sys
 import tempfile
 import time
-import venv
 import zipfile
 from pathlib import Path
 
@@ -49,21 +48,25 @@ for page in sys.argv[1:]:
 def main() -> None:
     read = argparse.ArgumentParser(description=__doc__)
     read.add_argument("--extras", nargs="+", choices=EXTRAS, default=list(EXTRAS))
+    read.add_argument("--python", nargs="+", default=[sys.executable])
     read.add_argument("--lowest", action="store_true")
     given = read.parse_args()
     with tempfile.TemporaryDirectory(prefix="duffdp-dist-") as place:
         if given.lowest:
             lowest(Path(place))
             return
-        for artifact in build(Path(place)):
-            for extra in given.extras:
-                installed(artifact, extra, Path(place) / f"{artifact.suffix[1:]}-{extra}")
+        artifacts = build(Path(place))
+        for number, python in enumerate(given.python):
+            for artifact in artifacts:
+                for extra in given.extras:
+                    name = f"{number}-{artifact.suffix[1:]}-{extra}"
+                    installed(artifact, extra, Path(place) / name, python)
 
 
 def build(place: Path) -> list[Path]:
     """A wheel and an sdist, of which names and contents are checked."""
     shutil.rmtree(DIST, ignore_errors=True)
-    python = environment(place / "build", "build", "twine")
+    python = environment(place / "build", sys.executable, "build", "twine")
     run(python, "-m", "build", "--outdir", DIST, ROOT)
     wheel, sdist = *DIST.glob("*.whl"), *DIST.glob("*.tar.gz")
     run(python, "-m", "twine", "check", "--strict", wheel, sdist)
@@ -74,11 +77,11 @@ def build(place: Path) -> list[Path]:
     return [wheel, sdist]
 
 
-def installed(artifact: Path, extra: str, place: Path) -> None:
+def installed(artifact: Path, extra: str, place: Path, interpreter: str) -> None:
     """One artifact in an empty environment, tried from an empty folder."""
     began = time.monotonic()
     options, others = EXTRAS[extra]
-    python = environment(place / "venv", f"{artifact}{options}", *others)
+    python = environment(place / "venv", interpreter, f"{artifact}{options}", *others)
     folder = place / "empty"
     folder.mkdir()
     if extra == "bare":
@@ -87,9 +90,19 @@ def installed(artifact: Path, extra: str, place: Path) -> None:
         run(python.parent / "duffdp", "demo", cwd=folder)
         for command in commands():
             run("bash", "-c", command, cwd=folder, path=python.parent)
-        pages = [ROOT / "docs" / "tutorial.md"] + ([ROOT / "README.md"] if extra == "all" else [])
+        pages = [ROOT / "docs" / "tutorial.md"]
+        if extra == "all":
+            pages = [
+                path
+                for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))
+                if ">>> " in path.read_text(encoding="utf-8")
+            ]
+            (folder / "tests").mkdir()  # the data of two pages, which are in no package
+            (folder / "tests" / "data").symlink_to(ROOT / "tests" / "data")
         run(python, "-c", PAGES, *pages, cwd=folder)
-    print(f"{artifact.name}{options}: fine, {time.monotonic() - began:.0f} s", flush=True)
+    shutil.rmtree(place)
+    seconds = time.monotonic() - began
+    print(f"{artifact.name}{options} on {interpreter}: fine, {seconds:.0f} s", flush=True)
 
 
 def commands() -> list[str]:
@@ -102,7 +115,7 @@ def commands() -> list[str]:
 
 def lowest(place: Path) -> None:
     """The tests on the oldest versions of what the package asks for."""
-    python = environment(place / "uv", "uv")
+    python = environment(place / "uv", sys.executable, "uv")
     target = place / "lowest"
     run(python.parent / "uv", "venv", "--quiet", "--python", sys.executable, target)
     run(
@@ -114,9 +127,9 @@ def lowest(place: Path) -> None:
     run(target / "bin" / "python", "-m", "pytest", "-m", "not slow", *files, cwd=ROOT)
 
 
-def environment(place: Path, *packages: str) -> Path:
+def environment(place: Path, interpreter: str, *packages: str) -> Path:
     """The Python of a new environment with these packages."""
-    venv.create(place, with_pip=True)
+    run(interpreter, "-m", "venv", place)
     python = place / "bin" / "python"
     run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
     return python
