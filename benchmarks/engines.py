@@ -1,5 +1,5 @@
-"""`python -m benchmarks.engines`: frames, files and Spark against the engines' own medians. Needs a
-few GB of disk and memory.
+"""`python -m benchmarks.engines`: frames, files and Spark against the engines' own answers. Needs a
+few GB of disk and memory. Name parts to run them alone: groups, people, parquet, spark.
 """
 
 from __future__ import annotations
@@ -8,7 +8,10 @@ import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import duckdb
 import numpy as np
@@ -16,9 +19,11 @@ import pandas as pd
 import polars as pl
 
 import duffdp
-from benchmarks.timing import heading, peak, ratio, row
+from benchmarks.timing import came_back, heading, peak, ratio, row
 
 ROWS = 50_000_000
+CALL = {"column": "x", "epsilon": 1.0, "bounds": (-10, 10)}
+NORMAL = "sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())"
 ALONE = """
 import re, duffdp
 duffdp.median({path!r}, column="x", epsilon=1, bounds=(-10, 10))
@@ -26,24 +31,21 @@ print(int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) /
 """
 
 
-def main() -> None:
-    heading()
-    call = {"column": "x", "epsilon": 1.0, "bounds": (-10, 10)}
-    rng = np.random.default_rng(1)
+@contextmanager
+def written(columns: str, rows: int) -> Iterator[str]:
+    """A Parquet file with these columns."""
     with tempfile.TemporaryDirectory() as folder:
-        path = str(Path(folder) / "normal.parquet")
-        draw = "sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())"
-        duckdb.sql(
-            f"COPY (SELECT {draw} AS x, (random() * 100)::INT % 100 AS g FROM range({ROWS})) "
-            f"TO '{path}'"
-        )
+        path = str(Path(folder) / "rows.parquet")
+        duckdb.sql(f"COPY (SELECT {columns} FROM range({rows})) TO '{path}'")
+        yield path
+
+
+def parquet() -> None:
+    """Files of doubles, alone and in a hundred groups."""
+    with written(f"{NORMAL} AS x, (random() * 100)::INT % 100 AS g", ROWS) as path:
         own = f"SELECT median(x) FROM '{path}'"
-        row(
-            "median, Parquet with 5e7 doubles",
-            "DuckDB median",
-            ratio(lambda: duffdp.median(path, **call), lambda: duckdb.sql(own).fetchall(), 5),
-            0.7,
-        )
+        measured = ratio(lambda: duffdp.median(path, **CALL), lambda: fetched(own), 5)
+        row("median, Parquet with 5e7 doubles", "DuckDB median", measured, 0.35)
         alone = subprocess.run(
             [sys.executable, "-c", ALONE.format(path=path)],
             capture_output=True,
@@ -55,29 +57,89 @@ def main() -> None:
         )
         grouped = f"SELECT g, median(x) FROM '{path}' GROUP BY g"
         measured = ratio(
-            lambda: duffdp.median(path, by="g", keys=range(100), **call).value.fetchall(),
-            lambda: duckdb.sql(grouped).fetchall(),
+            lambda: duffdp.median(path, by="g", keys=range(100), **CALL).value.fetchall(),
+            lambda: fetched(grouped),
             5,
         )
-        row("medians of 100 groups, the same file", "DuckDB median", measured, 1.5)
+        row("medians of 100 groups, the same file", "DuckDB median", measured, 1.0)
+    with written(f"{NORMAL} AS x", 4_000_000) as path:
+        own = f"SELECT avg(x) FROM '{path}'"
+        measured = ratio(lambda: duffdp.mean(path, **CALL), lambda: fetched(own), 9)
+        row("mean, Parquet with 4e6 doubles", "DuckDB avg", measured, 4)
+    with written("random() AS x", 10_000_000) as path:
+        fine = {"column": "x", "epsilon": 1.0, "bounds": duffdp.Grid(0.0, 1.0)}
+        came_back(
+            "mode, 1e7 rows on 2**40 candidates: rows that came back",
+            lambda: duffdp.mode(path, **fine),
+            100_000,
+        )
+
+
+def groups() -> None:
+    """Many groups of a polars frame, and one column of a pandas frame."""
+    rng = np.random.default_rng(1)
     frame = pl.DataFrame({"g": rng.integers(0, 10_000, 10**7), "x": rng.normal(size=10**7)})
-    measured = ratio(
-        lambda: duffdp.median(frame, by="g", keys=range(10_000), **call),
-        lambda: frame.group_by("g").agg(pl.col("x").median()),
-        5,
-    )
-    row("medians of 10,000 groups, polars, 1e7 rows", "polars median", measured, 5)
-    table = pd.DataFrame({"x": frame["x"].to_numpy()})
+    x, keys = pl.col("x"), {"by": "g", "keys": range(10_000)}
+    thirds = [0.25, 0.5, 0.75]
+    described = [x.count().alias("count"), x.mean().alias("mean")] + [
+        x.quantile(q).alias(str(q)) for q in (0, *thirds, 1)
+    ]
+    cases: dict[str, tuple[Callable[..., Any], list[Any], list[pl.Expr], float]] = {
+        "medians": (duffdp.median, [], [x.median()], 2.5),
+        "means": (duffdp.mean, [], [x.mean()], 3),
+        "three quantiles": (
+            duffdp.quantiles,
+            [thirds],
+            [x.quantile(q).alias(str(q)) for q in thirds],
+            6,
+        ),
+        "describe": (duffdp.describe, [], described, 6),
+    }
+    for name, (verb, more, own, goal) in cases.items():
+        measured = ratio(
+            lambda v=verb, m=more: v(frame, *m, **keys, **CALL),  # type: ignore[misc]
+            lambda o=own: frame.group_by("g").agg(o),  # type: ignore[misc]
+            3,
+        )
+        row(f"{name} of 10,000 groups, polars, 1e7 rows", "polars", measured, goal)
+    for many, goal in ((10**5, 5.0), (10**6, 8.0)):
+        frame = pl.DataFrame(
+            {"g": rng.integers(0, many, 4 * 10**6), "x": rng.normal(size=4 * 10**6)}
+        )
+        measured = ratio(
+            lambda f=frame, n=many: duffdp.median(f, by="g", keys=range(n), **CALL),  # type: ignore[misc]
+            lambda f=frame: f.group_by("g").agg(x.median()),  # type: ignore[misc]
+            3,
+        )
+        row(f"medians of {many:.0e} groups, polars, 4e6 rows", "polars", measured, goal)
+    table = pd.DataFrame({"x": rng.normal(size=10**7)})
     array = table["x"].to_numpy()
     measured = ratio(
-        lambda: duffdp.median(table, **call),
+        lambda: duffdp.median(table, **CALL),
         lambda: duffdp.median(array, epsilon=1.0, bounds=(-10, 10)),
     )
     row("median, pandas, 1e7 rows", "duffdp on the array", measured, 1.3)
-    spark(call)
 
 
-def spark(call: dict[str, object]) -> None:
+def people() -> None:
+    """Four rows of each of a million people, of which one counts."""
+    rng = np.random.default_rng(2)
+    who = {"unit": "person", **CALL}
+    frame = pl.DataFrame(
+        {"person": rng.integers(0, 10**6, 4 * 10**6), "x": rng.normal(size=4 * 10**6)}
+    )
+    measured = ratio(
+        lambda: duffdp.median(frame, **who), lambda: frame.select(pl.col("x").median()), 5
+    )
+    row("median of 1e6 people, polars, 4e6 rows", "polars median", measured, 20)
+    with written(f"(random() * 1e6)::INT AS person, {NORMAL} AS x", 4 * 10**6) as path:
+        own = f"SELECT median(x) FROM '{path}'"
+        measured = ratio(lambda: duffdp.median(path, **who), lambda: fetched(own), 5)
+        row("median of 1e6 people, Parquet, 4e6 rows", "DuckDB median", measured, 5)
+
+
+def spark() -> None:
+    """Cached rows in Spark on this machine."""
     os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
     from pyspark.sql import SparkSession
     from pyspark.sql import functions as f
@@ -89,31 +151,45 @@ def spark(call: dict[str, object]) -> None:
     )
     session = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
     session.sparkContext.setLogLevel("OFF")
-    data = session.range(10**7).select(f.randn(1).alias("x")).cache()
+    number = f.col("id")
+    data = session.range(10**7).select(
+        f.randn(1).alias("x"),
+        (number % 1000).alias("g"),
+        (number % 2_500_000).alias("person"),
+    )
+    data = data.cache()
     data.count()
+    approximate = f.percentile_approx("x", 0.5, 10_000)
+    plain = lambda: duffdp.median(data, **CALL)  # noqa: E731
+    name = "Spark local[2], 1e7 cached rows"
     # A new query each time: Spark keeps what a query has shuffled.
-    row(
-        "median, Spark local[2], 1e7 cached rows",
-        "percentile_approx",
-        ratio(
-            lambda: duffdp.median(data, **call),
-            lambda: data.select(f.percentile_approx("x", 0.5, 10_000)).collect(),
-            5,
-        ),
-        1,
+    measured = ratio(plain, lambda: data.select(approximate).collect(), 5)
+    row(f"median, {name}", "percentile_approx", measured, 0.7)
+    measured = ratio(plain, lambda: data.select(f.expr("percentile(x, 0.5)")).collect(), 1)
+    row(f"median, {name}", "percentile", measured, 0.2)
+    measured = ratio(
+        lambda: duffdp.median(data, by="g", keys=range(1000), **CALL),
+        lambda: data.groupBy("g").agg(approximate).collect(),
+        3,
     )
-    row(
-        "median, Spark local[2], 1e7 cached rows",
-        "percentile",
-        ratio(
-            lambda: duffdp.median(data, **call),
-            lambda: data.select(f.expr("percentile(x, 0.5)")).collect(),
-            1,
-        ),
-        0.2,
-    )
+    row(f"medians of 1,000 groups, {name}", "percentile_approx", measured, 1.0)
+    measured = ratio(lambda: duffdp.median(data, unit="person", **CALL), plain, 3)
+    row(f"median of people, {name}", "the same of rows", measured, 2)
     session.stop()
 
 
+def fetched(query: str) -> list[Any]:
+    return duckdb.sql(query).fetchall()
+
+
+PARTS = {"parquet": parquet, "groups": groups, "people": people, "spark": spark}
+
+
+def main(names: list[str]) -> None:
+    heading()
+    for name in names or PARTS:
+        PARTS[name]()
+
+
 if __name__ == "__main__":
-    main()
+    main(sys.argv[1:])

@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from typing import Any
 
 
 def ratio(
@@ -39,3 +40,24 @@ def row(name: str, against: str, measured: tuple[float, float], limit: float) ->
 def peak(name: str, mebibytes: float, limit: float) -> None:
     over = "" if mebibytes <= limit else "over"
     print(f"{name:76}{mebibytes:11.1f} MiB{'':8}{limit:9.0f}   {over}", flush=True)
+
+
+def came_back(name: str, run: Callable[[], object], limit: int) -> None:
+    """How many rows the queries of a run brought back from the engine, all together."""
+    from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
+
+    fetch, rows = DuckdbRelation.fetch, 0
+
+    def counted(engine: DuckdbRelation, frame: Any) -> dict[str, Any]:
+        nonlocal rows
+        got = fetch(engine, frame)
+        rows += max(map(len, got.values()), default=0)
+        return got
+
+    DuckdbRelation.fetch = counted  # type: ignore[method-assign]
+    try:
+        run()
+    finally:
+        DuckdbRelation.fetch = fetch  # type: ignore[method-assign]
+    over = "" if rows <= limit else "over"
+    print(f"{name:76}{rows:11} rows{'':7}{limit:9}   {over}", flush=True)

@@ -153,7 +153,9 @@ class OnPaper(descent.Descent):
     """
 
     def __init__(self, domain, records):
-        super().__init__(SimpleNamespace(domain=domain, groups=1, engine=NarwhalsQuery))
+        super().__init__(
+            SimpleNamespace(domain=domain, groups=1, has_people=False, engine=NarwhalsQuery)
+        )
         self._records, self.seen = records, []
 
     def _count(self, shift, ranges):

@@ -41,7 +41,8 @@ def test_infinite_moments_of_duckdb(kind, grid):
     connection.execute("SET TimeZone = 'America/New_York'")
     values = ["'infinity'", "'-infinity'", "'2020-01-03'", "NULL"]
     if kind == "TIMESTAMPTZ":
-        values[2] = "'2020-01-03 00:00:00+00'"
+        # Bounds without a zone are times of the session's clocks.
+        values[2] = f"'2020-01-03 00:00:00{'+00' if grid is ZONED else '-05'}'"
     if kind == "DATE":
         values += ["'5000000-01-01'", "'5000000-01-01 (BC)'"]
     connection.execute(
@@ -57,7 +58,8 @@ def test_infinite_moments_of_duckdb(kind, grid):
         release = verb(
             table, column="x", epsilon=1, bounds=(grid.lower, grid.upper), step=grid.step
         )
-        assert grid.lower <= release.value <= grid.upper
+        given = release.domain
+        assert given.value(0) <= release.value <= given.value(given.size - 1)
 
 
 @pytest.mark.parametrize("grid", [DATES, TIMES], ids=["dates", "times"])

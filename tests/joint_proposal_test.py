@@ -16,7 +16,8 @@ import joint_oracle
 from duffdp import Grid, rank_profile
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms.joint import proposal as proposals
-from duffdp.mechanisms.joint.proposal import Proposal, range_log_sums
+from duffdp.mechanisms.joint.log_sums import range_log_sums
+from duffdp.mechanisms.joint.proposal import Proposal
 from duffdp.rank_profile import FINEST
 from duffdp.statistics import Quantiles
 
@@ -153,6 +154,16 @@ def test_sizes_that_leave_out_much_of_the_law(explored, monkeypatch):
     assert len(made._sizes) <= 3
     assert made._beyond_bits < 15
     check(explored, made, joint_oracle.law(data, 3, qs, epsilon), 0.5)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 5), Fraction(2)])
+@pytest.mark.parametrize("data", [(), (2,), (0, 0, 0, 0, 0, 0, 0, 3), TIED])
+def test_sizes_that_share_a_pass(explored, monkeypatch, data, epsilon):
+    """All sizes but one come from the flat pass, likely as they are: their weights are bounds."""
+    monkeypatch.setattr(proposals, "UNLIKELY", -100.0)
+    made = Proposal(profile_of(data, 4, HALVES, epsilon), epsilon)
+    assert made._unlikely.sum() == len(made._sizes) - 1 > 3
+    check(explored, made, joint_oracle.law(data, 4, HALVES, epsilon), 0.01)
 
 
 def test_blocks_that_all_layers_share(explored, monkeypatch):

@@ -73,8 +73,9 @@ LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
 
 MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
-SHUFFLED = "generator.permutation(len(people))"
-CAPPED = "counts[most:] = ordered[most:] != ordered[:-most]"
+SHUFFLED = "taken = to + generator.integers(0, many - place)"
+FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
+CAPPED = "np.repeat(begin, many) < most"
 DRAWN = "numbers += mechanism.release(batch, entropy)"
 
 MUTANTS = (
@@ -102,9 +103,107 @@ MUTANTS = (
     Mutant(
         "where: nan is above all numbers",
         "engines/tables/kept_rows.py",
-        "missing = missing | column.is_nan()",
+        "missing[column] = missing[column] | read.is_nan()",
         "pass",
         ("tests/where_test.py::test_the_same_rows_on_every_engine[duckdb]",),
+    ),
+    Mutant(
+        "where: a time without a zone is one of UTC",
+        "engines/tables/kept_rows.py",
+        "return found if zone is None or moment.tzinfo else instant(found, read_zone(zone))",
+        "return found",
+        ("tests/where_test.py::test_the_same_rows_on_every_engine[polars]",),
+    ),
+    Mutant(
+        "days are those of UTC, in memory",
+        "engines/arrays/keyed_array.py",
+        "if self._clock is None:",
+        "if True:",
+        ("tests/zones_test.py::test_days_and_bounds_are_those_of_the_zone[polars-Europe/Berlin]",),
+    ),
+    Mutant(
+        "days are those of UTC, in queries",
+        "engines/tables/clocks.py",
+        "column = grid.clock.of_column(nw, column)",
+        "pass",
+        ("tests/zones_test.py::test_days_and_bounds_are_those_of_the_zone[duckdb-Europe/Berlin]",),
+    ),
+    Mutant(
+        "an instant at the end of its type leaves the clock",
+        "domain/zones.py",
+        "moments = np.clip(moments, self.low, self.high)",
+        "moments = moments + 0",
+        ("tests/zones_test.py::test_a_clock_shows_what_python_says",),
+    ),
+    Mutant(
+        "bounds without a zone are of UTC",
+        "domain/grid.py",
+        "low, high = (_first_instant(end, known) for end in (self.lower, self.upper))",
+        "low, high = self.lower, self.upper",
+        ("tests/zones_test.py::test_days_and_bounds_are_those_of_the_zone[polars-Europe/Berlin]",),
+    ),
+    Mutant(
+        "sql: where an expression fails, the query does",
+        "engines/query_text.py",
+        'f"TRY({written})"',
+        'f"({written})"',
+        ("tests/query_test.py::test_a_record_changes_its_own_row_alone",),
+    ),
+    Mutant(
+        "sql: sums depend on the order of rows",
+        "engines/query_text.py",
+        '_SUMMED = "TRY_CAST({} AS DECIMAL(26, 9))"',
+        '_SUMMED = "TRY_CAST({} AS DOUBLE)"',
+        ("tests/query_test.py::test_a_person_changes_their_own_row_alone",),
+    ),
+    Mutant(
+        "sql: what is not known is let in",
+        "engines/query_text.py",
+        "if kind not in _ALLOWED or",
+        "if False or",
+        ("tests/query_test.py::test_what_could_mix_records_is_refused_before_anything_is_read",),
+    ),
+    Mutant(
+        "sql: clauses are let in",
+        "engines/query_text.py",
+        "if part and name not in _CLAUSES:",
+        "if False:",
+        ("tests/query_test.py::test_what_could_mix_records_is_refused_before_anything_is_read",),
+    ),
+    Mutant(
+        "sql: rows are brought together without people",
+        "engines/tables/table.py",
+        "if people is not None and unit not in people:",
+        "if False:",
+        ("tests/query_test.py::test_sums_over_the_rows_of_a_person",),
+    ),
+    Mutant(
+        "sql: a collation brings people together",
+        "engines/query.py",
+        """_LETTERS = '::VARCHAR COLLATE "C"'""",
+        """_LETTERS = ''""",
+        ("tests/query_test.py::test_a_collation_brings_no_two_people_together",),
+    ),
+    Mutant(
+        "sql: a type that one record can stop is handed over",
+        "engines/tables/adapters/duckdb_input.py",
+        'return unit in ("us", "ns")',
+        "return True",
+        ("tests/query_test.py::test_types_that_a_record_can_keep_from_duckdb_are_refused",),
+    ),
+    Mutant(
+        "a cell of Excel is warned about",
+        "engines/workbook.py",
+        'warnings.simplefilter("ignore")',
+        "pass",
+        ("tests/workbook_test.py::test_an_odd_cell_changes_itself_alone",),
+    ),
+    Mutant(
+        "a file of zstandard ends with its first frame",
+        "engines/text_records.py",
+        "read_across_frames=True",
+        "read_across_frames=False",
+        ("tests/workbook_test.py::test_files_that_zstandard_packed",),
     ),
     Mutant(
         "where: a negation stops at OR",
@@ -377,8 +476,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records",
         "mechanisms/joint/proposal.py",
-        "[Fraction(profile.records)]",
-        "[Fraction(profile.total)]",
+        "Fraction(profile.records)",
+        "Fraction(profile.total)",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
@@ -838,32 +937,67 @@ MUTANTS = (
         (PLAN, PLAN_ORDER),
     ),
     Mutant(
+        "unlikely sizes weigh less than they may",
+        "mechanisms/joint/proposal.py",
+        "FLAT * apart - (1 - FLAT) * np.array(wrong)",
+        "FLAT * apart - np.array(wrong)",
+        (f"{DRAFTS}::test_sizes_that_share_a_pass",),
+    ),
+    Mutant(
+        "unlikely sizes weigh as if they were the middle one",
+        "mechanisms/joint/proposal.py",
+        "self._pass(self._middle, FLAT) if self._unlikely[pick] else self._pass(size)",
+        "self._pass(size, FLAT)",
+        (f"{DRAFTS}::test_sizes_that_share_a_pass",),
+    ),
+    Mutant(
         "a person has one row more than is paid for",
         "engines/tables/people.py",
         CAPPED,
-        "counts[most + 1 :] = ordered[most + 1 :] != ordered[: -most - 1]",
+        "np.repeat(begin, many) <= most",
         (ONE_PERSON,),
     ),
     Mutant(
         "people have no cap",
         "engines/tables/people.py",
         CAPPED,
-        "",
+        "np.repeat(begin, many) < len(rows)",
         (ONE_PERSON,),
     ),
     Mutant(
         "the first rows of every person",
         "engines/tables/people.py",
         SHUFFLED,
-        "np.arange(len(people))",
+        "taken = to",
         (f"{PEOPLE}[polars]",),
     ),
     Mutant(
         "the same choice in every release",
         "engines/tables/people.py",
         SHUFFLED,
-        "np.random.default_rng(0).permutation(len(people))",
+        "taken = to + np.random.default_rng(0).integers(0, many - place)",
         (f"{PEOPLE}[polars]",),
+    ),
+    Mutant(
+        "the last row of a person counts less often",
+        "engines/tables/people.py",
+        SHUFFLED,
+        "taken = to + generator.integers(0, np.maximum(many - place - 1, 1))",
+        (FAIR,),
+    ),
+    Mutant(
+        "the first rows of a person who alone has too many",
+        "engines/tables/people.py",
+        "generator.shuffle(rows[first : first + size])",
+        "pass",
+        (FAIR,),
+    ),
+    Mutant(
+        "people whose numbers wrap around",
+        "engines/tables/people.py",
+        "array.dtype.itemsize == 8",
+        "array.dtype.itemsize >= 1",
+        ("tests/people_test.py::test_people_named_by_numbers_of_any_type",),
     ),
     Mutant(
         "lazy engines keep one row more",

@@ -4,6 +4,8 @@ between people.
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -251,6 +253,29 @@ def test_choosing_is_quick_and_keeps_the_cap():
         rows = choose_rows(people, most, entropy(1))
         assert np.bincount(rows).max() == 1
         assert (np.bincount(people[rows], minlength=10**6) == min(most, 4)).all()
+
+
+@pytest.mark.parametrize(("people", "size", "most"), [(30_000, 3, 1), (30_000, 4, 2), (1, 5, 3)])
+def test_every_set_of_rows_is_chosen_alike(people, size, most):
+    """Many people at once, and one person at a time: the law of the sets that are chosen."""
+    numbers, source = np.repeat(np.arange(people), size), entropy(1)
+    sets: dict[tuple[int, ...], int] = dict.fromkeys(combinations(range(size), most), 0)
+    for _ in range(1 if people > 1 else 6000):
+        rows = choose_rows(numbers, most, source)
+        for chosen in np.sort(rows.reshape(people, most) % size, axis=1).tolist():
+            sets[tuple(chosen)] += 1
+    assert stats.chisquare(list(sets.values())).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("kind", [pl.Int8, pl.UInt8, pl.Int64, pl.UInt64])
+def test_people_named_by_numbers_of_any_type(kind):
+    """The least and the largest number of a type are two people, and each has one row."""
+    ends = [kind.min(), kind.max()]
+    names = pl.select(pl.concat_list(*ends, *ends)).to_series().explode().cast(kind)
+    frame = pl.DataFrame({"x": [1, 1, 1, 1], "p": names})
+    assert counts(frame, NUMBERS, column="x").sum() == 2
+    missing = pl.DataFrame({"x": [1, 2], "p": pl.Series([None, 3], dtype=kind)})
+    assert counts(missing, NUMBERS, column="x").sum() == 1
 
 
 def test_the_mean_over_people_is_in_the_middle(engine):

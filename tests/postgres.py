@@ -13,7 +13,7 @@ import tempfile
 import warnings
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import quote, urlencode
 
 PASSWORD = "ultra@secret:/ word"  # every sign of it has to be escaped
 _numbers = itertools.count()
@@ -58,9 +58,12 @@ def stop() -> None:
         cached.cache_clear()
 
 
-def address(table: str = "", user: str = "postgres", database: str = "postgres") -> str:
+def address(
+    table: str = "", user: str = "postgres", database: str = "postgres", **more: str
+) -> str:
     """Where the server listens, with a table if one is named."""
-    uri = f"postgresql://{user}@/{database}?{urlencode({'host': str(folder())})}"
+    said = urlencode({"host": str(folder())} | more, quote_via=quote)
+    uri = f"postgresql://{user}@/{database}?{said}"
     return f"{uri}::{table}" if table else uri
 
 

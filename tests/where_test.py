@@ -19,6 +19,8 @@ from engines import ENGINES
 
 SURE = 1e5
 DAY = dt.date(2024, 7, 7)
+NOON = dt.datetime(2024, 7, 7, 12)
+SUMMER = dt.datetime(2024, 3, 31, 1)  # in UTC, when clocks of Berlin are put forward
 NUMBERS = [None, math.nan, -math.inf, -1.5, -0.0, 0.1, 2.0, math.inf]
 ROWS = [
     {
@@ -28,11 +30,15 @@ ROWS = [
         "ward": [None, "ER", "er", "lab", "it's"][at % 5],
         "day": [None, DAY, DAY - dt.timedelta(1), dt.date(2025, 1, 1)][at % 4],
         "smokes": [None, True, False][at % 3],
+        "at": [None, NOON, NOON + dt.timedelta(microseconds=1), NOON - dt.timedelta(1)][at % 4],
+        "zoned": [None, SUMMER, SUMMER + dt.timedelta(hours=1), dt.datetime(9000, 1, 1)][at % 4],
+        "amount": [None, Decimal("0.10"), Decimal("-7.25"), Decimal("12345678901234.56")][at % 4],
     }
     for at in range(240)
 ]
 TYPES = {"age": pa.int8(), "cost": pa.float64(), "narrow": pa.float32(), "ward": pa.string()}
-TYPES |= {"day": pa.date32(), "smokes": pa.bool_()}
+TYPES |= {"day": pa.date32(), "smokes": pa.bool_(), "at": pa.timestamp("us")}
+TYPES |= {"zoned": pa.timestamp("us", tz="Europe/Berlin"), "amount": pa.decimal128(16, 2)}
 
 
 def gone(value):
@@ -83,6 +89,46 @@ OF_DATES = {
 }
 
 
+OF_TIMES = {
+    "at >= '2024-07-07 12:00'": lambda r: not gone(r["at"]) and r["at"] >= NOON,
+    "at > '2024-07-07 12:00'": lambda r: not gone(r["at"]) and r["at"] > NOON,
+    "at = '2024-07-07T12:00:00.000001' OR at < '2024-07-07'": lambda r: (
+        not gone(r["at"]) and (r["at"] > NOON or r["at"].day == 6)
+    ),
+    "at <> '2024-07-07 12:00'": lambda r: not gone(r["at"]) and r["at"] != NOON,
+    "at IS NULL": lambda r: gone(r["at"]),
+    "at > '0001-01-01' AND at < '9999-12-31T23:59:59.999999'": lambda r: not gone(r["at"]),
+    "amount > 0.1 OR amount <= -7.25": lambda r: (
+        not gone(r["amount"]) and (r["amount"] > 1 or r["amount"] < 0)
+    ),
+    "amount IN (0.1, 5, 12345678901234.56)": lambda r: not gone(r["amount"]) and r["amount"] > 0,
+    "amount <> 0.1": lambda r: not gone(r["amount"]) and r["amount"] != Decimal("0.1"),
+    "amount < 1e300 AND NOT amount IS NULL": lambda r: not gone(r["amount"]),
+}
+# A time without a zone is one of the column's clocks; these engines have those of UTC.
+OF_ZONES = {
+    "Europe/Berlin": {
+        "zoned >= '2024-03-31 03:00' AND zoned < '2024-03-31 04:00'": lambda r: (
+            r["zoned"] == SUMMER
+        ),
+        "zoned = '2024-03-31 04:00'": lambda r: r["zoned"] == SUMMER + dt.timedelta(hours=1),
+    },
+    "UTC": {
+        "zoned >= '2024-03-31 01:00' AND zoned < '2024-03-31 02:00'": lambda r: (
+            r["zoned"] == SUMMER
+        ),
+    },
+    None: {
+        "zoned = '2024-03-31T01:00:00+00:00'": lambda r: r["zoned"] == SUMMER,
+        "zoned NOT IN ('2024-03-31T03:00+02:00')": lambda r: (
+            not gone(r["zoned"]) and r["zoned"] != SUMMER
+        ),
+        "zoned > '2024-03-31T03:00+02:00'": lambda r: not gone(r["zoned"]) and r["zoned"] > SUMMER,
+    },
+}
+IN_UTC = ("duckdb", "parquet", "postgres", "spark")
+
+
 def columns(rows):
     return {name: (kind, [row[name] for row in rows]) for name, kind in TYPES.items()}
 
@@ -90,7 +136,9 @@ def columns(rows):
 def test_the_same_rows_on_every_engine(engine):
     data = ENGINES[engine](columns(ROWS))
     objects = engine == "pandas"  # has no type for dates and booleans with gaps
-    for text, holds in (CASES if objects else CASES | OF_DATES).items():
+    zone = "UTC" if engine in IN_UTC else "Europe/Berlin"
+    zones = OF_ZONES[None] | OF_ZONES[zone]
+    for text, holds in (CASES if objects else CASES | OF_DATES | OF_TIMES | zones).items():
         if objects and "smokes" in text:
             continue
         found = duffdp.count(data, epsilon=SURE, where=text)
@@ -194,13 +242,17 @@ def test_what_is_no_condition_is_refused_before_a_charge(text, tmp_path):
         ("smokes = 1", "of the kind boolean"),
         ("day > '7.7.2024'", "a date such as"),
         ("day = 5", "a date such as"),
-        ("age = 1 OR at = '2024-01-01'", "where compares columns of .* got 'at'"),
+        ("age = 1 OR lasts = 1", "where compares columns of .* got 'lasts'"),
+        ("at = 5", "a time such as"),
+        ("at > '7.7.2024 12:00'", "a time such as"),
+        ("at > '2024-07-07T12:00+02:00'", "have no zone.* Leave the zone out"),
+        ("amount > '5'", "of the kind decimal"),
     ],
 )
 @pytest.mark.parametrize("engine", ["polars", "duckdb", "parquet"])
 def test_a_value_of_another_kind_is_refused_before_a_charge(engine, text, said, tmp_path):
-    moments = {"at": (pa.timestamp("us"), [None] * len(ROWS))}
-    data = ENGINES[engine](columns(ROWS) | moments)
+    lasting = {"lasts": (pa.time64("us"), [None] * len(ROWS))}
+    data = ENGINES[engine](columns(ROWS) | lasting)
     book = duffdp.Ledger(tmp_path / "budget.db", epsilon=1)
     with pytest.raises(DuffError, match=said):
         duffdp.count(data, epsilon=1, where=text, ledger=book)
@@ -291,7 +343,7 @@ def test_one_record_moves_one_count_by_one_or_none():
         return dict(zip(*(part.tolist() for part in source.tally()), strict=True))
 
     table = ROWS[:40]
-    for text, holds in (CASES | OF_DATES).items():
+    for text, holds in (CASES | OF_DATES | OF_TIMES | OF_ZONES["Europe/Berlin"]).items():
         whole = tally(text, table)
         for at in range(0, 40, 3):
             left = tally(text, table[:at] + table[at + 1 :])

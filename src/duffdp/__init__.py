@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duffdp import mechanisms, report, research, statistics, testing
     from duffdp.domain import Bins, Categories, Digits, Grid
+    from duffdp.engines.query import Query
     from duffdp.engines.text_file import TextFile
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.facts import MechanismFact, StatisticFact
@@ -52,6 +53,7 @@ __all__ = [
     "Plan",
     "Preview",
     "PrivacyUnit",
+    "Query",
     "Release",
     "StatisticFact",
     "StepFunction",
@@ -93,6 +95,7 @@ __all__ = [
 
 _HOME = {
     "domain": ("Bins", "Categories", "Digits", "Grid"),
+    "engines.query": ("Query",),
     "engines.text_file": ("TextFile",),
     "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
     "facts": ("MechanismFact", "StatisticFact"),

@@ -13,6 +13,7 @@ from fractions import Fraction
 from typing import Any
 
 from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Presence, PublicSet
+from duffdp.domain.zones import zone_name
 from duffdp.parameters import Choice, Groups, Interval, exact
 from duffdp.privacy import Loss, PrivacyUnit, Worded
 
@@ -131,6 +132,7 @@ class Facts:
     secure: bool = True
     interval: Interval | None = None
     where: str | None = None  # rows for which this does not hold are left out
+    sql: str | None = None  # the query that made the rows
     within: Groups | None = None  # rows of these groups count, and no others; in a margin alone
 
     def to_dict(self) -> dict[str, Any]:
@@ -152,6 +154,7 @@ class Facts:
                 "secure": self.secure,
                 **_from_interval(self.interval),
                 **({} if self.where is None else {"where": self.where}),
+                **({} if self.sql is None else {"sql": self.sql}),
                 **({} if self.within is None else {"within": self.within._asdict()}),
             }
         )
@@ -172,6 +175,7 @@ class Facts:
             secure=given["secure"],
             interval=_to_interval(given.get("interval")),
             where=given.get("where"),
+            sql=given.get("sql"),
             within=_to_groups(given.get("within")),
         )
 
@@ -198,14 +202,13 @@ def _to_groups(given: dict[str, Any] | None) -> Groups | None:
 def _from_domain(domain: PublicSet) -> dict[str, Any]:
     if isinstance(domain, Membership):
         among = domain.among
-        listed = (
-            {"values": list(among)} if isinstance(among, Categories) else {"between": _ends(among)}
-        )
-        return {"kind": domain.kind, **listed}
+        if isinstance(among, Categories):
+            return {"kind": domain.kind, "values": list(among)}
+        return {"kind": domain.kind, "between": _ends(among), **_from_zone(among)}
     if isinstance(domain, Presence):
         return {"kind": domain.kind}
     if isinstance(domain, Bins):
-        return {"kind": domain.kind, "bins": _ends(domain)}
+        return {"kind": domain.kind, "bins": _ends(domain), **_from_zone(domain)}
     if isinstance(domain, Categories):
         return {"kind": domain.kind, "categories": list(domain)}
     if isinstance(domain, Digits):
@@ -218,7 +221,12 @@ def _from_domain(domain: PublicSet) -> dict[str, Any]:
         step = (
             step if Fraction(repr(step)) == exact else exact
         )  # a power of two is no short decimal
-    return {"kind": domain.kind, "bounds": [domain.lower, domain.upper], "step": step}
+    bounds = [domain.lower, domain.upper]
+    return {"kind": domain.kind, "bounds": bounds, "step": step, **_from_zone(domain)}
+
+
+def _from_zone(domain: Grid | Bins) -> dict[str, Any]:
+    return {} if domain.zone is None else {"zone": zone_name(domain.zone)}
 
 
 def _ends(bins: Bins) -> list[Any]:
@@ -236,13 +244,16 @@ def _to_domain(given: dict[str, Any]) -> PublicSet:
     for name in ("bins", "between"):
         if name in given:
             bins = Bins(float(e) if e in _INFINITE else from_json(e, kind) for e in given[name])
+            bins = bins.in_zone(given["zone"]) if "zone" in given else bins
             return Membership(bins) if name == "between" else bins
     if "categories" in given:
         return Categories(given["categories"])
     if "digits" in given:
         return Digits(given["digits"], given["smallest"], given["largest"])
     lower, upper = (from_json(bound, kind) for bound in given["bounds"])
-    return Grid(lower, upper, from_json(given["step"], "decimal" if kind == "decimal" else "float"))
+    step = from_json(given["step"], "decimal" if kind == "decimal" else "float")
+    grid = Grid(lower, upper, step)
+    return grid.in_zone(given["zone"]) if "zone" in given else grid
 
 
 def as_json(value: Any) -> Any:

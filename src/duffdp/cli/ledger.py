@@ -93,6 +93,7 @@ def charge_facts(paid: dict[str, Any]) -> dict[str, Any]:
     facts = Facts.from_dict(paid)
     unit = facts.unit
     kept = "" if facts.where is None else f" where {facts.where}"
+    kept += "" if facts.sql is None else f" of {facts.sql}"
     person = "" if unit.column is None else f" ({unit.column}, up to {unit.contributions})"
     return {
         "statistic": str(facts.statistic),

@@ -55,8 +55,8 @@ Data = Annotated[
     typer.Argument(
         metavar="DATA",
         help=(
-            "A CSV, TSV, JSON lines or Parquet file, a folder of Parquet, 'file.duckdb::table', "
-            "'postgresql://user@host/db::table', or - for a pipe."
+            "A CSV, TSV, JSON lines, Parquet or Excel file ('file.xlsx::sheet'), a folder of "
+            "Parquet, 'file.duckdb::table', 'postgresql://user@host/db::table', or - for a pipe."
         ),
     ),
 ]
@@ -84,6 +84,15 @@ DateFormat = Annotated[
         "--date-format",
         metavar="FORMAT",
         help="How a file of text writes dates, such as '%d.%m.%Y %H:%M'; else as ISO 8601.",
+    ),
+]
+Sql = Annotated[
+    str | None,
+    typer.Option(
+        "--sql",
+        metavar="SELECT",
+        help='A query over DATA, as in "SELECT cost * 1.19 AS gross FROM data WHERE age >= 18"; '
+        "with GROUP BY, --unit must be one of its columns.",
     ),
 ]
 Column = Annotated[str, typer.Option("--column", "-c", help="The column to summarise.")]

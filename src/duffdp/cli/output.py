@@ -180,6 +180,7 @@ def _caption(name: str, release: Release) -> str:
     who = unit.kind if unit.column is None else f"{unit.column} with up to {many}"
     of = "" if release.counted is None else f" of {release.counted}"
     of += "" if release.where is None else f" where {release.where}"
+    of += "" if release.facts.sql is None else f" from {release.facts.sql}"
     return (
         f"{name or release.statistic}{of}: epsilon {release.epsilon:.6g} for each {who}, "
         f"{release.mechanism}{_covered(release)}"

@@ -16,15 +16,20 @@ from typing import Any
 from duffdp.cli.options import PipeKind
 from duffdp.cli.values import listed
 from duffdp.engines.addresses import ADDRESS, printable
+from duffdp.engines.query import Query
 from duffdp.engines.text_file import TextFile
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.pipeline.toml import PIPE
 
+Source = str | TextFile | Query
+
 
 def described(
-    path: str, types: str | None, decimal: str | None, date_format: str | None
-) -> str | TextFile:
-    """What DATA names, with what the options say about its fields."""
+    path: str, types: str | None, decimal: str | None, date_format: str | None, sql: str | None
+) -> Source:
+    """What DATA names, with what the options say about its fields, and the query over it."""
+    if sql is not None:
+        return Query(described(path, types, decimal, date_format, None), sql)
     if (types, decimal, date_format) == (None, None, None):
         return path
     declared = {}
@@ -40,8 +45,12 @@ def described(
 
 
 @contextmanager
-def source_of(data: str | TextFile, kind: PipeKind | None = None) -> Iterator[str | TextFile]:
+def source_of(data: Source, kind: PipeKind | None = None) -> Iterator[Source]:
     """What DATA names; a pipe becomes a file of its owner's, until the command ends."""
+    if isinstance(data, Query):
+        with source_of(data.data, kind) as inner:
+            yield replace(data, data=inner)
+        return
     path = os.fspath(data)
     if path != PIPE:
         if kind is not None:
@@ -91,7 +100,7 @@ def named_ledger(path: Path | None, dataset: str | None, call_id: str | None) ->
 
 
 @contextmanager
-def without_pandas(path: str | TextFile) -> Iterator[None]:
+def without_pandas(path: Source) -> Iterator[None]:
     """Keep DuckDB from loading pandas for constants in a query: it takes longer than the query.
     Tables of servers need it.
     """

@@ -160,6 +160,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("types", o.Types, None),
         ("decimal", o.Decimal, None),
         ("date_format", o.DateFormat, None),
+        ("sql", o.Sql, None),
         *own,
         *([] if entry.of_pairs else [column]),
         ("epsilon", o.Epsilon, needed),
@@ -186,7 +187,7 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
     source: AbstractContextManager[Any] = nullcontext(given["data"])
     if not entry.of_graphs:
         fields = given["types"], given["decimal"], given["date_format"]
-        source = source_of(described(given["data"], *fields), given["pipe"])
+        source = source_of(described(given["data"], *fields, given["sql"]), given["pipe"])
     with source as path, without_pandas(path):
         release = run(with_values(ask, path), path, ledger)
     if entry.outputs.startswith("grid") and ask.step is None:

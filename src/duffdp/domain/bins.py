@@ -14,6 +14,7 @@ import numpy as np
 from duffdp.domain.aliases import Ints, Keys
 from duffdp.domain.reading import DAY, bound, microseconds, number
 from duffdp.domain.thresholds import Edge, Thresholds
+from duffdp.domain.zones import Clock, in_zone, instant, reach, read_zone
 from duffdp.errors import BoundsError
 
 MOST_BINS = 2**20
@@ -46,7 +47,7 @@ class Bins:
     (3, 1, '[65, 120]')
     """
 
-    __slots__ = ("edges", "kind", "size", "thresholds", "whole_ends")
+    __slots__ = ("clock", "edges", "kind", "size", "thresholds", "whole_ends", "zone")
 
     def __init__(self, edges: Iterable[Any]) -> None:
         if isinstance(edges, str | bytes | dict) or not isinstance(edges, Iterable):
@@ -68,6 +69,22 @@ class Bins:
         finite = [edge for edge in exact if math.isfinite(edge)] or [0]
         #: The outermost finite edges, as whole numbers: days, microseconds.
         self.whole_ends = math.floor(finite[0]), math.ceil(finite[-1])
+        #: The zone of the column, and what its clocks show if edges are days.
+        self.zone: dt.tzinfo | None = None
+        self.clock: Clock | None = None
+
+    def in_zone(self, zone: dt.tzinfo | str) -> Bins:
+        """The same for a column of instants in a time zone: dates are its days, and edges without a
+        zone are what its clocks show.
+        """
+        if not self.timed:
+            return self
+        known = read_zone(zone)
+        made = Bins(self.edges if self.kind == "date" else [_located(e, known) for e in self.edges])
+        made.zone = known
+        if self.kind == "date":
+            made.clock = Clock.of(known, *reach(self.kind, self.whole_ends))
+        return made
 
     @property
     def timed(self) -> bool:
@@ -99,10 +116,13 @@ class Bins:
         return f"[{low}, {high}{']' if index == self.size - 1 else ')'}"
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, Bins) and (self.kind, self.edges) == (other.kind, other.edges)
+        return isinstance(other, Bins) and self._identity() == other._identity()
 
     def __hash__(self) -> int:
-        return hash((self.kind, self.edges))
+        return hash(self._identity())
+
+    def _identity(self) -> tuple[Any, ...]:
+        return self.kind, self.edges, self.clock
 
     def __repr__(self) -> str:
         return f"Bins({list(self.edges)!r})"
@@ -139,6 +159,15 @@ def _kind(edges: list[Any], kinds: list[str]) -> str:
             f"without, got {', '.join(map(_text, edges))[:60]}. {_FIX}"
         )
     return next((k for k in ("date", "datetime", "float", "decimal", "int") if k in kinds), "float")
+
+
+def _located(edge: Any, zone: dt.tzinfo) -> Any:
+    """An edge in a zone; an infinite one as it is."""
+    moment = microseconds(edge)
+    if moment is None:
+        return edge
+    naive = getattr(edge, "tzinfo", None) is None
+    return in_zone(instant(moment, zone) if naive else moment, zone)
 
 
 def _text(edge: Any) -> str:

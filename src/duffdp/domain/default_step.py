@@ -10,7 +10,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from duffdp.domain.grid import LEAST_STEP, Grid
+from duffdp.domain.grid import Grid
+from duffdp.domain.grid_parameters import LEAST_STEP
 from duffdp.domain.reading import bound
 
 # What is asked of records: their order, an average that is one of the candidates, or sums.

@@ -59,6 +59,7 @@ class Digits:
 
     kind = "float"
     timed = whole = False
+    clock = None
     whole_steps = None  # every record counts as the double nearest to it
 
     def __init__(self, digits: Any, smallest: Any = SMALLEST, largest: Any = LARGEST) -> None:

@@ -13,14 +13,14 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain.aliases import Array, Floats, Ints, Keys
+from duffdp.domain.grid_parameters import fine_step, read_end, read_step
 from duffdp.domain.reading import DAY, EPOCH, bound, microseconds, nearest_double, number
 from duffdp.domain.snapping import DoubleSteps, WholeSteps
+from duffdp.domain.zones import Clock, in_zone, instant, reach, read_zone, zone_name
 from duffdp.errors import BoundsError
 
 MOST_CANDIDATES = 2**62
-DEFAULT_BITS = 40
 MOST_DIGITS = 2**12  # of a range in decimals
-LEAST_STEP = Fraction(2) ** -1022  # of the doubles with all their digits
 _INT64 = np.iinfo(np.int64)
 
 
@@ -62,7 +62,7 @@ class Grid:
         "_den",
         "_num_lo",
         "_num_step",
-        "_tz",
+        "clock",
         "double_steps",
         "kind",
         "lower",
@@ -70,10 +70,11 @@ class Grid:
         "step",
         "upper",
         "whole_steps",
+        "zone",
     )
 
     def __init__(self, lower: Any, upper: Any, step: Any = None) -> None:
-        (kind_low, low), (kind_up, up) = (_read_end(end) for end in (lower, upper))
+        (kind_low, low), (kind_up, up) = (read_end(end) for end in (lower, upper))
         timed = {"date", "datetime"} & {kind_low, kind_up}
         if timed and kind_low != kind_up:
             raise BoundsError(
@@ -92,11 +93,13 @@ class Grid:
         kinds = {kind_low, kind_up}
         if step is None:
             pitch = (
-                Fraction(1) if kind_low == "date" else _fine(low, up, least=1 if timed else None)
+                Fraction(1)
+                if kind_low == "date"
+                else fine_step(low, up, least=1 if timed else None)
             )
             kinds.add("decimal" if "decimal" in kinds else "float")
         else:
-            kind_step, pitch = _read_step(step, kind_low)
+            kind_step, pitch = read_step(step, kind_low)
             kinds.add(kind_step)
         if pitch > up - low:
             raise BoundsError(
@@ -115,7 +118,10 @@ class Grid:
             )
         self._den = math.lcm(low.denominator, pitch.denominator)
         self._num_lo, self._num_step = int(low * self._den), int(pitch * self._den)
-        self._tz = getattr(lower, "tzinfo", None)
+        #: The zone that candidates are given in, and what its clocks show if records are counted by
+        #: that and not as instants.
+        self.zone: dt.tzinfo | None = getattr(lower, "tzinfo", None)
+        self.clock: Clock | None = None
         self.step: Any = self._step_value(pitch)
         self.whole_steps = WholeSteps(int(low), int(pitch), self.size) if self._den == 1 else None
         self.double_steps = DoubleSteps.of(low, pitch, self.size)
@@ -136,14 +142,42 @@ class Grid:
             context.prec = len(str(abs(numerator))) + 4 * denominator.bit_length()
             return Decimal(numerator) / Decimal(denominator)
 
+    def in_zone(self, zone: dt.tzinfo | str) -> Grid:
+        """The same for a column of instants in a time zone, in which candidates are given: dates
+        are its days, and bounds without a zone are what its clocks show.
+
+        Steps of whole days between such bounds go by its clocks as well, others by time that
+        passes.
+        """
+        if not self.timed:
+            return self
+        known = read_zone(zone)
+        by_clock = self._naive and self.step % dt.timedelta(days=1) == dt.timedelta()
+        if self._naive and not by_clock:
+            low, high = (_first_instant(end, known) for end in (self.lower, self.upper))
+        else:
+            low, high = self.lower, self.upper
+        made = Grid(low, high, self.step)
+        made.lower, made.upper, made.zone = self.lower, self.upper, known
+        if by_clock:
+            made.clock = Clock.of(known, *reach(made.kind, made.whole_ends))
+        return made
+
+    @property
+    def _naive(self) -> bool:
+        """Whether bounds are dates, or times without a zone."""
+        return getattr(self.lower, "tzinfo", None) is None
+
     def value(self, index: int) -> Any:
         """The candidate with this index, in the kind of the bounds and step."""
         position = self._num_lo + int(index) * self._num_step
         if self.kind == "date":
             return EPOCH.date() + dt.timedelta(days=position)
         if self.kind == "datetime":
-            moment = EPOCH + dt.timedelta(microseconds=position)
-            return moment if self._tz is None else _in_zone(moment, self._tz)
+            if self.zone is None:
+                return EPOCH + dt.timedelta(microseconds=position)
+            moment = position if self.clock is None else instant(position, self.zone)
+            return in_zone(moment, self.zone)
         return self._number(position, self._den)
 
     def values(self, indices: Iterable[int]) -> Array:
@@ -171,10 +205,20 @@ class Grid:
             if self.whole_steps is not None and isinstance(read, int):
                 return self.whole_steps.of_number(read)
             return self.double_steps.of_number(nearest_double(read))
-        moment = microseconds(record)
+        moment = self._moment(record)
         if moment is None or self.whole_steps is None:
             return -1
         return self.whole_steps.of_number(moment // DAY if self.kind == "date" else moment)
+
+    def _moment(self, record: Any) -> int | None:
+        """A date or time as microseconds, as candidates count them."""
+        moment = microseconds(record)
+        if moment is None or self.zone is None or not self._naive:
+            return moment
+        if getattr(record, "tzinfo", None) is not None:
+            return moment if self.clock is None else self.clock.of_number(moment)
+        by_clock = self.kind == "date" or self.clock is not None
+        return moment if by_clock else instant(moment, self.zone)
 
     @property
     def timed(self) -> bool:
@@ -202,12 +246,11 @@ class Grid:
         read = bound(value)
         if read is None or self.timed != (read[0] in ("date", "datetime")):
             return None
-        kind, position = read
-        if self.kind == "date" and kind == "datetime":
-            position = Fraction(position // DAY)
-        elif self.kind == "datetime" and kind == "date":
-            position *= DAY
-        return self.index_place(position)
+        if not self.timed:
+            return self.index_place(read[1])
+        moment = self._moment(value)
+        assert moment is not None
+        return self.index_place(Fraction(moment // DAY if self.kind == "date" else moment))
 
     def index_units(self, length: Fraction) -> Fraction:
         """A difference of two numbers as a difference of indices, exactly."""
@@ -335,66 +378,18 @@ class Grid:
         return hash(self._identity())
 
     def _identity(self) -> tuple[Any, ...]:
-        return self.kind, self.size, self._num_lo, self._num_step, self._den
+        return self.kind, self.size, self._num_lo, self._num_step, self._den, self.clock
 
     def __repr__(self) -> str:
         return f"Grid({self.lower!r}, {self.upper!r}, step={self.step!r})"
 
 
-def _in_zone(moment: dt.datetime, zone: dt.tzinfo) -> dt.datetime:
-    """A moment of UTC in a time zone; left in UTC if it is there in a year that Python lacks."""
-    known = moment.replace(tzinfo=dt.UTC)
+def _first_instant(end: Any, zone: dt.tzinfo) -> dt.datetime:
+    """When clocks of a zone show a bound that has none."""
     try:
-        return known.astimezone(zone)
-    except (OverflowError, ValueError):
-        return known
-
-
-def _read_end(end: Any) -> tuple[str, Fraction]:
-    read = bound(end)
-    if read is None or abs(nearest_double(read[1])) == math.inf:
+        return in_zone(instant(microseconds(end) or 0, zone), dt.UTC)
+    except OverflowError:
         raise BoundsError(
-            f"bounds must be two finite numbers, dates or datetimes, got {end!r}. "
-            "Pass for example bounds=(0, 120)."
-        )
-    return read
-
-
-def _read_step(step: Any, kind: str) -> tuple[str, Fraction]:
-    if isinstance(step, np.timedelta64):
-        step = step.astype("m8[us]").item()
-    if isinstance(step, dt.timedelta) and kind in ("date", "datetime"):
-        pitch: Fraction = Fraction(
-            step // dt.timedelta(microseconds=1), DAY if kind == "date" else 1
-        )
-        read: tuple[str, Fraction] | None = (kind, pitch)
-    else:
-        read = bound(step)
-        if read is not None and kind == "datetime":
-            read = kind, read[1] * 1_000_000
-    unit = {"date": " of days", "datetime": " of seconds"}.get(kind, "")
-    if read is None or read[1] <= 0 or (read[0] in ("date", "datetime") and read[0] != kind):
-        raise BoundsError(
-            f"step must be a finite number{unit} above 0, got {step!r}. Pass for example step=1."
-        )
-    if unit and read[1].denominator != 1:
-        least = "one day" if kind == "date" else "one microsecond"
-        raise BoundsError(
-            f"step must be a whole multiple of {least} for these bounds, got {step!r}."
-        )
-    if not unit and read[1] < LEAST_STEP:
-        raise BoundsError(
-            f"step must be at least 2**-1022, about 2.3e-308, got {step!r}. Pass a larger step."
-        )
-    return read
-
-
-def _fine(low: Fraction, up: Fraction, least: int | None) -> Fraction:
-    """The power of two for about 2**40 candidates, but no finer than doubles can tell apart."""
-    span = up - low
-    exponent = span.numerator.bit_length() - span.denominator.bit_length() - DEFAULT_BITS
-    exponent += span > Fraction(2) ** (exponent + DEFAULT_BITS)
-    pitch = Fraction(2) ** exponent
-    if least:
-        return max(pitch, Fraction(least))
-    return max(pitch, Fraction(math.ulp(max(abs(float(low)), abs(float(up))))), LEAST_STEP)
+            f"bounds must lie in the years 1 to 9999 of UTC as well, got {end} in the zone "
+            f"{zone_name(zone)}. Move it by a day."
+        ) from None

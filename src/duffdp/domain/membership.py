@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import Any
 
 from duffdp.domain.bins import Bins
@@ -46,6 +47,10 @@ class Membership:
     @property
     def kind(self) -> str:
         return self.among.kind
+
+    def in_zone(self, zone: dt.tzinfo | str) -> Membership:
+        """The same for a column of instants in a time zone."""
+        return Membership(self.among.in_zone(zone)) if isinstance(self.among, Bins) else self
 
     def record_index(self, record: Any) -> int:
         """0 inside, 1 outside, -1 for a record that is dropped."""

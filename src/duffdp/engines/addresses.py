@@ -127,6 +127,8 @@ class ServedTable:
         dotted = address.table if address.schema is None else f"{address.schema}.{address.table}"
         self._dotted, self.name = dotted, f"{address.public}{SEPARATOR}{dotted}"
         self._server: Any = None
+        #: In which it gives instants: as the server, the role or the address says.
+        self.zone: str | None = None
         try:
             self.types = self._table(self._connect())
             self._check_rights([name for name in columns if name in self.types.columns])
@@ -162,7 +164,8 @@ class ServedTable:
                 "port, user, password and database; a password may also stand in PGPASSWORD or in "
                 "a password file."
             ) from None
-        self._server = ibis.postgres.from_connection(connection)
+        self.zone = connection.info.parameter_status("TimeZone")
+        self._server = ibis.postgres.from_connection(connection)  # which sets it to UTC
         return self._server
 
     def _table(self, server: Any) -> Any:

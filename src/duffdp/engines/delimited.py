@@ -23,6 +23,7 @@ from duffdp.engines.text_records import (
     read_records,
     split_names,
     survey,
+    unpacked_name,
 )
 from duffdp.engines.text_tables import TABLES, fill_table
 from duffdp.errors import UnsupportedData
@@ -183,7 +184,7 @@ def read_layout(path: str) -> Layout | None:
             "Save the file as CSV in UTF-8."
         )
     bare = re.sub(rb'"(?:[^"]|"")*"', b"", line)
-    tabs = path.lower().removesuffix(".gz").endswith(".tsv")
+    tabs = unpacked_name(path).endswith(".tsv")
     # The first of those that tie.
     delimiter = max(DELIMITERS[::-1] if tabs else DELIMITERS, key=bare.count)
     names = split_names(line, delimiter)

@@ -16,6 +16,7 @@ import numpy as np
 
 from duffdp.domain import Array, Ints
 from duffdp.engines.addresses import printable
+from duffdp.engines.query import Query
 from duffdp.engines.selection import is_table, narwhals
 from duffdp.errors import DuffError, UnsupportedData
 
@@ -88,6 +89,8 @@ def check_edges(edges: Any) -> None:
     """Refuse what no edge could change: the kind, the shape and the types, without a look at an
     edge.
     """
+    if isinstance(edges, Query):
+        raise UnsupportedData("edges take no query. Pass the table of edges itself.")
     if isinstance(edges, str | os.PathLike):
         with _open_file(edges):
             return

@@ -14,21 +14,24 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 from duffdp.engines.addresses import ADDRESS, ServedTable, printable
 from duffdp.engines.sql import AS_USUAL, FieldRules, quote_name, quote_paths
 from duffdp.engines.text_file import TextFile
+from duffdp.engines.text_records import unpacked_name
 from duffdp.errors import DuffError, UnsupportedData
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
+FILE_ZONE = "UTC"  # whatever the zone of this machine is
 SEPARATOR = "::"  # "people.duckdb::table"
-DELIMITED = (".csv", ".tsv", ".csv.gz", ".tsv.gz")
-JSON_LINES = (".jsonl", ".ndjson", ".jsonl.gz", ".ndjson.gz")
+_PACKED = ("", ".gz", ".zst")
+DELIMITED = tuple(ending + packed for ending in (".csv", ".tsv") for packed in _PACKED)
+JSON_LINES = tuple(ending + packed for ending in (".jsonl", ".ndjson") for packed in _PACKED)
 PARQUET = (".parquet",)
+WORKBOOKS = (".xlsx", ".xlsm")
 _ENDINGS = (*DELIMITED, *JSON_LINES, *PARQUET)
 _DATABASES = (".duckdb", ".ddb", ".sqlite", ".sqlite3", ".db")
 _KINDS = (
-    "CSV, TSV, JSON lines and Parquet (a file, a folder or a pattern), or a table as "
-    "'people.duckdb::table' or "
-    "'people.sqlite::table'"
+    "CSV, TSV, JSON lines and Parquet (a file, a folder or a pattern), a sheet of Excel as "
+    "'people.xlsx::sheet', or a table as 'people.duckdb::table' or 'people.sqlite::table'"
 )
 
 
@@ -50,7 +53,9 @@ class PathTable(NamedTuple):
     or of SQLite is in it, or was read for it. `rows` reads such records once, into a table that may
     spill to disk; others stay where they are. Columns of files of text are `untyped` unless their
     types are declared: all are text but that of values. `close` ends what `rows` began, when all is
-    counted.
+    counted. `zone` is what instants are given in: as the server says, and UTC in files. `people`
+    are the columns one of which must name the person, where rows were brought together; and `like`
+    is the frame that answers are to be like, if there is one.
     """
 
     name: str
@@ -58,6 +63,9 @@ class PathTable(NamedTuple):
     rows: Callable[[], Any]  # may fail with what `unreadable` knows
     untyped: Container[str]
     close: Callable[[], None] | None = None
+    zone: str | None = None
+    people: tuple[str, ...] | None = None
+    like: Any = None
 
 
 def open_path(
@@ -82,7 +90,7 @@ def open_path(
         if rules is not None:
             raise _no_text(name)
         served = ServedTable(name, columns)
-        return PathTable(served.name, served.types, served.rows, (), served.close)
+        return PathTable(served.name, served.types, served.rows, (), served.close, served.zone)
     try:
         import duckdb
     except ImportError:
@@ -95,14 +103,16 @@ def open_path(
     # Where it may spill: not the working folder.
     connection = connection or duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
     try:
-        if table and rules is not None:
+        reader: Reader
+        if path.lower().endswith(WORKBOOKS):
+            reader, untyped = _open_sheet(connection, path, table, columns, values, kind, rules)
+        elif not table:
+            reader, untyped = _open_files(connection, _files(path), columns, values, kind, rules)
+        elif rules is None:
+            reader, untyped = open_database(connection, Path(path), table, columns, person), ()
+        else:
             raise _no_text(name)
-        reader, untyped = (
-            (open_database(connection, Path(path), table, columns, person), ())
-            if table
-            else _open_files(connection, _files(path), columns, values, kind, rules)
-        )
-        return PathTable(name, reader.types, reader.rows, untyped)
+        return PathTable(name, reader.types, reader.rows, untyped, zone=FILE_ZONE)
     except Exception as error:
         raise unreadable(name, error) from None
 
@@ -118,7 +128,8 @@ def unreadable(name: str, error: Exception) -> Exception:
 
     import duckdb
 
-    if not isinstance(error, duckdb.Error | sqlite3.Error | zlib.error | EOFError | OSError):
+    known = isinstance(error, duckdb.Error | sqlite3.Error | zlib.error | EOFError | OSError)
+    if not known and type(error).__name__ != "ZstdError":
         return error
     return UnsupportedData(
         f"cannot read {name!r}: it is not a readable file of its kind. duffdp reads {_KINDS}."
@@ -167,6 +178,25 @@ def _inside(folder: str) -> list[str]:
     )
 
 
+def _open_sheet(
+    connection: DuckDBPyConnection,
+    path: str,
+    sheet: str,
+    columns: list[str],
+    values: tuple[str, ...],
+    kind: str,
+    rules: FieldRules | None,
+) -> tuple[Reader, Container[str]]:
+    """The reader of one sheet of one workbook, and the columns that declare no types."""
+    from duffdp.engines.workbook import Sheet
+
+    (path, *others), how = _files(path), rules or AS_USUAL
+    if others:
+        raise UnsupportedData(f"workbooks are read one at a time, got a pattern for {path!r}.")
+    sheet_reader = Sheet(connection, path, sheet, columns, values, kind, how)
+    return sheet_reader, [name for name in columns if name not in how.kinds]
+
+
 def _open_files(
     connection: DuckDBPyConnection,
     paths: list[str],
@@ -199,7 +229,7 @@ def _open_files(
 def _no_text(name: str) -> UnsupportedData:
     return UnsupportedData(
         f"types, decimal and date_format are for files of text, got {printable(name)!r}. duffdp "
-        "takes them for CSV, TSV and JSON lines; other kinds declare their types."
+        "takes them for CSV, TSV, JSON lines and Excel; other kinds declare their types."
     )
 
 
@@ -209,7 +239,7 @@ def _check_kind(path: str) -> None:
         raise UnsupportedData(
             f"{path!r} is a database: name the table as well, as in '{path}{SEPARATOR}table'."
         )
-    if lower.endswith((".json", ".json.gz")):
+    if unpacked_name(path).endswith(".json"):
         raise UnsupportedData(
             f"{path!r} is one JSON document, which cannot be read record by record. Write JSON "
             "lines, an object on each line, "

@@ -10,6 +10,7 @@ no such record is a record by itself, its quotation marks being characters like 
 from __future__ import annotations
 
 import gzip
+import io
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -20,6 +21,7 @@ from typing import IO
 import numpy as np
 
 from duffdp.domain import Array, Ints
+from duffdp.optional import load
 
 # Bytes of a record; what is longer is none, or one quotation mark could hold the whole file.
 LONGEST = 2**20
@@ -40,8 +42,17 @@ class Form(Enum):
 
 def open_bytes(path: str) -> IO[bytes]:
     """The bytes of a file, unpacked."""
+    if path.lower().endswith(".zst"):
+        packed = load("zstandard", "files").ZstdDecompressor()
+        file = open(path, "rb")  # noqa: SIM115 (closed with what reads it)
+        return io.BufferedReader(packed.stream_reader(file, read_across_frames=True))
     packed = path.lower().endswith(".gz")
     return gzip.open(path) if packed else open(path, "rb")  # type: ignore[return-value]
+
+
+def unpacked_name(path: str) -> str:
+    """The name of a file without what says how it is packed."""
+    return path.lower().removesuffix(".gz").removesuffix(".zst")
 
 
 def decode(text: bytes) -> str:

@@ -12,6 +12,7 @@ import numpy as np
 from duffdp.domain import Presence, PublicSet
 from duffdp.engines.arrays import array_source, read
 from duffdp.engines.edges import check_edges
+from duffdp.engines.query import Query
 from duffdp.engines.selection import is_table
 from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
@@ -102,6 +103,7 @@ class Prepared:
             interval=made.interval,
             within=selection.within,
             where=None if selection.where is None else selection.where.text,
+            sql=data.sql if isinstance(data, Query) else None,
         )
         return cls(made, finish, facts, table, source)
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from duffdp.domain import Categories
 from duffdp.engines.addresses import ADDRESS
+from duffdp.engines.query import Query
 from duffdp.engines.text_file import TextFile
 from duffdp.errors import DuffError
 
@@ -16,8 +17,9 @@ PIPE = "-"  # the source is what is piped into the command
 NEEDED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
 FIELDS = ("types", "decimal", "date_format")  # of a source that is text
+SQL = "sql"  # a query over the source
 TOP = (
-    *(*NEEDED, *FIELDS, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
+    *(*NEEDED, *FIELDS, SQL, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
     *("mechanism", "sources"),
 )
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
@@ -25,6 +27,7 @@ TOP_OF_TABLE = (
     *(
         *NEEDED_OF_TABLE,
         *FIELDS,
+        SQL,
         "bounds",
         "step",
         "categories",
@@ -81,6 +84,8 @@ def _read(path: Path, needed: tuple[str, ...], known: tuple[str, ...]) -> dict[s
     fields = {name: given.pop(name) for name in FIELDS if name in given}
     if fields:
         given["source"] = TextFile(given["source"], **fields)
+    if SQL in given:
+        given["source"] = Query(given["source"], given.pop(SQL))
     return given
 
 

@@ -9,6 +9,7 @@ from decimal import Decimal
 from typing import Any
 
 from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Ordered, Presence, PublicSet
+from duffdp.domain.zones import zone_name
 from duffdp.errors import DuffError
 from duffdp.facts import MechanismPart
 from duffdp.mechanisms.staircase import Staircase
@@ -179,6 +180,10 @@ def assumed_public(release: Release) -> list[str]:
         grouped.append(f"the listed groups by {names}, of which it takes some or all together")
     if release.where is not None:
         grouped.append(f"which rows count, those where {release.where}")
+    if release.facts.sql is not None:
+        grouped.append(f"the query that made the rows, {release.facts.sql}")
+    if isinstance(domain, Grid) and domain.zone is not None:
+        grouped.append(f"the time zone of days and times, {zone_name(domain.zone)}")
     return [
         *first,
         *grouped,

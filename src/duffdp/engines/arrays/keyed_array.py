@@ -8,7 +8,7 @@ from collections.abc import Iterator
 import numpy as np
 
 from duffdp.domain import Array, Bins, Keys, Scale
-from duffdp.domain.reading import has_plain_unit, moments
+from duffdp.domain.reading import DAY, has_plain_unit, moments
 from duffdp.errors import UnsupportedData
 
 CHUNK = 2**17  # 1 MiB of doubles: stays in a cache, and threads seldom wait for each other
@@ -39,7 +39,7 @@ class KeyedArray:
                 f"times must count in a unit such as seconds, got dtype {array.dtype}. "
                 'Convert them, for example by .astype("datetime64[us]").'
             )
-        self._array, self._days = array, scale.kind == "date"
+        self._array, self._days, self._clock = array, scale.kind == "date", scale.clock
         # Bins compare whole numbers with whole numbers, whatever their edges are.
         self.integer = array.dtype.kind != "f" and (isinstance(scale, Bins) or scale.whole)
         # uint64 goes beyond int64, which matters only where candidates do as well.
@@ -65,7 +65,10 @@ class KeyedArray:
     def keys(self, part: Array) -> Keys:
         """The present records of a part of the array as keys."""
         if part.dtype.kind == "M":
-            return moments(part, days=self._days)
+            if self._clock is None:
+                return moments(part, days=self._days)
+            times = self._clock.of_array(moments(part, days=False))
+            return times // DAY if self._days else times
         if self.integer:
             if self._narrowed:
                 part = np.minimum(part, np.uint64(_INT_MAX))

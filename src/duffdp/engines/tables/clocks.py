@@ -6,39 +6,44 @@ from __future__ import annotations
 
 from typing import Any
 
-from duffdp.domain import Scale
+from duffdp.domain import Scale, zones
+from duffdp.domain.reading import DAY
 
-DAY = 86_400_000_000
 _MICROSECONDS = {"D": DAY, "s": 1_000_000, "ms": 1000, "us": 1}
 
 
 def reach(grid: Scale) -> tuple[int, int]:
-    """Microseconds from a day before the grid to two days after: what lies beyond clamps to its
-    ends, or lies outside of bins, all the same.
+    """Microseconds from before the grid to after it: what lies beyond clamps to its ends, or lies
+    outside of bins, all the same.
     """
-    low, high = grid.whole_ends  # days and microseconds are whole
-    each = DAY if grid.kind == "date" else 1
-    return low * each - DAY, high * each + 2 * DAY
+    return zones.reach(grid.kind, grid.whole_ends)  # days and microseconds are whole
+
+
+def microseconds(nw: Any, column: Any, unit: str, ends: tuple[int, int]) -> Any:
+    """Whole numbers of a unit as microseconds, which no type ends between the two ends."""
+    column, each = column.cast(nw.Int64), _MICROSECONDS[unit]
+    return column if each == 1 else column.clip(ends[0] // each, ends[1] // each) * each
 
 
 def ticks(nw: Any, column: Any, unit: str, grid: Scale) -> Any:
     """Days for a grid of dates, microseconds for one of times; no step overflows 64 bits."""
-    column = column.cast(nw.Int64)
-    if grid.kind == "date":
-        return _floor_divided(nw, column, DAY // _MICROSECONDS[unit])
-    each = _MICROSECONDS[unit]
-    if each == 1:
-        return column
-    low, high = reach(grid)
-    return column.clip(low // each, high // each) * each
+    days, (low, high) = grid.kind == "date", reach(grid)
+    if days and grid.clock is None:
+        each = _MICROSECONDS[unit]
+        column = column.cast(nw.Int64).clip(low // each, high // each)
+        return _floor_divided(nw, column, DAY // each)
+    column = microseconds(nw, column, unit, (low, high))
+    if grid.clock is not None:
+        column = grid.clock.of_column(nw, column)
+    return _floor_divided(nw, column, DAY) if days else column
 
 
 def _floor_divided(nw: Any, column: Any, divisor: int) -> Any:
-    """Days, rounded down. Engines differ in the sign of a remainder; so small a quotient comes
-    out of doubles exactly.
+    """Days, rounded down. Engines differ in the sign of a remainder, and in whether a quotient of
+    whole numbers is one; so small a one comes out of doubles exactly.
     """
     if divisor == 1:
         return column
     rest = column % divisor
     rest = nw.when(rest < 0).then(rest + divisor).otherwise(rest)
-    return ((column / divisor) - (rest / divisor) + 0.5).floor().cast(nw.Int64)
+    return ((column - rest) / divisor + 0.5).floor().cast(nw.Int64)

@@ -25,6 +25,7 @@ from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
 from duffdp.errors import UnsupportedData
 
 BUCKETS = 2**12  # a group's buckets in one pass
+BUCKETS_OF_PEOPLE = 2**18  # where every pass brings the rows of each person together
 EXACT = 2**17  # as few records as this are counted value by value
 ANY = Question(((Fraction(1, 2), 0),))  # some rank: what is wanted is the number of records
 
@@ -135,7 +136,8 @@ class Descent:
         rank, until they are single values.
         """
         size, groups = self.lazy.domain.size, self.lazy.groups
-        most = max(16, min(BUCKETS, self.lazy.engine.rows_back // groups))
+        buckets = BUCKETS_OF_PEOPLE if self.lazy.has_people else BUCKETS
+        most = max(16, min(buckets, self.lazy.engine.rows_back // groups))
         shift = max(0, (size - 1).bit_length() - int(math.log2(most)))
         found: dict[tuple[int, int], Ranks] = {}
         ranges: dict[tuple[int, int], tuple[int, int, int]] | None = (
@@ -176,7 +178,7 @@ class Descent:
             ranges = following
             if ranges:
                 widest = max(high - low + 1 for low, high, _ in ranges.values())
-                most = max(16, min(BUCKETS, self.lazy.engine.rows_back // len(ranges)))
+                most = max(16, min(buckets, self.lazy.engine.rows_back // len(ranges)))
                 finer = max(0, widest.bit_length() - int(math.log2(most)))
                 # Another round of buckets pays if it leaves out much more than what is wanted
                 # anyway.

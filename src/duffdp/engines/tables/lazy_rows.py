@@ -13,7 +13,7 @@ from duffdp.domain.membership import INSIDE, OUTSIDE
 from duffdp.domain.snapping import reaches_expression, snap_expression, whole_rounded_down
 from duffdp.engines.pairs import Pairs, pairs_by_group
 from duffdp.engines.tables.adapters.query import QueryEngine
-from duffdp.engines.tables.clocks import ticks
+from duffdp.engines.tables.clocks import reach, ticks
 from duffdp.engines.tables.names import COUNT, GROUP, INDEX, LOW, OTHER, PERSON, VALUE
 from duffdp.engines.tables.public_values import Known
 
@@ -191,7 +191,7 @@ class LazyRows:
         """Rows, and their value as an expression of numbers with its type."""
         nw, dtype, column = self.nw, self._dtype, self.nw.col(VALUE)
         if isinstance(dtype, nw.Date | nw.Datetime):
-            rows, unit = self.engine.clock(self._rows, VALUE, grid)
+            rows, unit = self.engine.clock(self._rows, VALUE, reach(grid))
             return rows, ticks(nw, column, unit, grid), nw.Int64
         if dtype == nw.Decimal:
             return self.engine.doubles(self._rows, VALUE), column, nw.Float64

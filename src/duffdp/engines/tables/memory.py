@@ -15,7 +15,7 @@ from duffdp.engines.groups import by_group, counted, side_by_side
 from duffdp.engines.pairs import Pairs, as_doubles, pairs_by_group
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters.memory_frame import MemoryFrame
-from duffdp.engines.tables.people import Randomness, choose_rows
+from duffdp.engines.tables.people import Randomness, choose_rows, whole_people
 from duffdp.engines.tables.public_values import Known
 
 DENSE = 2**22  # combinations of keys that a table lists one by one
@@ -50,6 +50,11 @@ class MemoryRows:
             array, missing = self._adapter.array(self._column)
             kept = array if missing is None else array[~missing]
             return [BinColumn(Records(kept, self._whole), domain)]
+        if isinstance(domain, Ordered) and not objects:
+            array, missing = self._adapter.array(self._column)
+            if array.dtype != object:  # records are snapped once it is known which of them count
+                rows, group = self._chosen(_present(array, missing), source)
+                return list(by_group(Records(array[rows], self._whole), group, many, domain))
         index = self._indices(domain, categories)
         rows, group = self._chosen(index >= 0, source)
         index = index[rows]
@@ -68,12 +73,20 @@ class MemoryRows:
         groups = self._groups(self._adapter) if self._keys is not None else None
         if groups is not None:
             present &= groups >= 0
+        if self._unit is not None:
+            people = self._people(self._unit)
+            present &= people >= 0
         rows = np.flatnonzero(present)
         if self._unit is not None:
-            people = self._adapter.people(self._unit)
-            rows = rows[people[rows] >= 0]
             rows = rows[choose_rows(people[rows], self._contributions, source)]
         return rows, None if groups is None else groups[rows]
+
+    def _people(self, unit: str) -> Ints:
+        """For each row the number of its person, -1 if it has none."""
+        people = None
+        if self._adapter.schema[unit].is_integer():
+            people = whole_people(*self._adapter.array(unit))
+        return self._adapter.people(unit) if people is None else people
 
     def _records_by_group(self, grid: Ordered, many: int) -> list[Column]:
         """Records stay as they are until their group is looked at."""
@@ -150,6 +163,13 @@ class MemoryRows:
 
     def _missing(self) -> Array:
         return self._adapter.missing(self._column)
+
+
+def _present(array: Array, missing: Array | None) -> Array:
+    """Which records of a typed array are there: not missing, not nan, no moment that is none."""
+    with np.errstate(all="ignore"):
+        present: Array = array == array
+    return present if missing is None else present & ~missing
 
 
 def _places(combined: Ints, codes: Ints, size: int) -> Ints:

@@ -8,4 +8,5 @@ INDEX, GROUP, COUNT = "candidate", "group_number", "records"
 LOW, HIGH, PART, START, WIDTH = "low", "high", "part", "start", "width"
 COPY, ORDER, PLACE = "copy_number", "mixed", "place"
 ASKED = "asked_{}"  # a column of a condition, by its position there
+NUMBER = "number_{}"  # the same as a number, where it is a time or a decimal
 KEY = "key_{}"  # the column of a group, by its position in `by`

@@ -7,7 +7,10 @@ from typing import Protocol
 import numpy as np
 
 from duffdp.domain import Array, Ints
+from duffdp.engines.arrays.ranks import begins
+from duffdp.engines.groups import stable_order
 
+MOST_PEOPLE = 2**32
 WORDS = 4  # of 64 bits: what a choice starts from
 
 
@@ -25,7 +28,7 @@ def choose_rows(people: Ints, most: int, source: Randomness) -> Ints:
     Parameters
     ----------
     people
-        For each row the number of its person.
+        For each row the number of its person, from 0 to below 2**32.
     most
         How many rows of a person count.
     source
@@ -34,12 +37,43 @@ def choose_rows(people: Ints, most: int, source: Randomness) -> Ints:
     generator = np.random.Generator(
         np.random.PCG64DXSM([int(word) for word in source.words(WORDS)])
     )
-    shuffled = generator.permutation(len(people))
-    # A stable sort keeps the random order within each person.
-    rows = shuffled[np.argsort(people[shuffled], kind="stable")]
-    ordered = people[rows]
-    # A row counts unless the one `most` places before it is of the same person.
-    counts = np.ones(len(rows), dtype=bool)
-    counts[most:] = ordered[most:] != ordered[:-most]
-    chosen: Ints = rows[counts]
+    rows = stable_order(people)
+    begin = begins(people[rows])
+    many = np.diff(begin, append=len(rows))
+    crowded = many > most
+    shuffle_beginnings(rows, begin[crowded], many[crowded], most, generator)
+    chosen: Ints = rows[np.arange(len(rows)) - np.repeat(begin, many) < most]
     return chosen
+
+
+def shuffle_beginnings(
+    rows: Ints, begin: Ints, many: Ints, most: int, generator: np.random.Generator
+) -> None:
+    """Bring a fair choice of `most` rows to the beginning of each stretch of more rows than that:
+    a shuffle by Fisher and Yates that ends there, of all stretches at once or one by one, whichever
+    takes fewer steps.
+    """
+    if len(begin) < most:
+        for first, size in zip(begin.tolist(), many.tolist(), strict=True):
+            generator.shuffle(rows[first : first + size])
+        return
+    for place in range(most if len(begin) else 0):
+        to = begin + place
+        taken = to + generator.integers(0, many - place)
+        rows[to], rows[taken] = rows[taken], rows[to]
+
+
+def whole_people(array: Array, missing: Array | None) -> Ints | None:
+    """Whole numbers that name people as numbers from 0, -1 where they are missing; None if they
+    are too wide apart for that.
+    """
+    if array.dtype.kind not in "iu":
+        return None
+    least, most = (int(array.min()), int(array.max())) if len(array) else (0, 0)
+    if most - least >= MOST_PEOPLE:
+        return None
+    wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
+    people = (wide - wide.dtype.type(least)).astype(np.int64)
+    if missing is not None:
+        people[missing] = -1
+    return people

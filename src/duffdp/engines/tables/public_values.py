@@ -17,6 +17,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from duffdp.domain import Categories
+from duffdp.domain.zones import read_zone
 from duffdp.engines.selection import Selection
 from duffdp.errors import DuffError, UnsupportedData
 
@@ -199,16 +200,18 @@ def _day(value: Any) -> dt.date | None:
 
 
 def _moment(dtype: Any) -> Convert:
+    """A value without a zone is a time of the clocks in that of the column."""
     finest, zoned = _FINEST[dtype.time_unit], dtype.time_zone is not None
+    zone = read_zone(dtype.time_zone) if zoned else None
 
     def moment(value: Any) -> dt.datetime | None:
-        if not isinstance(value, dt.datetime) or (value.tzinfo is not None) != zoned:
+        if not isinstance(value, dt.datetime) or (value.tzinfo is not None and not zoned):
             return None
         # pandas has times with nanoseconds, which compare as equal once they are lost.
         if value.microsecond % finest or getattr(value, "nanosecond", 0):
             return None
         # The instant decides: one hour may stand for two of them, and two zones for one.
-        utc = value.astimezone(dt.UTC) if zoned else value
+        utc = value.replace(tzinfo=value.tzinfo or zone).astimezone(dt.UTC) if zoned else value
         day, time = utc.date(), utc.time()
         found = dt.datetime(
             day.year, day.month, day.day, time.hour, time.minute, time.second, time.microsecond

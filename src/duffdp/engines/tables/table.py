@@ -7,17 +7,18 @@ from __future__ import annotations
 import datetime as dt
 import difflib
 import os
-from collections.abc import Callable, Container, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Categories, Membership, Presence, PublicSet
+from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
-from duffdp.engines.files import PathTable, open_path, unreadable
+from duffdp.engines.files import PathTable, unreadable
 from duffdp.engines.pairs import Pairs, no_numbers
+from duffdp.engines.query import open_source
 from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
@@ -25,7 +26,7 @@ from duffdp.engines.tables.descent import Descent, LazyColumn
 from duffdp.engines.tables.kept_rows import KeptRows
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
-from duffdp.engines.tables.names import ASKED, KEY, OTHER, PERSON, VALUE
+from duffdp.engines.tables.names import ASKED, KEY, NUMBER, OTHER, PERSON, VALUE
 from duffdp.engines.tables.people import Randomness
 from duffdp.engines.tables.public_values import (
     Known,
@@ -50,14 +51,14 @@ def column_types(path: str | os.PathLike[str], columns: list[str]) -> dict[str, 
     """The declared types of some columns of what a path names, those that it has; in files of
     text all are text.
     """
-    named = open_path(path, columns, kind="category")
+    named = open_source(path, columns, kind="category")
     schema = narwhals().from_native(named.types).collect_schema()
     return {name: schema[name] for name in columns if name in schema}
 
 
 def read_columns(path: str | os.PathLike[str], columns: list[str], kind: str) -> list[Any]:
     """All records of some columns as arrays: not private, for planning with public records."""
-    named = open_path(path, columns, values=tuple(columns), kind=kind)
+    named = open_source(path, columns, values=tuple(columns), kind=kind)
     try:
         relation = named.rows()
     except Exception as error:
@@ -111,9 +112,10 @@ class Table:
         series = False
         if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
-            self._path = open_path(
+            self._path = open_source(
                 data, needed, values=selection.values, kind=kind, person=selection.unit
             )
+            _check_people(self._path.people, selection.unit)
             untyped, self.close = self._path.untyped, self._path.close
             frame = nw.from_native(self._path.types)
         else:
@@ -140,7 +142,7 @@ class Table:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
-        types = self._adapter.schema
+        types = self._types()
         self._kept: KeptRows | None = None
         if selection.where is not None:
             self._kept = KeptRows(nw, selection.where, types, untyped, self._eager)
@@ -156,6 +158,9 @@ class Table:
             whole = whole and (types[name].is_integer() or types[name] == nw.Boolean)
             undeclared = undeclared or name in untyped or types[name] == nw.Object
         self.domain = domain_for(whole, undeclared)
+        zone = getattr(types[selection.values[0]], "time_zone", None)
+        if zone is not None and not isinstance(self.domain, Categories | Digits | Presence):
+            self.domain = self.domain.in_zone(zone)
         if series and self.domain == EVERY_ROW:
             self.domain = Presence()  # the records of a series are its values
         among = self.domain.among if isinstance(self.domain, Membership) else self.domain
@@ -174,6 +179,22 @@ class Table:
                         no_numbers(given) if selection.pair else wrong_kind(timed, given, moments)
                     )
                     raise UnsupportedData(said + TEXT_FIX if dtype == nw.String else said)
+
+    def _types(self) -> Mapping[str, Any]:
+        """The declared types of all columns. Zones of times are a part of them: that of a session
+        where an engine has no other.
+        """
+        nw = self._nw
+        types: Mapping[str, Any] = self._adapter.schema
+        zone = self._adapter.session_zone if self._path is None else self._path.zone
+        if zone is None:
+            return types
+        zoned = {
+            name: nw.Datetime(dtype.time_unit, zone)
+            for name, dtype in types.items()
+            if getattr(dtype, "time_zone", None) is not None
+        }
+        return dict(types) | zoned
 
     def sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
         """One source of counts, or the pairs, for each key, in order; one in all without keys.
@@ -223,8 +244,10 @@ class Table:
         assert self._kept is not None
         assert self._selection.where is not None
         asked = {name: ASKED.format(at) for at, name in enumerate(self._selection.where.columns)}
-        rows = adapter.rows(columns | {new: name for name, new in asked.items()})
-        return self._kept.filtered(rows, asked).select(*columns)
+        numbers = {name: NUMBER.format(at) for at, name in enumerate(self._kept.numbers)}
+        more = [(new, name) for named in (asked, numbers) for name, new in named.items()]
+        rows = adapter.rows(columns | dict(more))
+        return self._kept.filtered(adapter, rows, asked, numbers).select(*columns)
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own
@@ -237,7 +260,21 @@ class Table:
         """Public columns as a small frame of the caller's own library."""
         if not self._adapter.mixes_types:
             columns = {name: of_one_type(values) for name, values in columns.items()}
+        if self._path is not None and self._path.like is not None:
+            like = self._nw.from_native(self._path.like)
+            made = memory_adapter if isinstance(like, self._nw.DataFrame) else query_adapter
+            return made(self._nw, like).answer(columns)
         return self._adapter.answer(columns)
+
+
+def _check_people(people: tuple[str, ...] | None, unit: str | None) -> None:
+    """Rows that were brought together are those of one person, or nobody is protected."""
+    if people is not None and unit not in people:
+        hint = f"for example unit={people[0]!r}" if people else "and select it"
+        raise DuffError(
+            "sql brings rows together by GROUP BY, so unit must name one of those columns, which "
+            f"tells people apart, got unit={unit!r}. Pass {hint}."
+        )
 
 
 def _as_frame(nw: Any, data: Any, needed: list[str]) -> Any:

@@ -5,7 +5,6 @@ accepted in proportion.
 from __future__ import annotations
 
 import math
-from bisect import bisect_right
 from collections import Counter
 from dataclasses import dataclass
 from fractions import Fraction
@@ -13,13 +12,12 @@ from itertools import groupby, pairwise
 from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from duffdp.domain import Floats, Ints
+from duffdp.mechanisms.joint.log_sums import Bools, exponential_sums, log_sum
 from duffdp.rank_profile import FINENESS, FINEST, UNIT, RankProfile
 from duffdp.sampling.entropy import Entropy
 
-Bools = npt.NDArray[np.bool_]
 Pass = tuple[list[Floats], list[Floats], Floats]
 
 # Sizes are multiples of 16 / epsilon: a finer grid of sizes does not make quantiles better. None is
@@ -29,6 +27,11 @@ SPACING, FIRST = 16, 1
 TOLERANCE = 2.0**-10
 RARE = 32  # bits: sizes beyond those that are weighed are drawn one time in 2**32
 SCALE = 2**40  # weights of a proposal as whole numbers
+FLAT = (
+    1 / 4
+)  # of epsilon: a pass for sizes that are so unlikely that their weight is bounded alone,
+UNLIKELY = 2.5  # nats
+NEAR = 2  # sizes to each side that are weighed together at first
 WORDS = 3  # that a draft takes, and as many for each quantile
 WORTH = 2.0  # nats: blocks are made finer if this much was lost to places that share one,
 WIDE = 4.0  # or so much to ranks that one block holds
@@ -102,13 +105,14 @@ class Proposal:
         self._layers: list[_Layer] = []
         for j in range(len(profile.qs)):
             self._layers.append(self._layer(j))
-        self._passed: tuple[Fraction, Pass] | None = None
+        self._passes: dict[tuple[Fraction, float], Pass] = {}
         self._beyond_bits: int | None = None
         if profile.records is None:
             self._weigh_sizes()
         else:
-            self._sizes = [Fraction(profile.records)]
-            self._weights = np.array([self._weight(self._sizes[0])])
+            self._middle = Fraction(profile.records)
+            self._sizes, self._unlikely = [self._middle], np.zeros(1, dtype=bool)
+            self._weights = np.array([self._weight(self._middle)])
         self._log_top = Fraction(log_sum(self._weights) + TOLERANCE)
 
     def _layer(self, j: int) -> _Layer:
@@ -141,50 +145,81 @@ class Proposal:
 
     def _weigh_sizes(self) -> None:
         """The weights of all sizes but those that are drawn about one time in 2**RARE, by a bound
-        on all their weights: the score is at least the records that a size is off by.
+        on all their weights: the score is at least the records that a size is off by. Sizes that
+        are unlikely by another bound share a pass (docs/several-quantiles.md).
         """
         profile, epsilon = self._profile, self._epsilon
         many = len(profile.qs)
         middle = max(FIRST, round(epsilon * profile.total / SPACING))
+        self._middle = SPACING * middle / epsilon
         volume = many * math.log(profile.size) - math.lgamma(many + 1)
-        nats = max(volume - self._weight(SPACING * middle / epsilon) + RARE * math.log(2), 0.0)
+        near = [SPACING * max(middle + k, FIRST) / epsilon for k in range(-NEAR, NEAR + 1)]
+        self._weigh([(self._middle, FLAT), *((size, 1.0) for size in dict.fromkeys(near))])
+        own = self._weight(self._middle)
+        nats = max(volume - own + RARE * math.log(2), 0.0)
         more = math.ceil(2 * nats / SPACING) + 1
         self._first = max(FIRST, middle - more)
         self._sizes = [SPACING * i / epsilon for i in range(self._first, middle + more + 1)]
-        self._weights = np.array(list(map(self._weight, self._sizes)))
+        apart = np.abs(np.arange(self._first, middle + more + 1) - middle) * (SPACING / 2)
+        wrong = [float(abs(profile.total - size) * epsilon / 2) for size in self._sizes]
+        bound = self._weight(self._middle, FLAT) + FLAT * apart - (1 - FLAT) * np.array(wrong)
+        self._unlikely = (bound < own - UNLIKELY) & (apart > 0)
+        likely = np.flatnonzero(~self._unlikely)
+        self._weigh([(self._sizes[at], 1.0) for at in likely])
+        self._weights = bound
+        self._weights[likely] = [self._weight(self._sizes[at]) for at in likely]
         off = SPACING / 2 * (more + 0.5)
         self._beyond_bits = min(
             math.floor((log_sum(self._weights) + off - volume) / math.log(2)) - 3, 60
         )
 
-    def _weight(self, size: Fraction) -> float:
-        return log_sum(self._pass(size)[2])
+    def _weight(self, size: Fraction, share: float = 1.0) -> float:
+        return log_sum(self._pass(size, share)[2])
 
-    def _pass(self, size: Fraction) -> Pass:
-        """For a size, where the blocks of every layer lie, the log-weights of all ways to come to
-        them, and those of ending in each block of the last.
+    def _pass(self, size: Fraction, share: float = 1.0) -> Pass:
+        """For a size and a share of epsilon, where the blocks of every layer lie, the log-weights
+        of all ways to come to them, and those of ending in each block of the last.
+        """
+        self._weigh([(size, share)])
+        return self._passes[size, share]
+
+    def _weigh(self, asked: list[tuple[Fraction, float]]) -> None:
+        """The passes for several sizes, each with a share of epsilon: a row for each.
 
         The weight of two places in a row is exp(-|difference of where they lie|), which falls
         geometrically to both sides: each layer takes a few running sums.
         """
-        if self._passed is not None and self._passed[0] == size:
-            return self._passed[1]
-        excess = float(self._epsilon * (self._profile.total - size) / 2)
-        lies = [layer.place + excess * layer.q for layer in self._layers]
+        asked = [each for each in asked if each not in self._passes]
+        if not asked:
+            return
+        half, total = self._epsilon / 2, self._profile.total
+        excess = np.array([[float(half * (total - size))] for size, _ in asked])
+        share = np.array([[share] for _, share in asked])
+        lies = [(layer.place + excess * layer.q) * share for layer in self._layers]
         # A place outside a window has no more weight than one at its edge, unless the layers before
         # and after have blocks further out.
-        ends = np.array([[0.0, *(lie[side] for lie in lies), excess] for side in (0, -1)])
+        ends = np.zeros((2, len(lies) + 2, len(asked)))
+        for side in (0, 1):
+            ends[side, 1:-1] = [lie[:, -side] for lie in lies]
+            ends[side, -1] = (excess * share)[:, 0]
         ends[1] *= -1
         further = np.maximum(ends[:, 1:-1] - [ends[:, :-2], ends[:, 2:]], 0.0).sum(axis=0)
         totals: list[Floats] = []
         for j, layer in enumerate(self._layers):
-            entry = _step(totals[-1], lies[j - 1], lies[j], layer) if j else -np.abs(lies[0])
-            total = entry + layer.weight
-            total[[0, -1]] += further[:, j]
-            totals.append(total)
-        passed = lies, totals, totals[-1] - np.abs(excess - lies[-1])
-        self._passed = size, passed
-        return passed
+            entry = -np.abs(lies[0])
+            if j:
+                earlier = self._layers[j - 1]
+                moved = layer.place + excess * (layer.q - earlier.q)
+                split = np.searchsorted(earlier.place, moved, side="right")
+                entry = exponential_sums(
+                    totals[-1], lies[j - 1], lies[j], split, layer.before, layer.same
+                )
+            totals.append(entry + layer.weight)
+            totals[-1][:, 0] += further[0, j]
+            totals[-1][:, -1] += further[1, j]
+        final = totals[-1] - np.abs(excess * share - lies[-1])
+        for row, each in enumerate(asked):
+            self._passes[each] = [x[row] for x in lies], [x[row] for x in totals], final[row]
 
     def draft(self, words: list[int], source: Entropy) -> Draft:
         """A size and places, with a ratio of 0 if they are not in order or there is no such size;
@@ -202,7 +237,9 @@ class Proposal:
         """Block by block from the last place to the first."""
         pick, factor = _pick(self._weights, words, source)
         size, factors = self._sizes[pick], [factor]
-        lies, totals, weights = self._pass(size)
+        lies, totals, weights = (
+            self._pass(self._middle, FLAT) if self._unlikely[pick] else self._pass(size)
+        )
         blocks: list[tuple[int, int]] = []
         for j in range(len(self._layers) - 1, -1, -1):
             block, factor = _pick(weights, words, source)
@@ -329,56 +366,6 @@ class Proposal:
         else:
             return self
         return Proposal(profile, self._epsilon, fineness)
-
-
-def _step(total: Floats, source: Floats, target: Floats, layer: _Layer) -> Floats:
-    """log of the sum over blocks before of exp(total - |target - source|), the same block by
-    half.
-    """
-    until = layer.before - layer.same
-    split = np.minimum(np.searchsorted(source, target, side="right"), until)
-    rising = np.logaddexp.accumulate(total + source)
-    near = np.where(split > 0, rising[np.maximum(split, 1) - 1], -np.inf) - target
-    found = np.logaddexp(near, range_log_sums(total - source, split, until) + target)
-    if layer.same.any():
-        at = np.maximum(layer.before - 1, 0)
-        own = total[at] - np.abs(target - source[at]) - math.log(2)
-        found = np.where(layer.same, np.logaddexp(found, own), found)
-    return found
-
-
-def log_sum(logs: Floats) -> float:
-    top = float(logs.max())
-    return top + math.log(float(np.exp(logs - top).sum()))
-
-
-def range_log_sums(logs: Floats, low: Ints, high: Ints) -> Floats:
-    """log of the sum of exp(logs[low:high]) for ranges whose ends never go back; no differences,
-    so nothing cancels: every range is what lies before a pivot and what lies after it.
-    """
-    out = np.full(len(low), -np.inf)
-    some = np.flatnonzero(high > low)
-    if not len(some):
-        return out
-    low, high = low[some], high[some]
-    pivots, begins, i = [], low.tolist(), 0
-    while i < len(begins):
-        pivots.append(int(high[i]))
-        i = bisect_right(begins, pivots[-1], i)
-    pivot = np.array(pivots)
-    own = pivot[np.searchsorted(pivot, low)]
-    finite = logs[np.isfinite(logs)]
-    # Sums begin anew at every pivot: what was added before is too little to be noticed.
-    marks = np.zeros(len(logs) + 1)
-    marks[pivot] = float(np.ptp(finite)) + 64 if len(finite) else 1.0
-    stretch = np.cumsum(marks[:-1])
-    back = np.logaddexp.accumulate((logs - stretch)[::-1])[::-1] + stretch
-    found = np.where(low < own, back[np.minimum(low, len(logs) - 1)], -np.inf)
-    if (high > own).any():
-        ahead = np.logaddexp.accumulate(logs + stretch) - stretch
-        found = np.where(high > own, np.logaddexp(found, ahead[high - 1]), found)
-    out[some] = found
-    return out
 
 
 def _pick(logs: Floats, words: list[int], source: Entropy) -> tuple[int, Fraction]:

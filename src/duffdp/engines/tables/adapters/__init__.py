@@ -51,9 +51,10 @@ def query_adapter(nw: Any, frame: Any) -> QueryEngine:
             return PostgresTable(nw, frame, schema, may_equal=letters)
         return IbisTable(nw, frame, schema, may_equal=letters)
     if kind.is_dask():
-        from duffdp.engines.tables.adapters.dask_frame import DaskFrame, declared_types
+        from duffdp.engines.tables.adapters.dask_frame import DaskFrame
+        from duffdp.engines.tables.adapters.pandas_frame import pandas_types
 
-        return DaskFrame(nw, frame, declared_types(nw, frame))
+        return DaskFrame(nw, frame, pandas_types(nw, frame))
     raise UnsupportedData(
         f"lazy tables of {kind} are not supported. "
         "Pass a polars, DuckDB, Spark, dask or ibis table, a frame in memory, or a path."

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Array, Scale
+from duffdp.domain import Array
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.names import PERSON
 
@@ -49,7 +49,7 @@ class DaskFrame(NarwhalsQuery):
         number = native[name].map_partitions(_doubles, meta=(name, "float64"))
         return self.nw.from_native(native.assign(**{name: number}))
 
-    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
         native, dtype = rows.to_native(), rows.collect_schema()[name]
         unit = "D" if dtype == self.nw.Date else dtype.time_unit
         number = native[name].map_partitions(_numbers, meta=(name, "int64"))
@@ -69,15 +69,6 @@ class DaskFrame(NarwhalsQuery):
         import pandas
 
         return dask.dataframe.from_pandas(pandas.DataFrame(columns), npartitions=1)
-
-
-def declared_types(nw: Any, frame: Any) -> dict[str, Any]:
-    """The types of columns; what is declared as an object can be anything."""
-    declared, known = frame.to_native().dtypes, frame.collect_schema()
-    objects = {
-        name for name, kind in declared.items() if isinstance(kind, np.dtype) and kind.kind == "O"
-    }
-    return {name: nw.Object() if name in objects else kind for name, kind in known.items()}
 
 
 def _numbers(moments: Any) -> Any:

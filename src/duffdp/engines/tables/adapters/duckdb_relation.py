@@ -10,9 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Array, Scale
+from duffdp.domain import Array
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
-from duffdp.engines.tables.clocks import reach
 from duffdp.engines.tables.names import COPY, INDEX, ORDER, PERSON, PLACE
 
 _SAMPLED = "duffdp rows to sample"
@@ -47,15 +46,14 @@ class DuckdbRelation(NarwhalsQuery):
         text = self.nw.col(name).cast(self.nw.String)
         return rows.with_columns(text.cast(self.nw.Float64))
 
-    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
         native, column = rows.to_native(), f'"{name}"'
         dtype = rows.collect_schema()[name]
-        low, high = reach(grid)
         unit = "us"
         if dtype == self.nw.Date:
             day, unit = "DATE '1970-01-01'", "D"
-            ends = (f"({day} + ({end // 86_400_000_000})::INTEGER)" for end in (low, high))
-            number = f"({_between(column, *ends)} - {day})"
+            days = (f"({day} + ({end // 86_400_000_000})::INTEGER)" for end in ends)
+            number = f"({_between(column, *days)} - {day})"
         elif dtype.time_unit == "ns":
             # Far from the ends of 64 bits, which stand for infinity; then rounded down.
             exact = f"greatest(epoch_ns({column}), {1000 - 2**63})"
@@ -63,8 +61,8 @@ class DuckdbRelation(NarwhalsQuery):
         else:
             kind = str(dict(zip(native.columns, native.types, strict=True))[name])
             make = "make_timestamp" if dtype.time_zone is None else "make_timestamptz"
-            ends = (f"{make}(({end})::BIGINT)::{kind}" for end in (low, high))
-            number = f"epoch_us({_between(column, *ends)})"
+            moments = (f"{make}(({end})::BIGINT)::{kind}" for end in ends)
+            number = f"epoch_us({_between(column, *moments)})"
         return self.nw.from_native(_replaced(native, name, number)), unit
 
     def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:

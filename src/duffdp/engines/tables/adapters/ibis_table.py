@@ -7,9 +7,7 @@ import unicodedata
 from decimal import Decimal
 from typing import Any
 
-from duffdp.domain import Scale
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
-from duffdp.engines.tables.clocks import reach
 from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE, VALUE
 
 _EPOCH = dt.datetime(1970, 1, 1)
@@ -54,17 +52,17 @@ class IbisTable(NarwhalsQuery):
         text = self.nw.col(name).cast(self.nw.String)
         return rows.with_columns(text.cast(self.nw.Float64))
 
-    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
         import ibis
 
         native = rows.to_native()
         column, kind = native[name], native[name].type()
-        ends = [_EPOCH + dt.timedelta(microseconds=end) for end in _within_python(*reach(grid))]
+        moments = [_EPOCH + dt.timedelta(microseconds=end) for end in _within_python(*ends)]
         if kind.is_date():
-            low, high = (ibis.literal(end.date(), "date") for end in ends)
+            low, high = (ibis.literal(end.date(), "date") for end in moments)
         else:
             zone = dt.UTC if kind.timezone else None
-            low, high = (ibis.literal(end.replace(tzinfo=zone), kind) for end in ends)
+            low, high = (ibis.literal(end.replace(tzinfo=zone), kind) for end in moments)
         # Before it becomes a number: an infinite one has none.
         moment = ibis.least(ibis.greatest(column, low), high)
         moment = moment.cast("timestamp") if kind.is_date() else moment

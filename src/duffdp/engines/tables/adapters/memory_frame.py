@@ -20,6 +20,7 @@ class MemoryFrame:
     nanoseconds = True  # keys are compared with a column of nanoseconds exactly
     may_equal = None  # and no two different ones are taken for one another
     mixes_types = False  # in one column of an answer
+    session_zone = None  # types of columns say their zone
 
     def __init__(self, nw: Any, frame: Any) -> None:
         self.nw, self.frame = nw, frame

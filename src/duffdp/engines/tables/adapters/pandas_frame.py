@@ -23,11 +23,7 @@ class PandasFrame(MemoryFrame):
     mixes_types = True
 
     def declared_types(self) -> Mapping[str, Any]:
-        """Objects are objects, whatever the first of them look like."""
-        declared = self.frame.to_native().dtypes.items()
-        objects = {name for name, kind in declared if kind == np.dtype(object)}
-        known = super().declared_types().items()
-        return {name: self.nw.Object() if name in objects else dtype for name, dtype in known}
+        return pandas_types(self.nw, self.frame)
 
     def array(self, name: str) -> tuple[Array, Array | None]:
         native = self.column(name).to_native()
@@ -87,6 +83,21 @@ class PandasFrame(MemoryFrame):
         import pandas
 
         return pandas.DataFrame(columns)
+
+
+def pandas_types(nw: Any, frame: Any) -> dict[str, Any]:
+    """The types of columns of pandas, or of dask. Objects are objects, whatever the first of them
+    look like; and zones have names that narwhals does not read.
+    """
+    declared, known = frame.to_native().dtypes, dict(frame.collect_schema())
+    for name, kind in declared.items():
+        if kind == np.dtype(object):
+            known[name] = nw.Object()
+        elif hasattr(kind, "tz"):
+            known[name] = nw.Datetime(kind.unit, str(kind.tz))
+        elif getattr(getattr(kind, "pyarrow_dtype", None), "tz", None) is not None:
+            known[name] = nw.Datetime(kind.pyarrow_dtype.unit, kind.pyarrow_dtype.tz)
+    return known
 
 
 def _arrow(native: Any) -> Any:

@@ -39,15 +39,9 @@ class PolarsFrame(MemoryFrame):
         if series.dtype == polars.Object:
             return super().people(name)
         rows = polars.DataFrame([series.alias("v")]).with_row_index("i")
-        present = polars.col("v").is_not_null()
-        if series.dtype.is_float():
-            present = present & polars.col("v").is_not_nan()
-        each = rows.filter(present).group_by("v").agg("i")["i"]
-        numbers = np.full(len(series), -1, dtype=np.int64)
-        numbers[each.explode().to_numpy()] = np.repeat(
-            np.arange(len(each)), each.list.len().to_numpy()
-        )
-        return numbers
+        # The first row of a person is their number.
+        numbers = rows.select(polars.col("i").min().over("v"))["i"].cast(polars.Int64).to_numpy()
+        return np.where(self.missing(name), -1, numbers)
 
     def grouped(self, name: str, by: list[str]) -> tuple[Any, Array, Ints] | None:
         import polars

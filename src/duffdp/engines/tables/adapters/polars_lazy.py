@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import Any
 
-from duffdp.domain import Scale
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.names import COPY, ORDER, PERSON
 
@@ -33,7 +32,7 @@ class PolarsLazy(NarwhalsQuery):
         schema = {name: known.get(name, polars.Int64) for name in columns}
         return self.nw.from_native(polars.LazyFrame(columns, schema=schema))
 
-    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
         import polars
 
         dtype = rows.collect_schema()[name]

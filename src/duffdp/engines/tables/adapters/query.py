@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
-from duffdp.domain import Array, Scale
+from duffdp.domain import Array
 
 
 class QueryEngine(Protocol):
@@ -26,6 +26,10 @@ class QueryEngine(Protocol):
     counts_apart: ClassVar[bool]  # whether a count of all rows goes better by a query of its own
     own_nan: ClassVar[bool]  # whether `present` has to say what a missing number is
 
+    @property
+    def session_zone(self) -> str | None:
+        """What all instants are given in, where the types of columns do not say it."""
+
     def present(self, rows: Any, name: str) -> Any:
         """Rows that have a value in a column; nan is none."""
 
@@ -42,11 +46,11 @@ class QueryEngine(Protocol):
     def doubles(self, rows: Any, name: str) -> Any:
         """Rows with the decimals of a column as doubles, whatever their size."""
 
-    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
         """Rows with dates and times as whole numbers since 1970 in `name`, and their unit: D, s, ms
-        or us.
+        or us. Where there is none, any number or none.
 
-        Those outside of the grid, infinite ones among them, may be moved to its ends.
+        Those outside of two ends in microseconds, infinite ones among them, may be moved there.
         """
 
     def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
@@ -79,6 +83,10 @@ class NarwhalsQuery:
     rows_back: ClassVar[int] = 2**20
     counts_apart: ClassVar[bool] = False
     own_nan: ClassVar[bool] = False
+
+    @property
+    def session_zone(self) -> str | None:
+        return None
 
     def present(self, rows: Any, name: str) -> Any:
         return rows.filter(~self.nw.col(name).is_null())

@@ -6,9 +6,8 @@ import datetime as dt
 from decimal import Decimal
 from typing import Any
 
-from duffdp.domain import Scale
+from duffdp.domain.reading import DAY
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
-from duffdp.engines.tables.clocks import DAY, reach
 from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE
 
 _BINARY = "UTF8_BINARY"
@@ -16,6 +15,11 @@ _BINARY = "UTF8_BINARY"
 
 class SparkFrame(NarwhalsQuery):
     """A Spark DataFrame."""
+
+    @property
+    def session_zone(self) -> str | None:
+        zone: str = self.native.sparkSession.conf.get("spark.sql.session.timeZone")
+        return zone
 
     def rows(self, columns: dict[str, str]) -> Any:
         from pyspark.sql import functions as f
@@ -45,7 +49,7 @@ class SparkFrame(NarwhalsQuery):
         typed = (_column(name).cast(known.get(name, t.LongType())).alias(name) for name in columns)
         return self.nw.from_native(made.select(*typed))
 
-    def clock(self, rows: Any, name: str, grid: Scale) -> tuple[Any, str]:
+    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
         from pyspark.sql import functions as f
 
         native, column = rows.to_native(), _column(name)
@@ -55,7 +59,7 @@ class SparkFrame(NarwhalsQuery):
         if dtype.time_zone is not None:
             return self.nw.from_native(native.withColumn(name, f.unix_micros(column))), "us"
         # Without a zone: by the calendar, since a cast would go through the zone of the session.
-        low, high = reach(grid)
+        low, high = ends
         days = f.unix_date(column.cast("date")).cast("bigint")
         days = f.greatest(f.least(days, f.lit(high // DAY)), f.lit(low // DAY))
         minutes = f.hour(column).cast("bigint") * 60 + f.minute(column)

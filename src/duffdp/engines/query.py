@@ -1,0 +1,180 @@
+"""Data with a query over them, which DuckDB runs where the rows are read."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from duffdp.engines.addresses import ADDRESS
+from duffdp.engines.delimited import missing_column
+from duffdp.engines.files import FILE_ZONE, PathTable, open_path
+from duffdp.engines.query_text import ReadQuery, read_query
+from duffdp.engines.selection import is_path, is_table, narwhals
+from duffdp.engines.sql import quote_name
+from duffdp.errors import DuffError, UnsupportedData
+from duffdp.optional import load
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+_LETTERS = '::VARCHAR COLLATE "C"'  # others may take different people for the same
+_TAKEN = "files, tables of DuckDB and SQLite, and frames of pandas, polars, pyarrow and DuckDB"
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Query:
+    """Data with a query over them; wherever data are asked for, it stands for its result.
+
+    Parameters
+    ----------
+    data
+        A path, a `TextFile`, or a frame of pandas, polars, pyarrow or DuckDB. Queries call it
+        `data`.
+    sql
+        One SELECT over it, with WHERE if need be, that makes one row of a row at most. With GROUP
+        BY and COUNT, SUM, AVG, MIN or MAX it makes one of the rows of a group; then the column that
+        names the person must be one of GROUP BY, and `unit` must be given with every release.
+
+    Privacy
+    -------
+    The query is public and a part of the guarantee, which holds for the rows or people of the data
+    and not for those of the result alone: each row of the result is made of one row, or of rows of
+    one person. Anything else is refused before a row is read: joins, windows, DISTINCT, ORDER BY,
+    LIMIT, queries in queries, and functions that are not on a list. Where an expression fails for a
+    row, its value is missing.
+
+    References
+    ----------
+    McSherry, "Privacy integrated queries" (SIGMOD 2009), section 2.3: transformations that are
+    stable keep the guarantee.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> people = duffdp.Query(
+    ...     "demo/adult.parquet", "SELECT hours_per_week / 7 AS daily FROM data WHERE age >= 60"
+    ... )
+    >>> release = duffdp.median(people, column="daily", epsilon=1e6, bounds=(0, 24), step=0.1)
+    >>> release.value
+    5.7
+    """
+
+    data: Any
+    sql: str
+
+    def __post_init__(self) -> None:
+        if not is_table(self.data) or isinstance(self.data, Query):
+            raise UnsupportedData(
+                f"sql is for {_TAKEN}, got {type(self.data).__name__}. Pass a path or a frame."
+            )
+        if is_path(self.data) and ADDRESS.match(os.fspath(self.data)):
+            raise _not_here("a server")
+        assert self.read
+
+    def __repr__(self) -> str:
+        """Without the records of a frame."""
+        return f"Query({os.fspath(self)!r}, {self.sql!r})"
+
+    @property
+    def read(self) -> ReadQuery:
+        """What it says."""
+        return read_query(self.sql)
+
+    def __fspath__(self) -> str:
+        """The path of its data; what kind of frame it is, if it is one."""
+        return os.fspath(self.data) if is_path(self.data) else type(self.data).__name__
+
+
+def open_source(
+    data: Any,
+    columns: list[str],
+    *,
+    values: tuple[str, ...] = (),
+    kind: str = "float",
+    person: str | None = None,
+) -> PathTable:
+    """What a path names, or the result of a query; parameters as for `open_path`."""
+    if not isinstance(data, Query):
+        return open_path(data, columns, values=values, kind=kind, person=person)
+    return _open_path(data, person) if is_path(data.data) else _open_frame(data)
+
+
+def _open_path(query: Query, person: str | None) -> PathTable:
+    read = query.read
+    named = {one.name: one.source for one in read.outputs}
+    inner = open_path(
+        query.data,
+        list(read.columns),
+        kind="category",
+        person=None if person is None else named.get(person),
+        connection=_connect(),
+    )
+    return inner._replace(
+        types=_result(read, inner.types),
+        rows=lambda: _result(read, inner.rows()),
+        untyped=[name for name, source in named.items() if source in inner.untyped],
+        people=read.people,
+    )
+
+
+def _open_frame(query: Query) -> PathTable:
+    from duffdp.engines.tables.adapters.duckdb_input import duckdb_input
+
+    nw, read = narwhals(), query.read
+    frame = nw.from_native(query.data)
+    for name in read.columns:
+        if name not in (known := list(frame.collect_schema())):
+            raise missing_column(name, known)
+    found = duckdb_input(nw, frame, read.columns, _connect)
+    if found is None:
+        raise _not_here(str(frame.implementation))
+    return PathTable(
+        type(query.data).__name__,
+        _result(read, found.types),
+        lambda: _result(read, found.rows()),
+        (),
+        zone=found.zone,
+        people=read.people,
+        like=query.data,
+    )
+
+
+def _not_here(what: str) -> UnsupportedData:
+    return UnsupportedData(
+        f"sql is for {_TAKEN}, got {what}. Make a view there, and pass that; where= takes "
+        "conditions everywhere."
+    )
+
+
+def _connect() -> DuckDBPyConnection:
+    """A connection in which neither the machine nor the working folder has a say."""
+    duckdb, config = load("duckdb", "files"), {"temp_directory": tempfile.gettempdir()}
+    connection: DuckDBPyConnection = duckdb.connect(config=config)
+    connection.execute(f"SET TimeZone = '{FILE_ZONE}'")
+    return connection
+
+
+def _result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
+    """The result for a table; types alone decide whether the query fits."""
+    import duckdb
+
+    known = dict(zip(table.columns, map(str, table.types), strict=True))
+    for name in read.columns:
+        if name not in known:
+            raise missing_column(name, known)
+    bare = (
+        f"{quote_name(name)}{_LETTERS if known[name] == 'VARCHAR' else ''} AS {quote_name(name)}"
+        for name in read.columns
+    )
+    outputs = ", ".join(f"{one.sql} AS {quote_name(one.name)}" for one in read.outputs)
+    try:
+        rows = table.project(", ".join(bare))
+        rows = rows if read.condition is None else rows.filter(read.condition)
+        if not read.groups:
+            return rows.project(outputs)
+        return rows.aggregate(outputs, ", ".join(map(quote_name, read.groups)))
+    except duckdb.Error as error:
+        said = str(error).splitlines()[0][:200]
+        raise DuffError(f"sql does not fit the types of the columns. DuckDB says: {said}") from None
