@@ -33,7 +33,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Graphs": ("triangles", "stars"),
     "Tables and plans": ("table", "Plan", "TablePlan", "release", "ladder", "reach"),
     "What comes out": ("Release", "Table", "Distribution"),
-    "Possible answers": ("Grid", "Digits", "Categories", "Bins", "StepFunction", "TextFile"),
+    "Possible answers": ("Grid", "Digits", "Categories", "Bins", "StepFunction"),
+    "Where records are": ("TextFile", "Query"),
     "Budget and planning": (
         *("Ledger", "preview", "Preview", "epsilon_for", "EpsilonPlan"),
         *("Loss", "PrivacyUnit", "StatisticFact", "MechanismFact"),
@@ -75,7 +76,7 @@ def reference() -> dict[str, list[str]]:
     """The public names that each page of reference describes, by its title."""
     listed = [name for names in GROUPS.values() for name in names]
     assert sorted([*listed, *MODULES, "research"]) == sorted(duffdp.__all__), (
-        "a public name without a group"
+        "a public name without a group: GROUPS of tools/site_pages.py"
     )
     pages = {title: [f"duffdp.{name}" for name in names] for title, names in GROUPS.items()}
     for module, title in MODULES.items():
