@@ -4,7 +4,8 @@ knows nothing of the project.
     python tools/dist.py [--extras bare cli all] [--python python3.12 ...] [--lowest]
 
 Other interpreters are those that the machine has. With --lowest the oldest versions of all that
-the package asks for are installed (by uv), and the tests that need no Spark run on them.
+the package asks for are installed, and the tests that need no Spark run on them. Environments are
+made by uv, which pip brings.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import venv
 import zipfile
 from pathlib import Path
 
@@ -52,21 +54,44 @@ def main() -> None:
     read.add_argument("--lowest", action="store_true")
     given = read.parse_args()
     with tempfile.TemporaryDirectory(prefix="duffdp-dist-") as place:
+        maker = Environments(Path(place))
         if given.lowest:
-            lowest(Path(place))
+            lowest(maker)
             return
-        artifacts = build(Path(place))
-        for number, python in enumerate(given.python):
-            for artifact in artifacts:
+        for artifact in build(maker):
+            for python in given.python:
                 for extra in given.extras:
-                    name = f"{number}-{artifact.suffix[1:]}-{extra}"
-                    installed(artifact, extra, Path(place) / name, python)
+                    installed(maker, artifact, extra, python)
 
 
-def build(place: Path) -> list[Path]:
+class Environments:
+    """New environments, each in a folder of its own."""
+
+    def __init__(self, place: Path) -> None:
+        self.place, self._many = place, 0
+        venv.create(place / "uv", with_pip=True)
+        pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        run(place / "uv" / "bin" / "python", *pip, "uv")
+        self._uv = place / "uv" / "bin" / "uv"
+
+    def make(self, interpreter: str, *words: object) -> Path:
+        """The Python of an environment with what `uv pip install` is told."""
+        self._many += 1
+        folder = self.place / str(self._many)
+        python = folder / "bin" / "python"
+        run(self._uv, "venv", "--quiet", "--python", interpreter, folder)
+        run(self._uv, "pip", "install", "--quiet", "--python", python, *words)
+        return python
+
+    def listed(self, python: Path) -> None:
+        """Print the versions that it has."""
+        run(self._uv, "pip", "list", "--python", python)
+
+
+def build(maker: Environments) -> list[Path]:
     """A wheel and an sdist, of which names and contents are checked."""
     shutil.rmtree(DIST, ignore_errors=True)
-    python = environment(place / "build", sys.executable, "build", "twine")
+    python = maker.make(sys.executable, "build", "twine")
     run(python, "-m", "build", "--outdir", DIST, ROOT)
     wheel, sdist = *DIST.glob("*.whl"), *DIST.glob("*.tar.gz")
     run(python, "-m", "twine", "check", "--strict", wheel, sdist)
@@ -77,12 +102,12 @@ def build(place: Path) -> list[Path]:
     return [wheel, sdist]
 
 
-def installed(artifact: Path, extra: str, place: Path, interpreter: str) -> None:
+def installed(maker: Environments, artifact: Path, extra: str, interpreter: str) -> None:
     """One artifact in an empty environment, tried from an empty folder."""
     began = time.monotonic()
     options, others = EXTRAS[extra]
-    python = environment(place / "venv", interpreter, f"{artifact}{options}", *others)
-    folder = place / "empty"
+    python = maker.make(interpreter, f"{artifact}{options}", *others)
+    folder = python.parents[1] / "empty"
     folder.mkdir()
     if extra == "bare":
         run(python, "-c", BARE, cwd=folder)
@@ -100,7 +125,7 @@ def installed(artifact: Path, extra: str, place: Path, interpreter: str) -> None
             (folder / "tests").mkdir()  # the data of two pages, which are in no package
             (folder / "tests" / "data").symlink_to(ROOT / "tests" / "data")
         run(python, "-c", PAGES, *pages, cwd=folder)
-    shutil.rmtree(place)
+    shutil.rmtree(python.parents[1])
     seconds = time.monotonic() - began
     print(f"{artifact.name}{options} on {interpreter}: fine, {seconds:.0f} s", flush=True)
 
@@ -113,26 +138,13 @@ def commands() -> list[str]:
     return found
 
 
-def lowest(place: Path) -> None:
+def lowest(maker: Environments) -> None:
     """The tests on the oldest versions of what the package asks for."""
-    python = environment(place / "uv", sys.executable, "uv")
-    target = place / "lowest"
-    run(python.parent / "uv", "venv", "--quiet", "--python", sys.executable, target)
-    run(
-        *(python.parent / "uv", "pip", "install", "--quiet", "--resolution", "lowest-direct"),
-        *("--python", target / "bin" / "python", "--editable", f"{ROOT}[dev]"),
-    )
-    run(python.parent / "uv", "pip", "list", "--python", target / "bin" / "python")
+    oldest = ("--resolution", "lowest-direct", "--editable", f"{ROOT}[dev]")
+    python = maker.make(sys.executable, *oldest)
+    maker.listed(python)
     files = [f"tests/{name}_test.py" for name in LOWEST]
-    run(target / "bin" / "python", "-m", "pytest", "-m", "not slow", *files, cwd=ROOT)
-
-
-def environment(place: Path, interpreter: str, *packages: str) -> Path:
-    """The Python of a new environment with these packages."""
-    run(interpreter, "-m", "venv", place)
-    python = place / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
-    return python
+    run(python, "-m", "pytest", "-m", "not slow", *files, cwd=ROOT)
 
 
 def run(*words: object, cwd: Path | None = None, path: Path | None = None) -> None:
