@@ -144,6 +144,12 @@ def _parts(name: str) -> tuple[str, str]:
     return path, table
 
 
+def is_table_name(name: str) -> bool:
+    """Whether a path is that of a table by its name, and not of a list of lines."""
+    named = name.lower().endswith((*_ENDINGS, *_DATABASES)) or SEPARATOR in name
+    return named or os.path.isdir(name) or ADDRESS.match(name) is not None
+
+
 def _files(path: str) -> list[str]:
     """The files that a path, a folder or a pattern names, in order."""
     if os.path.isdir(path):

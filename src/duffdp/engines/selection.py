@@ -4,32 +4,12 @@ read.
 
 from __future__ import annotations
 
-import itertools
-import os
-from collections.abc import Hashable, Iterable
-from functools import cache
 from typing import Any, NamedTuple
 
-import numpy as np
-
-from duffdp.domain import Categories
 from duffdp.engines.condition import Condition, read_condition
+from duffdp.engines.keys import read_keys
 from duffdp.errors import DuffError
 from duffdp.parameters import Groups
-
-LIBRARIES = {
-    "pandas",
-    "polars",
-    "pyarrow",
-    "duckdb",
-    "pyspark",
-    "dask",
-    "ibis",
-    "modin",
-    "cudf",
-    "sqlframe",
-    "narwhals",
-}
 
 
 class Selection(NamedTuple):
@@ -46,29 +26,8 @@ class Selection(NamedTuple):
     within: Groups | None = None  # the groups that make up a margin
     places: tuple[int, ...] = ()  # for each key, which of `groups` it belongs to
     where: Condition | None = None  # rows for which it does not hold are left out
-
-
-@cache
-def narwhals() -> Any:
-    """narwhals, or what to install."""
-    try:
-        import narwhals as module
-    except ImportError:
-        raise DuffError(
-            "frames are read through narwhals, which is not installed. Run: pip install "
-            "'duffdp[frames]'."
-        ) from None
-    return module
-
-
-def is_path(data: Any) -> bool:
-    """Whether data are named by a path."""
-    return isinstance(data, str | os.PathLike)
-
-
-def is_table(data: Any) -> bool:
-    """Whether data are a path, or a frame or series of a library that narwhals knows."""
-    return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in LIBRARIES
+    groups_per_person: int | None = None  # in each of which so many rows count; None: in all
+    written: tuple[str, ...] = ()  # the columns of groups whose keys are text of a file
 
 
 def select(
@@ -132,11 +91,17 @@ def select(
             "by needs keys, the public list of groups: it must not come from the data. Pass for "
             'example keys=["north", "south"].'
         )
-    left, every = _margin(names, margin), Groups(names, _keys(names, keys))
+    read = read_keys(names, keys)
+    left, every = _margin(names, margin), Groups(names, read.rows)
     groups, places = in_margin(every, left)
     within = None if left == names else every
     return selection._replace(
-        by=names, keys=every.keys, groups=groups, within=within, places=places
+        by=names,
+        keys=every.keys,
+        groups=groups,
+        within=within,
+        places=places,
+        written=read.written,
     )
 
 
@@ -164,53 +129,3 @@ def _margin(by: tuple[str, ...], margin: Any) -> tuple[str, ...]:
             "for example margin=[], which is all groups together."
         )
     return tuple(name for name in by if name in names)
-
-
-def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
-    """Public keys as tuples, in the given order."""
-    if isinstance(keys, Categories):
-        keys = [keys]
-    if isinstance(keys, list | tuple) and keys and all(isinstance(key, Categories) for key in keys):
-        if len(keys) != len(by):
-            raise DuffError(
-                f"keys must have one Categories for each of the {len(by)} columns of by, got "
-                f"{len(keys)}."
-            )
-        rows: list[tuple[Any, ...]] = list(itertools.product(*keys))
-    elif is_table(keys) and not is_path(keys):
-        nw = narwhals()
-        frame = nw.from_native(keys).lazy().collect()
-        absent = [name for name in by if name not in frame.columns]
-        if absent:
-            raise DuffError(f"keys must hold the columns of by, {', '.join(absent)} is missing.")
-        rows = [tuple(row) for row in frame.select(*by).rows()]
-    elif isinstance(keys, Iterable) and not isinstance(keys, str | bytes | dict):
-        rows = [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
-    else:
-        raise DuffError(
-            f"keys must be a list of groups, a frame or Categories, got {type(keys).__name__}. "
-            "Pass "
-            'for example keys=["a", "b"].'
-        )
-    rows = [
-        tuple(part.item() if isinstance(part, np.generic) else part for part in row) for row in rows
-    ]
-    if not rows:
-        raise DuffError('keys must not be empty. Pass for example keys=["north", "south"].')
-    for row in rows:
-        if len(row) != len(by):
-            raise DuffError(
-                f"each key must have one value for each of the {len(by)} columns of by, got "
-                f"{row!r}."
-            )
-        if not all(isinstance(part, Hashable) for part in row):
-            raise DuffError(f"keys must be plain values such as text or numbers, got {row!r:.60}.")
-        if any(part is None or part != part for part in row):
-            raise DuffError(f"keys must not hold missing values, got {row!r}.")
-    if len(set(rows)) < len(rows):
-        twice = next(row for i, row in enumerate(rows) if row in rows[:i])
-        raise DuffError(
-            f"keys must differ from each other, got {', '.join(map(repr, twice))} twice. Leave one "
-            "out."
-        )
-    return tuple(rows)

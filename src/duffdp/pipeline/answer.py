@@ -10,6 +10,7 @@ from duffdp.facts import Facts
 from duffdp.ledger.charge import Result
 from duffdp.pipeline.distribution import Distribution
 from duffdp.pipeline.recipe import Recipe
+from duffdp.pipeline.suppression import Sizes, framed, sizes_apart, withheld
 from duffdp.statistics.entry import Column, Finish, Shape
 
 Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
@@ -17,30 +18,30 @@ Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
 
 def answer(
     recipe: Recipe, finish: Finish | None, facts: Facts, result: Result, data: Any
-) -> tuple[Any, tuple[Column, ...], Cells]:
+) -> tuple[Any, tuple[Column, ...], Cells, Sizes | None]:
     """The value of drawn numbers, in the shape of the statistic or as a frame like the data; its
-    columns; and its cells.
+    columns; its cells; and noisy sizes, if they were drawn beside it.
     """
     domain: Any = facts.domain
     columns = recipe.columns if finish is None else finish.columns(domain)
-    names = beside(columns, facts.by)
+    drawn, sizes = sizes_apart(facts, result.numbers)
     if finish is None:
         readers = [reader(column, domain) for column in columns]
-        each = zip(readers, zip(*result.numbers, strict=True), strict=True)
+        each = zip(readers, zip(*drawn, strict=True), strict=True)
         values = [list(map(read, numbers)) for read, numbers in each]
     else:
-        made = [finish.values(domain, numbers) for numbers in result.numbers]
+        made = [finish.values(domain, numbers) for numbers in drawn]
         values = list(map(list, zip(*made, strict=True)))
     whole = columns[0].kind == "distribution"
     if whole:
         values = [[Distribution(domain, *cells) for cells in values[0]]]
-    cells = tuple(zip(*values, strict=True))
+    cells = withheld(facts, columns, list(zip(*values, strict=True)), sizes)
     if facts.by and whole:
-        return by_key(facts, values[0]), columns, cells
+        return by_key(facts, values[0]), columns, cells, sizes
     if facts.by:
-        return data.answers(dict(zip(names, values, strict=True))), columns, cells
+        return data.answers(framed(facts, columns, cells, sizes)), columns, cells, sizes
     ends = 1 if facts.interval is None else 3
-    return shaped(recipe.entry.shape, columns[::ends], cells[0][::ends]), columns, cells
+    return shaped(recipe.entry.shape, columns[::ends], cells[0][::ends]), columns, cells, sizes
 
 
 def shaped(shape: Shape, columns: Sequence[Column], numbers: Sequence[Any]) -> Any:
@@ -48,20 +49,6 @@ def shaped(shape: Shape, columns: Sequence[Column], numbers: Sequence[Any]) -> A
     if shape == "dictionary":
         return dict(zip((column.name for column in columns), numbers, strict=True))
     return list(numbers) if shape == "list" else numbers[0]
-
-
-def beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
-    """The names of value columns in a frame that has key columns as well; some engines do not tell
-    upper from lower case.
-    """
-    names, taken = [], {name.casefold() for name in by}
-    for column in columns:
-        name = column.name
-        while name.casefold() in taken:
-            name += "_value"
-        names.append(name)
-        taken.add(name.casefold())
-    return names
 
 
 def by_key(facts: Facts, values: list[Any]) -> dict[Any, Any]:

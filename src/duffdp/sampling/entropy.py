@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import os
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
 from duffdp.errors import DuffError
+from duffdp.sampling.system_bytes import system_bytes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -35,21 +35,14 @@ class SystemEntropy:
     secure = True
 
     def words(self, size: int) -> Words:
-        return np.frombuffer(_system_bytes(8 * size), dtype=np.uint64)
+        return np.frombuffer(system_bytes(8 * size), dtype=np.uint64)
 
     def below(self, bound: int) -> int:
         bits = (bound - 1).bit_length()
         size = (bits + 7) // 8
-        while (found := int.from_bytes(_system_bytes(size), "big") >> (8 * size - bits)) >= bound:
+        while (found := int.from_bytes(system_bytes(size), "big") >> (8 * size - bits)) >= bound:
             pass
         return found
-
-
-def _system_bytes(size: int) -> bytes:
-    found = os.urandom(size)
-    if len(found) != size:  # repeated or missing bits would not show in the release
-        raise OSError("the operating system returned too few random bytes")
-    return found
 
 
 class SeededEntropy:

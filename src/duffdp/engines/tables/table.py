@@ -16,10 +16,11 @@ import numpy as np
 
 from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
-from duffdp.engines.files import PathTable, unreadable
+from duffdp.engines.files import DELIMITED, JSON_LINES, WORKBOOKS, PathTable, unreadable
+from duffdp.engines.libraries import LIBRARIES, is_table, narwhals
 from duffdp.engines.pairs import Pairs, no_numbers
 from duffdp.engines.query import open_source
-from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
+from duffdp.engines.selection import Selection
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
 from duffdp.engines.tables.descent import Descent, LazyColumn
@@ -27,7 +28,7 @@ from duffdp.engines.tables.kept_rows import KeptRows
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
 from duffdp.engines.tables.names import ASKED, KEY, NUMBER, OTHER, PERSON, VALUE
-from duffdp.engines.tables.people import Randomness
+from duffdp.engines.tables.people import Cap, Randomness
 from duffdp.engines.tables.public_values import (
     Known,
     check_person,
@@ -54,6 +55,21 @@ def column_types(path: str | os.PathLike[str], columns: list[str]) -> dict[str, 
     named = open_source(path, columns, kind="category")
     schema = narwhals().from_native(named.types).collect_schema()
     return {name: schema[name] for name in columns if name in schema}
+
+
+def declared_types(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """All columns of what a path names with their declared types, in order; None for the type of a
+    column that declares none. No record is read.
+    """
+    named = open_source(path, [], kind="category")
+    try:
+        schema = narwhals().from_native(named.types).collect_schema()
+    finally:
+        if named.close is not None:
+            named.close()
+    file = os.fspath(path).lower().partition("::")[0]
+    text = file.endswith((*DELIMITED, *JSON_LINES, *WORKBOOKS))
+    return {name: None if text else schema[name] for name in schema}
 
 
 def read_columns(path: str | os.PathLike[str], columns: list[str], kind: str) -> list[Any]:
@@ -213,28 +229,30 @@ class Table:
     def _sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
         nw, domain, adapter = self._nw, self.domain, self._adapter
         _, by, _, unit, most, pair, values, *_ = self._selection
+        cap = Cap(most, self._selection.groups_per_person)
         if self._eager:
             if self._kept is not None:
                 kept = np.flatnonzero(self._kept.mask(adapter))
                 adapter = memory_adapter(nw, adapter.frame[kept])
-            memory = MemoryRows(adapter, values[0], by, self._keys, unit, most)
+            memory = MemoryRows(adapter, values[0], by, self._keys, unit, cap)
             if pair is not None:
                 return memory.pairs(pair[1], source)
             return memory.sources(domain, self._categories, source)
         keys = map(KEY.format, range(len(by)))
         columns = dict(zip((VALUE, OTHER), values, strict=False)) | dict(zip(keys, by, strict=True))
-        order = (0, 0)
+        order: tuple[int, ...] = ()
         if unit is not None:
             columns[PERSON] = unit
-            # Two signed 64-bit numbers, for a keyed hash that is the same in every query.
-            order = tuple(source.words(2).view(np.int64).tolist())
+            # Two signed 64-bit numbers, for a keyed hash that is the same in every query, and two
+            # for the choice of groups.
+            order = tuple(source.words(2 if cap.groups is None else 4).view(np.int64).tolist())
         if self._path is not None:
             try:
                 adapter.frame = nw.from_native(self._path.rows())
             except Exception as error:
                 raise unreadable(self._path.name, error) from None
         found = adapter.rows(columns) if self._kept is None else self._found(adapter, columns)
-        rows = LazyRows(nw, adapter, found, self._keys, self._categories, domain, most, order)
+        rows = LazyRows(nw, adapter, found, self._keys, self._categories, domain, cap, order)
         if pair is not None:
             return rows.pairs()
         return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
