@@ -140,11 +140,11 @@ def commands() -> list[str]:
 
 def lowest(maker: Environments) -> None:
     """The tests on the oldest versions of what the package asks for."""
-    oldest = ("--resolution", "lowest-direct", "--editable", f"{ROOT}[dev]")
-    python = maker.make(sys.executable, *oldest)
+    python = maker.make(sys.executable, "--resolution", "lowest-direct", "-e", f"{ROOT}[dev]")
     maker.listed(python)
     files = [f"tests/{name}_test.py" for name in LOWEST]
-    run(python, "-m", "pytest", "-m", "not slow", *files, cwd=ROOT)
+    warnings = ("-o", "filterwarnings=default")  # old versions may announce what has come since
+    run(python, "-m", "pytest", *warnings, "-m", "not slow", *files, cwd=ROOT)
 
 
 def run(*words: object, cwd: Path | None = None, path: Path | None = None) -> None:
