@@ -38,7 +38,7 @@ def main() -> None:
             limit,
         )  # type: ignore[arg-type]
 
-    for n, limit, number in ((10**3, 10, 300), (10**6, 0.5, 3), (10**7, 0.5, 1)):
+    for n, limit, number in ((10**3, 5, 300), (10**6, 0.5, 3), (10**7, 0.15, 1)):
         median(data[n], limit, f"median, {n:.0e} doubles", number)
         median(data[n], limit, f"median, {n:.0e} doubles, duff", number, mechanism="duff")
         median(data[n], 3 * limit, f"median, {n:.0e} doubles, epsilon 0.01", number, epsilon=0.01)

@@ -141,7 +141,7 @@ def test_many_numbers_take_no_loop():
 
 @pytest.mark.parametrize("size", [0, 1, 63, 64, 65, 1000])
 def test_signs_are_fair_and_as_many_as_asked(size):
-    coins = sampler._coins(size, entropy(size))
+    coins = sampler.coins(size, entropy(size))
     assert (len(coins), coins.dtype) == (size, bool)
     if size == 1000:
         assert 400 < coins.sum() < 600

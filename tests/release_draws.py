@@ -291,13 +291,13 @@ def _record_staircases(patch: pytest.MonkeyPatch, draws: list[Draw], returned: R
 
             def noise(*given, asked=asked):
                 asked.append(given)
-                return [7, 5][: given[3]]
+                return [[7, 5][: given[3]]] * given[4]
 
             with pytest.MonkeyPatch.context() as inner:
-                inner.setattr(staircase, "staircase", noise)
+                inner.setattr(staircase, "staircases", noise)
                 (outputs,) = original(self, [totals], sensitivity, source)
-            ((epsilon, sent, width, numbers, _),) = asked
-            assert numbers == len(totals)
+            ((epsilon, sent, width, numbers, many, _),) = asked
+            assert (numbers, many) == (len(totals), 1)
             exact = [a - b for a, b in zip(outputs, [7, 5], strict=False)]
             draws.append(
                 Draw(

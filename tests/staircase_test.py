@@ -18,7 +18,7 @@ from duffdp.mechanisms import Geometric, Staircase
 from duffdp.mechanisms.staircase import best_width
 from duffdp.sampling.entropy import SYSTEM, entropy
 from duffdp.sampling.lazy_uniform import happens
-from duffdp.sampling.staircase import points, staircase
+from duffdp.sampling.staircase import points, staircases
 
 FALSE_ALARM = 1e-9
 EPSILONS = [0.3, 1.0, 2.5, 5.0]
@@ -185,15 +185,14 @@ def test_refinement_decides(monkeypatch):
     """Coins that doubles leave open are decided by more digits; the law stays."""
     exact = []
 
-    def slowly(exponent, ratio, source):
+    def slowly(exponent, ratio, source, first):
         with pytest.MonkeyPatch.context() as patch:
             patch.setattr("duffdp.sampling.lazy_uniform.SLACK", 1.0)
             exact.append(1)
-            return happens(exponent, ratio, source)
+            return happens(exponent, ratio, source, first)
 
     monkeypatch.setattr(sampling, "happens", slowly)
-    source = entropy(9)
-    found = [staircase(Fraction(1), 2, 1, 1, source) for _ in range(4_000)]
+    found = staircases(Fraction(1), 2, 1, 1, 4_000, entropy(9))
     assert exact
     best = best_width(1.0, 2, 1)
     assert best == 1

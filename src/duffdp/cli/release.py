@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -49,6 +46,7 @@ def release(
     releases or for none.
     """
     from duffdp.cli.output import check_outputs, named_format, show, write_report
+    from duffdp.cli.progress import progress
     from duffdp.cli.source import named_ledger, source_of, without_pandas
     from duffdp.pipeline.plan import Plan
 
@@ -98,17 +96,3 @@ def say_cost(cost: Cost, book: Any) -> None:
     table(rows, captions)
     if not cost.fits:
         raise typer.Exit(3)
-
-
-@contextmanager
-def progress(total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar on a terminal, nothing elsewhere."""
-    if not sys.stderr.isatty():
-        yield lambda: None
-        return
-    from rich.console import Console
-    from rich.progress import Progress
-
-    with Progress(console=Console(stderr=True), transient=True) as bar:
-        line = bar.add_task("releasing", total=total)
-        yield lambda: bar.advance(line)

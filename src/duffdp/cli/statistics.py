@@ -178,6 +178,7 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
 def _release(entry: Entry, given: dict[str, Any]) -> None:
     """Make the release of one command. Imports wait until it runs: `--help` needs none of them."""
     from duffdp.cli.output import check_outputs, named_format, say_step, show, write_report
+    from duffdp.cli.progress import progress
     from duffdp.cli.source import described, named_ledger, source_of, without_pandas
     from duffdp.pipeline.run import run
     from duffdp.pipeline.text_values import with_values
@@ -191,7 +192,7 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
     if not entry.of_graphs:
         fields = given["types"], given["decimal"], given["date_format"]
         source = source_of(described(given["data"], *fields, given["sql"]), given["pipe"])
-    with source as path, without_pandas(path):
+    with source as path, without_pandas(path), progress(1, entry.name):
         release = run(with_values(ask, path), path, ledger)
     if entry.outputs.startswith("grid") and ask.step is None:
         say_step(release)

@@ -70,7 +70,8 @@ def table(
     Everything is checked first, and the budget is charged for all of the table or for none of it.
     """
     from duffdp.cli.output import check_report, check_writable, write_report
-    from duffdp.cli.release import progress, say_cost
+    from duffdp.cli.progress import progress
+    from duffdp.cli.release import say_cost
     from duffdp.cli.source import named_ledger, source_of, without_pandas
     from duffdp.pipeline.table_plan import TablePlan
     from duffdp.report.hazards import sign_off

@@ -112,7 +112,8 @@ def open_path(
             reader, untyped = open_database(connection, Path(path), table, columns, person), ()
         else:
             raise _no_text(name)
-        return PathTable(name, reader.types, reader.rows, untyped, zone=FILE_ZONE)
+        zone = FILE_ZONE if "WITH TIME ZONE" in str(reader.types.types) else None
+        return PathTable(name, reader.types, reader.rows, untyped, zone=zone)
     except Exception as error:
         raise unreadable(name, error) from None
 

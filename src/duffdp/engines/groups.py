@@ -9,8 +9,9 @@ import numpy as np
 
 from duffdp.domain import Array, Ints, Ordered
 from duffdp.engines.arrays import SORTED, Column, Records, distinct, wanted
-from duffdp.engines.source import Question, Ranks
+from duffdp.engines.source import Levels, LevelSums, Question, Ranks
 
+SUMMED = 2**20  # records of several groups that are summed at once
 BLOCK = 256  # groups that are answered at once: their arrays fit into a processor's cache
 
 
@@ -52,6 +53,10 @@ class _Member(Column):
         near = self._together.answer(*question.ranks[0])[self._position]
         return ([near], 0) if near is not None else super().ask(question)
 
+    def level_sums(self, levels: Levels) -> LevelSums:
+        sums = self._together.level_sums(levels)
+        return super().level_sums(levels) if sums is None else sums[self._position]
+
 
 class _Together:
     """Groups of present float64 or int64 records: select the wanted ranks in each, then snap and
@@ -61,6 +66,9 @@ class _Together:
     def __init__(self, groups: list[Array], grid: Ordered) -> None:
         self._groups, self._grid = groups, grid
         self._found: dict[tuple[Fraction, int], list[Ranks | None]] = {}
+        self._sums: dict[Levels, list[LevelSums]] = {}
+        self._lengths = np.array([len(group) for group in groups])
+        self._summed_at_once = int(self._lengths.sum()) <= SUMMED
 
     def answer(self, q: Fraction, reach: int) -> list[Ranks | None]:
         """The wanted ranks of every group; None where ties reach past what was selected and one
@@ -70,6 +78,27 @@ class _Together:
         if found is None:
             found = self._found[q, reach] = self._answer(q, reach)
         return found
+
+    def level_sums(self, levels: Levels) -> list[LevelSums] | None:
+        """The sums of every group; None where each is better off by itself."""
+        if not self._summed_at_once or levels.top * SUMMED >= 2**63:
+            return None
+        if levels not in self._sums:
+            index = self._grid.snap(np.concatenate(self._groups))
+            level = levels.of(np.clip(index, levels.low, levels.high))
+            found = [self._lengths, self._added(level)]
+            if levels.squares:
+                found.append(self._added(level * level))
+            each = zip(*(column.tolist() for column in found), strict=True)
+            self._sums[levels] = [LevelSums(*sums) for sums in each]
+        return self._sums[levels]
+
+    def _added(self, numbers: Ints) -> Ints:
+        """The sum of every group; a running sum that wraps around leaves differences exact."""
+        upto = np.append(0, np.cumsum(numbers))
+        end = np.cumsum(self._lengths)
+        added: Ints = upto[end] - upto[end - self._lengths]
+        return added
 
     def _answer(self, q: Fraction, reach: int) -> list[Ranks | None]:
         spans, middles = [], []

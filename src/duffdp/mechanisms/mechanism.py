@@ -29,6 +29,7 @@ class Mechanism(ABC):
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = read_epsilon(epsilon)
         self.epsilon = float(self._epsilon)
+        self._raced: tuple[Fraction, Fraction, Fraction, Noise] | None = None
 
     def coefficient(self, steps: StepFunction | Batch) -> Fraction:
         """What one step of distance takes off the logarithm of a weight: rate * epsilon * unit."""
@@ -66,7 +67,12 @@ class Mechanism(ABC):
         """The index of one candidate from each of several step functions or windows of one
         statistic, in one race.
         """
-        return race(batch, self.coefficient(batch), self.noise(batch.rate), source)
+        raced = self._raced
+        # Fractions take a while to multiply, and a statistic keeps its own.
+        if raced is None or raced[0] is not batch.unit or raced[1] is not batch.rate:
+            c, noise = self.coefficient(batch), self.noise(batch.rate)
+            raced = self._raced = batch.unit, batch.rate, c, noise
+        return race(batch, *raced[2:], source)
 
     def law(self, steps: StepFunction) -> Law:
         """The explicit law over the candidates of a whole step function."""

@@ -6,13 +6,14 @@ import math
 from collections.abc import Sequence
 from fractions import Fraction
 from functools import lru_cache
+from operator import add
 from typing import Any, ClassVar, NamedTuple
 
 from duffdp.loss_family import LossFamily
 from duffdp.mechanisms.tilt import TwoNoises, largest_tilts
 from duffdp.parameters import read_epsilon
 from duffdp.sampling.entropy import Entropy
-from duffdp.sampling.staircase import staircase
+from duffdp.sampling.staircase import staircases
 
 
 class Staircase:
@@ -68,12 +69,12 @@ class Staircase:
         """The numbers of each group, one or two, with noise; one record moves those of its group
         by at most `sensitivity` in all.
         """
-        released = []
-        for totals in groups:
-            width = best_width(self.epsilon, sensitivity, len(totals))
-            noise = staircase(self._epsilon, sensitivity, width, len(totals), source)
-            released.append([a + b for a, b in zip(totals, noise, strict=True)])
-        return released
+        if not groups:
+            return []
+        numbers = len(groups[0])
+        width = best_width(self.epsilon, sensitivity, numbers)
+        noise = staircases(self._epsilon, sensitivity, width, numbers, len(groups), source)
+        return [list(map(add, *both)) for both in zip(groups, noise, strict=True)]
 
     def probability(
         self, totals: Sequence[int], outputs: Sequence[int], sensitivity: int = 1

@@ -48,9 +48,6 @@ class Ask:
     mechanism: str = "best"
     name: str = ""
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "keys", load_keys(self.by, self.keys))
-
     def check(self) -> Checked:
         """All that can be checked without data."""
         given = (
@@ -75,7 +72,8 @@ class Ask:
         pair = self._pair(made) if made.entry.of_pairs else None
         if self.by is None:
             self._refuse_without_groups()
-        rows = (self.column, self.by, self.keys, self.unit)
+        keys = self.keys if isinstance(self.keys, list) else load_keys(self.by, self.keys)
+        rows = (self.column, self.by, keys, self.unit)
         if (*rows, pair, self.margin, self.where) == NOTHING:
             return Checked(self, made, EVERYTHING, domain)
         selection = select(*rows, made.unit.contributions, pair, self.margin, self.where)

@@ -8,10 +8,10 @@ from typing import Any
 
 from duffdp.domain import Grid, PublicSet
 from duffdp.facts import Facts, from_json
-from duffdp.pipeline.answer import by_key
+from duffdp.pipeline.answer import beside, by_key, frame_names
 from duffdp.pipeline.distribution import Distribution
 from duffdp.pipeline.span import ENDS
-from duffdp.pipeline.suppression import Sizes, beside, frame_names
+from duffdp.pipeline.suppression import Sizes
 from duffdp.statistics.entry import Column
 
 

@@ -13,13 +13,13 @@ from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json
 from duffdp.parameters import Covers, share_text
 from duffdp.pipeline.accuracy import distance_bound
-from duffdp.pipeline.answer import Cells, shaped
+from duffdp.pipeline.answer import Cells, frame_names, framed, shaped
 from duffdp.pipeline.chart import draw_distributions, draw_groups
 from duffdp.pipeline.columnar import Columnar, Readable, as_text, with_ends
 from duffdp.pipeline.distribution import LISTED
 from duffdp.pipeline.layout import cells_of_json, quantile_columns, sizes_of_json, value_of_json
 from duffdp.pipeline.span import ENDS, Span, spans_of, whole_range
-from duffdp.pipeline.suppression import Sizes, frame_names, framed, is_withheld
+from duffdp.pipeline.suppression import Sizes, is_withheld
 from duffdp.privacy import Loss, PrivacyUnit
 from duffdp.statistics.entry import Column
 from duffdp.statistics.registry import REGISTRY, entry
@@ -322,7 +322,8 @@ class Release(Columnar):
 
     def _columns(self) -> dict[str, list[Any]]:
         keys = dict(zip(self.by, map(list, zip(*self.keys, strict=True)), strict=True))
-        return keys | framed(self.facts, self.columns, self.cells, self.sizes)
+        names = frame_names(self.facts, self.columns)
+        return keys | framed(self.facts, names, self.cells, self.sizes)
 
     def readable(self) -> Readable:
         """The same for people, each interval beside its value."""

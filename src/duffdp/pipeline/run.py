@@ -77,7 +77,8 @@ class Prepared:
     @classmethod
     def of(cls, ask: Ask, data: Any, rng: object) -> Prepared:
         """Check the parameters; of the data, look at the types."""
-        refuse_data_as_keys(ask.keys, data)
+        if not isinstance(ask.keys, list):  # which is no data that have groups
+            refuse_data_as_keys(ask.keys, data)
         checked = ask.check()
         if checked.selection.written and is_table(data):
             given = checked.selection

@@ -49,38 +49,3 @@ def withheld(
 def is_withheld(facts: Facts, row: Row) -> bool:
     """Whether the values of a group are withheld."""
     return facts.suppression is not None and row[-1] is None
-
-
-def framed(
-    facts: Facts, columns: tuple[Column, ...], cells: Sequence[Row], sizes: Sizes | None
-) -> dict[str, list[Any]]:
-    """The columns of values as a frame has them: noisy sizes before, the mark after them."""
-    names = frame_names(facts, columns)
-    found = [list(column) for column in zip(*cells, strict=True)]
-    if sizes is not None:
-        found = [list(sizes), *found]
-    if facts.suppression is not None:
-        found.append([is_withheld(facts, row) for row in cells])
-    return dict(zip(names, found, strict=True))
-
-
-def frame_names(facts: Facts, columns: tuple[Column, ...]) -> list[str]:
-    """The names of these columns; none is that of a key column, whatever the case."""
-    if facts.suppression is None:
-        return beside(columns, facts.by)
-    size = () if facts.suppression.own is not None else (Column(COUNT),)
-    return beside((*size, *columns, Column(TOO_SMALL)), facts.by)
-
-
-def beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
-    """The names of value columns in a frame that has key columns as well; some engines do not tell
-    upper from lower case.
-    """
-    names, taken = [], {name.casefold() for name in by}
-    for column in columns:
-        name = column.name
-        while name.casefold() in taken:
-            name += "_value"
-        names.append(name)
-        taken.add(name.casefold())
-    return names

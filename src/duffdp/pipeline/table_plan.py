@@ -23,9 +23,10 @@ from duffdp.parameters import (
     read_weight,
 )
 from duffdp.pipeline.accuracy import count_bound
+from duffdp.pipeline.answer import beside
 from duffdp.pipeline.ask import Checked
 from duffdp.pipeline.plan import Cost, Plan
-from duffdp.pipeline.suppression import TOO_SMALL, beside
+from duffdp.pipeline.suppression import TOO_SMALL
 from duffdp.pipeline.table import Measure, Table, margin_name
 from duffdp.pipeline.table_words import USUAL, Wanted, asked_for, columns_of, together
 from duffdp.pipeline.toml import read_table_text, read_table_toml, refuse_unknown

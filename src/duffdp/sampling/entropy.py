@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
 from duffdp.errors import DuffError
-from duffdp.sampling.system_bytes import system_bytes
 
 if TYPE_CHECKING:
     import numpy.typing as npt
@@ -65,6 +65,14 @@ class SeededEntropy:
         while (found := int.from_bytes(self._generator.bytes(size), "big") >> more) >= bound:
             pass
         return found
+
+
+def system_bytes(size: int) -> bytes:
+    """Random bytes of the operating system."""
+    found = os.urandom(size)
+    if len(found) != size:  # repeated or missing bits would not show in the release
+        raise OSError("the operating system returned too few random bytes")
+    return found
 
 
 SYSTEM = SystemEntropy()

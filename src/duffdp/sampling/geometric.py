@@ -27,7 +27,7 @@ def two_sided_geometrics(epsilon: Fraction, size: int, source: Entropy) -> list[
     left = np.arange(size)
     while len(left):
         sizes = np.array(geometrics(epsilon, len(left), source), dtype=object)
-        negative = _coins(len(left), source)
+        negative = coins(len(left), source)
         kept = ~negative | (sizes != 0).astype(bool)  # zero has one sign
         found[left[kept]] = np.where(negative, -sizes, sizes)[kept]
         left = left[~kept]
@@ -69,7 +69,7 @@ def _whole(uniform: LazyUniform, epsilon: Fraction) -> int | None:
     return low if low == high else None
 
 
-def _coins(size: int, source: Entropy) -> Array:
+def coins(size: int, source: Entropy) -> Array:
     """Independent fair truth values, 64 of a word."""
     words = source.words(-(-size // WORD))
     return np.unpackbits(words.view(np.uint8), count=size).astype(bool)

@@ -15,7 +15,7 @@ drawn are never needed.
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
 
@@ -46,6 +46,11 @@ class Noise:
     exponential: bool
     period: Fraction | None = None
     slope: Fraction = Fraction(1)
+    in_doubles: tuple[float, float] = field(init=False)  # the period, and 1 less the slope
+
+    def __post_init__(self) -> None:
+        doubles = float(self.period or 0), float(1 - self.slope)
+        object.__setattr__(self, "in_doubles", doubles)
 
     def bent(self, noise: Fraction) -> Fraction:
         """What an exponential noise counts as."""
@@ -151,7 +156,7 @@ def _keys(
     # Half of the slack stays below the bend, so that no whole period is missed by rounding, and
     # half above it.
     slack += 90 * SLACK
-    period, lost = float(noise.period), float(1 - noise.slope)
+    period, lost = noise.in_doubles
     low, high = key - slack, key + slack
     for bound in (low, high):
         bound -= lost * np.fmod(bound, period)  # minus what is lost of the noise, which is -bound

@@ -12,16 +12,18 @@ import math
 from fractions import Fraction
 
 from duffdp.sampling.entropy import Entropy
-from duffdp.sampling.geometric import geometrics
+from duffdp.sampling.geometric import coins, geometrics
 from duffdp.sampling.lazy_uniform import happens
 
 
-def staircase(
-    epsilon: Fraction, sensitivity: int, width: int, numbers: int, source: Entropy
-) -> list[int]:
-    """One number, or two, with probability proportional to exp(-epsilon k) on step k, exactly."""
-    ball = _ball(epsilon, sensitivity, width, numbers, source)
-    return _point(ball * sensitivity + width, numbers, source)
+def staircases(
+    epsilon: Fraction, sensitivity: int, width: int, numbers: int, many: int, source: Entropy
+) -> list[list[int]]:
+    """So many times one number, or two, with probability proportional to exp(-epsilon k) on step
+    k, exactly.
+    """
+    balls = _balls(epsilon, sensitivity, width, numbers, many, source)
+    return [_point(ball * sensitivity + width, numbers, source) for ball in balls]
 
 
 def points(radius: int, numbers: int) -> int:
@@ -42,28 +44,36 @@ def _point(radius: int, numbers: int, source: Entropy) -> list[int]:
     return [(total + difference) // 2, (total - difference) // 2]
 
 
-def _ball(epsilon: Fraction, sensitivity: int, width: int, numbers: int, source: Entropy) -> int:
-    """k with probability proportional to exp(-epsilon k) times the points of the ball whose radius
-    is k sensitivities and the width.
+def _balls(
+    epsilon: Fraction, sensitivity: int, width: int, numbers: int, many: int, source: Entropy
+) -> list[int]:
+    """Numbers k, each with probability proportional to exp(-epsilon k) times the points of the
+    ball whose radius is k sensitivities and the width.
 
     Either the first ball or a later one is proposed, the (j + 1)-th of them with probability
-    proportional to exp(-epsilon j) C(j + numbers, j): as the sum of geometric numbers. It is
-    accepted by what its weight is more or less than that. The radius is at most j + 2
-    sensitivities, so that no ratio of points to C(j + numbers, j) exceeds `steepest`.
+    proportional to exp(-epsilon j) C(j + numbers, j): j is a sum of geometric numbers. It is
+    accepted by what its weight is more or less than that; the first one if j is 0, which makes up
+    for the scale of the others. The radius is at most j + 2 sensitivities, so that no ratio of
+    points to C(j + numbers, j) exceeds `steepest`.
     """
     least, steepest = points(width, numbers), 2 ** (numbers + 1) * sensitivity**numbers
     # No later ball weighs more than this in proportion to its proposal.
     scale = max(least, math.ceil(Fraction(1.000001 * math.exp(-float(epsilon))) * steepest))
-    while True:
-        if source.below(2):
-            j = sum(geometrics(epsilon, numbers + 1, source))
-            weight = Fraction(
-                points((j + 1) * sensitivity + width, numbers),
-                scale * math.comb(j + numbers, numbers),
-            )
-            if happens(epsilon, weight, source):
-                return j + 1
-        elif source.below(scale) < least and not any(
-            happens(epsilon, Fraction(1), source) for _ in range(numbers + 1)
-        ):
-            return 0
+    found: list[int] = []
+    while len(found) < many:
+        size = many - len(found)
+        each = iter(geometrics(epsilon, (numbers + 1) * size, source))
+        sums = map(sum, zip(*[each] * (numbers + 1), strict=True))
+        later, words = coins(size, source).tolist(), source.words(size).tolist()
+        for j, is_later, word in zip(sums, later, words, strict=True):
+            if is_later:
+                weight = Fraction(
+                    points((j + 1) * sensitivity + width, numbers),
+                    scale * math.comb(j + numbers, numbers),
+                )
+                ball = j + 1 if happens(epsilon, weight, source, word) else None
+            else:
+                ball = 0 if j == 0 and source.below(scale) < least else None
+            if ball is not None:
+                found.append(ball)
+    return found

@@ -11,7 +11,7 @@ from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl
 
-from duffdp.sampling.system_bytes import system_bytes
+from duffdp.sampling.entropy import system_bytes
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]

@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import reduce
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
@@ -26,6 +27,7 @@ from duffdp.errors import UnsupportedData
 
 BUCKETS = 2**12  # a group's buckets in one pass
 BUCKETS_OF_PEOPLE = 2**18  # where every pass brings the rows of each person together
+RANGES = 16  # of candidates that one query counts in
 EXACT = 2**17  # as few records as this are counted value by value
 ANY = Question(((Fraction(1, 2), 0),))  # some rank: what is wanted is the number of records
 
@@ -188,23 +190,16 @@ class Descent:
     def _count(
         self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None
     ) -> tuple[Ints, Ints, Ints, Ints]:
-        """Group, part, bucket and number of records, ordered; one query, or one for each part
-        without groups.
-        """
-        nw, number = self.lazy.nw, self.lazy.nw.len().alias(COUNT)
+        """Group, part, bucket and number of records, ordered."""
+        number = self.lazy.nw.len().alias(COUNT)
         if self.lazy.groups == 1:
+            ends = {part: (low, high) for (part, _), (low, high, _) in (ranges or {}).items()}
+            index, count = self._counts_within(shift, list(ends.values()) if ranges else None)
             pieces = []
-            for (part, _), (low, high, _) in (
-                ranges or {(0, 0): (0, self.lazy.domain.size - 1, 0)}
-            ).items():
-                rows = (
-                    self.lazy.counted.filter((nw.col(INDEX) >= low) & (nw.col(INDEX) <= high))
-                    if ranges
-                    else None
-                )
-                got = self._fetch(self._bucketed(rows, shift).group_by(INDEX).agg(number))
-                index, count = whole(got[INDEX]), whole(got[COUNT])
-                pieces.append((np.zeros_like(index), np.full_like(index, part), index, count))
+            for part, (low, high) in (ends or {0: (0, self.lazy.domain.size - 1)}).items():
+                own = slice(*np.searchsorted(index, (low, high + 1)))
+                zeros = np.zeros_like(index[own])
+                pieces.append((zeros, zeros + part, index[own], count[own]))
             group, part_of, index, count = (
                 np.concatenate(column) for column in zip(*pieces, strict=True)
             )
@@ -221,7 +216,30 @@ class Descent:
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
-        return added_up(group[order], part_of[order], index[order], count[order])
+        return _added_up(group[order], part_of[order], index[order], count[order])
+
+    def _counts_within(self, shift: int, ranges: list[tuple[int, int]] | None) -> tuple[Ints, Ints]:
+        """Every bucket in some ranges of candidates, or (None) in all, with its records, in order;
+        a query for a few ranges at a time. No bucket lies in a range with a part of it alone.
+        """
+        nw, index = self.lazy.nw, self.lazy.nw.col(INDEX)
+        number, found = nw.len().alias(COUNT), []
+        apart: list[list[int]] = []
+        for low, high in sorted(ranges or []):
+            if apart and low <= apart[-1][1] + 1:
+                apart[-1][1] = max(apart[-1][1], high)
+            else:
+                apart.append([low, high])
+        for begin in range(0, max(len(apart), 1), RANGES):
+            inside = [
+                (index >= low) & (index <= high) for low, high in apart[begin : begin + RANGES]
+            ]
+            rows = self.lazy.counted.filter(reduce(operator.or_, inside)) if ranges else None
+            got = self._fetch(self._bucketed(rows, shift).group_by(INDEX).agg(number))
+            found.append((whole(got[INDEX]), whole(got[COUNT])))
+        buckets, counts = (np.concatenate(column) for column in zip(*found, strict=True))
+        order = np.argsort(buckets)
+        return buckets[order], counts[order]
 
     def _bucketed(self, rows: Any, shift: int) -> Any:
         """INDEX rounded down to multiples of 2**shift, in some rows or (None) in all."""
@@ -359,18 +377,6 @@ def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
         ) from None
 
 
-def added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Counts of the same index in the same group made one: a group may be spelled in several
-    ways.
-    """
-    new = np.ones(len(index), dtype=bool)
-    new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
-    if new.all():
-        return group, part, index, count
-    begin = new.nonzero()[0]
-    return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)
-
-
 def whole(values: Any) -> Ints:
     """Whole numbers from whatever an engine returns them as."""
     if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
@@ -380,3 +386,15 @@ def whole(values: Any) -> Ints:
 
 def _whole(got: dict[str, Any]) -> dict[str, Ints]:
     return {name: whole(values) for name, values in got.items()}
+
+
+def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Counts of the same index in the same group made one: a group may be spelled in several
+    ways.
+    """
+    new = np.ones(len(index), dtype=bool)
+    new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
+    if new.all():
+        return group, part, index, count
+    begin = new.nonzero()[0]
+    return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)

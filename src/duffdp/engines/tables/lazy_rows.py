@@ -71,7 +71,7 @@ class LazyRows:
         rows = self._rows.with_columns(
             *(self.nw.col(name).cast(self.nw.Float64) + 0.0 for name in (VALUE, OTHER))
         )
-        rows = self._capped(self.joined(rows))
+        rows = self._capped(rows)
         found = self.engine.fetch(rows)
         x, y = (np.asarray(found[name], dtype=np.float64) for name in (VALUE, OTHER))
         group = None if self._keys is None else np.asarray(found[GROUP], dtype=np.int64)
@@ -110,10 +110,11 @@ class LazyRows:
         )
         if self.late:
             return rows
-        return self._capped(self.joined(rows))
+        return self._capped(rows)
 
     def _capped(self, rows: Any) -> Any:
-        """The rows of people that count."""
+        """The rows of groups, and of people those that count."""
+        rows = self.joined(rows)
         if not self.has_people:
             return rows
         most, groups = self._cap

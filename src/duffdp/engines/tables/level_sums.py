@@ -1,7 +1,7 @@
 """Exact sums of levels and of their squares: one query for all groups, each with levels of its
 own.
 
-A few bits are summed at a time, so that no engine's integers overflow.
+A few bits are summed at a time where an engine's sums could overflow.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ def level_sums(lazy: LazyRows, wanted: dict[int, Levels]) -> tuple[Any, list[Any
         rows = rows.with_columns((nw.col(LEVEL) * nw.col(LEVEL)).alias(SQUARE))
     names: list[str] = []
     for name, most in ((LEVEL, bits), (SQUARE, 2 * bits))[: 1 + squares]:
-        for i in range(-(-most // PIECE) - 1):
+        for i in range(-(-most // PIECE) - 1 if lazy.engine.sums_overflow else 0):
             # A multiple of a power of two below 2**62 is divided by it without error, in doubles
             # too.
             piece, rest = f"{name}_{i}", nw.col(name)

@@ -16,10 +16,10 @@ import numpy as np
 
 from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
-from duffdp.engines.files import DELIMITED, JSON_LINES, WORKBOOKS, PathTable, unreadable
+from duffdp.engines.files import DELIMITED, JSON_LINES, WORKBOOKS, PathTable, open_path, unreadable
 from duffdp.engines.libraries import LIBRARIES, is_table, narwhals
 from duffdp.engines.pairs import Pairs, no_numbers
-from duffdp.engines.query import open_source
+from duffdp.engines.query import Query, open_source
 from duffdp.engines.selection import Selection
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
@@ -128,10 +128,12 @@ class Table:
         series = False
         if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
-            self._path = open_source(
+            open_data = open_source if isinstance(data, Query) else open_path
+            self._path = open_data(
                 data, needed, values=selection.values, kind=kind, person=selection.unit
             )
-            _check_people(self._path.people, selection.unit)
+            if self._path.people is not None:
+                _check_people(self._path.people, selection.unit)
             untyped, self.close = self._path.untyped, self._path.close
             frame = nw.from_native(self._path.types)
         else:
@@ -158,7 +160,10 @@ class Table:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
-        types = self._types()
+        types = self._adapter.schema
+        zone = self._adapter.session_zone if self._path is None else self._path.zone
+        if zone is not None:
+            types = _in_zone(nw, types, zone)
         self._kept: KeptRows | None = None
         if selection.where is not None:
             self._kept = KeptRows(nw, selection.where, types, untyped, self._eager)
@@ -195,22 +200,6 @@ class Table:
                         no_numbers(given) if selection.pair else wrong_kind(timed, given, moments)
                     )
                     raise UnsupportedData(said + TEXT_FIX if dtype == nw.String else said)
-
-    def _types(self) -> Mapping[str, Any]:
-        """The declared types of all columns. Zones of times are a part of them: that of a session
-        where an engine has no other.
-        """
-        nw = self._nw
-        types: Mapping[str, Any] = self._adapter.schema
-        zone = self._adapter.session_zone if self._path is None else self._path.zone
-        if zone is None:
-            return types
-        zoned = {
-            name: nw.Datetime(dtype.time_unit, zone)
-            for name, dtype in types.items()
-            if getattr(dtype, "time_zone", None) is not None
-        }
-        return dict(types) | zoned
 
     def sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
         """One source of counts, or the pairs, for each key, in order; one in all without keys.
@@ -285,9 +274,19 @@ class Table:
         return self._adapter.answer(columns)
 
 
-def _check_people(people: tuple[str, ...] | None, unit: str | None) -> None:
+def _in_zone(nw: Any, types: Mapping[str, Any], zone: str) -> dict[str, Any]:
+    """Types with the zone of a session, where an engine has no other: it is a part of them."""
+    zoned = {
+        name: nw.Datetime(dtype.time_unit, zone)
+        for name, dtype in types.items()
+        if getattr(dtype, "time_zone", None) is not None
+    }
+    return dict(types) | zoned
+
+
+def _check_people(people: tuple[str, ...], unit: str | None) -> None:
     """Rows that were brought together are those of one person, or nobody is protected."""
-    if people is not None and unit not in people:
+    if unit not in people:
         hint = f"for example unit={people[0]!r}" if people else "and select it"
         raise DuffError(
             "sql brings rows together by GROUP BY, so unit must name one of those columns, which "

@@ -21,6 +21,8 @@ _LETTERS = ' COLLATE "C"'
 class DuckdbRelation(NarwhalsQuery):
     """A DuckDB relation."""
 
+    sums_overflow = False  # they have 128 bits
+
     def rows(self, columns: dict[str, str]) -> Any:
         native, parts = self.frame.to_native(), []
         for new, name in columns.items():

@@ -24,6 +24,7 @@ class QueryEngine(Protocol):
     mixes_types: ClassVar[bool]  # whether one column of an answer can hold values of several types
     rows_back: ClassVar[int]  # that an answer may have, all groups together, before it takes long
     counts_apart: ClassVar[bool]  # whether a count of all rows goes better by a query of its own
+    sums_overflow: ClassVar[bool]  # whether a sum of 64-bit numbers may be too large for its type
     own_nan: ClassVar[bool]  # whether `present` has to say what a missing number is
 
     @property
@@ -82,6 +83,7 @@ class NarwhalsQuery:
     mixes_types: ClassVar[bool] = False
     rows_back: ClassVar[int] = 2**20
     counts_apart: ClassVar[bool] = False
+    sums_overflow: ClassVar[bool] = True
     own_nan: ClassVar[bool] = False
 
     @property

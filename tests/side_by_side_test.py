@@ -1,0 +1,42 @@
+"""Groups that lie side by side in one array answer as each of them would by itself."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from duffdp import Grid
+from duffdp.engines.arrays import Column, Records
+from duffdp.engines.groups import side_by_side, stable_order
+from duffdp.engines.source import Levels
+
+GRIDS = [Grid(-10, 10, 1), Grid(-10.0, 10.0), Grid(-(2**40), 2**40, 1), Grid(0, 2**61, 3)]
+
+
+@pytest.mark.parametrize("grid", GRIDS, ids=str)
+@pytest.mark.parametrize("kind", [np.float64, np.int64])
+def test_sums_of_all_groups_are_those_of_each(kind, grid):
+    if kind is np.int64 and not grid.whole:
+        pytest.skip("whole numbers on such a grid are not summed together")
+    rng = np.random.default_rng(1)
+    records = Records((rng.normal(size=9000) * 2**39).astype(kind), kind is np.int64)
+    records.array[::2] = rng.integers(-12, 12, 4500)
+    sizes = rng.integers(0, 30, 300)  # more than one block of groups, and some are empty
+    begins, top = np.cumsum(sizes) - sizes, grid.size - 1
+    columns = side_by_side(records, begins, sizes, grid)
+    for levels in (
+        Levels(0, top),
+        Levels(top // 3, top // 2),
+        Levels(top // 4, top, 1),
+        Levels.squared(0, top),
+    ):
+        for column, begin, size in zip(columns, begins, sizes, strict=True):
+            alone = Records(records.array[begin : begin + size], records.integer)
+            assert column.level_sums(levels) == Column(alone, grid).level_sums(levels)
+
+
+@pytest.mark.parametrize("most", [1, 2**16, 2**16 + 1, 2**32])
+def test_equal_numbers_come_together_in_order(most):
+    numbers = np.random.default_rng(2).integers(0, most, 5000) // 7 * 7
+    assert (stable_order(numbers) == np.argsort(numbers, kind="stable")).all()
+    assert len(stable_order(numbers[:0])) == 0
