@@ -15,8 +15,10 @@ from pathlib import Path
 
 import pytest
 
+import browser
 import duffdp
 
+pytestmark = pytest.mark.xdist_group("site")  # it is built once
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
 # What a browser fetches by itself; an `a` leads somewhere only if it is clicked.
@@ -84,6 +86,27 @@ def test_what_loads_from_elsewhere_is_found(tmp_path):
     page.write_text('<link href="https://fonts.example/x"><a href="https://x.example">x</a>')
     assert [*filter(elsewhere, Resources(page).fetched)] == ["https://fonts.example/x"]
     assert ELSEWHERE.search("@import url(https://fonts.example/x)")
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_pages_in_a_browser(site, scheme):
+    """As wide as a telephone: nothing sticks out, nothing is fetched from elsewhere by a script
+    either, axe-core finds no serious fault, and the colours follow the reader's choice.
+    """
+    with browser.chromium() as chromium:
+        window = chromium.new_context(
+            color_scheme=scheme, viewport={"width": 390, "height": 844}
+        ).new_page()
+        asked = []
+        window.on("request", lambda request: asked.append(request.url))
+        for name in ("which-statistic", "notebook", "reference/middles-and-quantiles"):
+            window.goto((site / f"{name}.html").as_uri())
+            assert window.evaluate("document.documentElement.scrollWidth") == 390
+            ground = window.evaluate("getComputedStyle(document.body).backgroundColor")
+            assert (ground == "rgb(255, 255, 255)") == (scheme == "light")
+            assert browser.severe_faults(window) == []
+        assert len(asked) >= 10
+        assert not list(filter(elsewhere, asked))
 
 
 def test_every_public_name_has_its_place(pages):

@@ -1,10 +1,11 @@
 """Builds wheel and sdist, installs each into empty environments and tries them from a folder that
 knows nothing of the project.
 
-    python tools/dist.py [--extras bare cli all] [--lowest]
+    python tools/dist.py [--extras bare cli all] [--python python3.12 ...] [--lowest]
 
-With --lowest the oldest versions of all that the package asks for are installed (by uv), and the
-tests that need no Spark run on them.
+Other interpreters are those that the machine has. With --lowest the oldest versions of all that
+the package asks for are installed, and the tests that need no Spark run on them. Environments are
+made by uv, which pip brings.
 """
 
 from __future__ import annotations
@@ -49,21 +50,48 @@ for page in sys.argv[1:]:
 def main() -> None:
     read = argparse.ArgumentParser(description=__doc__)
     read.add_argument("--extras", nargs="+", choices=EXTRAS, default=list(EXTRAS))
+    read.add_argument("--python", nargs="+", default=[sys.executable])
     read.add_argument("--lowest", action="store_true")
     given = read.parse_args()
     with tempfile.TemporaryDirectory(prefix="duffdp-dist-") as place:
+        maker = Environments(Path(place))
         if given.lowest:
-            lowest(Path(place))
+            lowest(maker)
             return
-        for artifact in build(Path(place)):
-            for extra in given.extras:
-                installed(artifact, extra, Path(place) / f"{artifact.suffix[1:]}-{extra}")
+        for artifact in build(maker):
+            for python in given.python:
+                for extra in given.extras:
+                    installed(maker, artifact, extra, python)
 
 
-def build(place: Path) -> list[Path]:
+class Environments:
+    """New environments, each in a folder of its own."""
+
+    def __init__(self, place: Path) -> None:
+        self.place, self._many = place, 0
+        venv.create(place / "uv", with_pip=True)
+        pip = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
+        run(place / "uv" / "bin" / "python", *pip, "uv")
+        self._uv = place / "uv" / "bin" / "uv"
+
+    def make(self, interpreter: str, *words: object) -> Path:
+        """The Python of an environment with what `uv pip install` is told."""
+        self._many += 1
+        folder = self.place / str(self._many)
+        python = folder / "bin" / "python"
+        run(self._uv, "venv", "--quiet", "--python", interpreter, folder)
+        run(self._uv, "pip", "install", "--quiet", "--python", python, *words)
+        return python
+
+    def listed(self, python: Path) -> None:
+        """Print the versions that it has."""
+        run(self._uv, "pip", "list", "--python", python)
+
+
+def build(maker: Environments) -> list[Path]:
     """A wheel and an sdist, of which names and contents are checked."""
     shutil.rmtree(DIST, ignore_errors=True)
-    python = environment(place / "build", "build", "twine")
+    python = maker.make(sys.executable, "build", "twine")
     run(python, "-m", "build", "--outdir", DIST, ROOT)
     wheel, sdist = *DIST.glob("*.whl"), *DIST.glob("*.tar.gz")
     run(python, "-m", "twine", "check", "--strict", wheel, sdist)
@@ -74,12 +102,12 @@ def build(place: Path) -> list[Path]:
     return [wheel, sdist]
 
 
-def installed(artifact: Path, extra: str, place: Path) -> None:
+def installed(maker: Environments, artifact: Path, extra: str, interpreter: str) -> None:
     """One artifact in an empty environment, tried from an empty folder."""
     began = time.monotonic()
     options, others = EXTRAS[extra]
-    python = environment(place / "venv", f"{artifact}{options}", *others)
-    folder = place / "empty"
+    python = maker.make(interpreter, f"{artifact}{options}", *others)
+    folder = python.parents[1] / "empty"
     folder.mkdir()
     if extra == "bare":
         run(python, "-c", BARE, cwd=folder)
@@ -87,9 +115,19 @@ def installed(artifact: Path, extra: str, place: Path) -> None:
         run(python.parent / "duffdp", "demo", cwd=folder)
         for command in commands():
             run("bash", "-c", command, cwd=folder, path=python.parent)
-        pages = [ROOT / "docs" / "tutorial.md"] + ([ROOT / "README.md"] if extra == "all" else [])
+        pages = [ROOT / "docs" / "tutorial.md"]
+        if extra == "all":
+            pages = [
+                path
+                for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))
+                if ">>> " in path.read_text(encoding="utf-8")
+            ]
+            (folder / "tests").mkdir()  # the data of two pages, which are in no package
+            (folder / "tests" / "data").symlink_to(ROOT / "tests" / "data")
         run(python, "-c", PAGES, *pages, cwd=folder)
-    print(f"{artifact.name}{options}: fine, {time.monotonic() - began:.0f} s", flush=True)
+    shutil.rmtree(python.parents[1])
+    seconds = time.monotonic() - began
+    print(f"{artifact.name}{options} on {interpreter}: fine, {seconds:.0f} s", flush=True)
 
 
 def commands() -> list[str]:
@@ -100,26 +138,13 @@ def commands() -> list[str]:
     return found
 
 
-def lowest(place: Path) -> None:
+def lowest(maker: Environments) -> None:
     """The tests on the oldest versions of what the package asks for."""
-    python = environment(place / "uv", "uv")
-    target = place / "lowest"
-    run(python.parent / "uv", "venv", "--quiet", "--python", sys.executable, target)
-    run(
-        *(python.parent / "uv", "pip", "install", "--quiet", "--resolution", "lowest-direct"),
-        *("--python", target / "bin" / "python", "--editable", f"{ROOT}[dev]"),
-    )
-    run(python.parent / "uv", "pip", "list", "--python", target / "bin" / "python")
+    python = maker.make(sys.executable, "--resolution", "lowest-direct", "-e", f"{ROOT}[dev]")
+    maker.listed(python)
     files = [f"tests/{name}_test.py" for name in LOWEST]
-    run(target / "bin" / "python", "-m", "pytest", "-m", "not slow", *files, cwd=ROOT)
-
-
-def environment(place: Path, *packages: str) -> Path:
-    """The Python of a new environment with these packages."""
-    venv.create(place, with_pip=True)
-    python = place / "bin" / "python"
-    run(python, "-m", "pip", "install", "--quiet", "--disable-pip-version-check", *packages)
-    return python
+    warnings = ("-o", "filterwarnings=default")  # old versions may announce what has come since
+    run(python, "-m", "pytest", *warnings, "-m", "not slow", *files, cwd=ROOT)
 
 
 def run(*words: object, cwd: Path | None = None, path: Path | None = None) -> None:

@@ -33,7 +33,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Graphs": ("triangles", "stars"),
     "Tables and plans": ("table", "Plan", "TablePlan", "release", "ladder", "reach"),
     "What comes out": ("Release", "Table", "Distribution"),
-    "Possible answers": ("Grid", "Digits", "Categories", "Bins", "StepFunction", "TextFile"),
+    "Possible answers": ("Grid", "Digits", "Categories", "Bins", "StepFunction"),
+    "Where records are": ("TextFile", "Query"),
     "Budget and planning": (
         *("Ledger", "preview", "Preview", "epsilon_for", "EpsilonPlan"),
         *("Loss", "PrivacyUnit", "StatisticFact", "MechanismFact"),
@@ -45,7 +46,6 @@ MODULES = {
     "mechanisms": "Mechanisms",
     "report": "Reports",
     "testing": "Testing",
-    "research": "Research",
 }
 IN_TESTING = ("check_statistic", "Counterexample")
 LINK = re.compile(r"\]\(([^)#\s]+)([^)]*)\)")
@@ -55,12 +55,12 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Add the pages that are not files of docs/."""
     pages = {place: _moved(ROOT / name) for name, place in ADDED.items()}
     pages["index.md"] = "---\nhide: [navigation]\n---\n\n" + pages["index.md"]
-    pages |= reference()
+    pages |= {_place(title): _page(title, names) for title, names in reference().items()}
     pages["notebook.md"] = notebook(ROOT / "docs" / "notebook.ipynb")
     for place, text in pages.items():
         files.append(File.generated(config, place, content=text))
     (section,) = (part for part in config.nav or [] if "Reference" in part)
-    section["Reference"] = [{_title(place): place} for place in reference()]
+    section["Reference"] = [{title: _place(title)} for title in reference()]
     return files
 
 
@@ -72,24 +72,20 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     return markdown if page.file.src_uri.startswith("reference/") else _with_references(markdown)
 
 
-def reference() -> dict[str, str]:
-    """The pages of reference by their places: all public names, each once."""
+def reference() -> dict[str, list[str]]:
+    """The public names that each page of reference describes, by its title."""
     listed = [name for names in GROUPS.values() for name in names]
-    assert sorted([*listed, *MODULES]) == sorted(duffdp.__all__), "a public name without a group"
-    pages = {
-        _place(title): _page(title, [f"duffdp.{name}" for name in names])
-        for title, names in GROUPS.items()
-    }
+    assert sorted([*listed, *MODULES, "research"]) == sorted(duffdp.__all__), (
+        "a public name without a group: GROUPS of tools/site_pages.py"
+    )
+    pages = {title: [f"duffdp.{name}" for name in names] for title, names in GROUPS.items()}
     for module, title in MODULES.items():
         names = IN_TESTING if module == "testing" else getattr(duffdp, module).__all__
-        public = [name for name in names if not _is_module(module, name)]
-        pages[_place(title)] = _page(title, [f"duffdp.{module}.{name}" for name in public])
-    for inner in duffdp.research.__all__:
-        if _is_module("research", inner):
-            title = f"Research: {inner}"
-            names = getattr(duffdp.research, inner).__all__
-            pages[_place(title)] = _page(title, [f"duffdp.research.{inner}.{n}" for n in names])
-    return {place: text for place, text in pages.items() if ":::" in text}
+        pages[title] = [f"duffdp.{module}.{name}" for name in names]
+    for part in duffdp.research.__all__:
+        names = getattr(duffdp.research, part).__all__
+        pages[f"Research: {part}"] = [f"duffdp.research.{part}.{name}" for name in names]
+    return pages
 
 
 def notebook(path: Path) -> str:
@@ -117,17 +113,10 @@ def _output(output: dict[str, Any]) -> str:
 
 def _with_references(markdown: str) -> str:
     """Public names in running text lead to their reference; links and code are left alone."""
-    known = "|".join(sorted(_public_names(), key=len, reverse=True)).replace(".", r"\.")
-    name = re.compile(rf"(?<!\[)`duffdp\.({known})`")
+    known = "|".join(re.escape(name) for names in reference().values() for name in names)
+    name = re.compile(rf"(?<!\[)`({known})`")
     parts = re.split(r"(^```.*?^```$|^    [^\n]*$)", markdown, flags=re.MULTILINE | re.DOTALL)
-    return "".join(
-        part if i % 2 else name.sub(r"[`duffdp.\1`][duffdp.\1]", part)
-        for i, part in enumerate(parts)
-    )
-
-
-def _public_names() -> list[str]:
-    return re.findall(r"^::: duffdp\.(\S+)$", "\n".join(reference().values()), re.MULTILINE)
+    return "".join(part if i % 2 else name.sub(r"[`\1`][\1]", part) for i, part in enumerate(parts))
 
 
 def _moved(path: Path) -> str:
@@ -143,19 +132,9 @@ def _moved(path: Path) -> str:
     return LINK.sub(moved, path.read_text(encoding="utf-8"))
 
 
-def _is_module(module: str, name: str) -> bool:
-    return type(getattr(getattr(duffdp, module), name)).__name__ == "module"
-
-
 def _page(title: str, names: list[str]) -> str:
     return "\n\n".join([f"# {title}", *(f"::: {name}" for name in names)]) + "\n"
 
 
 def _place(title: str) -> str:
     return f"reference/{re.sub('[^a-z]+', '-', title.lower())}.md"
-
-
-def _title(place: str) -> str:
-    titles = [*GROUPS, *MODULES.values()]
-    titles += [f"Research: {inner}" for inner in duffdp.research.__all__]
-    return next(title for title in titles if _place(title) == place)
