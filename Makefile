@@ -53,6 +53,7 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.several_quantiles
 	$(BIN)/python -m benchmarks.graphs
 	$(BIN)/python -m benchmarks.command
+	$(BIN)/python -m benchmarks.studio
 
 # All figures of the paper from scratch, and the page docs/paper.md with every claim beside what was measured.
 paper: | $(BIN)/python

@@ -83,8 +83,11 @@ def sources(data: Any, verb: str, options: dict[str, Any]) -> list[Any]:
 def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:
     """How many records count at each candidate of each group.
 
-    With people, whose rows are picked at random, how many count in all.
+    With people, whose rows are picked at random, how many count in all; where groups are picked,
+    which have different numbers of rows, nothing can be said.
     """
+    if "groups_per_person" in options:
+        return Counter()
     if verb == "triangles":
         from duffdp.engines.edges import read_edges
 
@@ -151,11 +154,13 @@ def _public(release: Any) -> dict[str, Any]:
         (column.kind, value)
         for cells in release.cells
         for column, value in zip(release.columns, cells, strict=True)
+        if value is not None  # withheld, by noisy sizes
     ]
     candidates = [value for kind, value in released if kind == "candidate"]
     facts["keys"] = str([(keys, part) for keys, part, _ in rows])
     facts["type"] = type(release.value).__name__
-    facts["types"] = str(sorted({type(value).__name__ for _, value in released}))
+    if release.suppress_below is None:
+        facts["types"] = str(sorted({type(value).__name__ for _, value in released}))
     facts["outside"] = any(not _is_candidate(release.domain, value) for value in candidates)
     if isinstance(release.value, dict) and rows[0][0]:
         facts["columns"] = list(map(repr, release.value))
@@ -207,7 +212,7 @@ def _observed_command(scenario: Scenario, data: str, folder: Path) -> dict[str, 
         if isinstance(value, Digits):
             name, value = "digits", value.digits
         pair = name in ("bounds", "between")
-        line += [f"--{name}", *(map(str, value) if pair else [str(value)])]
+        line += [f"--{name.replace('_', '-')}", *(map(str, value) if pair else [str(value)])]
     for share in SHARES.get(scenario.verb, [[]])[0] if several else SHARES.get(scenario.verb, []):
         line += [FLAGS.get(scenario.verb, "-q"), str(share)]
     line += ["--epsilon", "1", "--format", "json"]
@@ -217,7 +222,10 @@ def _observed_command(scenario: Scenario, data: str, folder: Path) -> dict[str, 
     ran = subprocess.run(line, capture_output=True, check=False, timeout=300)
     seen: dict[str, Any] = {"exit code": ran.returncode, "stderr": ran.stderr, "stdout": ran.stdout}
     if ran.returncode == 0:
-        seen["stdout"] = _shape(json.loads(ran.stdout))
+        told = json.loads(ran.stdout)
+        if "suppress_below" in scenario.options:  # which values are withheld follows from noise
+            told = {name: part for name, part in told.items() if name not in UNSEEN}
+        seen["stdout"] = _shape(told)
     if ledger:
         seen["ledger"] = _charges(ledger)
     return seen

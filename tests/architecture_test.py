@@ -29,6 +29,7 @@ ROOMS = (
     "version",
     "printable",
     "optional",
+    "written",
     "domain",
     "parameters",
     "loss_family",
@@ -48,6 +49,7 @@ ROOMS = (
     "audit",
     "testing",
     "report",
+    "studio",
     "cli",
 )
 # Rooms that are above and still none of its business: engines know nothing of randomness,
@@ -59,6 +61,7 @@ STRANGERS = {
     "sampling": {"privacy", "facts"},
     "ledger": {"engines", "statistics", "mechanisms", "sampling"},
     "report": {"research", "planning", "audit", "testing"},
+    "studio": {"mechanisms", "steps", "research", "audit", "testing"},
 }
 # The places that names had in version 0.1, kept for one version: each leads to duffdp.research
 # alone.

@@ -37,12 +37,12 @@ def executable() -> str | None:
 
 
 @contextmanager
-def chromium() -> Iterator[Any]:
-    """A browser without a window, for as long as the block lasts."""
+def chromium(*more: str) -> Iterator[Any]:
+    """A browser without a window, for as long as the block lasts; with more of its options."""
     from playwright.sync_api import sync_playwright
 
     # Root may not use the sandbox, and machines of CI have little shared memory.
-    options = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu"]
+    options = ["--no-sandbox", "--disable-dev-shm-usage", "--disable-gpu", *more]
     with sync_playwright() as driver:
         browser = driver.chromium.launch(executable_path=executable(), args=options)
         try:

@@ -15,8 +15,9 @@ from command_line import ADULT, AGES, EDGES, SURE, TYPED_ADULT, rows
 from duffdp import Ledger
 from duffdp.audit.registry import audited
 from duffdp.cli.app import application
-from duffdp.cli.values import groups, listed, value
+from duffdp.cli.values import groups, listed
 from duffdp.statistics.registry import entries
+from duffdp.written import value
 
 
 def test_every_statistic(call):
@@ -345,7 +346,7 @@ def test_values():
     assert value("2024-02-29T10:00").hour == 10
     assert listed('a,"b,c", d') == ["a", "b,c", "d"]
     two = groups(["x", "y"], ["a,b", "1,2"])
-    assert two == {"by": ["x", "y"], "keys": [("a", "1"), ("a", "2"), ("b", "1"), ("b", "2")]}
+    assert two == {"by": ["x", "y"], "keys": {"x": ["a", "b"], "y": ["1", "2"]}}
 
 
 def test_keys_from_a_file(call, tmp_path):

@@ -112,8 +112,19 @@ ENGINES = {
 }
 
 
-def open_sources(data, domain, column, by=None, keys=None, unit=None, contributions=1, rng=None):
+def open_sources(
+    data,
+    domain,
+    column,
+    by=None,
+    keys=None,
+    unit=None,
+    contributions=1,
+    rng=None,
+    groups_per_person=None,
+):
     """The sources of counts that a release gets from data, one for each group."""
     selection = select(column, by, keys, unit, contributions)
+    selection = selection._replace(groups_per_person=groups_per_person)
     table = Table(data, selection, domain.kind, lambda integer, untyped: domain)
     return table.sources(entropy(rng))

@@ -47,6 +47,8 @@ ONE_ROW = f"{NEIGHBOURS}::test_one_row_through_the_verb"
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 IN_GROUPS = f"{NEIGHBOURS}::test_one_row_in_one_of_two_groups_through_the_verb"
 ONE_PERSON = f"{NEIGHBOURS}::test_one_person_with_all_their_rows_through_the_verb"
+PEOPLE_FILE, SEVERAL_GROUPS = "tests/people_test.py", "tests/groups_per_person_test.py"
+SIZES, KEY_FORMS = "tests/suppression_test.py", "tests/key_forms_test.py"
 ENDS, INTERVALS = "tests/interval_end_test.py", "tests/interval_test.py"
 SEVERAL, RATIOS = "tests/several_intervals_test.py", "tests/ratio_interval_test.py"
 SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
@@ -55,6 +57,8 @@ DOMINATING = "tests/dominating_pairs_test.py"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
 LOWER = "tests/lower_bound_test.py"
+STUDIO_DOOR, STUDIO_PLAN = "tests/studio_door_test.py", "tests/studio_plan_test.py"
+STUDIO_RELEASE = "tests/studio_release_test.py"
 DIGITS, STEPS = "tests/digits_test.py", "tests/default_step_test.py"
 
 DISTRIBUTIONS, BANDS = "tests/distribution_test.py", "tests/distribution_band_test.py"
@@ -71,7 +75,7 @@ ENCLOSURE = "tests/enclosure_test.py"
 SCORES = f"{ENCLOSURE}::test_the_score_of_every_interval"
 LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
 
-MADE = "mechanism(part.mechanism)(total * part.share / contributions)"
+MADE = "mechanism(part.mechanism)(total * part.share / unit.rows)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
 SHUFFLED = "taken = to + generator.integers(0, many - place)"
 FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
@@ -250,7 +254,7 @@ MUTANTS = (
     Mutant(
         "an extreme is aimed at from epsilon of the whole release",
         "pipeline/recipe.py",
-        "parts = tuple(_at(part, total * part.share / contributions) for part in parts)",
+        "parts = tuple(_at(part, each * part.share) for part in parts)",
         "parts = tuple(_at(part, total) for part in parts)",
         ("tests/extreme_test.py::test_each_draw_aims_by_its_own_epsilon",),
     ),
@@ -286,21 +290,21 @@ MUTANTS = (
         "duff ignores contributions",
         "pipeline/recipe.py",
         MADE,
-        MADE.replace("contributions", '(1 if choice == "duff" else contributions)'),
+        MADE.replace("unit.rows", '(1 if choice == "duff" else unit.rows)'),
         (SHARES,),
     ),
     Mutant(
         "quantiles ignore contributions",
         "pipeline/recipe.py",
         MADE,
-        MADE.replace("contributions", '(1 if known.name == "quantiles" else contributions)'),
+        MADE.replace("unit.rows", '(1 if known.name == "quantiles" else unit.rows)'),
         (QUANTILES,),
     ),
     Mutant(
         "all mechanisms ignore contributions",
         "pipeline/recipe.py",
         MADE,
-        MADE.replace(" / contributions", ""),
+        MADE.replace(" / unit.rows", ""),
         (ONE_PERSON,),
     ),
     Mutant(
@@ -463,7 +467,7 @@ MUTANTS = (
         "bytes of Python's generator",
         "sampling/entropy.py",
         "found = os.urandom(size)",
-        "found = os.urandom(0) or np.random.default_rng().bytes(size)",
+        "found = os.urandom(0) or __import__('random').randbytes(size)",
         (BITS,),
     ),
     Mutant(
@@ -609,15 +613,15 @@ MUTANTS = (
     Mutant(
         "a count of rows is called one of people with several",
         "pipeline/recipe.py",
-        "many, contributions)\n        for (family",
-        "many, contributions + 1)\n        for (family",
+        "many, rows)\n        for (family",
+        "many, rows + 1)\n        for (family",
         (DOMINATING,),
     ),
     Mutant(
         "draws of a part that cost a share of what they do",
         "pipeline/recipe.py",
-        "share * many * total, many, contributions",
-        "share * many * total, 2 * many, contributions",
+        "share * many * total, many, rows",
+        "share * many * total, 2 * many, rows",
         (DOMINATING,),
     ),
     Mutant(
@@ -874,10 +878,131 @@ MUTANTS = (
         (SHARES,),
     ),
     Mutant(
+        "groups of a person: what several groups cost is forgotten",
+        "privacy.py",
+        "return self.contributions * (self.groups_per_person or 1)",
+        "return self.contributions",
+        (f"{SEVERAL_GROUPS}::test_one_person_in_several_groups_through_the_verb",),
+    ),
+    Mutant(
+        "groups of a person: one more than was said, in memory",
+        "engines/tables/people.py",
+        "choose_rows(found // many, cap.groups, source)",
+        "choose_rows(found // many, cap.groups + 1, source)",
+        (f"{SEVERAL_GROUPS}::test_one_person_in_several_groups_through_the_verb",),
+    ),
+    Mutant(
+        "groups of a person: rows are not capped in each, in memory",
+        "engines/tables/people.py",
+        "rows = choose_rows(membership, cap.rows, source)",
+        "rows = choose_rows(membership, cap.rows + 1, source)",
+        (f"{SEVERAL_GROUPS}::test_one_person_in_several_groups_through_the_verb",),
+    ),
+    Mutant(
+        "groups of a person: one more than was said, in lazy tables",
+        "engines/tables/lazy_rows.py",
+        "self.engine.cap(found, self._order[2:], groups)",
+        "self.engine.cap(found, self._order[2:], groups + 1)",
+        (f"{PEOPLE_FILE}::test_every_set_of_groups_is_as_likely[duckdb]",),
+    ),
+    Mutant(
+        "groups of a person: groups with many rows are chosen more often",
+        "engines/tables/lazy_rows.py",
+        "found = rows.group_by(both).agg(self.nw.len().alias(COUNT)).select(*both)",
+        "found = rows.select(*both)",
+        (
+            f"{PEOPLE_FILE}::test_how_many_rows_a_group_has_does_not_decide_whether_it_counts[duckdb]",
+        ),
+    ),
+    Mutant(
+        "groups of a person: rows are capped over all of them in lazy tables",
+        "engines/tables/lazy_rows.py",
+        "self.engine.cap(chosen, self._order[:2], most, GROUP)",
+        "self.engine.cap(chosen, self._order[:2], most)",
+        (f"{PEOPLE_FILE}::test_rows_are_capped_in_each_group_and_groups_for_each_person",),
+    ),
+    Mutant(
+        "groups of a person: more than there are cost as much as that many",
+        "pipeline/recipe.py",
+        "return None if groups == 1 else min(wanted, groups)",
+        "return wanted",
+        (f"{SEVERAL_GROUPS}::test_more_groups_than_there_are_cost_nothing",),
+    ),
+    Mutant(
+        "groups of a person: the engine is not told",
+        "pipeline/ask.py",
+        "selection = selection._replace(groups_per_person=made.unit.groups_per_person)",
+        "pass",
+        (f"{SEVERAL_GROUPS}::test_each_group_counts_a_person_and_says_so",),
+    ),
+    Mutant(
+        "sizes: values get all of epsilon as well",
+        "pipeline/recipe.py",
+        "replace(part, share=part.share * (1 - SIZE_SHARE))",
+        "replace(part, share=part.share)",
+        (f"{SIZES}::test_a_tenth_pays_for_sizes_and_the_rest_for_values",),
+    ),
+    Mutant(
+        "sizes: ends of intervals believe in all of epsilon",
+        "pipeline/recipe.py",
+        "left = 1 - SIZE_SHARE if apart else Fraction(1)",
+        "left = Fraction(1)",
+        (f"{SIZES}::test_a_tenth_pays_for_sizes_and_the_rest_for_values",),
+    ),
+    Mutant(
+        "sizes: a value is withheld at the threshold",
+        "pipeline/suppression.py",
+        "value if size >= below",
+        "value if size > below",
+        (f"{SIZES}::test_the_threshold_itself_is_enough",),
+    ),
+    Mutant(
+        "sizes: withheld values stay in the cells",
+        "pipeline/answer.py",
+        "cells = withheld(facts, columns, list(zip(*values, strict=True)), sizes)",
+        "cells = tuple(zip(*values, strict=True))",
+        (f"{SIZES}::test_values_of_small_groups_are_withheld_and_sizes_stand_beside",),
+    ),
+    Mutant(
+        "tables: intervals that hold together are those that hold each",
+        "pipeline/table_words.py",
+        "1 - (1 - wanted.confidence) / many",
+        "wanted.confidence",
+        ("tests/table_test.py::test_intervals_of_a_table_hold_together",),
+    ),
+    Mutant(
+        "tables: wanted errors forget that margins cost as much",
+        "planning/wanted_errors.py",
+        "_needed(asks[name], limit, size, shape, draws) * plan.copies[name]",
+        "_needed(asks[name], limit, size, shape, draws)",
+        ("tests/wanted_errors_test.py::test_errors_are_as_wanted_and_shares_add_up[margins]",),
+    ),
+    Mutant(
+        "keys: the data themselves are taken for keys",
+        "engines/keys.py",
+        "        same = part is data and part is not None\n",
+        "        same = False\n",
+        (f"{KEY_FORMS}::test_the_data_are_no_keys",),
+    ),
+    Mutant(
+        "keys: the file of the data is taken for keys",
+        "engines/keys.py",
+        "same = os.path.realpath(part.path) == os.path.realpath(os.fspath(data))",
+        "same = False",
+        (f"{KEY_FORMS}::test_the_data_are_no_keys",),
+    ),
+    Mutant(
+        "keys: a type that lists what the data hold is taken for keys",
+        "engines/keys.py",
+        'if kind.__name__ == "Categorical" or isinstance(keys, type) or listed is None:',
+        "if listed is None:",
+        (f"{KEY_FORMS}::test_types_without_declared_values_are_refused",),
+    ),
+    Mutant(
         "a person is charged like a row",
         "pipeline/recipe.py",
-        "Loss(total, parts=_losses(drawing, total, contributions))",
-        "Loss(total / contributions)",
+        "Loss(total, parts=_losses(drawing, total, unit.rows))",
+        "Loss(total / unit.rows)",
         (SHARES,),
     ),
     Mutant(
@@ -1002,8 +1127,8 @@ MUTANTS = (
     Mutant(
         "lazy engines keep one row more",
         "engines/tables/adapters/polars_lazy.py",
-        ".shift(most)",
-        ".shift(most + 1)",
+        "person.shift(most)",
+        "person.shift(most + 1)",
         ("tests/people_test.py::test_one_of_two_rows[polars-lazy-numbers]",),
     ),
     Mutant(
@@ -1254,8 +1379,8 @@ MUTANTS = (
     Mutant(
         "interval: the ends are not told how many rows a person has",
         "pipeline/recipe.py",
-        "promise = _promise(wanted, total / contributions, groups)",
-        "promise = _promise(wanted, total, groups)",
+        "promise = _promise(wanted, each, groups or 1)",
+        "promise = _promise(wanted, total, groups or 1)",
         (INTERVALS,),
     ),
     Mutant(
@@ -1415,8 +1540,8 @@ MUTANTS = (
     Mutant(
         "pairs: rows of people are not capped in lazy tables",
         "engines/tables/lazy_rows.py",
-        "            rows = self.engine.cap(rows, self._order, self._contributions)\n",
-        "            rows = rows.drop(PERSON)\n",
+        "rows = self._capped(self.joined(rows))",
+        "rows = self.joined(rows)",
         (f"{PAIRS}::test_rows_of_a_person_are_capped_over_all_groups",),
     ),
     Mutant(
@@ -1443,8 +1568,8 @@ MUTANTS = (
     Mutant(
         "table: weights that no share is divided by",
         "pipeline/table_plan.py",
-        'words["weight"] = weight / (1 + len(again))',
-        'words["weight"] = weight',
+        'each = words | {"weight": weight / (1 + len(again))}',
+        'each = words | {"weight": weight}',
         (f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up",),
     ),
     Mutant(
@@ -1456,7 +1581,7 @@ MUTANTS = (
     ),
     Mutant(
         "table: people are counted as often as they have rows",
-        "pipeline/table_plan.py",
+        "pipeline/table_words.py",
         '"interval": interval, "contributions": 1}',
         '"interval": interval}',
         ("tests/table_test.py::test_people_are_counted_once_whatever_else_counts",),
@@ -1572,6 +1697,181 @@ MUTANTS = (
         "for j in ((), (joined,))",
         "for j in ((), ())",
         (f"{LOWER}::test_a_release_that_spends_more_is_found_out",),
+    ),
+    Mutant(
+        "studio: any host",
+        "studio/guard.py",
+        'if headers.get("host") not in self.hosts:',
+        'if "host" not in headers:',
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: any origin",
+        "studio/guard.py",
+        'if headers.get("origin", own[0]) not in own or',
+        "if",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: other ports are the same site",
+        "studio/guard.py",
+        '            "same-site",\n',
+        "",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: a form without an origin",
+        "studio/guard.py",
+        'if "origin" not in headers:',
+        "if False:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: any token",
+        "studio/guard.py",
+        "if not _same(given, self.token):",
+        "if not given:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: no cookie",
+        "studio/guard.py",
+        'if not _same(_cookie(headers.get("cookie", ""), self._cookie), self._session):',
+        "if False:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: scripts read the cookie",
+        "studio/guard.py",
+        "; HttpOnly; SameSite=Strict",
+        "; SameSite=Strict",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: other sites send the cookie",
+        "studio/guard.py",
+        "; HttpOnly; SameSite=Strict",
+        "; HttpOnly",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: no secret in a form",
+        "studio/guard.py",
+        "if not _same(given, self.csrf):",
+        "if False:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: one secret for all starts",
+        "studio/guard.py",
+        "return system_bytes(32).hex()",
+        'return "0" * 64',
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: requests of any size",
+        "studio/guard.py",
+        "if len(body) > MOST_BYTES:",
+        "if False:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: scripts in the page",
+        "studio/guard.py",
+        "script-src 'self';",
+        "script-src 'self' 'unsafe-inline';",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: all addresses of the machine",
+        "studio/serve.py",
+        'LOCAL = "127.0.0.1"',
+        'LOCAL = "0.0.0.0"',
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: paths out of the folder",
+        "studio/folder.py",
+        "if path == self.root or not path.is_relative_to(self.root):",
+        "if path == self.root:",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: links out of the folder",
+        "studio/folder.py",
+        "path = (self.root / name).resolve()",
+        "path = self.root / name",
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: errors in their own words",
+        "studio/routes.py",
+        '({type(error).__name__}). Reload the page."',
+        '({error}). Reload the page."',
+        (STUDIO_DOOR,),
+    ),
+    Mutant(
+        "studio: a second click pays again",
+        "studio/releases.py",
+        'if asked.state not in ("asked", "failed"):',
+        "if False:",
+        (STUDIO_RELEASE,),
+    ),
+    Mutant(
+        "studio: a retry is a new call",
+        "studio/releases.py",
+        '        call_id = f"studio {number}"',
+        "        call_id = None",
+        (STUDIO_RELEASE,),
+    ),
+    Mutant(
+        "studio: a ledger is made for a file that has gone",
+        "studio/releases.py",
+        "table_plan(asked.form, self._folder).check(self._folder.source(asked.form.source))",
+        "pass",
+        (STUDIO_RELEASE,),
+    ),
+    Mutant(
+        "studio: a release charges nothing",
+        "studio/plan_text.py",
+        '"epsilon": words.pop("epsilon"), **ledger, **words}',
+        '"epsilon": words.pop("epsilon"), **words}',
+        (STUDIO_RELEASE,),
+    ),
+    Mutant(
+        "studio: failures in their own words",
+        "studio/releases.py",
+        'asked.error = f"something unexpected went wrong ({type(error).__name__})."',
+        "asked.error = str(error)",
+        (STUDIO_RELEASE,),
+    ),
+    Mutant(
+        "studio: the odds of half of epsilon",
+        "studio/odds.py",
+        "math.exp(-epsilon)",
+        "math.exp(-epsilon / 2)",
+        (STUDIO_PLAN,),
+    ),
+    Mutant(
+        "studio: the epsilon of one number for all",
+        "studio/expectations.py",
+        "total = found * float(plan.plan.epsilon / one.ask.epsilon)",
+        "total = found",
+        (STUDIO_PLAN,),
+    ),
+    Mutant(
+        "studio: a public sample is not marked",
+        "studio/expectations.py",
+        '"the PUBLIC sample that you loaded, which is not protected"',
+        '"a sample"',
+        (STUDIO_PLAN,),
+    ),
+    Mutant(
+        "studio: the epsilon of the whole table for one number",
+        "studio/expectations.py",
+        "within = one.outlook.within(one.ask.epsilon, size",
+        "within = one.outlook.within(Fraction(1), size",
+        (STUDIO_PLAN,),
     ),
 )
 

@@ -15,6 +15,7 @@ import browser
 import duffdp
 from duffdp import Ledger
 from java import java_command
+from studio import AGES, visit, with_data
 from verb_calls import GRAPHS, TABLES
 
 FRAME = pl.DataFrame({"x": [0.0, 1.0, 2.0, 2.0] * 20, "g": ["a", "b"] * 40})
@@ -61,6 +62,24 @@ def test_every_page_is_valid_html(tmp_path, table_page):
     broken = tmp_path / "broken.html"
     broken.write_text(table_page.read_text().replace("</table>", "</tabel>"))
     assert faults(broken) != []
+
+
+def test_every_page_of_the_studio_is_valid_html(tmp_path):
+    """The frame, a plan, one with a mistake, and a release before and after it is made."""
+    with visit(with_data(tmp_path)) as visitor:
+        texts = [visitor.get("/").text, visitor.post("/plan", AGES).text]
+        texts.append(visitor.post("/plan", [*AGES, ("lower.0", "x"), ("size", "x")]).text)
+        number = visitor.asked(AGES)
+        texts.append(visitor.get(f"/release/{number}").text)
+        visitor.post(f"/release/{number}/start", [])
+        texts.append(visitor.get(f"/release/{number}").text)
+        visitor.wait_for(number, "made")
+        texts += [visitor.get(f"/release/{number}").text, visitor.get("/release/none").text]
+    pages = []
+    for place, text in enumerate(texts):
+        pages.append(tmp_path / f"studio{place}.html")
+        pages[-1].write_text(text, encoding="utf-8")
+    assert faults(*pages) == []
 
 
 @pytest.mark.xdist_group("browser")

@@ -108,6 +108,59 @@ def test_groups(engine):
     assert counts(frame, NUMBERS, column="x", by="g", keys=["d"])[0, 5] == PEOPLE
 
 
+def in_groups(engine, people, rows, groups, **cap):
+    """For each person and group how many rows count, of people who have so many rows in each group;
+    and the groups of each person as one number.
+    """
+    person = np.repeat(np.arange(people), rows * groups)
+    group = np.tile(np.repeat(list("abcd")[:groups], rows), people)
+    frame = ENGINES[engine](table(person, person, g=group))
+    found = counts(
+        frame, Grid(0, people - 1, 1), column="x", by="g", keys=list("abcd")[:groups], **cap
+    )
+    return found.T, (found.T > 0) @ (2 ** np.arange(groups))
+
+
+def test_every_set_of_groups_is_as_likely(engine):
+    """Two of four groups: each of the six pairs for a sixth of the people, and with another key
+    others.
+    """
+    people = 3000
+    sets = []
+    for _ in range(2):
+        found, of_person = in_groups(engine, people, 1, 4, groups_per_person=2)
+        assert set(found.ravel().tolist()) == {0, 1}
+        assert (found.sum(axis=1) == 2).all()
+        _, pairs = np.unique(of_person, return_counts=True)
+        assert len(pairs) == 6
+        assert stats.chisquare(pairs).pvalue > FALSE_ALARM
+        sets.append(of_person)
+    binomial((sets[0] == sets[1]).sum(), people, 1 / 6)
+    binomial((sets[0][1:] == sets[0][:-1]).sum(), people - 1, 1 / 6)
+
+
+@pytest.mark.parametrize(("groups", "rows", "kept"), [(1, 2, 2), (2, 2, 4), (3, 5, 9), (9, 1, 3)])
+def test_rows_are_capped_in_each_group_and_groups_for_each_person(engine, groups, rows, kept):
+    """Three groups with three rows in each."""
+    cap = {"groups_per_person": groups, "contributions": rows}
+    found, _ = in_groups(engine, 50, 3, 3, **cap)
+    assert (found.sum(axis=1) == kept).all()
+    assert found.max() == min(rows, 3)
+    assert ((found > 0).sum(axis=1) == min(groups, 3)).all()
+
+
+def test_how_many_rows_a_group_has_does_not_decide_whether_it_counts(engine):
+    """Nine rows in one group and one in another: each group for half of the people."""
+    people = 2000
+    data = table(
+        [9] * 10 * people, np.repeat(np.arange(people), 10), g=(["a"] * 9 + ["b"]) * people
+    )
+    where = {"column": "x", "by": "g", "keys": ["b", "a"], "groups_per_person": 1}
+    found = counts(ENGINES[engine](data), NUMBERS, contributions=1, **where)
+    assert found.sum() == people
+    binomial(found[1, 9], people, 0.5)
+
+
 def test_categories(engine):
     frame = ENGINES[engine](
         table([5] * 2 * PEOPLE, np.repeat(np.arange(PEOPLE), 2), s=["yes", "no"] * PEOPLE)
@@ -153,23 +206,28 @@ def test_every_set_of_rows_is_as_likely(engine):
 
 
 @pytest.mark.parametrize("engine", LAZY)
-def test_another_persons_rows_do_not_decide(engine):
+@pytest.mark.parametrize("groups", [None, 2])
+def test_another_persons_rows_do_not_decide(engine, groups):
     """With the same key, a person who leaves takes their rows along and no other."""
     rng = np.random.default_rng(3)
-    values, people = rng.integers(0, 1000, 400), rng.integers(0, 50, 400)
+    values, people = rng.integers(0, 1000, 400), rng.integers(0, 25, 400)
+    group = rng.choice(list("abc"), 400)
+    where = {"by": "g", "keys": list("abc"), "groups_per_person": groups} if groups else {}
     both = [
         counts(
-            ENGINES[engine](table(values[keep], people[keep])),
+            ENGINES[engine](table(values[keep], people[keep], g=group[keep])),
             Grid(0, 999, 1),
             column="x",
             contributions=2,
             rng=5,
+            **where,
         )
         for keep in (people >= 0, people != 7)
     ]
     change = both[0] - both[1]
     assert change.min() >= 0
-    assert change.sum() == 2
+    assert change.sum() == 2 * (groups or 1)
+    assert (change.sum(axis=1) > 0).sum() == (groups or 1)
 
 
 @pytest.mark.parametrize("by", [None, "g"])

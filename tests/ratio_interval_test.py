@@ -146,9 +146,9 @@ def test_the_tail_of_spread_points_is_that_of_squares():
     for c in (Fraction(1, 32), Fraction(1, 2), Fraction(1)):
         for x in (500, 3000, 9000):
             drawn = np.mean(np.abs(s + float(c) * d) > x)
-            found = tilt._tail(noise, c, x)
+            found = tilt._tail(noise, int(c * CELLS), x)
             assert abs(drawn - found) < 6.2 * math.sqrt(found / many) + 1e-3 * found
-            assert tilt._tail(noise, c, x * 9 // 10) > found * 1.01
+            assert tilt._tail(noise, int(c * CELLS), x * 9 // 10) > found * 1.01
 
 
 def test_ratios_that_are_possible_are_those_of_the_definition():

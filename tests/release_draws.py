@@ -463,10 +463,13 @@ def _quantiles_law(self, profile, exponent, sizes, places) -> Listed:
     return LISTED[key]
 
 
-def in_order(order):
-    """What stands for the random shuffle of the rows of people: a known order of all rows."""
+def in_order(*orders):
+    """What stands for the random shuffle of the rows of people: known orders of all rows, one for
+    each choice, the same ones again after the last."""
+    next_order = itertools.cycle(orders).__next__
 
     def shuffle_beginnings(rows, begin, many, most, generator):
+        order = next_order()
         assert len(rows) == len(order)
         for first, size in zip(begin.tolist(), many.tolist(), strict=True):
             assert size > most

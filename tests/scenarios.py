@@ -159,6 +159,10 @@ class Maker:
             return "slope", options | ({"x": "'p'", "y": "'x'"} if named else {})
         if named and self._chance(0.3):
             options |= {"unit": "'p'", "contributions": choice(["1", "3"])}
+            if "by" in options and self._chance(0.4):
+                options["groups_per_person"] = choice(["1", "2"])
+        if "by" in options and verb != "distribution" and self._chance(0.3):
+            options["suppress_below"] = choice(["1", "5"])
         if named and "bounds" in options and self._chance(0.15):
             return "table", options | ({"total": "True"} if "by" in options else {})
         if verb not in ("describe", "sum", "top", "distribution", *CELLS) and self._chance(0.2):
@@ -248,8 +252,10 @@ def smaller(scenario: Scenario) -> Iterator[Scenario]:
         yield replace(scenario, ledger=False)
     for names in (
         ("where",),
-        ("by", "keys"),
-        ("unit", "contributions"),
+        ("by", "keys", "groups_per_person", "suppress_below"),
+        ("suppress_below",),
+        ("groups_per_person",),
+        ("unit", "contributions", "groups_per_person"),
         ("mechanism",),
         ("interval",),
         ("step",),

@@ -37,8 +37,8 @@ QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 
 def ends_of(statistic, given=(), covers="data", simultaneous=False, groups=1, contributions=2):
     person = None if contributions == 1 else "p"
-    asked = (statistic, given, "best", 1, person, contributions, 0.9, covers, simultaneous, groups)
-    made = recipe(*asked)
+    asked = (statistic, given, "best", 1, person, contributions, 0.9, covers, simultaneous)
+    made = recipe(*asked, groups=groups)
     assert sum(part.share for part, _ in made.parts) == 1
     parts = [part for part, _ in made.parts if isinstance(part.statistic, IntervalEnd)]
     for part in parts:

@@ -56,11 +56,12 @@ def received(draws, release):
     ("where", "levels"),
     [
         ({}, 1),
+        ({"by": "g", "keys": ["b", "a"], "groups_per_person": 2, "total": True}, 2),
         ({"by": "g", "keys": ["b", "a"]}, 1),
         ({"by": "g", "keys": ["b", "a"], "total": True}, 2),
         ({**TWO_WAYS, "total": True}, 4),
     ],
-    ids=["one row", "groups", "total", "two ways"],
+    ids=["one row", "several groups of a person", "groups", "total", "two ways"],
 )
 def test_the_shares_of_a_table_add_up(where, levels, interval, contributions, ledger):
     given = {**GIVEN, **where, "interval": interval, "unit": "p", "contributions": contributions}
@@ -81,6 +82,7 @@ def test_the_shares_of_a_table_add_up(where, levels, interval, contributions, le
     for name, release in table.releases.items():
         rows = 1 if name == "count" else contributions  # people are counted, each of them once
         assert release.contributions == rows
+        rows *= where.get("groups_per_person", 1) if release.by else 1  # all of them are one
         assert received(draws, release) * rows == pytest.approx(float(release.loss.epsilon))
     assert draws == []
     assert [Fraction(one["loss"]["epsilon"]) for one in ledger.charges()] == list(shares.values())

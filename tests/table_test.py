@@ -478,3 +478,55 @@ def test_intervals_are_right_as_often_as_promised():
     # 160 of 800 on average at most; P(binomial(800, 0.2) > 232) < 1e-9
     assert all(many <= 232 for many in misses.values())
     assert min(misses["count"], misses["age_sum"]) > 90  # noise: the promise is not far from kept
+
+
+def test_intervals_of_a_table_hold_together():
+    """All nine intervals, and those of two totals: as often as promised where they hold together,
+    and less often where each holds by itself."""
+    ages = {group: list(range(20 + 7 * i, 95 + 7 * i)) for i, group in enumerate("abc")}
+    pairs = [(group, age) for group, listed in ages.items() for age in listed]
+    frame = pl.DataFrame(pairs, schema=["g", "age"], orient="row")
+    given = {"epsilon": 3, "bounds": {"age": (0, 120)}, "step": {"age": 1}, "by": "g"}
+    given |= {"keys": list("abc"), "total": True}
+    exact = {
+        "count": [75, 75, 75],
+        "age_median": [57, 64, 71, 64],
+        "age_mean": [57, 64, 71, 64],
+    }
+    confidence, rounds = 0.6, 60
+
+    def all_hold(seed, simultaneous):
+        asked = {"age": ["median", "mean"]}
+        how = {"interval": confidence, "simultaneous": simultaneous, "rng": seed}
+        columns = duffdp.table(frame, asked, **given, **how).wide()
+        return all(
+            columns[f"{name}_low"][i] <= value <= columns[f"{name}_high"][i]
+            for name, values in exact.items()
+            for i, value in enumerate(values)
+        )
+
+    together, each = (
+        np.mean([all_hold(seed, how) for seed in range(rounds)]) for how in (True, False)
+    )
+    assert together >= confidence
+    assert each < confidence - 0.2
+
+
+def test_what_is_promised_of_all_intervals_of_a_table():
+    given = {"epsilon": 3, "bounds": {"age": (0, 120)}, **GROUPS, "total": True}
+    asked = {"age": ["median", "mean", "std"]}
+    plan = TablePlan(asked, **given, interval=0.9, simultaneous=True)
+    promised = {name: facts.interval for name, facts in plan.check().releases.items()}
+    with_ends = ["count", "age_median", "age_median in all", "age_mean", "age_mean in all"]
+    assert [name for name, interval in promised.items() if interval is not None] == with_ends
+    for name in with_ends:
+        assert promised[name].simultaneous
+        assert 1 - promised[name].confidence == pytest.approx(0.1 / 5)
+    table = plan.run(VISITS)
+    assert (table.confidence, table.simultaneous) == (0.9, True)
+    assert "intervals 90 % together" in repr(table)
+    assert Table.from_dict(json.loads(table.to_json())) == table
+    alone = TablePlan(asked, **given, interval=0.9)
+    assert alone.run(VISITS).simultaneous is False
+    with pytest.raises(DuffError, match="simultaneous=True says how intervals hold"):
+        TablePlan(asked, **given, interval=None, simultaneous=True)

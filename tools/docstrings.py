@@ -42,16 +42,30 @@ SHARED = {
     "column": "The column of a frame or file.",
     "by": "One column or several that form groups.",
     "keys": (
-        "The public list of groups: values, tuples, a frame, or one `Categories` for each "
-        "column. Every key is answered, rows with other keys are ignored, and one epsilon "
-        "covers all groups."
+        "The public list of groups: values or tuples, a series or frame, a type that declares its "
+        "values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a file with "
+        "one on a line; or a mapping from each column to one of these, for all combinations. "
+        "Every key is answered, rows with other keys are ignored, and one epsilon covers all "
+        "groups."
     ),
     "where": (
         "Which rows count, the others are left out: comparisons of columns with fixed values as in "
         "\"age >= 18 AND ward <> 'ER'\", with AND, OR, NOT, IN, BETWEEN and IS NULL. Public."
     ),
     "unit": "The column that names the person. Without it a row is protected.",
-    "contributions": "How many rows of a person count at most, picked at random.",
+    "contributions": (
+        "How many rows of a person count at most, picked at random: in all groups together, or in "
+        "each with `groups_per_person`."
+    ),
+    "groups_per_person": (
+        "In how many groups a person counts at most, picked at random; epsilon covers all of them. "
+        "None: in as many as `contributions` rows are in."
+    ),
+    "suppress_below": (
+        "Withhold the values of groups whose noisy number of records is smaller. A tenth of "
+        "epsilon pays for that number, which stands beside each group, and post-processing does "
+        "the rest; a statistic that counts records itself needs no other. None: no such number."
+    ),
     "interval": (
         "A confidence such as 0.95: the release then has `low` and `high`, and with at least "
         "this probability what it covers lies between them, for each number of each group. Epsilon "
@@ -107,7 +121,7 @@ REFUSED = "None: no interval can be promised here. The error for others says wha
 # Parameters that a module's verbs describe themselves.
 KEPT = {
     "pairs.py": {"data", "step"},
-    "table.py": {"bounds", "step", "contributions", "interval"},
+    "table.py": {"bounds", "step", "contributions", "interval", "simultaneous", "suppress_below"},
 }
 
 

@@ -14,10 +14,11 @@ from typing import Any
 
 from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Presence, PublicSet
 from duffdp.domain.zones import zone_name
-from duffdp.parameters import Choice, Groups, Interval, exact
+from duffdp.parameters import Choice, Groups, Interval, Suppression, exact
 from duffdp.privacy import Loss, PrivacyUnit, Worded
 
 DAY = dt.timedelta(days=1)
+SIZE = "size"  # what the draw of noisy sizes beside values is for
 _INFINITE = ("-inf", "inf")
 
 
@@ -104,6 +105,11 @@ class MechanismFact(Worded):
     asked: Choice
     parts: tuple[MechanismPart, ...]
 
+    @property
+    def of_values(self) -> tuple[MechanismPart, ...]:
+        """The parts that values come from: all but that of sizes beside them."""
+        return tuple(part for part in self.parts if part.utility != SIZE)
+
     def _facts(self) -> tuple[Any, ...]:
         return self.asked, self.parts
 
@@ -134,6 +140,18 @@ class Facts:
     where: str | None = None  # rows for which this does not hold are left out
     sql: str | None = None  # the query that made the rows
     within: Groups | None = None  # rows of these groups count, and no others; in a margin alone
+    suppression: Suppression | None = None
+
+    @property
+    def row_epsilon(self) -> Fraction:
+        """What of epsilon goes to values, for one row of a unit."""
+        spent = sum((part.epsilon for part in self.mechanism.of_values), Fraction(0))
+        return spent / self.unit.rows
+
+    @property
+    def size_epsilon(self) -> Fraction:
+        """What of epsilon goes to sizes beside values, for one row of a unit; 0 without them."""
+        return self.loss.epsilon / self.unit.rows - self.row_epsilon
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has."""
@@ -146,7 +164,7 @@ class Facts:
                     "parts": list(map(asdict, mechanism.parts)),
                 },
                 "loss": asdict(self.loss),
-                "unit": asdict(self.unit),
+                "unit": _from_unit(self.unit),
                 **_from_domain(self.domain),
                 "column": self.column,
                 "by": self.by,
@@ -156,6 +174,7 @@ class Facts:
                 **({} if self.where is None else {"where": self.where}),
                 **({} if self.sql is None else {"sql": self.sql}),
                 **({} if self.within is None else {"within": self.within._asdict()}),
+                **({} if self.suppression is None else {"suppression": self.suppression._asdict()}),
             }
         )
         return fields
@@ -177,7 +196,15 @@ class Facts:
             where=given.get("where"),
             sql=given.get("sql"),
             within=_to_groups(given.get("within")),
+            suppression=Suppression(**given["suppression"]) if "suppression" in given else None,
         )
+
+
+def _from_unit(unit: PrivacyUnit) -> dict[str, Any]:
+    fields = asdict(unit)
+    if unit.groups_per_person is None:
+        del fields["groups_per_person"]
+    return fields
 
 
 def _from_interval(interval: Interval | None) -> dict[str, Any]:

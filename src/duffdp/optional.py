@@ -5,6 +5,7 @@ install.
 from __future__ import annotations
 
 from importlib import import_module
+from importlib.util import find_spec
 from typing import Any
 
 from duffdp.errors import DuffError
@@ -15,7 +16,20 @@ def load(module: str, extra: str) -> Any:
     try:
         return import_module(module)
     except ModuleNotFoundError:
-        package = module.partition(".")[0]
-        raise DuffError(
-            f"this needs {package}, which is not installed. Run: pip install 'duffdp[{extra}]'."
-        ) from None
+        raise _missing(module.partition(".")[0], extra) from None
+
+
+def need(package: str, extra: str) -> None:
+    """The same error for a package that is imported later, if at all."""
+    try:
+        found = find_spec(package) is not None
+    except ValueError:  # somebody put nothing in its place
+        found = False
+    if not found:
+        raise _missing(package, extra)
+
+
+def _missing(package: str, extra: str) -> DuffError:
+    return DuffError(
+        f"this needs {package}, which is not installed. Run: pip install 'duffdp[{extra}]'."
+    )

@@ -145,6 +145,14 @@ def read_contributions(contributions: Any) -> int:
     )
 
 
+def read_groups_per_person(groups: Any) -> int | None:
+    """In how many groups a person counts: a whole number of 1 or more; None for a cap over all."""
+    if groups is None:
+        return None
+    fix = "the groups of a person that count. Pass for example groups_per_person=2"
+    return _whole("groups_per_person", groups, 1, fix)
+
+
 def _whole(name: str, value: Any, least: int, fix: str) -> int:
     number = plain_number(value)
     if not isinstance(number, int) or number < least:
@@ -152,6 +160,16 @@ def _whole(name: str, value: Any, least: int, fix: str) -> int:
             f"{name} must be a whole number of {least} or more, got {value!r:.40}: {fix}."
         )
     return number
+
+
+def read_suppress_below(below: Any) -> int | None:
+    """The noisy size below which values are withheld: a whole number of 1 or more; None for no
+    size.
+    """
+    if below is None:
+        return None
+    fix = "a noisy number of records. Pass for example suppress_below=20"
+    return _whole("suppress_below", below, 1, fix)
 
 
 def read_smallest(smallest: Any) -> int:
@@ -181,6 +199,15 @@ class Groups(NamedTuple):
 
     by: tuple[str, ...]
     keys: tuple[tuple[Any, ...], ...]
+
+
+class Suppression(NamedTuple):
+    """Values of groups with a smaller noisy size are withheld. The size is `own`, a number of the
+    statistic itself, or is drawn beside it.
+    """
+
+    below: int
+    own: str | None = None
 
 
 class Interval(NamedTuple):

@@ -43,7 +43,10 @@ class PrivacyUnit(Worded):
     column
         The column that names the person, for persons alone.
     contributions
-        How many rows of one unit count at most.
+        How many rows of one unit count at most: over all groups together, or in each group if
+        `groups_per_person` is given.
+    groups_per_person
+        In how many groups a person counts at most, for persons alone.
 
     Privacy
     -------
@@ -64,6 +67,7 @@ class PrivacyUnit(Worded):
     kind: UnitKind = "row"
     column: str | None = None
     contributions: int = 1
+    groups_per_person: int | None = None
 
     def __post_init__(self) -> None:
         if self.kind not in get_args(UnitKind):
@@ -78,9 +82,32 @@ class PrivacyUnit(Worded):
                 "a person has 1 or more contributions and others have 1, got "
                 f"{self.contributions!r}."
             )
+        if self.groups_per_person is not None and (
+            self.groups_per_person < 1 or self.kind != "person"
+        ):
+            raise DuffError(
+                f"a person counts in 1 or more groups, got {self.groups_per_person!r} for "
+                f"{self.kind!r}."
+            )
+
+    @property
+    def rows(self) -> int:
+        """How many rows of one unit count at most, those of all groups together."""
+        return self.contributions * (self.groups_per_person or 1)
+
+    @property
+    def counted(self) -> str:
+        """What a number of records is a number of."""
+        if self.kind != "person":
+            return f"{self.kind}s"
+        groups = self.groups_per_person
+        where = "" if groups is None else f" in each of at most {groups} groups"
+        if self.contributions == 1:
+            return f"people{where and f', once{where}'}"
+        return f"rows of people, at most {self.contributions} each{where}"
 
     def _facts(self) -> tuple[Any, ...]:
-        return self.kind, self.column, self.contributions
+        return self.kind, self.column, self.contributions, self.groups_per_person
 
     def __str__(self) -> str:
         return self.kind if self.column is None else self.column

@@ -32,7 +32,9 @@ Errors are one line; with --debug, anywhere on the line, the traceback follows."
 
 STATISTICS = {known.name.replace("_", "-"): known for known in entries() if known.summary}
 # One file each.
-OTHERS = ("release", "table", "ledger", "preview", "epsilon-for", "audit", "demo", "paper")
+OTHERS = (
+    *("release", "table", "studio", "ledger", "preview", "epsilon-for", "audit", "demo", "paper"),
+)
 COMMANDS = (*STATISTICS, *OTHERS)
 
 

@@ -94,7 +94,9 @@ def charge_facts(paid: dict[str, Any]) -> dict[str, Any]:
     unit = facts.unit
     kept = "" if facts.where is None else f" where {facts.where}"
     kept += "" if facts.sql is None else f" of {facts.sql}"
-    person = "" if unit.column is None else f" ({unit.column}, up to {unit.contributions})"
+    groups = unit.groups_per_person
+    each_in = "" if groups is None else f" in {groups} groups each"
+    person = "" if unit.column is None else f" ({unit.column}, up to {unit.contributions}{each_in})"
     return {
         "statistic": str(facts.statistic),
         "column": f"{facts.column or ''}{kept}".lstrip(),

@@ -147,8 +147,8 @@ Keys = Annotated[
         "--keys",
         metavar="A,B,...",
         help=(
-            "The public groups, once for each --by; or @FILE with one on a line. Every key is "
-            "answered."
+            "The public groups, once for each --by; or @FILE, a table with that column or a text "
+            "with one on a line. Every key is answered."
         ),
     ),
 ]
@@ -163,6 +163,22 @@ Where = Annotated[
 Unit = Annotated[
     str | None,
     typer.Option("--unit", help="The column that names the person; without it a row is protected."),
+]
+GroupsPerPerson = Annotated[
+    int | None,
+    typer.Option(
+        "--groups-per-person",
+        help="In how many groups a person counts at most, with --contributions rows in each.",
+    ),
+]
+SuppressBelow = Annotated[
+    int | None,
+    typer.Option(
+        "--suppress-below",
+        metavar="COUNT",
+        help="Withhold numbers of groups with a smaller noisy count, which takes a tenth of "
+        "epsilon and stands beside each group.",
+    ),
 ]
 Contributions = Annotated[
     int, typer.Option("--contributions", help="How many rows of a person count at most.")

@@ -21,6 +21,7 @@ from duffdp.printable import visible
 
 if TYPE_CHECKING:
     from duffdp import Release, Table
+    from duffdp.pipeline.span import Span
 
 Rows = list[dict[str, Any]]
 
@@ -151,8 +152,8 @@ def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> Non
 
 def _rows(release: Release, form: Format) -> Rows:
     """A row for every value, with the ends of its interval in columns, or beside it in a table."""
-    from duffdp.pipeline.columnar import TOO_FEW
     from duffdp.pipeline.span import ENDS
+    from duffdp.pipeline.suppression import COUNT, TOO_SMALL
 
     listed = release.rows()
     if release.columns[0].kind == "distribution":
@@ -161,22 +162,41 @@ def _rows(release: Release, form: Format) -> Rows:
             keys | {"statistic": part, "value": value, "low": quantile.low, "high": quantile.high}
             for (keys, part, value), quantile in zip(listed, quantiles, strict=True)
         ]
-    if release.confidence is None:
-        return [keys | {"statistic": part, "value": value} for keys, part, value in listed]
+    ends = 1 if release.confidence is None else ENDS
     rows = []
-    spans = (span for group in release.spans() for span in group)
-    for (keys, part, _), (value, low, high, too_few) in zip(listed[::ENDS], spans, strict=True):
-        found: dict[str, Any] = {"value": value, "low": low, "high": high}
+    spans = [(i, span) for i, group in enumerate(release.spans()) for span in group]
+    small = release.too_few()
+    for (keys, part, _), (i, span) in zip(listed[::ends], spans, strict=True):
+        found: dict[str, Any] = {"value": span.value}
         if form is Format.table:
-            told = TOO_FEW if too_few else f"{_cell(low)} to {_cell(high)}"
-            found = {"value": f"{_cell(value)} ({told})"}
+            found["value"] = _with_ends(span)
+        elif ends > 1:
+            found |= {"low": span.low, "high": span.high}
+        if release.sizes is not None:
+            found |= {COUNT: release.sizes[i]}
+        if release.suppress_below is not None and form is not Format.table:
+            found |= {TOO_SMALL: small[i]}
         rows.append(keys | {"statistic": part} | found)
     return rows
+
+
+def _with_ends(span: Span) -> Any:
+    """A value for a terminal, with its interval if it has one."""
+    from duffdp.pipeline.columnar import TOO_FEW
+
+    if span.value is None:
+        return TOO_FEW
+    if span.low is None:
+        return span.value
+    told = TOO_FEW if span.too_few else f"{_cell(span.low)} to {_cell(span.high)}"
+    return f"{_cell(span.value)} ({told})"
 
 
 def _caption(name: str, release: Release) -> str:
     unit = release.unit
     many = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
+    if unit.groups_per_person is not None:
+        many += f" in each of up to {unit.groups_per_person} groups"
     who = unit.kind if unit.column is None else f"{unit.column} with up to {many}"
     of = "" if release.counted is None else f" of {release.counted}"
     of += "" if release.where is None else f" where {release.where}"
@@ -249,12 +269,16 @@ def _csv(rows: Rows, out: Path | None) -> str:
     return text.getvalue().removesuffix("\n")
 
 
+def _as_text(value: Any) -> str | None:
+    return None if value is None else str(as_json(value))
+
+
 def _parquet(rows: Rows, out: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    if len({type(row["value"]) for row in rows}) > 1:  # a column has one type
-        rows = [row | {"value": str(as_json(row["value"]))} for row in rows]
+    if len({type(row["value"]) for row in rows} - {type(None)}) > 1:  # a column has one type
+        rows = [row | {"value": _as_text(row["value"])} for row in rows]
     names = list(dict.fromkeys(name for row in rows for name in row))
     pyarrow.parquet.write_table(
         pyarrow.table({name: [row.get(name) for row in rows] for name in names}), out

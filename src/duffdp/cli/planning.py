@@ -20,8 +20,8 @@ Shape = Annotated[
     typer.Argument(
         metavar="DATA",
         help=(
-            "normal, uniform or beta (with --n), or a file of PUBLIC records (with --column, or "
-            "--x and --y)."
+            "normal, uniform, skewed, ages or beta (with --n), or a file of PUBLIC records (with "
+            "--column, or --x and --y)."
         ),
     ),
 ]
@@ -96,9 +96,10 @@ def with_options(
 
 def question(given: dict[str, Any]) -> dict[str, Any]:
     """The arguments that `preview` and `epsilon_for` share; a file is read into memory."""
-    from duffdp.cli.values import candidates, listed, value, written_parameter
+    from duffdp.cli.values import candidates, listed, written_parameter
     from duffdp.planning.question import plannable
     from duffdp.planning.shapes import SHAPES
+    from duffdp.written import value
 
     known = plannable(given["statistic"].replace("-", "_"))
     said = {name: given[name] for name, *_ in _own() if given[name] not in (None, [])}

@@ -149,7 +149,10 @@ def _options(entry: Entry) -> list[tuple[str, Any, Any]]:
         ("where", o.Where, None),
         ("unit", o.Unit, None),
         ("contributions", o.Contributions, 1),
+        ("groups_per_person", o.GroupsPerPerson, None),
     ]
+    if entry.shape != "distribution":
+        rows.append(("suppress_below", o.SuppressBelow, None))
     if entry.interval is not None:
         rows += [("interval", o.Interval, None), ("simultaneous", o.Simultaneous, False)]
     if entry.covers_population:
@@ -201,8 +204,9 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
 
 def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
     """What the options ask for; keys and categories are still text."""
-    from duffdp.cli.values import candidates, groups, listed, value, written_parameter
+    from duffdp.cli.values import candidates, groups, listed, written_parameter
     from duffdp.pipeline.ask import Ask
+    from duffdp.written import value
 
     own = {key: written_parameter(key, given[key]) for key in entry.read}
     name, parameters = entry.for_parameters(own)
@@ -210,7 +214,7 @@ def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
         key: given[key]
         for key in (
             *("column", "where", "unit", "contributions", "epsilon", "interval"),
-            "simultaneous",
+            *("simultaneous", "groups_per_person", "suppress_below"),
         )
         if key in given
     }

@@ -84,6 +84,10 @@ def table(
     check_report(report)
     _check_libraries(form)
     planned = TablePlan.from_toml(plan)
+    if planned.wanted_errors is not None:
+        from duffdp.planning.plans import TablePlan as WithPreviews
+
+        planned = WithPreviews.from_toml(plan)
     listed = planned.plan
     book = named_ledger(
         ledger or listed.ledger, dataset or listed.dataset, call_id or listed.call_id

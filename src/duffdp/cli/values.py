@@ -2,23 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import datetime as dt
-import itertools
-from pathlib import Path
 from typing import Any
 
 from duffdp.errors import DuffError
-
-
-def value(text: str) -> Any:
-    """A number, an ISO date or an ISO time."""
-    for read in (int, float, _moment):
-        try:
-            return read(text)
-        except ValueError:
-            continue
-    raise DuffError(f"expected a number or an ISO date such as 2024-12-31, got {text!r}.")
+from duffdp.written import comma_list, value
 
 
 def candidates(bounds: tuple[str, str] | None, digits: int | None) -> Any:
@@ -32,22 +19,14 @@ def candidates(bounds: tuple[str, str] | None, digits: int | None) -> Any:
     return Digits(digits)
 
 
-def _moment(text: str) -> dt.date:
-    return dt.date.fromisoformat(text) if len(text) <= 10 else dt.datetime.fromisoformat(text)
-
-
 def listed(text: str) -> list[str]:
     """The values of a list with commas, quoted like CSV; or the lines of @FILE."""
     file = text.removeprefix("@")
     if file == text:
-        return next(csv.reader([text], skipinitialspace=True), [])
-    try:
-        return Path(file).read_text(encoding="utf-8").splitlines()
-    except (OSError, UnicodeDecodeError):
-        raise DuffError(
-            f"cannot read the list of values {file!r}. "
-            "Pass values as A,B,C or a file with one on each line."
-        ) from None
+        return comma_list(text)
+    from duffdp.engines.keys import read_lines
+
+    return read_lines(file)
 
 
 def written_parameter(name: str, given: Any) -> Any:
@@ -62,9 +41,12 @@ def written_parameter(name: str, given: Any) -> Any:
 
 
 def groups(by: list[str], keys: list[str]) -> dict[str, Any]:
-    """All combinations of the keys of each column, still as text."""
+    """The keys of each column, or the path of one table of all of them, still as text."""
+    if not by and not keys:
+        return {}
+    if len(keys) == 1 and len(by) > 1 and keys[0].startswith("@"):
+        return {"by": by, "keys": keys[0][1:]}
     if len(keys) != len(by):
         raise DuffError(f"each --by needs its own --keys, got {len(by)} and {len(keys)}.")
-    if not by:
-        return {}
-    return {"by": by, "keys": list(itertools.product(*map(listed, keys)))}
+    parts = (text[1:] if text.startswith("@") else listed(text) for text in keys)
+    return {"by": by, "keys": dict(zip(by, parts, strict=True))}

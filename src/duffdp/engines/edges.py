@@ -16,8 +16,8 @@ import numpy as np
 
 from duffdp.domain import Array, Ints
 from duffdp.engines.addresses import printable
+from duffdp.engines.libraries import is_table, narwhals
 from duffdp.engines.query import Query
-from duffdp.engines.selection import is_table, narwhals
 from duffdp.errors import DuffError, UnsupportedData
 
 _FIX = "Pass two columns of whole node numbers."

@@ -112,7 +112,8 @@ def open_path(
             reader, untyped = open_database(connection, Path(path), table, columns, person), ()
         else:
             raise _no_text(name)
-        return PathTable(name, reader.types, reader.rows, untyped, zone=FILE_ZONE)
+        zone = FILE_ZONE if "WITH TIME ZONE" in str(reader.types.types) else None
+        return PathTable(name, reader.types, reader.rows, untyped, zone=zone)
     except Exception as error:
         raise unreadable(name, error) from None
 
@@ -142,6 +143,12 @@ def _parts(name: str) -> tuple[str, str]:
         return name, ""
     path, _, table = name.partition(SEPARATOR)
     return path, table
+
+
+def is_table_name(name: str) -> bool:
+    """Whether a path is that of a table by its name, and not of a list of lines."""
+    named = name.lower().endswith((*_ENDINGS, *_DATABASES)) or SEPARATOR in name
+    return named or os.path.isdir(name) or ADDRESS.match(name) is not None
 
 
 def _files(path: str) -> list[str]:

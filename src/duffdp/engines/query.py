@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from duffdp.engines.addresses import ADDRESS
 from duffdp.engines.delimited import missing_column
 from duffdp.engines.files import FILE_ZONE, PathTable, open_path
+from duffdp.engines.libraries import is_path, is_table, narwhals
 from duffdp.engines.query_text import ReadQuery, read_query
-from duffdp.engines.selection import is_path, is_table, narwhals
 from duffdp.engines.sql import quote_name
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.optional import load

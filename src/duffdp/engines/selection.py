@@ -4,32 +4,23 @@ read.
 
 from __future__ import annotations
 
-import itertools
-import os
-from collections.abc import Hashable, Iterable
-from functools import cache
+import enum
+from collections.abc import Hashable, Iterable, Mapping
+from itertools import product
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from duffdp.domain import Categories
 from duffdp.engines.condition import Condition, read_condition
+from duffdp.engines.keys import FileKeys
+from duffdp.engines.libraries import is_of_library, narwhals
 from duffdp.errors import DuffError
 from duffdp.parameters import Groups
 
-LIBRARIES = {
-    "pandas",
-    "polars",
-    "pyarrow",
-    "duckdb",
-    "pyspark",
-    "dask",
-    "ibis",
-    "modin",
-    "cudf",
-    "sqlframe",
-    "narwhals",
-}
+Row = tuple[Any, ...]
+_EXAMPLE = 'Pass for example keys=["north", "south"].'
+_FORMS = "a list, a frame, a series, Categories, a declared type, a path, or a mapping of these"
 
 
 class Selection(NamedTuple):
@@ -46,29 +37,8 @@ class Selection(NamedTuple):
     within: Groups | None = None  # the groups that make up a margin
     places: tuple[int, ...] = ()  # for each key, which of `groups` it belongs to
     where: Condition | None = None  # rows for which it does not hold are left out
-
-
-@cache
-def narwhals() -> Any:
-    """narwhals, or what to install."""
-    try:
-        import narwhals as module
-    except ImportError:
-        raise DuffError(
-            "frames are read through narwhals, which is not installed. Run: pip install "
-            "'duffdp[frames]'."
-        ) from None
-    return module
-
-
-def is_path(data: Any) -> bool:
-    """Whether data are named by a path."""
-    return isinstance(data, str | os.PathLike)
-
-
-def is_table(data: Any) -> bool:
-    """Whether data are a path, or a frame or series of a library that narwhals knows."""
-    return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in LIBRARIES
+    groups_per_person: int | None = None  # in each of which so many rows count; None: in all
+    written: tuple[str, ...] = ()  # the columns of groups whose keys are text of a file
 
 
 def select(
@@ -132,11 +102,17 @@ def select(
             "by needs keys, the public list of groups: it must not come from the data. Pass for "
             'example keys=["north", "south"].'
         )
-    left, every = _margin(names, margin), Groups(names, _keys(names, keys))
+    read = _read_keys(names, keys)
+    left, every = _margin(names, margin), Groups(names, read.rows)
     groups, places = in_margin(every, left)
     within = None if left == names else every
     return selection._replace(
-        by=names, keys=every.keys, groups=groups, within=within, places=places
+        by=names,
+        keys=every.keys,
+        groups=groups,
+        within=within,
+        places=places,
+        written=read.written,
     )
 
 
@@ -166,37 +142,96 @@ def _margin(by: tuple[str, ...], margin: Any) -> tuple[str, ...]:
     return tuple(name for name in by if name in names)
 
 
-def _keys(by: tuple[str, ...], keys: Any) -> tuple[tuple[Any, ...], ...]:
-    """Public keys as tuples, in the given order."""
-    if isinstance(keys, Categories):
-        keys = [keys]
+class Keys(NamedTuple):
+    """Different groups in the given order, and the columns whose values are text of a file that
+    declares no types.
+    """
+
+    rows: tuple[Row, ...]
+    written: tuple[str, ...] = ()
+
+
+def _read_keys(by: tuple[str, ...], keys: Any) -> Keys:
+    """Public keys as tuples, in the given order: each once, with a value for each column."""
+    written: tuple[str, ...] = ()
     if isinstance(keys, list | tuple) and keys and all(isinstance(key, Categories) for key in keys):
         if len(keys) != len(by):
             raise DuffError(
                 f"keys must have one Categories for each of the {len(by)} columns of by, got "
                 f"{len(keys)}."
             )
-        rows: list[tuple[Any, ...]] = list(itertools.product(*keys))
-    elif is_table(keys) and not is_path(keys):
-        nw = narwhals()
-        frame = nw.from_native(keys).lazy().collect()
-        absent = [name for name in by if name not in frame.columns]
-        if absent:
-            raise DuffError(f"keys must hold the columns of by, {', '.join(absent)} is missing.")
-        rows = [tuple(row) for row in frame.select(*by).rows()]
-    elif isinstance(keys, Iterable) and not isinstance(keys, str | bytes | dict):
-        rows = [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
+        keys = dict(zip(by, keys, strict=True))
+    if isinstance(keys, Mapping):
+        if set(keys) != set(by):
+            raise DuffError(
+                f"keys must have a list for each column of by, {', '.join(by)}, got "
+                f"{', '.join(map(str, keys)) or 'none'}."
+            )
+        parts = [_read_keys((name,), keys[name]) for name in by]
+        rows = [sum(parts_of_key, ()) for parts_of_key in product(*(part.rows for part in parts))]
+        written = tuple(name for part in parts for name in part.written)
+    elif isinstance(keys, FileKeys):
+        rows, written = list(keys.rows), keys.written
     else:
+        rows = _rows(by, keys)
+    return Keys(_checked(by, rows), written)
+
+
+def _rows(by: tuple[str, ...], keys: Any) -> list[Row]:
+    """Keys that are lists, frames, series or types."""
+    if isinstance(keys, list | tuple):
+        return [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
+    declared = _declared(keys)
+    if declared is not None:
+        return [(value,) for value in declared]
+    if is_of_library(keys):
+        nw = narwhals()
+        try:
+            frame = nw.from_native(keys, allow_series=True)
+        except TypeError:  # an index or an array of the library
+            frame = None
+        if isinstance(frame, nw.Series):
+            return [(value,) for value in frame.to_list()]
+        if frame is not None:
+            frame = frame.lazy().collect()
+            absent = [name for name in by if name not in frame.columns]
+            if absent:
+                raise DuffError(
+                    f"keys must hold the columns of by, {', '.join(absent)} is missing."
+                )
+            return [tuple(row) for row in frame.select(*by).rows()]
+    if isinstance(keys, Iterable) and not isinstance(keys, str | bytes):
+        return [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
+    raise DuffError(f"keys must be {_FORMS}, got {type(keys).__name__}. {_EXAMPLE}")
+
+
+def _declared(keys: Any) -> list[Any] | None:
+    """The values that a type lists; None for what is no type."""
+    if isinstance(keys, type) and issubclass(keys, enum.Enum):
+        return [member.value for member in keys]
+    kind = keys if isinstance(keys, type) else type(keys)
+    if not is_of_library(keys) or kind.__name__ not in ("Categorical", "CategoricalDtype", "Enum"):
+        return None
+    if getattr(keys, "dtype", None) is not None:  # values of such a type
+        return None
+    listed = getattr(keys, "categories", None)
+    if kind.__name__ == "Categorical" or isinstance(keys, type) or listed is None:
         raise DuffError(
-            f"keys must be a list of groups, a frame or Categories, got {type(keys).__name__}. "
-            "Pass "
-            'for example keys=["a", "b"].'
+            f"keys must be known without the data, and the type {kind.__name__} declares no "
+            "values: such columns list what is in them. Pass a list, a polars.Enum or a "
+            "pandas.CategoricalDtype with its categories."
         )
+    return list(listed)
+
+
+def _checked(by: tuple[str, ...], given: list[Row]) -> tuple[Row, ...]:
+    """Keys that can be told apart: complete, hashable, different."""
     rows = [
-        tuple(part.item() if isinstance(part, np.generic) else part for part in row) for row in rows
+        tuple(part.item() if isinstance(part, np.generic) else part for part in row)
+        for row in given
     ]
     if not rows:
-        raise DuffError('keys must not be empty. Pass for example keys=["north", "south"].')
+        raise DuffError(f"keys must not be empty. {_EXAMPLE}")
     for row in rows:
         if len(row) != len(by):
             raise DuffError(

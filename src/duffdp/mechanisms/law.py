@@ -39,7 +39,7 @@ class Law:
     """
 
     def __init__(self, steps: StepFunction, log_weight: Floats) -> None:
-        self._steps = steps
+        self._steps, self.domain = steps, steps.domain
         log_mass = log_weight + np.log(steps.count)
         top = log_mass.max()
         self._log_each = log_weight - (top + np.log(np.exp(log_mass - top).sum()))
@@ -111,6 +111,15 @@ class Law:
         low = self._quantile(self._mass, rest)
         high = domain.size - 1 - self._quantile(self._mass[::-1], rest, mirror=True)
         return domain.value(low), domain.value(high)
+
+    def quantile(self, share: float) -> Any:
+        """The first candidate at which the probabilities of all up to it pass `share`."""
+        domain = self._steps.domain
+        if isinstance(domain, Categories):
+            raise UnsupportedData(
+                "a quantile needs ordered candidates, got categories. Use probability()."
+            )
+        return domain.value(self._quantile(self._mass, share))
 
     def _quantile(self, mass: Floats, share: float, mirror: bool = False) -> int:
         """Candidates before the first at which the mass from one side passes `share`."""

@@ -38,8 +38,7 @@ def largest_tilts(noise: TwoNoises, miss: Fraction) -> tuple[int, ...]:
     probability `miss`, times CELLS.
     """
     return _listed(noise, float(miss)) or tuple(
-        CELLS * _smoothed(noise, Fraction(i + 1, CELLS), float(miss)) + CELLS + i + 1
-        for i in range(CELLS)
+        CELLS * _smoothed(noise, i + 1, float(miss)) + CELLS + i + 1 for i in range(CELLS)
     )
 
 
@@ -79,9 +78,9 @@ def _exceeded(values: Ints, weight: Floats, miss: float) -> int:
     return int(values[min(first, len(values) - 1)])
 
 
-def _smoothed(noise: TwoNoises, c: Fraction, miss: float) -> int:
-    """The least whole number that |s + c d| exceeds with at most this probability, if every point
-    is spread evenly over the square around it, which moves it by up to 1 + c.
+def _smoothed(noise: TwoNoises, c: int, miss: float) -> int:
+    """The least whole number that |s + c d / CELLS| exceeds with at most this probability, if every
+    point is spread evenly over the square around it, which moves it by up to 1 + c / CELLS.
     """
     low, high = -1, noise.sensitivity
     while _tail(noise, c, high) > miss:
@@ -92,35 +91,38 @@ def _smoothed(noise: TwoNoises, c: Fraction, miss: float) -> int:
     return high
 
 
-def _tail(noise: TwoNoises, c: Fraction, x: int) -> float:
-    """The probability that spread points have |s + c d| > x, from above.
+def _tail(noise: TwoNoises, c: int, x: int) -> float:
+    """The probability that spread points have |s + c d| > x, from above, for c in parts of CELLS.
 
     The points of a ball with radius r are two squares of s and d, of r**2 and of (r - 1)**2 points.
     In a square of side r, the share beyond x is (r (1 + c) - x)**2 - (r (1 - c) - x)**2, each where
     its base is positive, divided by 4 c r**2.
     """
     more, less = (
-        sum(_squares(noise, noise.width - i, side, x) for i in (0, 1)) for side in (1 + c, 1 - c)
+        sum(_squares(noise, noise.width - i, side, x) for i in (0, 1))
+        for side in (CELLS + c, CELLS - c)
     )
-    return (more - less) / (4 * float(c)) / _weighed_points(noise) * (1 + ROUNDING)
+    return (more - less) / (4 * c / CELLS) / _weighed_points(noise) * (1 + ROUNDING)
 
 
-def _squares(noise: TwoNoises, first: int, side: Fraction, x: int) -> float:
+def _squares(noise: TwoNoises, first: int, side: int, x: int) -> float:
     """The sum of exp(-epsilon k) (r side - x)**2 over the radii r = k sensitivity + first for which
-    the base is positive.
+    the base is positive; `side` in parts of CELLS.
     """
     if side == 0:
         return 0.0
-    k = max(0, math.floor((x / side - first) / noise.sensitivity) + 1)
-    base, step = (k * noise.sensitivity + first) * side - x, float(noise.sensitivity * side)
+    k = max(0, (x * CELLS - first * side) // (side * noise.sensitivity) + 1)
+    base = (k * noise.sensitivity + first) * side - x * CELLS
     b, rest = math.exp(-noise.epsilon), -math.expm1(-noise.epsilon)
-    z, m0, m1, m2 = float(base), 1 / rest, b / rest**2, b * (1 + b) / rest**3
+    z, step = base / CELLS, noise.sensitivity * side / CELLS
+    m0, m1, m2 = 1 / rest, b / rest**2, b * (1 + b) / rest**3
     return math.exp(-noise.epsilon * k) * (z * z * m0 + 2 * z * step * m1 + step * step * m2)
 
 
+@lru_cache(maxsize=256)
 def _weighed_points(noise: TwoNoises) -> float:
     """The points of all balls, that with k sensitivities more weighted with exp(-epsilon k)."""
-    return sum(_squares(noise, noise.width - i, Fraction(1), 0) for i in (0, 1))
+    return sum(_squares(noise, noise.width - i, CELLS, 0) for i in (0, 1))
 
 
 def _points(noise: TwoNoises) -> float:

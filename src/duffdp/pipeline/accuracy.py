@@ -27,7 +27,7 @@ def distance_bound(facts: Facts, confidence: float) -> int:
         )
     part = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)[0]
     rate: Fraction = part.statistic.rate
-    epsilon = parts[0].epsilon / facts.unit.contributions
+    epsilon = parts[0].epsilon / facts.unit.rows
     c, noise = rate * epsilon, mechanism(parts[0].name)(epsilon).noise(rate)
     bound = records_away(facts.domain.size, c, noise, confidence)
     if known.distance_bound == "mean":
@@ -42,7 +42,7 @@ def count_bound(facts: Facts, confidence: float) -> int | None:
     """What the noise on a count does not exceed with this confidence, whatever the data; None for
     what is no count with noise.
     """
-    statistic, (drawn, *others) = facts.statistic, facts.mechanism.parts
+    statistic, (drawn, *others) = facts.statistic, facts.mechanism.of_values
     known = REGISTRY.get(statistic.name)
     moved = statistic.parameters.get("adds_up")  # by what the others add up to
     if known is None or others or moved or drawn.name != Geometric.name:
@@ -50,4 +50,4 @@ def count_bound(facts: Facts, confidence: float) -> int | None:
     part, *more = known.parts(known.checked(statistic.parameters), facts.mechanism.asked)
     if more or not isinstance(part.statistic, Cells):
         return None
-    return Geometric(facts.loss.epsilon / facts.unit.contributions).largest_noise(1, confidence)
+    return Geometric(facts.row_epsilon).largest_noise(1, confidence)

@@ -10,6 +10,15 @@ from duffdp.facts import Facts
 from duffdp.ledger.charge import Result
 from duffdp.pipeline.distribution import Distribution
 from duffdp.pipeline.recipe import Recipe
+from duffdp.pipeline.suppression import (
+    COUNT,
+    TOO_SMALL,
+    Row,
+    Sizes,
+    is_withheld,
+    sizes_apart,
+    withheld,
+)
 from duffdp.statistics.entry import Column, Finish, Shape
 
 Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
@@ -17,30 +26,40 @@ Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
 
 def answer(
     recipe: Recipe, finish: Finish | None, facts: Facts, result: Result, data: Any
-) -> tuple[Any, tuple[Column, ...], Cells]:
+) -> tuple[Any, tuple[Column, ...], Cells, Sizes | None]:
     """The value of drawn numbers, in the shape of the statistic or as a frame like the data; its
-    columns; and its cells.
+    columns; its cells; and noisy sizes, if they were drawn beside it.
     """
     domain: Any = facts.domain
     columns = recipe.columns if finish is None else finish.columns(domain)
-    names = beside(columns, facts.by)
+    names = frame_names(facts, columns) if facts.by else []
+    drawn: Sequence[Sequence[int]] = result.numbers
+    sizes: Sizes | None = None
+    if facts.suppression is not None:
+        drawn, sizes = sizes_apart(facts, drawn)
     if finish is None:
         readers = [reader(column, domain) for column in columns]
-        each = zip(readers, zip(*result.numbers, strict=True), strict=True)
+        each = zip(readers, zip(*drawn, strict=True), strict=True)
         values = [list(map(read, numbers)) for read, numbers in each]
     else:
-        made = [finish.values(domain, numbers) for numbers in result.numbers]
+        made = [finish.values(domain, numbers) for numbers in drawn]
         values = list(map(list, zip(*made, strict=True)))
     whole = columns[0].kind == "distribution"
     if whole:
         values = [[Distribution(domain, *cells) for cells in values[0]]]
     cells = tuple(zip(*values, strict=True))
+    if facts.suppression is not None:
+        cells = withheld(facts, columns, cells, sizes)
     if facts.by and whole:
-        return by_key(facts, values[0]), columns, cells
+        return by_key(facts, values[0]), columns, cells, sizes
     if facts.by:
-        return data.answers(dict(zip(names, values, strict=True))), columns, cells
+        if facts.suppression is None:
+            told = dict(zip(names, values, strict=True))
+        else:
+            told = framed(facts, names, cells, sizes)
+        return data.answers(told), columns, cells, sizes
     ends = 1 if facts.interval is None else 3
-    return shaped(recipe.entry.shape, columns[::ends], cells[0][::ends]), columns, cells
+    return shaped(recipe.entry.shape, columns[::ends], cells[0][::ends]), columns, cells, sizes
 
 
 def shaped(shape: Shape, columns: Sequence[Column], numbers: Sequence[Any]) -> Any:
@@ -48,6 +67,37 @@ def shaped(shape: Shape, columns: Sequence[Column], numbers: Sequence[Any]) -> A
     if shape == "dictionary":
         return dict(zip((column.name for column in columns), numbers, strict=True))
     return list(numbers) if shape == "list" else numbers[0]
+
+
+def by_key(facts: Facts, values: list[Any]) -> dict[Any, Any]:
+    """What no frame can hold, by the key of its group; a tuple for several columns."""
+    keys = (key[0] if len(facts.by) == 1 else key for key in facts.keys)
+    return dict(zip(keys, values, strict=True))
+
+
+def reader(column: Column, domain: Any) -> Callable[[int], Any]:
+    """What is released of a drawn number, where nothing else is made of it."""
+    return domain.value if column.kind == "candidate" else partial(max, 0)
+
+
+def framed(
+    facts: Facts, names: Sequence[str], cells: Sequence[Row], sizes: Sizes | None
+) -> dict[str, list[Any]]:
+    """The columns of values as a frame has them: noisy sizes before, the mark after them."""
+    found = [list(column) for column in zip(*cells, strict=True)]
+    if sizes is not None:
+        found = [list(sizes), *found]
+    if facts.suppression is not None:
+        found.append([is_withheld(facts, row) for row in cells])
+    return dict(zip(names, found, strict=True))
+
+
+def frame_names(facts: Facts, columns: tuple[Column, ...]) -> list[str]:
+    """The names of these columns; none is that of a key column, whatever the case."""
+    if facts.suppression is None:
+        return beside(columns, facts.by)
+    size = () if facts.suppression.own is not None else (Column(COUNT),)
+    return beside((*size, *columns, Column(TOO_SMALL)), facts.by)
 
 
 def beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
@@ -62,14 +112,3 @@ def beside(columns: tuple[Column, ...], by: tuple[str, ...]) -> list[str]:
         names.append(name)
         taken.add(name.casefold())
     return names
-
-
-def by_key(facts: Facts, values: list[Any]) -> dict[Any, Any]:
-    """What no frame can hold, by the key of its group; a tuple for several columns."""
-    keys = (key[0] if len(facts.by) == 1 else key for key in facts.keys)
-    return dict(zip(keys, values, strict=True))
-
-
-def reader(column: Column, domain: Any) -> Callable[[int], Any]:
-    """What is released of a drawn number, where nothing else is made of it."""
-    return domain.value if column.kind == "candidate" else partial(max, 0)

@@ -9,6 +9,7 @@ from typing import Any
 
 from duffdp.domain import Categories, Digits, Grid, Ordered, Presence, PublicSet
 from duffdp.domain.default_step import StepRule, default_grid
+from duffdp.engines.keys import load_keys
 from duffdp.engines.selection import Selection, select
 from duffdp.errors import BoundsError, DuffError
 from duffdp.pipeline.recipe import Recipe, make_recipe, recipe
@@ -39,6 +40,8 @@ class Ask:
     where: Any = None
     unit: str | None = None
     contributions: Any = 1
+    groups_per_person: Any = None
+    suppress_below: Any = None
     interval: Any = None
     covers: Any = "data"
     simultaneous: Any = False
@@ -57,6 +60,8 @@ class Ask:
             self.interval,
             self.covers,
             self.simultaneous,
+            self.groups_per_person,
+            self.suppress_below,
         )
         made = _recipe(given)
         domain = self._domain(made)
@@ -65,13 +70,27 @@ class Ask:
         if made.entry.check_domain is not None and (known or domain.kind in ("date", "datetime")):
             made.entry.check_domain(made.given, domain)  # else once the step is known
         pair = self._pair(made) if made.entry.of_pairs else None
-        rows = (self.column, self.by, self.keys, self.unit)
+        if self.by is None:
+            self._refuse_without_groups()
+        keys = self.keys if isinstance(self.keys, list) else load_keys(self.by, self.keys)
+        rows = (self.column, self.by, keys, self.unit)
         if (*rows, pair, self.margin, self.where) == NOTHING:
             return Checked(self, made, EVERYTHING, domain)
         selection = select(*rows, made.unit.contributions, pair, self.margin, self.where)
-        if made.interval is not None and made.interval.simultaneous:
+        together = made.interval is not None and made.interval.simultaneous
+        if together or made.unit.groups_per_person is not None:
             made = _recipe((*given, max(1, len(selection.groups.keys))))
+            selection = selection._replace(groups_per_person=made.unit.groups_per_person)
         return Checked(self, made, selection, domain)
+
+    def _refuse_without_groups(self) -> None:
+        """What is about groups needs some."""
+        for name in ("groups_per_person", "suppress_below"):
+            if getattr(self, name) is not None:
+                raise DuffError(
+                    f"{name}={getattr(self, name)} needs by, the columns that form groups. Pass "
+                    'for example by="region".'
+                )
 
     def _pair(self, made: Recipe) -> tuple[str, str] | None:
         """The names of the two columns, if they are columns of a table."""

@@ -57,6 +57,25 @@ def draw_points(points: Points, axes: Any) -> Any:
     return axes
 
 
+def draw_groups(
+    name: str, groups: list[str], names: list[str], rows: Sequence[Sequence[Span]], ax: Any
+) -> Any:
+    """The numbers of groups, a line for each, or for each number where there are several."""
+    labels, spans = groups, [span for row in rows for span in row]
+    if len(spans) > len(groups):
+        labels = [f"{group}: {one}" if group else one for group in groups for one in names]
+    points = Points(name, labels, spans, [span.too_few for span in spans])
+    return draw_points(points, ax or new_axes(1, len(labels))[0])
+
+
+def draw_distributions(groups: list[str], distributions: Sequence[Any], ax: Any) -> Any:
+    """The shares of records of groups, on the same axes."""
+    axes = ax or new_axes(1, 12)[0]
+    for group, whole in zip(groups, distributions, strict=True):
+        whole.plot(axes, label=group)
+    return axes
+
+
 class Shares(Protocol):
     """Shares of records up to some values, and the corners of a band around them."""
 

@@ -159,7 +159,7 @@ def as_text(value: Any) -> str:
 def with_ends(span: Span) -> str:
     """A value, and the interval around it if it has one."""
     if span.low is None:
-        return as_text(span.value)
+        return TOO_FEW if span.too_few else as_text(span.value)
     told = TOO_FEW if span.too_few else f"{as_text(span.low)} to {as_text(span.high)}"
     return f"{as_text(span.value)} ({told})"
 

@@ -44,7 +44,7 @@ def draw(recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Ent
         if not hasattr(part.statistic, "given"):
             columns[place] = _draw_part(part, made, sources, domain, entropy, known)
             continue
-        epsilon = recipe.loss.epsilon * part.share / recipe.unit.contributions
+        epsilon = recipe.loss.epsilon * part.share / recipe.unit.rows
         before = list(zip(*chain.from_iterable(map(columns.__getitem__, columns)), strict=True))
         columns[place] = _draw_adaptively(
             part, made, epsilon, before, unspent, sources, domain, entropy

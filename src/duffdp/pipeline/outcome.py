@@ -13,12 +13,13 @@ from duffdp.errors import DuffError
 from duffdp.facts import Facts, MechanismFact, StatisticFact, as_json
 from duffdp.parameters import Covers, share_text
 from duffdp.pipeline.accuracy import distance_bound
-from duffdp.pipeline.answer import Cells, beside, shaped
-from duffdp.pipeline.chart import Points, draw_points, new_axes
+from duffdp.pipeline.answer import Cells, frame_names, framed, shaped
+from duffdp.pipeline.chart import draw_distributions, draw_groups
 from duffdp.pipeline.columnar import Columnar, Readable, as_text, with_ends
 from duffdp.pipeline.distribution import LISTED
-from duffdp.pipeline.layout import cell_of_json, quantile_columns, rows_of_json, value_of_json
+from duffdp.pipeline.layout import cells_of_json, quantile_columns, sizes_of_json, value_of_json
 from duffdp.pipeline.span import ENDS, Span, spans_of, whole_range
+from duffdp.pipeline.suppression import Sizes, is_withheld
 from duffdp.privacy import Loss, PrivacyUnit
 from duffdp.statistics.entry import Column
 from duffdp.statistics.registry import REGISTRY, entry
@@ -50,6 +51,10 @@ class Release(Columnar):
         The numbers among these facts.
     domain, column, by, keys
         The public set of outputs, and how rows were chosen.
+    sizes, suppress_below
+        The noisy numbers of records of groups, in the order of `keys`, and the one below which
+        values are withheld (None), if that was asked for. A statistic that counts records itself
+        has no other sizes.
     secure
         Whether it was drawn from the operating system's randomness.
     time, version
@@ -81,6 +86,7 @@ class Release(Columnar):
     cells: Cells
     time: dt.datetime
     version: str
+    sizes: Sizes | None = None
 
     @property
     def statistic(self) -> StatisticFact:
@@ -135,6 +141,10 @@ class Release(Columnar):
         return self.facts.secure
 
     @property
+    def suppress_below(self) -> int | None:
+        return None if self.facts.suppression is None else self.facts.suppression.below
+
+    @property
     def confidence(self) -> float | None:
         return None if self.facts.interval is None else float(self.facts.interval.confidence)
 
@@ -168,14 +178,17 @@ class Release(Columnar):
         return [spans_of(self.columns, row, self.domain, ends) for row in self.cells]
 
     def too_few(self) -> list[bool]:
-        """For each group, whether its interval is all that could come out: there were too few
-        records to tell more. Of several intervals, whether all are that could be.
+        """For each group, whether its values are withheld or its interval is all that could come
+        out: there were too few records to tell more. Of several intervals, whether all are that
+        could be.
         """
+        hidden = [is_withheld(self.facts, row) for row in self.cells]
         if self.facts.interval is None:
-            return [False for _ in self.cells]
+            return hidden
         wholes = [whole_range(column, self.domain) for column in self._values(self.columns)]
         bounded = [i for i, whole in enumerate(wholes) if whole is not None]
-        return [bool(bounded) and all(row[i].too_few for i in bounded) for row in self.spans()]
+        told = [bool(bounded) and all(row[i].too_few for i in bounded) for row in self.spans()]
+        return [a or b for a, b in zip(hidden, told, strict=True)]
 
     def _values(self, each: Sequence[Item]) -> Sequence[Item]:
         """Of something for each column, those of values and not of ends."""
@@ -199,10 +212,7 @@ class Release(Columnar):
         """
         if self.unit.kind == "edge" or {column.kind for column in self.columns} != {"count"}:
             return None
-        if self.unit.kind == "row":
-            return "rows"
-        many = self.contributions
-        return "people" if many == 1 else f"rows of people, at most {many} each"
+        return self.unit.counted
 
     def __float__(self) -> float:
         return float(self.value)
@@ -307,11 +317,13 @@ class Release(Columnar):
         """Key columns and value columns; a row for each group, or one. Of distributions a few
         quantiles.
         """
-        if self.has_distributions:
-            return quantile_columns(self.facts, [whole for (whole,) in self.cells])
-        names = [*self.by, *beside(self.columns, self.by)]
-        rows = ((*key, *row) for key, row in zip(self.keys or [()], self.cells, strict=True))
-        return dict(zip(names, map(list, zip(*rows, strict=True)), strict=True))
+        whole = self.has_distributions
+        return quantile_columns(self.facts, self.cells) if whole else self._columns()
+
+    def _columns(self) -> dict[str, list[Any]]:
+        keys = dict(zip(self.by, map(list, zip(*self.keys, strict=True)), strict=True))
+        names = frame_names(self.facts, self.columns)
+        return keys | framed(self.facts, names, self.cells, self.sizes)
 
     def readable(self) -> Readable:
         """The same for people, each interval beside its value."""
@@ -319,39 +331,33 @@ class Release(Columnar):
             columns = self.wide()
             lines = [list(map(as_text, row)) for row in zip(*columns.values(), strict=True)]
             return Readable(list(columns), lines, repr(self), (), len(self.by) + 1)
-        names = self._values(beside(self.columns, self.by))
+        sizes = [()] * len(self.cells) if self.sizes is None else [(size,) for size in self.sizes]
         rows = [
-            [*map(as_text, key), *map(with_ends, row)]
-            for key, row in zip(self.keys or ((),), self.spans(), strict=True)
+            [*map(as_text, (*key, *size)), *map(with_ends, row)]
+            for key, size, row in zip(self.keys or ((),), sizes, self.spans(), strict=True)
         ]
-        return Readable([*self.by, *names], rows, repr(self), self.too_few(), len(self.by))
+        names, begin = frame_names(self.facts, self.columns), len(sizes[0])
+        values = self._values(names[begin : begin + len(self.columns)])
+        header = [*self.by, *names[:begin], *values]
+        return Readable(header, rows, repr(self), self.too_few(), len(self.by))
 
     def plot(self, ax: Any = None) -> Any:
         """Points, with their intervals, a line for each group (or for each number of one group);
         returns the axes of matplotlib. Of distributions the shares of records.
         """
-        if self.has_distributions:
-            axes = ax or new_axes(1, 12)[0]
-            for key, (whole,) in zip(self.keys or [()], self.cells, strict=True):
-                whole.plot(axes, label=", ".join(map(str, key)))
-            return axes
         labels = [", ".join(map(str, key)) for key in self.keys] or [""]
-        spans = [span for row in self.spans() for span in row]
-        if len(spans) > len(labels):
-            names = self._values(beside(self.columns, self.by))
-            inner = [f"{label}: " for label in labels]
-            labels = [f"{i if self.by else ''}{name}" for i in inner for name in names]
-        points = Points(str(self.statistic), labels, spans, [span.too_few for span in spans])
-        return draw_points(points, ax or new_axes(1, len(labels))[0])
+        if self.has_distributions:
+            return draw_distributions(labels, [whole for (whole,) in self.cells], ax)
+        names = [column.name for column in self._values(self.columns)]
+        return draw_groups(str(self.statistic), labels, names, self.spans(), ax)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has; with groups, `value` is a list of rows."""
         value: Any = self.value
         if self.grouped:
-            names = [*self.by, *beside(self.columns, self.by)]
+            columns = self._columns()
             value = [
-                dict(zip(names, (*key, *row), strict=True))
-                for key, row in zip(self.keys, self.cells, strict=True)
+                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
             ]
         return {
             "value": as_json(value),
@@ -371,13 +377,7 @@ class Release(Columnar):
             facts = Facts.from_dict(given)
             columns = tuple(Column(**column) for column in given["columns"])
             value = given["value"]
-            cells = tuple(
-                tuple(
-                    cell_of_json(item, column, facts.domain)
-                    for item, column in zip(row, columns, strict=True)
-                )
-                for row in rows_of_json(value, given, facts, columns)
-            )
+            cells = cells_of_json(value, given, facts, columns)
             return cls(
                 value_of_json(value, facts, columns, cells),
                 facts,
@@ -385,6 +385,7 @@ class Release(Columnar):
                 cells,
                 dt.datetime.fromisoformat(given["time"]),
                 given["version"],
+                sizes_of_json(value, facts, columns),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DuffError(

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from duffdp.domain import Digits
+from duffdp.engines.keys import refuse_data_as_keys
 from duffdp.errors import BoundsError, DuffError
 from duffdp.facts import Facts
 from duffdp.parameters import read_epsilon, read_weight
@@ -22,10 +23,10 @@ from duffdp.pipeline.text_values import with_values
 from duffdp.pipeline.toml import read_toml, refuse_unknown
 from duffdp.statistics.registry import check_parameter_names, entry
 
-SHARED = ("where", "unit", "contributions", "mechanism")
+SHARED = ("where", "unit", "contributions", "groups_per_person", "mechanism")
 WORDS = (
     *("bounds", "digits", "step", "categories", "column", "by", "keys", "margin"),
-    *("interval", "covers", "simultaneous"),
+    *("interval", "covers", "simultaneous", "suppress_below"),
     *SHARED,
     "name",
 )
@@ -55,11 +56,12 @@ class Plan:
     releases
         A mapping for each release: `statistic`, `column`, its parameters (`q`, a list of them for
         several quantiles), `bounds` and `step`, `digits` in place of them, or `categories`, `by`
-        and `keys`, `where`, `unit`, `contributions`, `mechanism` as the verbs take them; `name`,
-        and `weight`, its share of epsilon in proportion to the others (1 if not given).
+        and `keys`, `where`, `unit`, `contributions`, `groups_per_person`, `suppress_below`,
+        `mechanism` as the verbs take them; `name`, and `weight`, its share of epsilon in proportion
+        to the others (1 if not given).
     epsilon
         The privacy loss of all releases together.
-    where, unit, contributions, mechanism
+    where, unit, contributions, groups_per_person, mechanism
         For every release that does not have its own.
     source, ledger, dataset, call_id
         The data and the budget, if they are a part of the plan.
@@ -96,6 +98,7 @@ class Plan:
         where: str | None = None,
         unit: str | None = None,
         contributions: int = 1,
+        groups_per_person: int | None = None,
         mechanism: str = "best",
         source: Any = None,
         ledger: Any = None,
@@ -115,6 +118,7 @@ class Plan:
             "where": where,
             "unit": unit,
             "contributions": contributions,
+            "groups_per_person": groups_per_person,
             "mechanism": mechanism,
         }
         weights = []
@@ -126,6 +130,7 @@ class Plan:
         for i, (given, weight) in enumerate(zip(listed, weights, strict=True), 1):
             with _in_place(i, given):
                 self.asks.append(_ask(shared, given, self.epsilon * weight / sum(weights)))
+                refuse_data_as_keys(self.asks[-1].keys, source)
                 self.asks[-1].check()
                 self.names.append(self.asks[-1].title)
         twice = next((name for i, name in enumerate(self.names) if name in self.names[:i]), None)
@@ -223,6 +228,7 @@ def _facts(checked: Checked) -> Facts:
         interval=made.interval,
         within=selection.within,
         where=None if selection.where is None else selection.where.text,
+        suppression=made.suppression,
     )
 
 

@@ -13,20 +13,29 @@ from typing import Any
 
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import DuffError
-from duffdp.facts import MechanismFact, MechanismPart, StatisticFact
+from duffdp.facts import SIZE, MechanismFact, MechanismPart, StatisticFact
 from duffdp.loss_family import LossFamily
+from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON, mechanism
 from duffdp.parameters import (
     Choice,
     Interval,
+    Suppression,
     read_contributions,
     read_epsilon,
+    read_groups_per_person,
     read_interval,
+    read_suppress_below,
 )
 from duffdp.privacy import Loss, LossPart, PrivacyUnit
+from duffdp.statistics.count import Count
 from duffdp.statistics.entry import Column, Entry, Finish, Part, Promise, WithEnds
 from duffdp.statistics.own import own_entry
 from duffdp.statistics.registry import entries, entry
+
+# What of epsilon goes to noisy sizes beside values: at epsilon 1, 95 % are off by at most 30.
+SIZE_SHARE = Fraction(1, 10)
+_SIZES = Part(Count(), Geometric.name, (SIZE,), SIZE_SHARE, SIZE, "count")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,7 @@ class Recipe:
     columns: tuple[Column, ...]  # of what is drawn
     finish: Finish | None  # None: numbers are released as they were drawn
     interval: Interval | None
+    suppression: Suppression | None
     step_rule: StepRule  # if the caller gives no step
     coarse: Recipe | None = None  # the same for a domain with few candidates, if that differs
     coarse_size: int = COARSE  # so many are few
@@ -60,14 +70,17 @@ def make_recipe(
     interval: Any = None,
     covers: Any = "data",
     simultaneous: Any = False,
-    groups: int = 1,
+    groups_per_person: Any = None,
+    suppress_below: Any = None,
+    groups: int | None = None,
 ) -> Recipe:
     """The recipe for the name of a statistic in the registry, or for a statistic of the caller's
     own.
 
     `person` is the column that names whom the release is for, and `contributions` how many of their
-    rows count. `interval` is a confidence, `covers` what the interval is for, and `simultaneous`
-    whether the intervals of all `groups` hold together.
+    rows count: in all, or in each of `groups_per_person` groups. `interval` is a confidence,
+    `covers` what the interval is for, and `simultaneous` whether the intervals of all `groups` hold
+    together. With `suppress_below`, the size of each group is drawn as well.
     """
     known = entry(statistic) if isinstance(statistic, str) else own_entry(statistic)
     if choice not in known.choices:
@@ -83,14 +96,24 @@ def make_recipe(
             f"contributions={contributions} needs unit, the column that names the person. "
             'Pass for example unit="person_id".'
         )
+    each_in = read_groups_per_person(groups_per_person)
+    if person is None and each_in is not None:
+        raise DuffError(
+            f"groups_per_person={each_in} needs unit, the column that names the person. "
+            'Pass for example unit="person_id".'
+        )
     wanted = read_interval(interval, covers, simultaneous)
     unit = PrivacyUnit("row")
     if known.of_graphs:
         unit = PrivacyUnit("edge")
     elif person is not None:
-        unit = PrivacyUnit("person", person, contributions)
+        unit = PrivacyUnit("person", person, contributions, _reachable(each_in, groups))
+    # A person with m rows moves a distance by up to m: the same as one row at epsilon / m.
+    suppression = _suppression(known, suppress_below)
+    apart = suppression is not None and suppression.own is None
+    left = 1 - SIZE_SHARE if apart else Fraction(1)
+    each = total * left / unit.rows  # what the values of a row may cost
     if wanted is None and known.by_epsilon is not None:
-        each = total / contributions
         many, few = (
             _with_parts(
                 known,
@@ -100,6 +123,7 @@ def make_recipe(
                 unit,
                 checked,
                 None,
+                suppression,
             )
             for candidates_are_few in (False, True)
         )
@@ -108,15 +132,36 @@ def make_recipe(
         with_ends = _checked_interval(known, choice, wanted, contributions)
     parts, finish = known.parts(checked, choice), known.finish(checked, choice)
     if wanted is not None:
-        promise = _promise(wanted, total / contributions, groups)
+        promise = _promise(wanted, each, groups or 1)
         parts, finish = with_ends(parts, finish, checked, promise)
-    parts = tuple(_at(part, total * part.share / contributions) for part in parts)
-    made = _with_parts(known, parts, finish, choice, total, unit, checked, wanted)
-    coarse = tuple(_on_coarse_domain(part, total * part.share / contributions) for part in parts)
+    parts = tuple(_at(part, each * part.share) for part in parts)
+    rest = (finish, choice, total, unit, checked, wanted, suppression)
+    made = _with_parts(known, parts, *rest)
+    coarse = tuple(_on_coarse_domain(part, each * part.share) for part in parts)
     if coarse == parts:
         return made
-    few = _with_parts(known, coarse, finish, choice, total, unit, checked, wanted)
+    few = _with_parts(known, coarse, *rest)
     return replace(made, coarse=few)
+
+
+def _suppression(known: Entry, suppress_below: Any) -> Suppression | None:
+    """Below which size values are withheld, and whether the statistic says the size itself."""
+    below = read_suppress_below(suppress_below)
+    if below is None:
+        return None
+    if known.of_graphs or known.shape == "distribution":
+        raise DuffError(
+            f"suppress_below withholds the numbers of groups, and {known.name} has none. Ask for "
+            "quantiles or for counts."
+        )
+    return Suppression(below, known.size)
+
+
+def _reachable(wanted: int | None, groups: int | None) -> int | None:
+    """In how many groups a person can count, of so many: of one it needs no saying."""
+    if wanted is None or groups is None:
+        return wanted
+    return None if groups == 1 else min(wanted, groups)
 
 
 def _at(part: Part, epsilon: Fraction) -> Part:
@@ -141,11 +186,13 @@ def _with_parts(
     unit: PrivacyUnit,
     checked: dict[str, Any],
     wanted: Interval | None,
+    suppression: Suppression | None,
 ) -> Recipe:
-    contributions = unit.contributions
-    # A person with m rows moves a distance by up to m: the same as one row at epsilon / m.
+    columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
+    if suppression is not None and suppression.own is None:
+        parts = (*(replace(part, share=part.share * (1 - SIZE_SHARE)) for part in parts), _SIZES)
     drawing = tuple(
-        (part, mechanism(part.mechanism)(total * part.share / contributions)) for part in parts
+        (part, mechanism(part.mechanism)(total * part.share / unit.rows)) for part in parts
     )
     facts = tuple(
         MechanismPart(name, utility, sum((p.share for p in same), Fraction(0)) * total, len(same))
@@ -162,15 +209,15 @@ def _with_parts(
             if value is not None and name not in known.said_by_domain
         },
     )
-    loss = Loss(total, parts=_losses(drawing, total, contributions))
-    columns = tuple(Column(name, part.kind) for part in parts for name in part.columns)
+    loss = Loss(total, parts=_losses(drawing, total, unit.rows))
     chosen = MechanismFact(choice, facts)
     rule = known.step_rule(choice)
-    return Recipe(known, drawing, said, chosen, loss, unit, checked, columns, finish, wanted, rule)
+    rest = (unit, checked, columns, finish, wanted, suppression, rule)
+    return Recipe(known, drawing, said, chosen, loss, *rest)
 
 
 def _losses(
-    drawing: tuple[tuple[Part, Any], ...], total: Fraction, contributions: int
+    drawing: tuple[tuple[Part, Any], ...], total: Fraction, rows: int
 ) -> tuple[LossPart, ...]:
     """What is known of the loss of each draw."""
     passed_on = any(getattr(part.statistic, "passes_on", False) for part, _ in drawing)
@@ -184,7 +231,7 @@ def _losses(
     if together:
         draws["pure", together] += 1
     return tuple(
-        LossPart(family, share * many * total, many, contributions)
+        LossPart(family, share * many * total, many, rows)
         for (family, share), many in draws.items()
     )
 

@@ -5,15 +5,16 @@ from __future__ import annotations
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from duffdp.domain import Presence, PublicSet
 from duffdp.engines.arrays import array_source, read
 from duffdp.engines.edges import check_edges
+from duffdp.engines.keys import refuse_data_as_keys
+from duffdp.engines.libraries import is_table
 from duffdp.engines.query import Query
-from duffdp.engines.selection import is_table
 from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.facts import Facts
@@ -23,6 +24,7 @@ from duffdp.pipeline.ask import EVERYTHING, Ask, settled
 from duffdp.pipeline.draw import draw
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.recipe import Recipe
+from duffdp.pipeline.text_values import with_keys
 from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.statistics.entry import Finish
 
@@ -75,7 +77,12 @@ class Prepared:
     @classmethod
     def of(cls, ask: Ask, data: Any, rng: object) -> Prepared:
         """Check the parameters; of the data, look at the types."""
+        if not isinstance(ask.keys, list):  # which is no data that have groups
+            refuse_data_as_keys(ask.keys, data)
         checked = ask.check()
+        if checked.selection.written and is_table(data):
+            given = checked.selection
+            checked = with_keys(ask, given, data, given.written).check()
         source = SYSTEM if rng is None else entropy(rng)
         selection, domain_for = checked.selection, checked.domain_for
         table: Array | Table | Edges | PairColumns
@@ -104,11 +111,25 @@ class Prepared:
             within=selection.within,
             where=None if selection.where is None else selection.where.text,
             sql=data.sql if isinstance(data, Query) else None,
+            suppression=made.suppression,
         )
         return cls(made, finish, facts, table, source)
 
 
-ALL_ROWS = (None, None, None, None, None, 1)
+class Rows(NamedTuple):
+    """Which rows a verb was asked about: its arguments of these names."""
+
+    column: Any = None
+    by: Any = None
+    keys: Any = None
+    where: Any = None
+    unit: Any = None
+    contributions: Any = 1
+    groups_per_person: Any = None
+    suppress_below: Any = None
+
+
+ALL_ROWS = Rows()
 
 
 def run_one(
@@ -119,7 +140,7 @@ def run_one(
     bounds: Any,
     step: Any,
     categories: Any,
-    rows: tuple[Any, Any, Any, Any, Any, Any],
+    rows: Rows,
     mechanism: Any,
     ledger: Any,
     rng: object,
@@ -127,10 +148,7 @@ def run_one(
     covers: Any = "data",
     simultaneous: Any = False,
 ) -> Release:
-    """One release on its own; `rows` are column, by, keys, where, unit and
-    contributions.
-    """
-    column, by, keys, where, unit, contributions = rows
+    """One release on its own."""
     ask = Ask(
         statistic=statistic,
         epsilon=epsilon,
@@ -138,16 +156,11 @@ def run_one(
         bounds=bounds,
         step=step,
         categories=categories,
-        column=column,
-        by=by,
-        keys=keys,
-        where=where,
-        unit=unit,
-        contributions=contributions,
         mechanism=mechanism,
         interval=interval,
         covers=covers,
         simultaneous=simultaneous,
+        **rows._asdict(),
     )
     return run(ask, data, None if ledger is None else ledger_of(ledger), rng)
 
@@ -179,8 +192,8 @@ def make_releases(
             result = Result(numbers, dt.datetime.now(dt.UTC))
             if paid is not None and paid.store is not None:
                 paid.store(result)
-        value, columns, cells = answer(one.recipe, one.finish, one.facts, result, one.data)
-        releases.append(Release(value, one.facts, columns, cells, result.time, __version__))
+        value, columns, cells, sizes = answer(one.recipe, one.finish, one.facts, result, one.data)
+        releases.append(Release(value, one.facts, columns, cells, result.time, __version__, sizes))
         if done is not None:
             done()
     return releases

@@ -15,7 +15,7 @@ ENDS = 3  # columns of a value with an interval: itself, and both ends
 
 class Span(NamedTuple):
     """A value, the ends of the interval around it if there is one, and whether that is all that
-    could come out.
+    could come out, or the value is withheld.
     """
 
     value: Any
@@ -29,12 +29,13 @@ def spans_of(
 ) -> list[Span]:
     """The numbers of one group, which come in threes where they have ends."""
     if not ends:
-        return [Span(value) for value in row]
+        return [Span(value, too_few=value is None) for value in row]
     found = []
     for i, column in enumerate(columns[::ENDS]):
         value, low, high = row[ENDS * i : ENDS * (i + 1)]
         whole = whole_range(column, domain)
-        found.append(Span(value, low, high, low is not None and (low, high) == whole))
+        all_of_it = low is not None and (low, high) == whole
+        found.append(Span(value, low, high, value is None or all_of_it))
     return found
 
 

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from typing import Any
 
 from duffdp.engines.selection import in_margin
 from duffdp.errors import DuffError
 from duffdp.facts import as_json
-from duffdp.parameters import Groups
+from duffdp.parameters import Groups, Interval, read_interval
 from duffdp.pipeline.chart import Points, draw_points, new_axes
 from duffdp.pipeline.columnar import Columnar, Columns, Readable, as_text, with_ends
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.span import ENDS, Span, spans_of
+from duffdp.pipeline.suppression import TOO_SMALL
 from duffdp.privacy import PrivacyUnit
 
-COUNT, TOO_SMALL = "count", "too_small"
 ALL = "all"  # in the place of a key, where all of its column are taken together
 Row = tuple[Any, ...]
 Level = tuple[Groups, tuple[int, ...]]  # groups, and to which of them each key belongs
@@ -59,10 +59,10 @@ class Measure:
                 rows.append(sums)
         return rows
 
-    def spans(self, levels: Sequence[Level]) -> list[list[Span]]:
-        """The same, each number with its interval."""
+    def spans(self, rows: Sequence[Row]) -> list[list[Span]]:
+        """Such numbers, each with its interval."""
         columns, domain = self.release.columns, self.release.domain
-        return [spans_of(columns, row, domain, self.has_ends) for row in self.rows(levels)]
+        return [spans_of(columns, row, domain, self.has_ends) for row in rows]
 
     def value_columns(self) -> tuple[str, ...]:
         """Its columns without those of ends."""
@@ -85,8 +85,12 @@ class Table(Columnar):
         Every `Release` by its name, those of margins too.
     by, keys
         The columns that form groups, and the groups, in the order of the rows; margins follow.
-    smallest
-        A group with a smaller noisy count is `too_small`.
+    smallest, suppressed
+        A group with a smaller noisy count is `too_small`; and whether numbers of such groups are
+        withheld, all but the count.
+    confidence, simultaneous
+        How often an interval holds the exact answer for the records: each of them, or all of the
+        table together.
     epsilon, unit, secure
         What all releases cost together, whom they protect, and whether they came from the operating
         system's randomness.
@@ -116,6 +120,8 @@ class Table(Columnar):
     margins: tuple[tuple[str, ...], ...]
     smallest: int
     frame: Any
+    suppressed: bool = False
+    interval: Interval | None = None
 
     @property
     def releases(self) -> dict[str, Release]:
@@ -149,8 +155,11 @@ class Table(Columnar):
 
     @property
     def confidence(self) -> float | None:
-        """How often an interval holds the exact answer for the records, each by itself."""
-        return self.measures[0].release.confidence
+        return None if self.interval is None else float(self.interval.confidence)
+
+    @property
+    def simultaneous(self) -> bool | None:
+        return None if self.interval is None else self.interval.simultaneous
 
     @property
     def without_interval(self) -> tuple[str, ...]:
@@ -172,11 +181,10 @@ class Table(Columnar):
         """Key columns (missing in a margin that takes all of them together), released numbers
         and `too_small`; a row for each group.
         """
-        levels = self._levels()
         keys = list(zip(*self._keys(), strict=True)) if self.by else []
         columns = dict(zip(self.by, map(list, keys), strict=True))
         for measure in self.measures:
-            numbers = zip(*measure.rows(levels), strict=True)
+            numbers = zip(*self._rows(measure), strict=True)
             columns |= dict(zip(measure.columns, map(list, numbers), strict=True))
         return columns | {TOO_SMALL: self.too_small()}
 
@@ -185,12 +193,12 @@ class Table(Columnar):
         with the same `to_pandas()` and so on.
         """
         names = [*self.by, "column", "statistic", "value", "low", "high", TOO_SMALL]
-        levels, rows = self._levels(), []
+        rows = []
         for measure in self.measures:
             release = measure.release
             labels = release.labels()[:: ENDS if measure.has_ends else 1]
             for key, row, few in zip(
-                self._keys(), measure.spans(levels), self.too_small(), strict=True
+                self._keys(), self._spans(measure), self.too_small(), strict=True
             ):
                 for label, (value, low, high, _) in zip(labels, row, strict=True):
                     rows.append((*key, release.column, label, value, low, high, few))
@@ -199,12 +207,12 @@ class Table(Columnar):
 
     def readable(self) -> Readable:
         """The same as `wide` for people: an interval stands beside its number."""
-        levels, small = self._levels(), self.too_small()
+        small = self.too_small()
         keys = [[ALL if part is None else as_text(part) for part in key] for key in self._keys()]
         header, columns = list(self.by), []
         for measure in self.measures:
             header += measure.value_columns()
-            columns.append([list(map(with_ends, row)) for row in measure.spans(levels)])
+            columns.append([list(map(with_ends, row)) for row in self._spans(measure)])
         texts = [
             [*key, *(text for part in parts for text in part), as_text(small_group)]
             for key, small_group, *parts in zip(keys, small, *columns, strict=True)
@@ -219,10 +227,10 @@ class Table(Columnar):
         """Points with intervals by group, one pair of axes for each column (all of them if none is
         named); returns the axes of matplotlib. Groups that are too small are pale.
         """
-        labels, levels = [_label(key) for key in self._keys()], self._levels()
+        labels = [_label(key) for key in self._keys()]
         known: dict[str, Sequence[Span]] = {}
         for measure in self.measures:
-            by_column = zip(*measure.spans(levels), strict=True)
+            by_column = zip(*self._spans(measure), strict=True)
             known |= dict(zip(measure.value_columns(), by_column, strict=True))
         for name in names:
             if name not in known:
@@ -241,6 +249,12 @@ class Table(Columnar):
             "by": list(self.by),
             "margins": list(map(list, self.margins)),
             "smallest": self.smallest,
+            "suppressed": self.suppressed,
+            **(
+                {}
+                if self.interval is None
+                else {"confidence": self.confidence, "simultaneous": self.simultaneous}
+            ),
             "epsilon": self.epsilon,
             "measures": [
                 {
@@ -268,7 +282,11 @@ class Table(Columnar):
             )
             margins = tuple(map(tuple, given["margins"]))
             first = measures[0].release
-            table = cls(measures, Groups(first.by, first.keys), margins, given["smallest"], None)
+            interval = first.facts.interval
+            if interval is not None:
+                interval = read_interval(given["confidence"], "data", given["simultaneous"])
+            groups, smallest = Groups(first.by, first.keys), given["smallest"]
+            table = cls(measures, groups, margins, smallest, None, given["suppressed"], interval)
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise DuffError(
                 f"this is not what to_dict() of a table gives ({type(error).__name__}). Pass the "
@@ -276,7 +294,7 @@ class Table(Columnar):
             ) from None
         columns = table.wide()
         rows = [dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)]
-        return cls(measures, table.groups, margins, table.smallest, rows)
+        return replace(table, frame=rows)
 
     def to_json(self) -> str:
         """All of it as JSON text."""
@@ -297,9 +315,25 @@ class Table(Columnar):
 
     def _caption(self) -> str:
         groups = f"{len(self.keys)} groups by {', '.join(self.by)}, " if self.by else ""
-        ends = "" if self.confidence is None else f", intervals {100 * self.confidence:.6g} % each"
+        ends = ""
+        if self.confidence is not None:
+            held = "together" if self.simultaneous else "each"
+            ends = f", intervals {100 * self.confidence:.6g} % {held}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"{groups}epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
+
+    def _rows(self, measure: Measure) -> list[Row]:
+        """The numbers of a measure as they are handed on: those of small groups may be withheld,
+        counts are not.
+        """
+        rows = measure.rows(self._levels())
+        if not self.suppressed or measure is self.measures[0]:
+            return rows
+        nothing = (None,) * len(measure.columns)
+        return [nothing if few else row for row, few in zip(rows, self.too_small(), strict=True)]
+
+    def _spans(self, measure: Measure) -> list[list[Span]]:
+        return measure.spans(self._rows(measure))
 
     def _levels(self) -> list[Level]:
         """The groups of the table, and those of its margins."""

@@ -8,7 +8,9 @@ from dataclasses import replace
 from typing import Any
 
 from duffdp.domain import Categories, Membership
-from duffdp.engines.selection import is_path, narwhals
+from duffdp.engines.keys import refuse_data_as_keys
+from duffdp.engines.libraries import is_path, narwhals
+from duffdp.engines.selection import Selection
 from duffdp.engines.tables import column_types
 from duffdp.errors import DuffError
 from duffdp.pipeline.ask import Ask
@@ -18,13 +20,11 @@ _TRUTH = {"true": True, "false": False}
 
 def with_values(ask: Ask, data: Any) -> Ask:
     """The release with its texts read by the declared types of their columns."""
+    refuse_data_as_keys(ask.keys, data)  # before a message could speak of them
     checked = ask.check()
     selection, domain = checked.selection, checked.domain
     if selection.by:
-        types = _types(data, list(selection.by))
-        columns = zip(selection.by, zip(*selection.keys, strict=True), strict=True)
-        parts = [_values(name, types.get(name), texts) for name, texts in columns]
-        ask = replace(ask, keys=list(zip(*parts, strict=True)))
+        ask = with_keys(ask, selection, data, selection.by)
     if selection.column is not None:
         if isinstance(domain, Categories):
             ask = replace(ask, categories=column_values(data, selection.column, domain))
@@ -34,9 +34,24 @@ def with_values(ask: Ask, data: Any) -> Ask:
     return ask
 
 
+def with_keys(ask: Ask, selection: Selection, data: Any, written: tuple[str, ...]) -> Ask:
+    """The release with those keys read that are `written` as text, by the types of their
+    columns.
+    """
+    types = _types(data, list(written))
+    columns = zip(selection.by, zip(*selection.keys, strict=True), strict=True)
+    parts = [_values(name, types.get(name), texts) for name, texts in columns]
+    return replace(ask, keys=list(zip(*parts, strict=True)))
+
+
 def column_values(data: Any, column: str, given: Iterable[Any]) -> list[Any]:
     """Texts as values of one column."""
     return _values(column, _types(data, [column]).get(column), given)
+
+
+def typed_values(column: str, dtype: Any, given: Iterable[Any]) -> list[Any]:
+    """Texts as values of a column whose declared type is known; text if it declares none."""
+    return _values(column, dtype, given)
 
 
 def _types(data: Any, names: list[str]) -> dict[str, Any]:

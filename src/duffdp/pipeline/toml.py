@@ -20,7 +20,7 @@ FIELDS = ("types", "decimal", "date_format")  # of a source that is text
 SQL = "sql"  # a query over the source
 TOP = (
     *(*NEEDED, *FIELDS, SQL, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
-    *("mechanism", "sources"),
+    *("groups_per_person", "mechanism", "sources"),
 )
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
 TOP_OF_TABLE = (
@@ -37,7 +37,8 @@ TOP_OF_TABLE = (
         "where",
         "unit",
     ),
-    *("contributions", "interval", "smallest", "weights", "mechanism"),
+    *("contributions", "groups_per_person", "interval", "simultaneous", "smallest"),
+    *("suppress_below", "weights", "within", "group_size", "mechanism"),
     *("ledger", "dataset", "call_id", "sources"),
 )
 
@@ -46,41 +47,59 @@ def read_toml(path: Path) -> dict[str, Any]:
     """The plan in a file; a relative source or ledger is meant from where the file lies."""
     given = _read(path, NEEDED, TOP)
     if isinstance(given["release"], list):
-        given["release"] = [_with_keys(release) for release in given["release"]]
+        given["release"] = [_with_keys(release, path.parent) for release in given["release"]]
     return given
 
 
 def read_table_toml(path: Path) -> dict[str, Any]:
-    """The table in a file, with the words of Python; `interval = false` is none."""
-    given = _with_keys(_read(path, NEEDED_OF_TABLE, TOP_OF_TABLE))
+    """The table in a file; a relative source or ledger is meant from where the file lies."""
+    return _words_of_table(_read(path, NEEDED_OF_TABLE, TOP_OF_TABLE), path.parent)
+
+
+def read_table_text(text: str, folder: Path) -> dict[str, Any]:
+    """The table that a text would be in a file of this folder."""
+    read = _parse(text, folder, "of this page", NEEDED_OF_TABLE, TOP_OF_TABLE)
+    return _words_of_table(read, folder)
+
+
+def _words_of_table(read: dict[str, Any], folder: Path) -> dict[str, Any]:
+    """The words of Python; `interval = false` is none."""
+    given = _with_keys(read, folder)
     if given.get("interval") is False:
         given["interval"] = None
     return dict(given)
 
 
 def _read(path: Path, needed: tuple[str, ...], known: tuple[str, ...]) -> dict[str, Any]:
-    """What stands in a file, if it has all that it needs and nothing that nobody reads."""
+    try:
+        text = path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError):
+        raise DuffError(f"cannot read the plan {str(path)!r}. Check the path.") from None
+    return _parse(text, path.parent, repr(str(path)), needed, known)
+
+
+def _parse(
+    text: str, folder: Path, name: str, needed: tuple[str, ...], known: tuple[str, ...]
+) -> dict[str, Any]:
+    """What stands in a text, if it has all that it needs and nothing that nobody reads."""
     import tomllib  # here: a command without a plan does without it
 
     try:
-        with path.open("rb") as file:
-            given = tomllib.load(file)
-    except (OSError, UnicodeDecodeError):
-        raise DuffError(f"cannot read the plan {str(path)!r}. Check the path.") from None
+        given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
-        raise DuffError(f"the plan {str(path)!r} is not TOML: {error}.") from None
+        raise DuffError(f"the plan {name} is not TOML: {error}.") from None
     refuse_unknown(given, known, "the plan")
     for name in needed:
         if name not in given:
             more = " Add a [[release]] for each result." if name == "release" else ""
             raise DuffError(f"the plan needs {name!r}.{more}")
     for name in TEXTS:
-        text = given.get(name, name)
-        if not isinstance(text, str) or not text:
-            raise DuffError(f"{name} must be a text, got {text!r}.")
+        said = given.get(name, name)
+        if not isinstance(said, str) or not said:
+            raise DuffError(f"{name} must be a text, got {said!r}.")
     for name in ("source", "ledger"):
         if name in given and given[name] != PIPE and not ADDRESS.match(given[name]):
-            given[name] = str(path.parent / given[name])
+            given[name] = str(folder / given[name])
     fields = {name: given.pop(name) for name in FIELDS if name in given}
     if fields:
         given["source"] = TextFile(given["source"], **fields)
@@ -89,9 +108,18 @@ def _read(path: Path, needed: tuple[str, ...], known: tuple[str, ...]) -> dict[s
     return given
 
 
-def _with_keys(release: Any) -> Any:
-    """A list of values for each column of `by` stands for all their combinations."""
+def _with_keys(release: Any, folder: Path) -> Any:
+    """A list of values for each column of `by` stands for all their combinations; files are meant
+    from the folder of the plan.
+    """
     keys = release.get("keys") if isinstance(release, dict) else None
+    if isinstance(keys, str):
+        return release | {"keys": str(folder / keys)}
+    if isinstance(keys, dict):
+        found = {
+            n: str(folder / part) if isinstance(part, str) else part for n, part in keys.items()
+        }
+        return release | {"keys": found}
     if not isinstance(keys, list) or not keys or not all(isinstance(part, list) for part in keys):
         return release
     return release | {"keys": [Categories(part) for part in keys]}

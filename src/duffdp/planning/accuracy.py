@@ -218,7 +218,8 @@ def preview(
     data
         Records shaped like yours (public or synthetic ones, so that nothing leaks; for a slope
         pairs of x and y), or a name with `n`: "normal" (centred in the bounds, a twentieth of
-        their range its standard deviation), "uniform", "beta" (1/2, 1/2).
+        their range its standard deviation), "uniform", "skewed" (log-normal, half of it in the
+        lowest tenth), "ages" (of a population, for bounds of 0 and 120), "beta" (1/2, 1/2).
     epsilon
         The privacy loss that a release would have.
     statistic, parameters

@@ -76,7 +76,7 @@ def baseline_forecast(name: str, recipe: Recipe, delta: float | None, data: Data
 
 
 def _made(name: str, recipe: Recipe, delta: float | None) -> Any:
-    epsilon = recipe.loss.epsilon / recipe.unit.contributions
+    epsilon = recipe.loss.epsilon / recipe.unit.rows
     return RankExponential(epsilon, _q(recipe)) if name == RANKED else NOISY[name](epsilon, delta)
 
 

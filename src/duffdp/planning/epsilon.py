@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
@@ -185,7 +185,7 @@ def epsilon_for(
         return seen(epsilon).tail(mechanism, within, output) > 1 - share
 
     simulated = sum(seen(1.0).draws.values())
-    found = _least(misses, SIMULATED_CLOSE if simulated else CLOSE)
+    found = least_epsilon(misses, SIMULATED_CLOSE if simulated else CLOSE)
     if found is None:
         wish = f"within {within!r}" if width is None else f"to a width of {width!r}"
         raise DuffError(
@@ -204,7 +204,7 @@ def epsilon_for(
     )
 
 
-def _least(misses: Any, close: float) -> float | None:
+def least_epsilon(misses: Callable[[float], bool], close: float) -> float | None:
     """The least epsilon that does not miss, found by bisection; None if there is none."""
     low = high = 1.0
     while misses(high):

@@ -30,6 +30,11 @@ class Errors(Protocol):
     def tail(self, t: float) -> float:
         """The probability that it is more than t."""
 
+    def deviation(self, share: float) -> float:
+        """How far above the truth the released number is where the probabilities of all below it
+        add up to this share; negative if it is below.
+        """
+
 
 class LawErrors:
     """The errors of a mechanism that says its own."""
@@ -42,6 +47,11 @@ class LawErrors:
 
     def tail(self, t: float) -> float:
         return float(self._law.tail(self._target, t))
+
+    def deviation(self, share: float) -> float:
+        law, column = self._law, Column("")
+        at = [position(column, law.domain, value) for value in (law.quantile(share), self._target)]
+        return at[0] - at[1]
 
 
 class CandidateErrors:
@@ -96,16 +106,26 @@ class CandidateErrors:
             high = np.clip(np.floor((reach - self._first) / self._step) + 1, 0, self._count)
         return float(self._mass @ (1 - np.maximum(high - low, 0) / self._count))
 
+    def deviation(self, share: float) -> float:
+        upto = np.cumsum(self._mass)
+        share *= upto[-1]
+        run = min(int(np.searchsorted(upto, share, side="right")), len(upto) - 1)
+        inside = (share - (upto[run] - self._mass[run])) / self._mass[run] * self._count[run]
+        place = min(max(int(inside), 0), int(self._count[run]) - 1)
+        return float(self._first[run] + place * self._step[run])
+
 
 class PointErrors:
-    """Errors with their probabilities; `scale` is the size of the numbers that they are differences
-    of, which says what of them is rounding.
+    """Differences to the truth with their probabilities; `scale` is the size of the numbers that
+    they are differences of, which says what of them is rounding.
     """
 
-    def __init__(self, errors: Floats, weights: Floats, scale: float) -> None:
-        errors = np.round(errors, DIGITS - math.ceil(math.log10(scale)) if scale else DIGITS)
+    def __init__(self, deviations: Floats, weights: Floats, scale: float) -> None:
+        digits = DIGITS - math.ceil(math.log10(scale)) if scale else DIGITS
+        self._deviations, weights = np.round(deviations, digits), weights / weights.sum()
+        self._weights, errors = weights, np.abs(self._deviations)
         order = np.argsort(errors)
-        self._errors, weights = errors[order], weights[order] / weights.sum()
+        self._errors, weights = errors[order], weights[order]
         self._mean = float(self._errors @ weights)
         self._beyond = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
@@ -114,6 +134,12 @@ class PointErrors:
 
     def tail(self, t: float) -> float:
         return float(self._beyond[np.searchsorted(self._errors, t, side="right")])
+
+    def deviation(self, share: float) -> float:
+        order = np.argsort(self._deviations)
+        upto = np.cumsum(self._weights[order])
+        at = min(int(np.searchsorted(upto, share * upto[-1], side="right")), len(order) - 1)
+        return float(self._deviations[order[at]])
 
 
 def positions(column: Column, domain: PublicSet, values: Sequence[Any]) -> Floats:
@@ -141,7 +167,7 @@ def point_errors(
         return PointErrors(wrong, weights, 1.0)
     target, found = position(column, domain, truth), positions(column, domain, values)
     largest = max(abs(target), float(np.abs(found).max()))
-    return PointErrors(np.abs(found - target), weights, largest)
+    return PointErrors(found - target, weights, largest)
 
 
 def _share(count: Any, part: Any, parts: Any) -> Any:

@@ -12,7 +12,7 @@ from duffdp.domain import PublicSet
 from duffdp.pipeline.answer import reader
 from duffdp.pipeline.ask import Checked, settled
 from duffdp.pipeline.recipe import Recipe
-from duffdp.pipeline.span import ENDS, spans_of
+from duffdp.pipeline.span import ENDS, whole_range
 from duffdp.planning.errors import (
     CandidateErrors,
     Errors,
@@ -86,9 +86,12 @@ def forecast(checked: Checked, data: DataSet, effort: Effort) -> Forecast:
     widths = tuple(
         float(weights @ (high - low)) for low, high in zip(at[1::ENDS], at[2::ENDS], strict=True)
     )
-    spans = [spans_of(columns, row, data.domain, ends) for row in values]
-    few = np.array([[span.too_few for span in row] for row in spans])
-    return Forecast(errors, widths, tuple((weights @ few).tolist()), draws)
+    few = []
+    for place, column in enumerate(columns[::ENDS]):
+        whole = whole_range(column, data.domain)
+        pairs = zip(by_column[ENDS * place + 1], by_column[ENDS * place + 2], strict=True)
+        few.append(float(weights @ np.array([pair == whole for pair in pairs])))
+    return Forecast(errors, widths, tuple(few), draws)
 
 
 def _of_numbers(made: Recipe, data: DataSet, effort: Effort) -> Forecast:

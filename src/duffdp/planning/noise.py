@@ -13,6 +13,7 @@ from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.staircase import Staircase, best_width
 
 LISTED = 2**14  # points that are looked at one by one; where there are more, as many stand for all
+FINER = 2**3  # times as many points are all listed rather than thinned out
 NEGLIGIBLE = 37.0  # nats: less than doubles can tell from nothing
 DIRECTIONS = 2**4  # at each distance from 0 of two numbers
 LEAST = 1e-3  # below, the noise is Laplace's: only wider, in proportion
@@ -31,7 +32,7 @@ def geometric_points(mechanism: Geometric, sensitivity: int, many: int) -> Point
     """All of the noise of one number, or so many points that are equally likely."""
     each = mechanism.epsilon / sensitivity
     most = math.ceil(NEGLIGIBLE / each)
-    if 2 * most + 1 <= LISTED:
+    if 2 * most + 1 <= min(LISTED, FINER * many):
         noise = np.arange(-most, most + 1, dtype=np.float64)
         return Points(noise[None, :], np.exp(-each * np.abs(noise)))
     noise = geometric_quantile(each, (np.arange(many) + 0.5) / many)

@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from duffdp.domain import Floats, Ints, PublicSet
+from duffdp.errors import DuffError
 from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.law import Law
 from duffdp.mechanisms.mechanism import Mechanism
@@ -36,6 +37,10 @@ class Outcomes(NamedTuple):
 
     rows: Sequence[Sequence[int]]
     weights: Floats
+
+
+class NoLaw(DuffError):
+    """Only a simulation can tell."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,7 +192,9 @@ def evenly_spread(many: int, numbers: int) -> Floats:
 
 
 def simulated_outcomes(made: Recipe, source: Any, domain: PublicSet, effort: Effort) -> Outcomes:
-    """Seeded draws, through what draws releases."""
+    """Seeded draws, through what draws releases; refused where none are allowed."""
+    if not effort.draws:
+        raise NoLaw("the law of this release is not known: its errors have to be simulated.")
     entropy = SeededEntropy(np.random.default_rng(effort.seed))
     rows = draw(made, [source] * effort.draws, domain, entropy)
     return Outcomes(rows, np.full(len(rows), 1 / len(rows)))

@@ -1,19 +1,15 @@
-"""What to expect of every release of a plan or a table, from public facts."""
+"""Plans and tables that say what to expect of them, from public facts."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+import os
+from collections.abc import Mapping
+from typing import Self
 
-from duffdp.errors import DuffError
-from duffdp.parameters import read_group_size
 from duffdp.pipeline import plan, table_plan
-from duffdp.pipeline.ask import Ask
-from duffdp.pipeline.columnar import TOO_FEW, Columns
-from duffdp.planning.accuracy import MOST, Preview, preview
-from duffdp.planning.question import SYNTHETIC
-
-NAMES = ("release", "output", "epsilon", "mean error", "95 % within", "interval width", "note")
+from duffdp.pipeline.columnar import Columns
+from duffdp.planning.previews import previews
+from duffdp.planning.wanted_errors import weights_for
 
 
 class Plan(plan.Plan):  # says of itself what it says there
@@ -35,49 +31,30 @@ class TablePlan(table_plan.TablePlan):  # this one too
         """
         return previews(self.plan.asks, group_size, shape, draws)
 
+    def within(
+        self,
+        errors: Mapping[str, float],
+        *,
+        group_size: int,
+        shape: str = "uniform",
+        draws: int = 100,
+    ) -> Self:
+        """The same table with shares of epsilon for which some releases err by no more than this on
+        average, in a group of so many records: `{"age_median": 1, "count": 20}`.
 
-def previews(asks: Iterable[Ask], group_size: Any, shape: str, draws: int) -> Columns:
-    """A row for every number of every release: its share of epsilon, and how it would err."""
-    size = read_group_size(group_size)
-    rows: list[tuple[Any, ...]] = []
-    for ask in asks:
-        if ask.margin is None:
-            rows += _expected(ask, size, shape, draws)
-    caption = f"groups of {size} records, shape {shape!r}. {SYNTHETIC}"
-    return Columns(dict(zip(NAMES, map(list, zip(*rows, strict=True)), strict=True)), caption)
+        The others share the rest as before; if all are named, each gets more in proportion. An
+        error says what would be needed if epsilon does not suffice. `shape` and `draws` are those
+        of `preview`: no record is looked at.
+        """
+        return self.with_weights(weights_for(self, errors, group_size, shape, draws))
 
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Self:
+        """A table from a file with the words of `duffdp.table`, and `source`; `within` and
+        `group_size` are those of the method.
 
-def _expected(ask: Ask, size: int, shape: str, draws: int) -> list[tuple[Any, ...]]:
-    name, epsilon = ask.title, float(ask.epsilon)
-    try:
-        seen = _preview(ask, size, shape, draws)
-    except DuffError as error:  # no shape stands for words, dates and graphs
-        return [(name, None, epsilon, None, None, None, str(error))]
-    rows = []
-    for output in seen.outputs:
-        asked, width, note = (ask.mechanism, output), None, None
-        if ask.interval is not None:
-            few = seen.too_few(*asked) > MOST
-            width, note = (None, TOO_FEW) if few else (seen.expected_width(*asked), None)
-        errors = (seen.expected_error(*asked), seen.error_within(ask.mechanism, 0.95, output))
-        rows.append((name, output, epsilon, *errors, width, note))
-    return rows
-
-
-def _preview(ask: Ask, size: int, shape: str, draws: int) -> Preview:
-    return preview(
-        shape,
-        epsilon=ask.epsilon,
-        statistic=ask.statistic,
-        bounds=ask.bounds,
-        step=ask.step,
-        categories=ask.categories,
-        contributions=ask.contributions,
-        interval=ask.interval,
-        covers=ask.covers,
-        mechanisms=[ask.mechanism],
-        group_size=size,
-        data_sets=2,
-        draws=draws,
-        **{name: value for name, value in ask.parameters.items() if value is not None},
-    )
+        Paths count from where the file lies, and keys and categories that are text stand for values
+        of the type that their column has, as in `duffdp.Plan.from_toml`.
+        """
+        made = super().from_toml(path)
+        return made if made.wanted_errors is None else made.within(**made.wanted_errors)

@@ -7,7 +7,8 @@ from typing import Any, NamedTuple
 
 from duffdp.errors import DuffError
 from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.table import ALL, TOO_SMALL, Table
+from duffdp.pipeline.suppression import TOO_SMALL
+from duffdp.pipeline.table import ALL, Table
 from duffdp.report.values import Field, Finding, Number, finding
 from duffdp.statistics.registry import REGISTRY, entry
 
@@ -137,7 +138,13 @@ def _of_releases(named: Named) -> Block:
     heading = named[0][0] if len(named) == 1 else f"By {', '.join(first.by)}"
     # Where one number could be anything, the others of the group are noise as well.
     small = [any(few) for few in zip(*(release.too_few() for _, release in named), strict=True)]
-    return Block(heading, first.by, keys, findings, small, [False] * len(keys), [])
+    below = dict.fromkeys(release.suppress_below for _, release in named)
+    notes = [
+        f"Too few to tell: the noisy count is below {least:,}."
+        for least in below
+        if least is not None and any(small)
+    ]
+    return Block(heading, first.by, keys, findings, small, [False] * len(keys), notes)
 
 
 def _of_table(table: Table) -> Block:

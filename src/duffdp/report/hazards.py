@@ -173,14 +173,22 @@ def _bias(releases: Sequence[Release]) -> list[str]:
         said.append("Values that are not listed are left out.")
     if any(release.grouped for release in releases):
         said.append("Groups that are not listed are left out.")
-    caps = sorted({r.contributions for r in releases if r.unit.kind == "person"})
+    caps = [
+        ("1 row" if unit.contributions == 1 else f"{unit.contributions} rows")
+        + ("" if unit.groups_per_person is None else f" in {unit.groups_per_person} groups each")
+        for unit in sorted({r.unit for r in releases if r.unit.kind == "person"}, key=_cap)
+    ]
     if caps:
-        rows = " or ".join("1 row" if cap == 1 else f"{cap} rows" for cap in caps)
+        rows = " or ".join(dict.fromkeys(caps))
         said.append(
             f"Of a person at most {rows} count, picked at random: people with more weigh less than "
             "in the records."
         )
     return said
+
+
+def _cap(unit: PrivacyUnit) -> tuple[int, int]:
+    return unit.contributions, unit.groups_per_person or 0
 
 
 def _by_size(named: Named) -> str:

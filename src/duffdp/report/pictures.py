@@ -39,6 +39,7 @@ def _figures(block: Block, found: Finding) -> list[Figure]:
             Figure(f"{found.heading}{f', {group}' if group else ''}", steps(whole, group))
             for group, whole in zip(groups, shares, strict=True)
         ]
+    found = found._replace(fields=[field for field in found.fields if not field.beside])
     picture = _bars(groups, found) or _points(block, groups, found)
     if picture is None:
         return []

@@ -37,6 +37,7 @@ class Field(NamedTuple):
     name: str  # within its release
     kind: NumberKind
     numbers: list[Number]
+    beside: bool = False  # the noisy sizes of groups, beside what was asked for
 
 
 class Finding(NamedTuple):
@@ -56,17 +57,22 @@ def finding(heading: str, release: Release, rows: Sequence[Sequence[Any]]) -> Fi
     spans = [spans_of(release.columns, row, release.domain, ends) for row in rows]
     fields = [
         Field(
-            column.name if len(columns) > 1 else "",
+            column.name if len(columns) > 1 or release.sizes is not None else "",
             column.kind,
             [_number(release, column.kind, row[at]) for row in spans],
         )
         for at, column in enumerate(columns)
     ]
+    if release.sizes is not None:
+        sizes = [Number(f"{size:,}", value=size) for size in release.sizes]
+        fields = [Field("count", "count", sizes, beside=True), *fields]
     return Finding(heading, release, fields)
 
 
 def _number(release: Release, kind: NumberKind, span: Span) -> Number:
-    """A value with its interval; sums over groups have none."""
+    """A value with its interval; sums over groups have none, and withheld values are words."""
+    if span.value is None:
+        return Number(TOO_FEW, too_few=True)
     text = _text(release, kind, span.value)
     if span.low is None:
         return Number(text, value=span.value)

@@ -11,7 +11,8 @@ from typing import Any
 from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Ordered, Presence, PublicSet
 from duffdp.domain.zones import zone_name
 from duffdp.errors import DuffError
-from duffdp.facts import MechanismPart
+from duffdp.facts import SIZE, MechanismPart
+from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.staircase import Staircase
 from duffdp.pipeline.accuracy import count_bound
 from duffdp.pipeline.outcome import Release
@@ -131,11 +132,13 @@ def protected(release: Release) -> list[str]:
             "not protected.",
         ]
     rows = "one row" if unit.contributions == 1 else f"{unit.contributions} rows"
+    where = "over all groups together, " if release.grouped else ""
+    if unit.groups_per_person is not None:
+        where = f"in each of at most {unit.groups_per_person} groups, "
     return [
         f"All rows with the same value of “{unit.column}” together: the guarantee covers them all "
         "at once.",
-        f"At most {rows} of each took part, "
-        f"{'over all groups together, ' if release.grouped else ''}picked at random.",
+        f"At most {rows} of each took part, {where}picked at random.",
     ]
 
 
@@ -226,9 +229,12 @@ def counted(release: Release) -> str:
         if every and release.where is not None:
             return f"Rows where {release.where}."
         return "Rows, whatever is in them." if every else "Rows whose value is not missing."
+    groups = release.unit.groups_per_person
+    where = "" if groups is None else f" in each of at most {groups} groups"
     if release.contributions == 1:
-        return "People: each counts once, by one of their rows that was picked at random."
-    return f"Rows of people, of which at most {release.contributions} a person count."
+        once = "once" if groups is None else f"once{where}"
+        return f"People: each counts {once}, by one of their rows that was picked at random."
+    return f"Rows of people, of which at most {release.contributions} a person count{where}."
 
 
 def mechanism(release: Release) -> list[str]:
@@ -245,6 +251,8 @@ def _part(part: MechanismPart) -> str:
         said = f"{part.draws} draws of {said}, each with the same share of epsilon"
     if part.utility is None:
         return said
+    if part.utility == SIZE:
+        return f"{said}, for the number of records of each group"
     if part.utility == "clipped":
         return f"{said}, each clamped to the interval"
     return (
@@ -255,7 +263,7 @@ def _part(part: MechanismPart) -> str:
 
 def _noise(release: Release, public: str) -> list[str]:
     """The error of sums and means that got noise."""
-    domain, spent = release.domain, release.loss.epsilon / release.contributions
+    domain, spent = release.domain, release.facts.row_epsilon
     assert isinstance(domain, Grid)
     if release.mechanism.asked == "clipped":
         return [
@@ -313,7 +321,21 @@ def accuracy(release: Release) -> list[str]:
     """The error in the units of the data, if there is an interval, and what follows from what is
     public; a sentence each.
     """
-    return [*_interval(release), *_from_what_is_public(release)]
+    return [*_interval(release), *_from_what_is_public(release), *_sizes(release)]
+
+
+def _sizes(release: Release) -> list[str]:
+    """By what groups were told to be too small."""
+    if release.suppress_below is None:
+        return []
+    told = (
+        f"Numbers of groups with a noisy size below {release.suppress_below:,} are withheld. This "
+        "is for readers: the guarantee needs no such rule."
+    )
+    if release.sizes is None:
+        return [told]
+    noise = Geometric(release.facts.size_epsilon).largest_noise(1, 0.95)
+    return [told, f"With 95 % probability the noisy size of a group is off by at most {noise:,}."]
 
 
 def _from_what_is_public(release: Release) -> list[str]:
@@ -327,7 +349,7 @@ def _from_what_is_public(release: Release) -> list[str]:
             "between the ends beside it, all at once"
             f"{', in each group by itself' if release.grouped else ''}. This holds for any data."
         ]
-    if release.mechanism.parts[-1].name == Staircase.name:
+    if release.mechanism.of_values[-1].name == Staircase.name:
         return _noise(release, public)
     if (bound := count_bound(release.facts, 0.95)) is not None:
         sure = count_bound(release.facts, 0.99)

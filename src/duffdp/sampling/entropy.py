@@ -35,21 +35,14 @@ class SystemEntropy:
     secure = True
 
     def words(self, size: int) -> Words:
-        return np.frombuffer(_system_bytes(8 * size), dtype=np.uint64)
+        return np.frombuffer(system_bytes(8 * size), dtype=np.uint64)
 
     def below(self, bound: int) -> int:
         bits = (bound - 1).bit_length()
         size = (bits + 7) // 8
-        while (found := int.from_bytes(_system_bytes(size), "big") >> (8 * size - bits)) >= bound:
+        while (found := int.from_bytes(system_bytes(size), "big") >> (8 * size - bits)) >= bound:
             pass
         return found
-
-
-def _system_bytes(size: int) -> bytes:
-    found = os.urandom(size)
-    if len(found) != size:  # repeated or missing bits would not show in the release
-        raise OSError("the operating system returned too few random bytes")
-    return found
 
 
 class SeededEntropy:
@@ -72,6 +65,14 @@ class SeededEntropy:
         while (found := int.from_bytes(self._generator.bytes(size), "big") >> more) >= bound:
             pass
         return found
+
+
+def system_bytes(size: int) -> bytes:
+    """Random bytes of the operating system."""
+    found = os.urandom(size)
+    if len(found) != size:  # repeated or missing bits would not show in the release
+        raise OSError("the operating system returned too few random bytes")
+    return found
 
 
 SYSTEM = SystemEntropy()

@@ -181,6 +181,7 @@ ENTRIES = (
         own_domain=_every_row,
         interval=ends("noise_interval", "around_number"),
         adds_up=True,
+        size="count",
         column_optional=True,
         choices=("best",),
         exact=exactly("count"),

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from duffdp.domain import Domain
-from duffdp.engines.source import Source
+from typing import Any
+
+from duffdp.domain import Ordered, PublicSet
+from duffdp.engines.pairs import Pairs
+from duffdp.engines.source import Source, Tally
 
 
 class Count:
@@ -27,10 +30,15 @@ class Count:
     (2,)
     """
 
-    def totals(self, column: Source, domain: Domain) -> tuple[int]:
+    def totals(self, column: Source | Tally | Pairs, domain: PublicSet) -> tuple[int]:
         """The number of records of one group."""
-        return (column.count(),)
+        if isinstance(column, Pairs):
+            return (len(column.x),)
+        if isinstance(domain, Ordered):
+            ordered: Any = column
+            return (ordered.count(),)
+        return (int(column.tally()[1].sum()),)
 
-    def sensitivity(self, domain: Domain) -> int:
+    def sensitivity(self, domain: PublicSet) -> int:
         """How much one record moves it."""
         return 1

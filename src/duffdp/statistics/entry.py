@@ -171,6 +171,8 @@ class Entry:
         and whether there are few candidates, `few` at most.
     adds_up
         Whether the numbers of groups add up to that of all of them together.
+    size
+        Which of its numbers says how many records there are, if one does.
     label
         What a number of a list or dictionary is called, given its column.
     of_pairs
@@ -215,6 +217,7 @@ class Entry:
     ) = None
     few: int = 0
     adds_up: bool = False
+    size: str | None = None
     several: tuple[str, str] | None = None
     lines: str = "quantile"
     label: Callable[[str], str] = str

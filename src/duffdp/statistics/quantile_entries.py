@@ -177,6 +177,7 @@ SUMMARY_ENTRY = Entry(
     uneven=True,
     step_rule=lambda _: "order",
     shape="dictionary",
+    size="count",
     lines="of all",
     choices=("best",),
     exact=exactly("summary"),

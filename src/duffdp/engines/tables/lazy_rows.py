@@ -15,6 +15,7 @@ from duffdp.engines.pairs import Pairs, pairs_by_group
 from duffdp.engines.tables.adapters.query import QueryEngine
 from duffdp.engines.tables.clocks import reach, ticks
 from duffdp.engines.tables.names import COUNT, GROUP, INDEX, LOW, OTHER, PERSON, VALUE
+from duffdp.engines.tables.people import Cap
 from duffdp.engines.tables.public_values import Known
 
 
@@ -30,8 +31,9 @@ class LazyRows:
         in a frame of narwhals.
     keys, categories
         Public values as the columns hold them.
-    contributions, order
-        How many rows of a person count, and two random keys that decide which.
+    cap, order
+        How many rows of a person count, and two random keys that decide which; two more if groups
+        of a person are chosen as well.
     """
 
     def __init__(
@@ -42,12 +44,12 @@ class LazyRows:
         keys: Known | None,
         categories: Known | None,
         domain: PublicSet,
-        contributions: int,
-        order: tuple[int, int],
+        cap: Cap,
+        order: tuple[int, ...],
     ) -> None:
         self.nw, self.engine, self.domain = nw, engine, domain
         self._keys, self._categories = keys, categories
-        self._contributions, self._order = contributions, order
+        self._cap, self._order = cap, order
         schema = rows.collect_schema()
         self._dtype = schema[VALUE]
         self.groups = 1 if keys is None else keys.size
@@ -69,9 +71,7 @@ class LazyRows:
         rows = self._rows.with_columns(
             *(self.nw.col(name).cast(self.nw.Float64) + 0.0 for name in (VALUE, OTHER))
         )
-        rows = self.joined(rows)
-        if self.has_people:
-            rows = self.engine.cap(rows, self._order, self._contributions)
+        rows = self._capped(rows)
         found = self.engine.fetch(rows)
         x, y = (np.asarray(found[name], dtype=np.float64) for name in (VALUE, OTHER))
         group = None if self._keys is None else np.asarray(found[GROUP], dtype=np.int64)
@@ -110,8 +110,21 @@ class LazyRows:
         )
         if self.late:
             return rows
+        return self._capped(rows)
+
+    def _capped(self, rows: Any) -> Any:
+        """The rows of groups, and of people those that count."""
         rows = self.joined(rows)
-        return self.engine.cap(rows, self._order, self._contributions) if self.has_people else rows
+        if not self.has_people:
+            return rows
+        most, groups = self._cap
+        if groups is None:
+            return self.engine.cap(rows, self._order, most).drop(PERSON)
+        both = [PERSON, GROUP]
+        found = rows.group_by(both).agg(self.nw.len().alias(COUNT)).select(*both)
+        found = self.engine.cap(found, self._order[2:], groups)
+        chosen = rows.join(found, on=both, how="inner")
+        return self.engine.cap(chosen, self._order[:2], most, GROUP).drop(PERSON)
 
     def joined(self, rows: Any, limits: dict[str, list[int]] | None = None) -> Any:
         """Keep what belongs to the public keys, with the number of the group.

@@ -15,7 +15,7 @@ from duffdp.engines.groups import by_group, counted, side_by_side
 from duffdp.engines.pairs import Pairs, as_doubles, pairs_by_group
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters.memory_frame import MemoryFrame
-from duffdp.engines.tables.people import Randomness, choose_rows, whole_people
+from duffdp.engines.tables.people import Cap, Randomness, choose, whole_people
 from duffdp.engines.tables.public_values import Known
 
 DENSE = 2**22  # combinations of keys that a table lists one by one
@@ -31,10 +31,10 @@ class MemoryRows:
         by: tuple[str, ...],
         keys: Known | None,
         unit: str | None,
-        contributions: int,
+        cap: Cap,
     ) -> None:
         self._adapter, self._column, self._by, self._keys = adapter, column, by, keys
-        self._unit, self._contributions = unit, contributions
+        self._unit, self._cap = unit, cap
         self.dtype = adapter.schema[column]
         self._whole = self.dtype.is_integer() or self.dtype == adapter.nw.Boolean
 
@@ -78,7 +78,8 @@ class MemoryRows:
             present &= people >= 0
         rows = np.flatnonzero(present)
         if self._unit is not None:
-            rows = rows[choose_rows(people[rows], self._contributions, source)]
+            own = None if groups is None else groups[rows]
+            rows = rows[choose(people[rows], own, self._cap, source)]
         return rows, None if groups is None else groups[rows]
 
     def _people(self, unit: str) -> Ints:

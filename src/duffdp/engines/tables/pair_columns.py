@@ -9,8 +9,8 @@ import numpy as np
 
 from duffdp.domain import Floats, PublicSet
 from duffdp.engines.arrays import read
+from duffdp.engines.libraries import is_path, is_table, narwhals
 from duffdp.engines.pairs import Pairs, as_doubles, no_numbers
-from duffdp.engines.selection import is_path, is_table, narwhals
 from duffdp.engines.tables.adapters import memory_adapter
 from duffdp.engines.tables.people import Randomness
 from duffdp.errors import UnsupportedData

@@ -16,10 +16,11 @@ import numpy as np
 
 from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
-from duffdp.engines.files import PathTable, unreadable
+from duffdp.engines.files import DELIMITED, JSON_LINES, WORKBOOKS, PathTable, open_path, unreadable
+from duffdp.engines.libraries import LIBRARIES, is_table, narwhals
 from duffdp.engines.pairs import Pairs, no_numbers
-from duffdp.engines.query import open_source
-from duffdp.engines.selection import LIBRARIES, Selection, is_table, narwhals
+from duffdp.engines.query import Query, open_source
+from duffdp.engines.selection import Selection
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
 from duffdp.engines.tables.descent import Descent, LazyColumn
@@ -27,7 +28,7 @@ from duffdp.engines.tables.kept_rows import KeptRows
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
 from duffdp.engines.tables.names import ASKED, KEY, NUMBER, OTHER, PERSON, VALUE
-from duffdp.engines.tables.people import Randomness
+from duffdp.engines.tables.people import Cap, Randomness
 from duffdp.engines.tables.public_values import (
     Known,
     check_person,
@@ -54,6 +55,21 @@ def column_types(path: str | os.PathLike[str], columns: list[str]) -> dict[str, 
     named = open_source(path, columns, kind="category")
     schema = narwhals().from_native(named.types).collect_schema()
     return {name: schema[name] for name in columns if name in schema}
+
+
+def declared_types(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """All columns of what a path names with their declared types, in order; None for the type of a
+    column that declares none. No record is read.
+    """
+    named = open_source(path, [], kind="category")
+    try:
+        schema = narwhals().from_native(named.types).collect_schema()
+    finally:
+        if named.close is not None:
+            named.close()
+    file = os.fspath(path).lower().partition("::")[0]
+    text = file.endswith((*DELIMITED, *JSON_LINES, *WORKBOOKS))
+    return {name: None if text else schema[name] for name in schema}
 
 
 def read_columns(path: str | os.PathLike[str], columns: list[str], kind: str) -> list[Any]:
@@ -112,10 +128,12 @@ class Table:
         series = False
         if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
-            self._path = open_source(
+            open_data = open_source if isinstance(data, Query) else open_path
+            self._path = open_data(
                 data, needed, values=selection.values, kind=kind, person=selection.unit
             )
-            _check_people(self._path.people, selection.unit)
+            if self._path.people is not None:
+                _check_people(self._path.people, selection.unit)
             untyped, self.close = self._path.untyped, self._path.close
             frame = nw.from_native(self._path.types)
         else:
@@ -142,7 +160,10 @@ class Table:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
         self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
-        types = self._types()
+        types = self._adapter.schema
+        zone = self._adapter.session_zone if self._path is None else self._path.zone
+        if zone is not None:
+            types = _in_zone(nw, types, zone)
         self._kept: KeptRows | None = None
         if selection.where is not None:
             self._kept = KeptRows(nw, selection.where, types, untyped, self._eager)
@@ -180,22 +201,6 @@ class Table:
                     )
                     raise UnsupportedData(said + TEXT_FIX if dtype == nw.String else said)
 
-    def _types(self) -> Mapping[str, Any]:
-        """The declared types of all columns. Zones of times are a part of them: that of a session
-        where an engine has no other.
-        """
-        nw = self._nw
-        types: Mapping[str, Any] = self._adapter.schema
-        zone = self._adapter.session_zone if self._path is None else self._path.zone
-        if zone is None:
-            return types
-        zoned = {
-            name: nw.Datetime(dtype.time_unit, zone)
-            for name, dtype in types.items()
-            if getattr(dtype, "time_zone", None) is not None
-        }
-        return dict(types) | zoned
-
     def sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
         """One source of counts, or the pairs, for each key, in order; one in all without keys.
 
@@ -213,28 +218,30 @@ class Table:
     def _sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
         nw, domain, adapter = self._nw, self.domain, self._adapter
         _, by, _, unit, most, pair, values, *_ = self._selection
+        cap = Cap(most, self._selection.groups_per_person)
         if self._eager:
             if self._kept is not None:
                 kept = np.flatnonzero(self._kept.mask(adapter))
                 adapter = memory_adapter(nw, adapter.frame[kept])
-            memory = MemoryRows(adapter, values[0], by, self._keys, unit, most)
+            memory = MemoryRows(adapter, values[0], by, self._keys, unit, cap)
             if pair is not None:
                 return memory.pairs(pair[1], source)
             return memory.sources(domain, self._categories, source)
         keys = map(KEY.format, range(len(by)))
         columns = dict(zip((VALUE, OTHER), values, strict=False)) | dict(zip(keys, by, strict=True))
-        order = (0, 0)
+        order: tuple[int, ...] = ()
         if unit is not None:
             columns[PERSON] = unit
-            # Two signed 64-bit numbers, for a keyed hash that is the same in every query.
-            order = tuple(source.words(2).view(np.int64).tolist())
+            # Two signed 64-bit numbers, for a keyed hash that is the same in every query, and two
+            # for the choice of groups.
+            order = tuple(source.words(2 if cap.groups is None else 4).view(np.int64).tolist())
         if self._path is not None:
             try:
                 adapter.frame = nw.from_native(self._path.rows())
             except Exception as error:
                 raise unreadable(self._path.name, error) from None
         found = adapter.rows(columns) if self._kept is None else self._found(adapter, columns)
-        rows = LazyRows(nw, adapter, found, self._keys, self._categories, domain, most, order)
+        rows = LazyRows(nw, adapter, found, self._keys, self._categories, domain, cap, order)
         if pair is not None:
             return rows.pairs()
         return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
@@ -267,9 +274,19 @@ class Table:
         return self._adapter.answer(columns)
 
 
-def _check_people(people: tuple[str, ...] | None, unit: str | None) -> None:
+def _in_zone(nw: Any, types: Mapping[str, Any], zone: str) -> dict[str, Any]:
+    """Types with the zone of a session, where an engine has no other: it is a part of them."""
+    zoned = {
+        name: nw.Datetime(dtype.time_unit, zone)
+        for name, dtype in types.items()
+        if getattr(dtype, "time_zone", None) is not None
+    }
+    return dict(types) | zoned
+
+
+def _check_people(people: tuple[str, ...], unit: str | None) -> None:
     """Rows that were brought together are those of one person, or nobody is protected."""
-    if people is not None and unit not in people:
+    if unit not in people:
         hint = f"for example unit={people[0]!r}" if people else "and select it"
         raise DuffError(
             "sql brings rows together by GROUP BY, so unit must name one of those columns, which "

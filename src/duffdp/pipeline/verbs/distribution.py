@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.run import run_one
+from duffdp.pipeline.run import Rows, run_one
 
 
 def distribution(
@@ -20,6 +20,7 @@ def distribution(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
     confidence: float = 0.95,
     mechanism: str = "best",
     ledger: Any = None,
@@ -48,9 +49,11 @@ def distribution(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
@@ -58,7 +61,11 @@ def distribution(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
     confidence
         How often the band holds the exact shares, all at once: up to 0.999.
     mechanism
@@ -106,7 +113,7 @@ def distribution(
     >>> found.median, found.quantile(0.9), round(found.mean)
     (46, 70, 48)
     """
-    rows = (column, by, keys, where, unit, contributions)
+    rows = Rows(column, by, keys, where, unit, contributions, groups_per_person)
     given = {"confidence": confidence}
     return run_one(
         "distribution", given, data, epsilon, bounds, step, None, rows, mechanism, ledger, rng

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.run import run_one
+from duffdp.pipeline.run import Rows, run_one
 
 
 def mode(
@@ -22,6 +22,8 @@ def mode(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
+    suppress_below: int | None = None,
     interval: float | None = None,
     mechanism: str = "best",
     ledger: Any = None,
@@ -53,9 +55,11 @@ def mode(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
@@ -63,7 +67,16 @@ def mode(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
+    suppress_below
+        Withhold the values of groups whose noisy number of records is smaller. A tenth of
+        epsilon pays for that number, which stands beside each group, and post-processing
+        does the rest; a statistic that counts records itself needs no other. None: no such
+        number.
     interval
         None: no interval can be promised here. The error for others says what to ask for.
     mechanism
@@ -104,7 +117,7 @@ def mode(
     >>> duffdp.mode(votes, epsilon=1.0, categories=["yes", "no"], rng=1).value
     'yes'
     """
-    rows = (column, by, keys, where, unit, contributions)
+    rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     given = (data, epsilon, bounds, step, categories, rows, mechanism, ledger, rng, interval)
     return run_one("mode", {}, *given)
 
@@ -123,6 +136,8 @@ def top(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
+    suppress_below: int | None = None,
     interval: float | None = None,
     ledger: Any = None,
     rng: object = None,
@@ -155,9 +170,11 @@ def top(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
@@ -165,7 +182,16 @@ def top(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
+    suppress_below
+        Withhold the values of groups whose noisy number of records is smaller. A tenth of
+        epsilon pays for that number, which stands beside each group, and post-processing
+        does the rest; a statistic that counts records itself needs no other. None: no such
+        number.
     interval
         None: no interval can be promised here. The error for others says what to ask for.
     ledger
@@ -208,6 +234,6 @@ def top(
     >>> duffdp.top(visits, 2, categories=["north", "south", "east"], epsilon=1.0, rng=1).value
     ['south', 'north']
     """
-    rows = (column, by, keys, where, unit, contributions)
+    rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     given = (data, epsilon, bounds, step, categories, rows, "best", ledger, rng, interval)
     return run_one("top", {"k": k}, *given)

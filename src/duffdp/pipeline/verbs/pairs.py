@@ -6,7 +6,7 @@ from typing import Any
 
 from duffdp.errors import DuffError
 from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.run import run_one
+from duffdp.pipeline.run import Rows, run_one
 
 
 def slope(
@@ -22,6 +22,8 @@ def slope(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
+    suppress_below: int | None = None,
     interval: float | None = None,
     mechanism: str = "best",
     ledger: Any = None,
@@ -52,9 +54,11 @@ def slope(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
@@ -62,7 +66,16 @@ def slope(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
+    suppress_below
+        Withhold the values of groups whose noisy number of records is smaller. A tenth of
+        epsilon pays for that number, which stands beside each group, and post-processing
+        does the rest; a statistic that counts records itself needs no other. None: no such
+        number.
     interval
         None: no interval can be promised here. The error for others says what to ask for.
     mechanism
@@ -116,7 +129,7 @@ def slope(
             'slope("height", "weight", data=people, ...).'
         )
     columns = {"x": x, "y": y} if named else {}
-    rows = (None, by, keys, where, unit, contributions)
+    rows = Rows(None, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     both = data if named else (x, y)
     given = (both, epsilon, bounds, step, None, rows, mechanism, ledger, rng, interval)
     return run_one("slope", columns, *given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.run import run_one
+from duffdp.pipeline.run import Rows, run_one
 
 
 def median(
@@ -20,6 +20,8 @@ def median(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
+    suppress_below: int | None = None,
     interval: float | None = None,
     covers: str = "data",
     simultaneous: bool = False,
@@ -50,9 +52,11 @@ def median(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
@@ -60,7 +64,16 @@ def median(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
+    suppress_below
+        Withhold the values of groups whose noisy number of records is smaller. A tenth of
+        epsilon pays for that number, which stands beside each group, and post-processing
+        does the rest; a statistic that counts records itself needs no other. None: no such
+        number.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
         this probability what it covers lies between them, for each number of each group.
@@ -110,7 +123,7 @@ def median(
     >>> duffdp.median(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value
     40
     """
-    rows = (column, by, keys, where, unit, contributions)
+    rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
     return run_one("median", {}, *given, interval, covers, simultaneous)
 
@@ -128,6 +141,8 @@ def quantile(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
+    suppress_below: int | None = None,
     interval: float | None = None,
     covers: str = "data",
     simultaneous: bool = False,
@@ -161,9 +176,11 @@ def quantile(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
@@ -171,7 +188,16 @@ def quantile(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
+    suppress_below
+        Withhold the values of groups whose noisy number of records is smaller. A tenth of
+        epsilon pays for that number, which stands beside each group, and post-processing
+        does the rest; a statistic that counts records itself needs no other. None: no such
+        number.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
         this probability what it covers lies between them, for each number of each group.
@@ -219,7 +245,7 @@ def quantile(
     >>> duffdp.quantile(range(1000), 0.9, epsilon=1.0, bounds=(0, 1000), step=10, rng=1).value
     900
     """
-    rows = (column, by, keys, where, unit, contributions)
+    rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
     return run_one("quantile", {"q": q}, *given, interval, covers, simultaneous)
 
@@ -237,6 +263,8 @@ def quantiles(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
+    suppress_below: int | None = None,
     interval: float | None = None,
     covers: str = "data",
     simultaneous: bool = False,
@@ -270,9 +298,11 @@ def quantiles(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
@@ -280,7 +310,16 @@ def quantiles(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
+    suppress_below
+        Withhold the values of groups whose noisy number of records is smaller. A tenth of
+        epsilon pays for that number, which stands beside each group, and post-processing
+        does the rest; a statistic that counts records itself needs no other. None: no such
+        number.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
         this probability what it covers lies between them, for each number of each group.
@@ -334,6 +373,6 @@ def quantiles(
     >>> duffdp.quantiles(range(1000), [0.25, 0.5, 0.75], **given, rng=1).value
     [250, 500, 750]
     """
-    rows = (column, by, keys, where, unit, contributions)
+    rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
     return run_one("quantiles", {"qs": qs}, *given, interval, covers, simultaneous)

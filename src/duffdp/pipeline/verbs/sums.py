@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.run import run_one
+from duffdp.pipeline.run import Rows, run_one
 
 
 def mean(
@@ -20,6 +20,8 @@ def mean(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
+    suppress_below: int | None = None,
     interval: float | None = None,
     covers: str = "data",
     simultaneous: bool = False,
@@ -49,9 +51,11 @@ def mean(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
@@ -59,7 +63,16 @@ def mean(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
+    suppress_below
+        Withhold the values of groups whose noisy number of records is smaller. A tenth of
+        epsilon pays for that number, which stands beside each group, and post-processing
+        does the rest; a statistic that counts records itself needs no other. None: no such
+        number.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
         this probability what it covers lies between them, for each number of each group.
@@ -118,7 +131,7 @@ def mean(
     >>> round(duffdp.mean([20, 30, 41] * 1000, epsilon=1.0, bounds=(0, 100), rng=1).value, 2)
     30.34
     """
-    rows = (column, by, keys, where, unit, contributions)
+    rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng)
     return run_one("mean", {}, *given, interval, covers, simultaneous)
 
@@ -135,6 +148,8 @@ def sum(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
+    suppress_below: int | None = None,
     interval: float | None = None,
     simultaneous: bool = False,
     ledger: Any = None,
@@ -162,9 +177,11 @@ def sum(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     where
         Which rows count, the others are left out: comparisons of columns with fixed values
         as in "age >= 18 AND ward <> 'ER'", with AND, OR, NOT, IN, BETWEEN and IS NULL.
@@ -172,7 +189,16 @@ def sum(
     unit
         The column that names the person. Without it a row is protected.
     contributions
-        How many rows of a person count at most, picked at random.
+        How many rows of a person count at most, picked at random: in all groups together,
+        or in each with `groups_per_person`.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
+    suppress_below
+        Withhold the values of groups whose noisy number of records is smaller. A tenth of
+        epsilon pays for that number, which stands beside each group, and post-processing
+        does the rest; a statistic that counts records itself needs no other. None: no such
+        number.
     interval
         A confidence such as 0.95: the release then has `low` and `high`, and with at least
         this probability what it covers lies between them, for each number of each group.
@@ -220,6 +246,6 @@ def sum(
     >>> duffdp.sum([20, 30, 40] * 1000, epsilon=1.0, bounds=(0, 100), step=1, rng=1).value
     90304
     """
-    rows = (column, by, keys, where, unit, contributions)
+    rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     given = (data, epsilon, bounds, step, None, rows, "best", ledger, rng)
     return run_one("sum", {}, *given, interval, "data", simultaneous)

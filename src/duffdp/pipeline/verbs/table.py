@@ -23,8 +23,11 @@ def table(
     where: str | None = None,
     unit: str | None = None,
     contributions: int = 1,
+    groups_per_person: int | None = None,
     interval: float | None = 0.95,
+    simultaneous: bool = False,
     smallest: int | None = None,
+    suppress_below: int | None = None,
     weights: Mapping[str, Any] | None = None,
     mechanism: str = "best",
     ledger: Any = None,
@@ -52,9 +55,11 @@ def table(
     by
         One column or several that form groups.
     keys
-        The public list of groups: values, tuples, a frame, or one `Categories` for each
-        column. Every key is answered, rows with other keys are ignored, and one epsilon
-        covers all groups.
+        The public list of groups: values or tuples, a series or frame, a type that declares
+        its values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a
+        file with one on a line; or a mapping from each column to one of these, for all
+        combinations. Every key is answered, rows with other keys are ignored, and one
+        epsilon covers all groups.
     total
         Whether rows for all groups together follow; with two columns of groups, also those for
         each value of either. Counts and sums are added up, at no cost. Everything else is released
@@ -68,14 +73,22 @@ def table(
     contributions
         How many rows of a person count at most, picked at random. The count is one of people all
         the same: each counts once.
+    groups_per_person
+        In how many groups a person counts at most, picked at random; epsilon covers all of
+        them. None: in as many as `contributions` rows are in.
     interval
         The confidence of the intervals around numbers that can have one (counts, sums, means,
         shares, histograms, medians, single quantiles, interquartile ranges), each by itself.
         Several quantiles and summaries have them if they ask for them. None: no intervals, and
         smaller errors of medians, quantiles and ranges.
+    simultaneous
+        Whether all intervals of the table hold together with that probability, and not only each
+        by itself; they are wider.
     smallest
         A group with a smaller noisy count is `too_small`. None: one that cannot be told from an
         empty group.
+    suppress_below
+        The same, and numbers of such groups are withheld, all but their count.
     weights
         The part of epsilon of some releases, in proportion to the others: `{"age_median": 16}`.
         Usually 1 for counts, 4 for other numbers that are drawn at once, 8 for what takes several
@@ -141,9 +154,13 @@ def table(
         where=where,
         unit=unit,
         contributions=contributions,
+        groups_per_person=groups_per_person,
         interval=interval,
+        simultaneous=simultaneous,
         smallest=smallest,
+        suppress_below=suppress_below,
         weights=weights,
         mechanism=mechanism,
+        source=data,
     )
-    return plan.run(data, ledger=ledger, rng=rng)
+    return plan.run(ledger=ledger, rng=rng)

@@ -57,11 +57,10 @@ class DaskFrame(NarwhalsQuery):
             number, unit = number // 1000, "us"
         return self.nw.from_native(native.assign(**{name: number})), unit
 
-    def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
+    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
         native = rows.to_native()
-        kept = [name for name in native.columns if name != PERSON]
         together = native.shuffle(on=PERSON)
-        capped = together.map_partitions(_capped, keys, most, meta=native._meta[kept])
+        capped = together.map_partitions(_capped, keys, most, *within, meta=native._meta)
         return self.nw.from_native(capped)
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
@@ -96,7 +95,7 @@ def _as_series(array: Array, like: Any) -> Any:
     return pandas.Series(array, index=like.index, name=like.name)
 
 
-def _capped(piece: Any, keys: tuple[int, int], most: int) -> Any:
+def _capped(piece: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
     """The rows that count of the people in one piece."""
     import pandas
 
@@ -107,12 +106,12 @@ def _capped(piece: Any, keys: tuple[int, int], most: int) -> Any:
     parts = [*(_bits(piece[name].to_numpy()) for name in kept), copies.astype(np.int64)]
     for part in parts:
         mixed = _mix(mixed ^ _mix(part.view(np.uint64) + second))
-    person = pandas.factorize(piece[PERSON])[0]
-    order = np.lexsort((*reversed(parts), mixed, person))
-    ordered = person[order]
+    whole = piece.groupby([PERSON, *within], sort=False, observed=True).ngroup().to_numpy()
+    order = np.lexsort((*reversed(parts), mixed, whole))
+    ordered = whole[order]
     counts = np.ones(len(order), dtype=bool)
     counts[most:] = ordered[most:] != ordered[:-most]
-    return piece[kept].iloc[np.sort(order[counts])]
+    return piece.iloc[np.sort(order[counts])]
 
 
 def _bits(numbers: Array) -> Array:

@@ -67,7 +67,7 @@ class DuckdbRelation(NarwhalsQuery):
             number = f"epoch_us({_between(column, *moments)})"
         return self.nw.from_native(_replaced(native, name, number)), unit
 
-    def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
+    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
         native = rows.to_native()
         kept = ", ".join(f'"{name}"' for name in native.columns if name != PERSON)
         # Mixed again after each key went in: a key alone would turn the orders of all people alike.
@@ -76,9 +76,10 @@ class DuckdbRelation(NarwhalsQuery):
         native = native.project(
             f"*, row_number() OVER (PARTITION BY {PERSON}, {kept}) AS {COPY}"
         ).project(f"*, hash(hash({person}, {row})) AS {ORDER}")
-        place = f"row_number() OVER (PARTITION BY {PERSON} ORDER BY {ORDER}, {kept}, {COPY})"
+        whole = ", ".join((PERSON, *within))
+        place = f"row_number() OVER (PARTITION BY {whole} ORDER BY {ORDER}, {kept}, {COPY})"
         capped = native.project(f"*, {place} AS {PLACE}").filter(f"{PLACE} <= {most}")
-        return self.nw.from_native(capped.project(kept))
+        return self.nw.from_native(capped.project(f"{kept}, {PERSON}"))
 
     def sample(self, rows: Any, name: str) -> Array | None:
         native = rows.to_native()

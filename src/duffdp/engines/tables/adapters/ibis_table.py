@@ -71,7 +71,7 @@ class IbisTable(NarwhalsQuery):
         )
         return self.nw.from_native(native.mutate(**{name: number})), "us"
 
-    def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
+    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
         import ibis
 
         def md5(text: str) -> str:
@@ -86,9 +86,9 @@ class IbisTable(NarwhalsQuery):
         for name in (PERSON, *kept, COPY):
             text = text + "|" + native[name].cast("string")
         native = native.mutate(**{ORDER: digest(text)})
-        place = ibis.row_number().over(group_by=PERSON, order_by=[ORDER, *kept, COPY])
+        place = ibis.row_number().over(group_by=[PERSON, *within], order_by=[ORDER, *kept, COPY])
         native = native.mutate(**{PLACE: place})
-        return self.nw.from_native(native.filter(native[PLACE] < most).select(*kept))
+        return self.nw.from_native(native.filter(native[PLACE] < most).select(*kept, PERSON))
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import pyarrow as pa

@@ -42,7 +42,7 @@ class PolarsLazy(NarwhalsQuery):
             number, unit = number // 1000, "us"
         return self.nw.from_native(rows.to_native().with_columns(number)), unit
 
-    def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
+    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
         import polars
 
         native = rows.to_native()
@@ -53,10 +53,12 @@ class PolarsLazy(NarwhalsQuery):
         native = native.group_by(PERSON, *kept).len(COPY).with_columns(copies).explode(COPY)
         # Mixed again with another key: the orders of different people have nothing in common.
         mixed = polars.struct(PERSON, *kept, COPY).hash(first).hash(second)
-        native = native.with_columns(mixed.alias(ORDER)).sort(PERSON, ORDER, *kept, COPY)
-        # A row counts unless the one `most` places before it is of the same person.
-        counts = polars.col(PERSON).ne_missing(polars.col(PERSON).shift(most))
-        return self.nw.from_native(native.filter(counts).select(kept))
+        native = native.with_columns(mixed.alias(ORDER)).sort(PERSON, *within, ORDER, *kept, COPY)
+        # A row counts unless the one `most` places before it is of the same person and group.
+        others = (polars.col(name).ne_missing(polars.col(name).shift(most)) for name in within)
+        person = polars.col(PERSON)
+        counts = polars.any_horizontal(person.ne_missing(person.shift(most)), *others)
+        return self.nw.from_native(native.filter(counts).select(*kept, PERSON))
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import polars

@@ -54,9 +54,9 @@ class QueryEngine(Protocol):
         Those outside of two ends in microseconds, infinite ones among them, may be moved there.
         """
 
-    def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
-        """At most `most` rows of each person, by the order of a keyed hash: the same rows in
-        every query.
+    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
+        """At most `most` rows of each person, in each value of the columns `within`, by the order
+        of a keyed hash of two numbers: the same rows in every query.
         """
 
     def sample(self, rows: Any, name: str) -> Array | None:

@@ -67,7 +67,7 @@ class SparkFrame(NarwhalsQuery):
         within = minutes * 60_000_000 + (seconds * 1_000_000).cast("bigint")
         return self.nw.from_native(native.withColumn(name, days * DAY + within)), "us"
 
-    def cap(self, rows: Any, keys: tuple[int, int], most: int) -> Any:
+    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
@@ -78,9 +78,9 @@ class SparkFrame(NarwhalsQuery):
         # Each part is hashed with the hash of those before it as its seed, so the keys are mixed in
         # twice.
         mixed = f.xxhash64(f.lit(keys[0]), PERSON, *kept, COPY, f.lit(keys[1]))
-        own = Window.partitionBy(PERSON).orderBy(ORDER, *kept, COPY)
+        own = Window.partitionBy(PERSON, *within).orderBy(ORDER, *kept, COPY)
         native = native.withColumn(ORDER, mixed).withColumn(PLACE, f.row_number().over(own))
-        return self.nw.from_native(native.where(f.col(PLACE) <= most).select(*kept))
+        return self.nw.from_native(native.where(f.col(PLACE) <= most).select(*kept, PERSON))
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         from pyspark.sql import types as t

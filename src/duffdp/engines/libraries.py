@@ -1,0 +1,52 @@
+"""What data can be: a path, or a frame or series of a library that narwhals knows."""
+
+from __future__ import annotations
+
+import os
+from functools import cache
+from typing import Any
+
+from duffdp.errors import DuffError
+
+LIBRARIES = {
+    "pandas",
+    "polars",
+    "pyarrow",
+    "duckdb",
+    "pyspark",
+    "dask",
+    "ibis",
+    "modin",
+    "cudf",
+    "sqlframe",
+    "narwhals",
+}
+
+
+@cache
+def narwhals() -> Any:
+    """narwhals, or what to install."""
+    try:
+        import narwhals as module
+    except ImportError:
+        raise DuffError(
+            "frames are read through narwhals, which is not installed. Run: pip install "
+            "'duffdp[frames]'."
+        ) from None
+    return module
+
+
+def is_path(data: Any) -> bool:
+    """Whether data are named by a path."""
+    return isinstance(data, str | os.PathLike)
+
+
+def is_of_library(data: Any) -> bool:
+    """Whether something is of a library that narwhals knows, or a type that it declares."""
+    kind = data if isinstance(data, type) else type(data)
+    return kind.__module__.partition(".")[0].lstrip("_") in LIBRARIES
+
+
+def is_table(data: Any) -> bool:
+    """Whether data are a path, or a frame or series of a library that narwhals knows."""
+    return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in LIBRARIES

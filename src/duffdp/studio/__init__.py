@@ -1,0 +1,1 @@
+"""The studio: a page of this machine on which a release is planned, made and handed on."""

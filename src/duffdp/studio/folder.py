@@ -1,0 +1,115 @@
+"""The folder that the studio was started in: the only place where it reads and writes."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from duffdp.errors import DuffError, UnsupportedData
+from duffdp.printable import visible
+
+DATA = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".ndjson", ".jsonl.gz", ".parquet")
+TABLE = "::"  # between the file of a database and a table in it
+MOST_FILES, DEEPEST = 200, 3  # that are listed, and folders in folders
+Kind = Literal["whole", "number", "text", "moment", "any"]
+
+
+class ColumnType(NamedTuple):
+    """A column by its name and by what its declared type says of its records."""
+
+    name: str
+    kind: Kind
+    dtype: Any = None  # of narwhals; None if none is declared
+
+    @property
+    def declared(self) -> str:
+        """The type in words."""
+        return "" if self.dtype is None else str(self.dtype)
+
+    @property
+    def has_numbers(self) -> bool:
+        """Whether its records can be numbers or dates."""
+        return self.kind != "text"
+
+    @property
+    def has_words(self) -> bool:
+        """Whether its records can be told apart as categories."""
+        return self.kind in ("text", "whole", "any")
+
+
+class Folder:
+    """A folder, and nothing outside of it: links that lead out are refused too."""
+
+    def __init__(self, root: str | os.PathLike[str]) -> None:
+        self.root = Path(root).resolve()
+
+    def inside(self, name: str) -> Path:
+        """The path of a file in the folder."""
+        if not name or "\0" in name:
+            raise DuffError("a file needs a name. Choose one of the folder.")
+        path = (self.root / name).resolve()
+        if path == self.root or not path.is_relative_to(self.root):
+            raise DuffError(
+                f"{visible(name)!r:.80} is outside of the folder that the studio was started in. "
+                "Start it in the folder of the data."
+            )
+        return path
+
+    def relative(self, name: str) -> str:
+        """The same file as it is called from the folder."""
+        file, mark, table = name.partition(TABLE)
+        return self.inside(file).relative_to(self.root).as_posix() + mark + table
+
+    def source(self, name: str) -> str:
+        """What a release reads: a file, or a table in the file of a database."""
+        file, mark, table = name.partition(TABLE)
+        path = self.inside(file)
+        if not path.is_file():
+            raise UnsupportedData(
+                f"there is no file {visible(file)!r:.80} in the folder of the studio. Choose "
+                "another one, or put it back."
+            )
+        return f"{path}{mark}{table}"
+
+    def files(self) -> list[str]:
+        """The files of data in the folder, by their endings; hidden ones are left out."""
+        found: list[str] = []
+        for at, folders, files in os.walk(self.root):
+            here = Path(at).relative_to(self.root)
+            folders[:] = sorted(name for name in folders if name[0] not in "._")
+            if len(here.parts) >= DEEPEST:
+                folders.clear()
+            names = (name for name in sorted(files) if name[0] not in "._")
+            found += [(here / name).as_posix() for name in names if name.lower().endswith(DATA)]
+            if len(found) >= MOST_FILES:
+                break
+        return sorted(found[:MOST_FILES])
+
+    def columns(self, name: str) -> dict[str, ColumnType]:
+        """The columns of a file and their types, by its header or schema: no record is read. None
+        are known of JSON lines.
+        """
+        from duffdp.engines.tables.table import declared_types
+
+        source = self.source(name)
+        if name.lower().endswith((".jsonl", ".ndjson", ".jsonl.gz")):
+            return {}
+        types = declared_types(source)
+        return {column: ColumnType(column, _kind(dtype), dtype) for column, dtype in types.items()}
+
+
+def _kind(dtype: object) -> Kind:
+    """What a declared type says."""
+    from duffdp.engines.libraries import narwhals
+
+    nw = narwhals()
+    if dtype is None:
+        return "any"
+    if getattr(dtype, "is_integer", bool)():
+        return "whole"
+    if getattr(dtype, "is_numeric", bool)():
+        return "number"
+    if dtype == nw.Date or isinstance(dtype, nw.Datetime):
+        return "moment"
+    return "text"

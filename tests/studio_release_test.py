@@ -1,0 +1,223 @@
+"""Releases of the studio: charged first, all or nothing, once; and what is handed on."""
+
+from __future__ import annotations
+
+import json
+import threading
+from concurrent.futures import ThreadPoolExecutor
+
+import pytest
+
+import duffdp
+from duffdp import Ledger, Table, TablePlan
+from studio import AGES, changed, visit, with_data
+
+
+@pytest.fixture
+def folder(tmp_path):
+    return with_data(tmp_path)
+
+
+def spent(folder):
+    return Ledger(folder / "budget.db").spent()
+
+
+def released(visitor, fields=AGES):
+    number = visitor.asked(fields)
+    assert visitor.post(f"/release/{number}/start", []).status_code == 303
+    visitor.wait_for(number, "made")
+    return number
+
+
+def test_from_a_plan_to_a_page(folder):
+    with visit(folder) as visitor:
+        number = visitor.asked(changed(AGES, title="Ages", author="Office"))
+        page = visitor.get(f"/release/{number}").text
+        assert "Pay epsilon 1 and release" in page
+        assert "made with a whole budget of 3" in page
+        assert not (folder / "budget.db").exists()
+        assert visitor.get(f"/release/{number}/table.csv").status_code == 400
+        visitor.post(f"/release/{number}/start", [])
+        asked = visitor.wait_for(number, "made")
+        assert spent(folder) == 1
+        page = visitor.get(f"/release/{number}").text
+        assert "Epsilon 1 was charged to budget.db" in page
+        assert "Female" in page
+        csv = visitor.get(f"/release/{number}/table.csv")
+        assert csv.headers["content-disposition"] == 'attachment; filename="table.csv"'
+        header, *rows = csv.text.splitlines()
+        assert header.startswith("sex,count,count_low,count_high,age_median")
+        assert len(rows) == 2
+        table = json.loads(visitor.get(f"/release/{number}/table.json").text)
+        assert Table.from_dict(table).epsilon == 1
+        assert "sign_off" in table
+        html = visitor.get(f"/release/{number}/page.html")
+        assert "attachment" in html.headers["content-disposition"]
+        assert "<h1>Ages</h1>" in html.text
+        assert "plan.toml" in html.text
+        seen = visitor.get(f"/release/{number}/page.html?show")
+        assert seen.text == html.text
+        assert "sandbox" in seen.headers["content-security-policy"]
+        assert "script" not in seen.headers["content-security-policy"]
+        assert asked.finished == len(asked.cost.releases)
+
+
+def test_the_plan_that_is_handed_on_gives_the_same_table_for_nothing(folder):
+    with visit(folder) as visitor:
+        number = released(visitor)
+        (folder / "plan.toml").write_text(visitor.get(f"/release/{number}/plan.toml").text)
+        csv = visitor.get(f"/release/{number}/table.csv").text
+    assert TablePlan.from_toml(folder / "plan.toml").run().to_csv() == csv
+    assert spent(folder) == 1
+
+
+def test_asking_again_and_again_pays_once(folder):
+    with visit(folder) as visitor:
+        number = visitor.asked(AGES)
+        start = f"/release/{number}/start"
+        with ThreadPoolExecutor(8) as pool:
+            codes = list(pool.map(lambda _: visitor.post(start, []).status_code, range(8)))
+        assert set(codes) == {303}
+        visitor.wait_for(number, "made")
+        first = visitor.get(f"/release/{number}/table.csv").text
+        visitor.post(start, [])
+        assert visitor.get(f"/release/{number}/table.csv").text == first
+        assert spent(folder) == 1
+
+
+def test_a_reload_in_the_middle_shows_where_it_is(folder, monkeypatch):
+    from duffdp.pipeline import run
+
+    goes_on, begun, draw = threading.Event(), threading.Event(), run.draw
+
+    def slow(*given):
+        begun.set()
+        assert goes_on.wait(30)
+        return draw(*given)
+
+    monkeypatch.setattr(run, "draw", slow)
+    with visit(folder) as visitor:
+        number = visitor.asked(AGES)
+        visitor.post(f"/release/{number}/start", [])
+        assert begun.wait(30)
+        assert spent(folder) == 1  # charged before anything is drawn
+        for _ in range(2):
+            page = visitor.get(f"/release/{number}").text
+            assert "Releasing" in page
+            assert "0 of 2 numbers are drawn" in page
+            visitor.post(f"/release/{number}/start", [])
+        goes_on.set()
+        visitor.wait_for(number, "made")
+        assert spent(folder) == 1
+
+
+def test_progress_is_told_as_it_goes(folder):
+    with visit(folder) as visitor:
+        number = released(visitor)
+        events = visitor.get(f"/release/{number}/events")
+        assert events.headers["content-type"].startswith("text/event-stream")
+        told = [json.loads(line[6:]) for line in events.text.splitlines() if line]
+        assert told[-1] == {"state": "made"}
+        assert told[0] == {"state": "made", "finished": 2, "of": 2}
+
+
+def test_what_the_budget_does_not_cover_is_refused(folder):
+    Ledger(folder / "budget.db", epsilon=0.5)
+    with visit(folder) as visitor:
+        assert "does not cover this table" in visitor.post("/preview", AGES).text
+        number = visitor.asked(AGES)
+        page = visitor.get(f"/release/{number}").text
+        assert "Nothing was charged" in page
+        assert "Pay epsilon" not in page
+        visitor.post(f"/release/{number}/start", [])  # by hand
+        asked = visitor.wait_for(number, "failed")
+        assert "0.5 too much" in asked.error
+        assert "Nothing was charged or released" in visitor.get(f"/release/{number}").text
+        assert spent(folder) == 0
+
+
+def test_two_tabs_share_one_budget(folder):
+    """Each fits by itself; the second is refused, and nothing is charged for it."""
+    with visit(folder) as visitor:
+        first, second = (visitor.asked(changed(AGES, epsilon="2")) for _ in range(2))
+        for number in (first, second):
+            assert "Pay epsilon 2" in visitor.get(f"/release/{number}").text
+            visitor.post(f"/release/{number}/start", [])
+        visitor.wait_for(first, "made")
+        visitor.wait_for(second, "failed")
+        assert spent(folder) == 2
+
+
+def test_a_file_that_disappears_costs_nothing_and_can_come_back(folder):
+    with visit(folder) as visitor:
+        number = visitor.asked(AGES)
+        (folder / "adult.parquet").rename(folder / "away")
+        visitor.post(f"/release/{number}/start", [])
+        assert "there is no file" in visitor.wait_for(number, "failed").error
+        assert not (folder / "budget.db").exists()
+        assert "there is no file" in visitor.post("/preview", AGES).text
+        (folder / "away").rename(folder / "adult.parquet")
+        visitor.post(f"/release/{number}/start", [])
+        visitor.wait_for(number, "made")
+        assert spent(folder) == 1
+
+
+def test_a_second_try_does_not_pay_for_what_was_drawn(folder, monkeypatch):
+    """The second of two draws fails after both were charged: a retry pays for that one again."""
+    from duffdp.pipeline import run
+
+    draw, many = run.draw, []
+
+    def breaks(*given):
+        many.append(1)
+        if len(many) == 2:
+            raise RuntimeError("a record: 4711")
+        return draw(*given)
+
+    monkeypatch.setattr(run, "draw", breaks)
+    with visit(folder) as visitor:
+        number = visitor.asked(AGES)
+        visitor.post(f"/release/{number}/start", [])
+        error = visitor.wait_for(number, "failed").error
+        assert error == "something unexpected went wrong (RuntimeError)."
+        assert "stays charged" in visitor.get(f"/release/{number}").text
+        assert spent(folder) == 1
+        visitor.post(f"/release/{number}/start", [])
+        visitor.wait_for(number, "made")
+        assert spent(folder) == pytest.approx(1 + 8 / 9)
+        assert len(many) == 3
+
+
+def test_a_file_that_is_no_ledger_is_left_alone(folder):
+    (folder / "notes.db").write_text("not a ledger")
+    with visit(folder) as visitor:
+        fields = changed(AGES, ledger="notes.db")
+        assert 'role="alert"' in visitor.post("/preview", fields).text
+        assert visitor.post("/release", fields).status_code == 400
+    assert (folder / "notes.db").read_text() == "not a ledger"
+
+
+def test_unknown_releases_and_files(folder):
+    with visit(folder) as visitor:
+        for path in ("/release/0123", "/release/0123/table.csv", "/release/0123/events"):
+            answer = visitor.get(path)
+            assert answer.status_code == 400
+            assert "no such release" in answer.text
+        number = released(visitor)
+        assert visitor.get(f"/release/{number}/../../etc/passwd").status_code == 404
+        assert visitor.get(f"/release/{number}/notes.txt").status_code == 400
+
+
+def test_releases_are_the_librarys_own(folder):
+    """Through the page as through Python: the same facts are charged."""
+    with visit(folder) as visitor:
+        released(visitor)
+    given = {"bounds": {"age": (0, 120)}, "by": "sex", "keys": ["Female", "Male"]}
+    own = Ledger(folder / "own.db", epsilon=3)
+    duffdp.table(str(folder / "adult.parquet"), {"age": "median"}, epsilon=1, **given, ledger=own)
+    left = ("number", "call", "time")
+    charged, expected = (
+        [{k: v for k, v in charge.items() if k not in left} for charge in ledger.charges()]
+        for ledger in (Ledger(folder / "budget.db"), own)
+    )
+    assert charged == expected
