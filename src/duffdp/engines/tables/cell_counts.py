@@ -26,15 +26,3 @@ def by_cell(got: dict[str, Ints], groups: int, cells: int) -> Ints:
     cell = got[INDEX] + (got[GROUP] * cells if groups > 1 else 0)
     np.add.at(found.reshape(-1), cell, got[COUNT])
     return found
-
-
-def added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Counts of the same index in the same group made one: a group may be spelled in several
-    ways.
-    """
-    new = np.ones(len(index), dtype=bool)
-    new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
-    if new.all():
-        return group, part, index, count
-    begin = new.nonzero()[0]
-    return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)

@@ -18,7 +18,7 @@ from duffdp.domain import Ints, Ordered
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Levels, LevelSums, Question, Ranks
-from duffdp.engines.tables.cell_counts import added_up, by_cell, celled
+from duffdp.engines.tables.cell_counts import by_cell, celled
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.level_sums import level_sums, shared, sums_of
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
@@ -123,12 +123,9 @@ class Descent:
 
     def rank_of(self, group: int, index: int) -> tuple[int, int]:
         nw, rows = self.lazy.nw, self._of_group(group)
+        number = nw.len().alias(COUNT)
         below, upto = (
-            int(
-                self._fetch(rows.filter(nw.col(INDEX) < end).select(nw.len().alias(COUNT)))[COUNT][
-                    0
-                ]
-            )
+            int(self._fetch(rows.filter(nw.col(INDEX) < end).select(number))[COUNT][0])
             for end in (index, index + 1)
         )
         return below, upto - below
@@ -220,32 +217,28 @@ class Descent:
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
-        return added_up(group[order], part_of[order], index[order], count[order])
+        return _added_up(group[order], part_of[order], index[order], count[order])
 
     def _counts_within(self, shift: int, ranges: list[tuple[int, int]] | None) -> tuple[Ints, Ints]:
         """Every bucket in some ranges of candidates, or (None) in all, with its records, in order.
 
         Several ranges are asked for by the coarser buckets that they are made of.
         """
-        index, number = self.lazy.nw.col(INDEX), self.lazy.nw.len().alias(COUNT)
-        asked: list[Any] = [None]
+        index, number, asked = self.lazy.nw.col(INDEX), self.lazy.nw.len().alias(COUNT), [None]
         if ranges is not None and len(ranges) == 1:
             ((low, high),) = ranges
             asked = [self.lazy.counted.filter((index >= low) & (index <= high))]
         elif ranges is not None:
             # Asked for as a list, an index is computed once and not for each end of a range.
             coarse, listed = self._buckets
+            some = (listed[begin : begin + LISTED] for begin in range(0, len(listed), LISTED))
             bucket = rounded_down(index, coarse)
-            asked = [
-                self.lazy.counted.filter(bucket.is_in(listed[begin : begin + LISTED]))
-                for begin in range(0, len(listed), LISTED)
-            ]
+            asked = [self.lazy.counted.filter(bucket.is_in(values)) for values in some]
         got = [
-            self._fetch(self._bucketed(rows, shift).group_by(INDEX).agg(number)) for rows in asked
+            _whole(self._fetch(self._bucketed(rows, shift).group_by(INDEX).agg(number)))
+            for rows in asked
         ]
-        found, count = (
-            np.concatenate([whole(each[name]) for each in got]) for name in (INDEX, COUNT)
-        )
+        found, count = (np.concatenate([each[name] for each in got]) for name in (INDEX, COUNT))
         order = np.argsort(found)
         return found[order], count[order]
 
@@ -299,10 +292,8 @@ class Descent:
         what is below and what is inside is counted.
         """
         grid = self.lazy.domain
-        if (
-            not isinstance(grid, Ordered) or grid.size <= BUCKETS
-        ):  # few candidates are counted in one pass without it
-            return None
+        if not isinstance(grid, Ordered) or grid.size <= BUCKETS:
+            return None  # few candidates are counted in one pass without it
         sample = _answered(self.lazy.sample, grid)
         if sample is None or len(sample) < 2**10:
             return None
@@ -312,10 +303,8 @@ class Descent:
             6 * math.sqrt(size * share * (1 - share) + 4) + reach * 1e-6 * size + 1
         )  # blocks are not independent: wide
         low, high = math.floor(share * size - half), math.ceil(share * size + half)
-        first, last = (
-            (int(sample[low]) if low >= 0 else 0),
-            (int(sample[high]) if high < size else top),
-        )
+        first = int(sample[low]) if low >= 0 else 0
+        last = int(sample[high]) if high < size else top
         near = self._around(grid, first, last)
         low, high = wanted(q, reach, near.total)
         inside = near.below + int(near.counts.sum())
@@ -383,6 +372,18 @@ def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
             f"the query failed in the engine that holds the data ({type(error).__name__}). "
             "Is it readable and its connection open?"
         ) from None
+
+
+def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Counts of the same index in the same group made one: a group may be spelled in several
+    ways.
+    """
+    new = np.ones(len(index), dtype=bool)
+    new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
+    if new.all():
+        return group, part, index, count
+    begin = new.nonzero()[0]
+    return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)
 
 
 def whole(values: Any) -> Ints:
