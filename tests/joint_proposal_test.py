@@ -16,8 +16,7 @@ import joint_oracle
 from duffdp import Grid, rank_profile
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms.joint import proposal as proposals
-from duffdp.mechanisms.joint.log_sums import range_log_sums
-from duffdp.mechanisms.joint.proposal import Proposal
+from duffdp.mechanisms.joint.proposal import Proposal, _range_log_sums
 from duffdp.rank_profile import FINEST
 from duffdp.statistics import Quantiles
 
@@ -248,7 +247,7 @@ def test_range_sums_do_not_cancel():
         logs[rng.random(60) < 0.1] = -np.inf
         ends = np.sort(rng.integers(0, 61, (2, 40)), axis=1)
         low, high = np.minimum(*ends), np.maximum(*ends)
-        found = range_log_sums(logs, low, high)
+        found = _range_log_sums(logs, low, high)
         ranges = zip(low, high, strict=True)
         expected = np.array([np.logaddexp.reduce(logs[a:b], initial=-np.inf) for a, b in ranges])
         there = np.isfinite(expected)

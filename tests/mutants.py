@@ -177,7 +177,7 @@ MUTANTS = (
     Mutant(
         "sql: rows are brought together without people",
         "engines/tables/table.py",
-        "if people is not None and unit not in people:",
+        "if unit not in people:",
         "if False:",
         ("tests/query_test.py::test_sums_over_the_rows_of_a_person",),
     ),
@@ -522,8 +522,8 @@ MUTANTS = (
     Mutant(
         "races that are a tenth too steep",
         "mechanisms/mechanism.py",
-        "race(batch, self.coefficient(batch), self.noise(batch.rate), source)",
-        "race(batch, self.coefficient(batch) * 11 / 10, self.noise(batch.rate), source)",
+        "c, noise = self.coefficient(batch), self.noise(batch.rate)",
+        "c, noise = self.coefficient(batch) * 11 / 10, self.noise(batch.rate)",
         (SHARES,),
     ),
     Mutant(
@@ -959,7 +959,7 @@ MUTANTS = (
     Mutant(
         "sizes: withheld values stay in the cells",
         "pipeline/answer.py",
-        "cells = withheld(facts, columns, list(zip(*values, strict=True)), sizes)",
+        "cells = withheld(facts, columns, cells, sizes)",
         "cells = tuple(zip(*values, strict=True))",
         (f"{SIZES}::test_values_of_small_groups_are_withheld_and_sizes_stand_beside",),
     ),
@@ -987,13 +987,13 @@ MUTANTS = (
     Mutant(
         "keys: the file of the data is taken for keys",
         "engines/keys.py",
-        "same = os.path.realpath(part.path) == os.path.realpath(os.fspath(data))",
+        "same = os.path.realpath(path) == os.path.realpath(os.fspath(data))",
         "same = False",
         (f"{KEY_FORMS}::test_the_data_are_no_keys",),
     ),
     Mutant(
         "keys: a type that lists what the data hold is taken for keys",
-        "engines/keys.py",
+        "engines/selection.py",
         'if kind.__name__ == "Categorical" or isinstance(keys, type) or listed is None:',
         "if listed is None:",
         (f"{KEY_FORMS}::test_types_without_declared_values_are_refused",),

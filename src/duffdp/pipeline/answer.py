@@ -33,16 +33,16 @@ def answer(
     domain: Any = facts.domain
     columns = recipe.columns if finish is None else finish.columns(domain)
     names = frame_names(facts, columns) if facts.by else []
-    drawn: Sequence[Sequence[int]] = result.numbers
+    rows: Sequence[Sequence[int]] = result.numbers
     sizes: Sizes | None = None
     if facts.suppression is not None:
-        drawn, sizes = sizes_apart(facts, drawn)
+        rows, sizes = sizes_apart(facts, rows)
     if finish is None:
         readers = [reader(column, domain) for column in columns]
-        each = zip(readers, zip(*drawn, strict=True), strict=True)
+        each = zip(readers, zip(*rows, strict=True), strict=True)
         values = [list(map(read, numbers)) for read, numbers in each]
     else:
-        made = [finish.values(domain, numbers) for numbers in drawn]
+        made = [finish.values(domain, numbers) for numbers in rows]
         values = list(map(list, zip(*made, strict=True)))
     whole = columns[0].kind == "distribution"
     if whole:

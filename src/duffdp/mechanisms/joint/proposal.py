@@ -5,16 +5,15 @@ accepted in proportion.
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections import Counter
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import groupby, pairwise
-from typing import NamedTuple
 
 import numpy as np
 
 from duffdp.domain import Floats, Ints
-from duffdp.mechanisms.joint.log_sums import Bools, exponential_sums, log_sum
+from duffdp.mechanisms.joint.draft import Bools, Draft, Layer, Place
 from duffdp.rank_profile import FINENESS, FINEST, UNIT, RankProfile
 from duffdp.sampling.entropy import Entropy
 
@@ -27,62 +26,13 @@ SPACING, FIRST = 16, 1
 TOLERANCE = 2.0**-10
 RARE = 32  # bits: sizes beyond those that are weighed are drawn one time in 2**32
 SCALE = 2**40  # weights of a proposal as whole numbers
-FLAT = (
-    1 / 4
-)  # of epsilon: a pass for sizes that are so unlikely that their weight is bounded alone,
-UNLIKELY = 2.5  # nats
+# Of epsilon: a pass for sizes that are so unlikely, by so many nats, that their weight is bounded
+# alone.
+FLAT, UNLIKELY = 1 / 4, 2.5
 NEAR = 2  # sizes to each side that are weighed together at first
 WORDS = 3  # that a draft takes, and as many for each quantile
 WORTH = 2.0  # nats: blocks are made finer if this much was lost to places that share one,
 WIDE = 4.0  # or so much to ranks that one block holds
-
-
-@dataclass(frozen=True, slots=True)
-class _Layer:
-    """The blocks for one quantile: all that lies before its window, the window, all that lies
-    after it.
-
-    `place` is the middle of the ranks of a block less the wanted rank, times c, and `weight` the
-    logarithm of how many candidates it holds, and of what the law may exceed its value at the
-    middle by. `first` and `last` tell in which order blocks lie: twice the run, odd for what is
-    between runs. As many blocks of the layer before as `before` says do not lie wholly after the
-    block, and the last of them, if `same`, is the same block.
-    """
-
-    q: float
-    place: Floats
-    weight: Floats
-    first: Ints
-    last: Ints
-    before: Ints
-    same: Bools
-
-
-class Place(NamedTuple):
-    """Where a place lies: twice the run that holds it, odd if none does, and where in it; and its
-    candidate and rank.
-    """
-
-    where: tuple[int, int]
-    cell: int
-    rank: int
-
-
-@dataclass(frozen=True, slots=True)
-class Draft:
-    """A size and places, the candidates with their ranks; it is to be accepted with probability
-    `ratio * exp(-exponent)`, for which `word` was drawn.
-    """
-
-    size: Fraction
-    candidates: list[int]
-    ranks: list[int]
-    exponent: Fraction
-    ratio: Fraction
-    word: int
-    # The runs of the blocks, from and up to: -1 and the first of the window before it, the first
-    # after the window and -1 after it. None for a far size.
-    blocks: list[tuple[int, int]] | None
 
 
 class Proposal:
@@ -102,7 +52,7 @@ class Proposal:
         self._profile, self._epsilon, self._fineness = profile, epsilon, fineness
         self._shares = [b - a for a, b in pairwise((Fraction(0), *profile.qs, Fraction(1)))]
         self._volume: Floats = profile.cells / profile.parts
-        self._layers: list[_Layer] = []
+        self._layers: list[Layer] = []
         for j in range(len(profile.qs)):
             self._layers.append(self._layer(j))
         self._passes: dict[tuple[Fraction, float], Pass] = {}
@@ -113,9 +63,9 @@ class Proposal:
             self._middle = Fraction(profile.records)
             self._sizes, self._unlikely = [self._middle], np.zeros(1, dtype=bool)
             self._weights = np.array([self._weight(self._middle)])
-        self._log_top = Fraction(log_sum(self._weights) + TOLERANCE)
+        self._log_top = Fraction(_log_sum(self._weights) + TOLERANCE)
 
-    def _layer(self, j: int) -> _Layer:
+    def _layer(self, j: int) -> Layer:
         profile, begin, high = self._profile, self._profile.blocks[j], int(self._profile.high[j])
         end = np.append(begin[1:], high)
         wanted = UNIT * profile.total * profile.qs[j]
@@ -141,7 +91,7 @@ class Proposal:
             at = np.maximum(count - 1, 0)
             same = (count > 0) & (source.first[at] == first) & (source.last[at] == last)
         rest = float(wanted - whole) * scale
-        return _Layer(float(profile.qs[j]), place - rest, weight, first, last, count, same)
+        return Layer(float(profile.qs[j]), place - rest, weight, first, last, count, same)
 
     def _weigh_sizes(self) -> None:
         """The weights of all sizes but those that are drawn about one time in 2**RARE, by a bound
@@ -170,11 +120,11 @@ class Proposal:
         self._weights[likely] = [self._weight(self._sizes[at]) for at in likely]
         off = SPACING / 2 * (more + 0.5)
         self._beyond_bits = min(
-            math.floor((log_sum(self._weights) + off - volume) / math.log(2)) - 3, 60
+            math.floor((_log_sum(self._weights) + off - volume) / math.log(2)) - 3, 60
         )
 
     def _weight(self, size: Fraction, share: float = 1.0) -> float:
-        return log_sum(self._pass(size, share)[2])
+        return _log_sum(self._pass(size, share)[2])
 
     def _pass(self, size: Fraction, share: float = 1.0) -> Pass:
         """For a size and a share of epsilon, where the blocks of every layer lie, the log-weights
@@ -211,7 +161,7 @@ class Proposal:
                 earlier = self._layers[j - 1]
                 moved = layer.place + excess * (layer.q - earlier.q)
                 split = np.searchsorted(earlier.place, moved, side="right")
-                entry = exponential_sums(
+                entry = _exponential_sums(
                     totals[-1], lies[j - 1], lies[j], split, layer.before, layer.same
                 )
             totals.append(entry + layer.weight)
@@ -382,3 +332,61 @@ def _below(bound: int, words: list[int], source: Entropy) -> int:
     """
     word = words.pop()
     return word % bound if word < 2**64 - 2**64 % bound else source.below(bound)
+
+
+def _log_sum(logs: Floats) -> float:
+    top = float(logs.max())
+    return top + math.log(float(np.exp(logs - top).sum()))
+
+
+def _range_log_sums(logs: Floats, low: Ints, high: Ints) -> Floats:
+    """log of the sum of exp(logs[low:high]) for ranges whose ends never go back; no differences,
+    so nothing cancels: every range is what lies before a pivot and what lies after it.
+    """
+    out = np.full(len(low), -np.inf)
+    some = np.flatnonzero(high > low)
+    if not len(some):
+        return out
+    low, high = low[some], high[some]
+    pivots, begins, i = [], low.tolist(), 0
+    while i < len(begins):
+        pivots.append(int(high[i]))
+        i = bisect_right(begins, pivots[-1], i)
+    pivot = np.array(pivots)
+    own = pivot[np.searchsorted(pivot, low)]
+    finite = logs[np.isfinite(logs)]
+    # Sums begin anew at every pivot: what was added before is too little to be noticed.
+    marks = np.zeros(len(logs) + 1)
+    marks[pivot] = float(np.ptp(finite)) + 64 if len(finite) else 1.0
+    stretch = np.cumsum(marks[:-1])
+    back = np.logaddexp.accumulate((logs - stretch)[::-1])[::-1] + stretch
+    found = np.where(low < own, back[np.minimum(low, len(logs) - 1)], -np.inf)
+    if (high > own).any():
+        ahead = np.logaddexp.accumulate(logs + stretch) - stretch
+        found = np.where(high > own, np.logaddexp(found, ahead[high - 1]), found)
+    out[some] = found
+    return out
+
+
+def _exponential_sums(
+    total: Floats, source: Floats, target: Floats, split: Ints, before: Ints, same: Bools
+) -> Floats:
+    """In each row, for each target the log of the sum of exp(total - |target - source|) over as
+    many sources as `before` says, the last of them by half if it is the `same`; the first `split`
+    sources do not lie to the right of the target.
+    """
+    until = before - same
+    split = np.minimum(split, until)
+    rising = np.logaddexp.accumulate(total + source, axis=1)
+    left = np.take_along_axis(rising, np.maximum(split, 1) - 1, axis=1)
+    near = np.where(split > 0, left, -np.inf) - target
+    rows = np.arange(len(total))[:, None] * total.shape[1]  # one after the other
+    ahead = _range_log_sums(
+        (total - source).ravel(), (rows + split).ravel(), (rows + until).ravel()
+    )
+    found = np.logaddexp(near, ahead.reshape(target.shape) + target)
+    if same.any():
+        at = np.maximum(before - 1, 0)
+        own = total[:, at] - np.abs(target - source[:, at]) - math.log(2)
+        found = np.where(same, np.logaddexp(found, own), found)
+    return found
