@@ -395,15 +395,3 @@ def whole(values: Any) -> Ints:
 
 def _whole(got: dict[str, Any]) -> dict[str, Ints]:
     return {name: whole(values) for name, values in got.items()}
-
-
-def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Counts of the same index in the same group made one: a group may be spelled in several
-    ways.
-    """
-    new = np.ones(len(index), dtype=bool)
-    new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
-    if new.all():
-        return group, part, index, count
-    begin = new.nonzero()[0]
-    return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)
