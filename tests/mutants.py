@@ -1547,7 +1547,7 @@ MUTANTS = (
     Mutant(
         "pairs: rows of people are not capped in lazy tables",
         "engines/tables/lazy_rows.py",
-        "rows = self._capped(self.joined(rows))",
+        "rows = self._capped(rows)",
         "rows = self.joined(rows)",
         (f"{PAIRS}::test_rows_of_a_person_are_capped_over_all_groups",),
     ),

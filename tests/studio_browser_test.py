@@ -49,7 +49,7 @@ def context(driver, address):
     runs complains.
     """
     made = driver.new_context(viewport=WIDE, accept_downloads=True)
-    made.set_default_timeout(20_000)
+    made.set_default_timeout(60_000)
     host, wrong = urlsplit(address).netloc, []
     made.on("request", lambda request: wrong.append(request.url) if host not in request.url else 0)
     made.on("weberror", lambda error: wrong.append(str(error.error)))

@@ -71,7 +71,11 @@ def test_the_plan_that_is_handed_on_gives_the_same_table_for_nothing(folder):
     assert spent(folder) == 1
 
 
-def test_asking_again_and_again_pays_once(folder):
+def test_asking_again_and_again_pays_once(folder, monkeypatch):
+    from duffdp.studio.releases import Releases
+
+    made, make = [], Releases._make
+    monkeypatch.setattr(Releases, "_make", lambda *given: made.append(1) or make(*given))
     with visit(folder) as visitor:
         number = visitor.asked(AGES)
         start = f"/release/{number}/start"
@@ -83,6 +87,7 @@ def test_asking_again_and_again_pays_once(folder):
         visitor.post(start, [])
         assert visitor.get(f"/release/{number}/table.csv").text == first
         assert spent(folder) == 1
+        assert len(made) == 1
 
 
 def test_a_reload_in_the_middle_shows_where_it_is(folder, monkeypatch):

@@ -113,7 +113,7 @@ def test_what_counts_records_itself_needs_no_other_number():
     assert list(count.wide()) == ["g", "count", "too_small"]
     given = {"column": "x", "epsilon": SURE, "suppress_below": 20, **KEYS, **GRID}
     summary = duffdp.describe(PEOPLE, **given)
-    assert summary.cells[0] == (9, None, None, None, None, None)
+    assert summary.cells[0] == (9, *[None] * 6)
     assert None not in summary.cells[1]
     ends = duffdp.describe(PEOPLE, interval=0.9, **given)
     assert ends.cells[0][:3] == (9, 9, 9)

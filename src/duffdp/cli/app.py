@@ -13,7 +13,6 @@ from typing import Annotated, Any
 import typer
 
 from duffdp.alternatives import refused
-from duffdp.cli.statistics import command
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
 from duffdp.printable import visible
 from duffdp.statistics.registry import entries
@@ -66,6 +65,8 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     app.callback()(_root)
     for name in names:
         if name in STATISTICS:
+            from duffdp.cli.statistics import command  # here: other commands do without it
+
             app.command(name)(command(STATISTICS[name]))
             continue
         function = name.replace("-", "_")  # as Python writes it, and its file

@@ -9,7 +9,6 @@ from typing import Any, Literal, NamedTuple
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.printable import visible
 
-DATA = (".csv", ".tsv", ".csv.gz", ".tsv.gz", ".jsonl", ".ndjson", ".jsonl.gz", ".parquet")
 TABLE = "::"  # between the file of a database and a table in it
 MOST_FILES, DEEPEST = 200, 3  # that are listed, and folders in folders
 Kind = Literal["whole", "number", "text", "moment", "any"]
@@ -74,6 +73,9 @@ class Folder:
 
     def files(self) -> list[str]:
         """The files of data in the folder, by their endings; hidden ones are left out."""
+        from duffdp.engines.files import DELIMITED, JSON_LINES, PARQUET, WORKBOOKS
+
+        endings = (*DELIMITED, *JSON_LINES, *PARQUET, *WORKBOOKS)
         found: list[str] = []
         for at, folders, files in os.walk(self.root):
             here = Path(at).relative_to(self.root)
@@ -81,7 +83,7 @@ class Folder:
             if len(here.parts) >= DEEPEST:
                 folders.clear()
             names = (name for name in sorted(files) if name[0] not in "._")
-            found += [(here / name).as_posix() for name in names if name.lower().endswith(DATA)]
+            found += [(here / name).as_posix() for name in names if name.lower().endswith(endings)]
             if len(found) >= MOST_FILES:
                 break
         return sorted(found[:MOST_FILES])
@@ -90,10 +92,11 @@ class Folder:
         """The columns of a file and their types, by its header or schema: no record is read. None
         are known of JSON lines.
         """
+        from duffdp.engines.files import JSON_LINES
         from duffdp.engines.tables.table import declared_types
 
         source = self.source(name)
-        if name.lower().endswith((".jsonl", ".ndjson", ".jsonl.gz")):
+        if name.lower().endswith(JSON_LINES):
             return {}
         types = declared_types(source)
         return {column: ColumnType(column, _kind(dtype), dtype) for column, dtype in types.items()}

@@ -247,11 +247,11 @@ def number_in(name: str, text: str, what: str) -> Any:
         raise FieldError(name, f"{what} must be a number, got {visible(text)!r:.40}.") from None
 
 
-def _read(name: str, text: str) -> Any:
+def _read(name: str, text: str, column: ColumnFields) -> Any:
     try:
         return value(text)
     except DuffError as error:
-        raise FieldError(name, visible(str(error))[:200]) from None
+        raise FieldError(name, visible(f"{column.name}: {error}")[:200]) from None
 
 
 def _bounds(i: int, column: ColumnFields) -> Any:
@@ -262,11 +262,12 @@ def _bounds(i: int, column: ColumnFields) -> Any:
             raise FieldError(
                 f"{name}.{i}", f"{visible(column.name)!r:.60} needs both bounds: from and to."
             )
-    return [_read(f"lower.{i}", column.lower), _read(f"upper.{i}", column.upper)]
+    ends = (("lower", column.lower), ("upper", column.upper))
+    return [_read(f"{name}.{i}", text, column) for name, text in ends]
 
 
 def _step(i: int, column: ColumnFields) -> Any:
-    return _read(f"step.{i}", column.step) if column.step else None
+    return _read(f"step.{i}", column.step, column) if column.step else None
 
 
 def _categories(i: int, column: ColumnFields) -> Any:
