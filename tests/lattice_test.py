@@ -21,7 +21,7 @@ from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON
 from duffdp.sampling.entropy import SYSTEM
 from duffdp.sampling.race import Noise, races
 from duffdp.statistics import Mean, Median, Mode, Quantile
-from duffdp.steps import StepFunction
+from duffdp.steps import Batch, StepFunction
 
 EPSILONS = [0.5, 1.0, 2.0, 4.0]
 QUANTILES = [Quantile(q, utility) for q in (0.3, 0.5, 0.9) for utility in ("distance", "signed")]
@@ -304,3 +304,16 @@ def test_ages_err_less(epsilon, most):
         kind(epsilon).law(steps).expected_error(truth) for kind in (Lattice, PermuteAndFlip)
     )
     assert lattice < most * flip
+
+
+def test_a_mechanism_serves_statistics_of_different_rates(monkeypatch):
+    """What it prepared for one is not used for another."""
+    given = []
+    monkeypatch.setattr(
+        "duffdp.mechanisms.mechanism.race",
+        lambda batch, c, noise, source: given.append((c, noise.slope)) or [0],
+    )
+    mechanism, half, one = Lattice(3.0), Fraction(1, 2), Fraction(1)
+    for rate in (half, one, half):
+        mechanism.release(Batch.of([steps_of([0, 1], rate)]), SYSTEM)
+    assert given == [(3 * rate, rate) for rate in (half, one, half)]

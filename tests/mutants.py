@@ -1071,6 +1071,13 @@ MUTANTS = (
         (f"{DRAFTS}::test_sizes_that_share_a_pass",),
     ),
     Mutant(
+        "a mechanism keeps the rate of the first statistic",
+        "mechanisms/mechanism.py",
+        " or raced[1] is not batch.rate",
+        "",
+        ("tests/lattice_test.py::test_a_mechanism_serves_statistics_of_different_rates",),
+    ),
+    Mutant(
         "a person has one row more than is paid for",
         "engines/tables/people.py",
         CAPPED,

@@ -9,7 +9,6 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from functools import reduce
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
@@ -27,7 +26,7 @@ from duffdp.errors import UnsupportedData
 
 BUCKETS = 2**12  # a group's buckets in one pass
 BUCKETS_OF_PEOPLE = 2**18  # where every pass brings the rows of each person together
-RANGES = 16  # of candidates that one query counts in
+LISTED = 2**12  # buckets that one query asks for
 EXACT = 2**17  # as few records as this are counted value by value
 ANY = Question(((Fraction(1, 2), 0),))  # some rank: what is wanted is the number of records
 
@@ -43,6 +42,7 @@ class Descent:
     lazy: LazyRows
     _answers: dict[Question, list[tuple[list[Ranks], int]]] = field(default_factory=dict)
     _tallies: list[tuple[Ints, Ints]] | None = None
+    _buckets: tuple[int, list[int]] = (0, [])  # a shift, and those with records in the ranges
     _cells: dict[tuple[int, ...], Ints] = field(default_factory=dict)
     _expected: dict[int, Levels] = field(default_factory=dict)
     _sums: dict[tuple[int, Levels], LevelSums] = field(default_factory=dict)
@@ -123,12 +123,9 @@ class Descent:
 
     def rank_of(self, group: int, index: int) -> tuple[int, int]:
         nw, rows = self.lazy.nw, self._of_group(group)
+        number = nw.len().alias(COUNT)
         below, upto = (
-            int(
-                self._fetch(rows.filter(nw.col(INDEX) < end).select(nw.len().alias(COUNT)))[COUNT][
-                    0
-                ]
-            )
+            int(self._fetch(rows.filter(nw.col(INDEX) < end).select(number))[COUNT][0])
             for end in (index, index + 1)
         )
         return below, upto - below
@@ -153,6 +150,7 @@ class Descent:
                 whole = np.searchsorted(group, np.arange(groups + 1))
                 total = [int(count[a:b].sum()) for a, b in pairwise(whole)]
             following: dict[tuple[int, int], tuple[int, int, int]] = {}
+            covering: list[Ints] = []
             inside = asked = 0
             for g in range(groups):
                 for p, (q, reach) in enumerate(ranks):
@@ -175,10 +173,13 @@ class Descent:
                             near.last if near.last == high else min(near.last + 2**shift - 1, high)
                         )
                         following[p, g] = (near.first, last, near.below)
+                        covering.append(near.values)
                         inside += int(near.counts.sum())
                         asked += 2 * reach + 1
             ranges = following
             if ranges:
+                if groups == 1:
+                    self._buckets = shift, np.unique(np.concatenate(covering)).tolist()
                 widest = max(high - low + 1 for low, high, _ in ranges.values())
                 most = max(16, min(buckets, self.lazy.engine.rows_back // len(ranges)))
                 finer = max(0, widest.bit_length() - int(math.log2(most)))
@@ -219,27 +220,27 @@ class Descent:
         return _added_up(group[order], part_of[order], index[order], count[order])
 
     def _counts_within(self, shift: int, ranges: list[tuple[int, int]] | None) -> tuple[Ints, Ints]:
-        """Every bucket in some ranges of candidates, or (None) in all, with its records, in order;
-        a query for a few ranges at a time. No bucket lies in a range with a part of it alone.
+        """Every bucket in some ranges of candidates, or (None) in all, with its records, in order.
+
+        Several ranges are asked for by the coarser buckets that they are made of.
         """
-        nw, index = self.lazy.nw, self.lazy.nw.col(INDEX)
-        number, found = nw.len().alias(COUNT), []
-        apart: list[list[int]] = []
-        for low, high in sorted(ranges or []):
-            if apart and low <= apart[-1][1] + 1:
-                apart[-1][1] = max(apart[-1][1], high)
-            else:
-                apart.append([low, high])
-        for begin in range(0, max(len(apart), 1), RANGES):
-            inside = [
-                (index >= low) & (index <= high) for low, high in apart[begin : begin + RANGES]
-            ]
-            rows = self.lazy.counted.filter(reduce(operator.or_, inside)) if ranges else None
-            got = self._fetch(self._bucketed(rows, shift).group_by(INDEX).agg(number))
-            found.append((whole(got[INDEX]), whole(got[COUNT])))
-        buckets, counts = (np.concatenate(column) for column in zip(*found, strict=True))
-        order = np.argsort(buckets)
-        return buckets[order], counts[order]
+        index, number, asked = self.lazy.nw.col(INDEX), self.lazy.nw.len().alias(COUNT), [None]
+        if ranges is not None and len(ranges) == 1:
+            ((low, high),) = ranges
+            asked = [self.lazy.counted.filter((index >= low) & (index <= high))]
+        elif ranges is not None:
+            # Asked for as a list, an index is computed once and not for each end of a range.
+            coarse, listed = self._buckets
+            some = (listed[begin : begin + LISTED] for begin in range(0, len(listed), LISTED))
+            bucket = rounded_down(index, coarse)
+            asked = [self.lazy.counted.filter(bucket.is_in(values)) for values in some]
+        got = [
+            _whole(self._fetch(self._bucketed(rows, shift).group_by(INDEX).agg(number)))
+            for rows in asked
+        ]
+        found, count = (np.concatenate([each[name] for each in got]) for name in (INDEX, COUNT))
+        order = np.argsort(found)
+        return found[order], count[order]
 
     def _bucketed(self, rows: Any, shift: int) -> Any:
         """INDEX rounded down to multiples of 2**shift, in some rows or (None) in all."""
@@ -291,10 +292,8 @@ class Descent:
         what is below and what is inside is counted.
         """
         grid = self.lazy.domain
-        if (
-            not isinstance(grid, Ordered) or grid.size <= BUCKETS
-        ):  # few candidates are counted in one pass without it
-            return None
+        if not isinstance(grid, Ordered) or grid.size <= BUCKETS:
+            return None  # few candidates are counted in one pass without it
         sample = _answered(self.lazy.sample, grid)
         if sample is None or len(sample) < 2**10:
             return None
@@ -304,10 +303,8 @@ class Descent:
             6 * math.sqrt(size * share * (1 - share) + 4) + reach * 1e-6 * size + 1
         )  # blocks are not independent: wide
         low, high = math.floor(share * size - half), math.ceil(share * size + half)
-        first, last = (
-            (int(sample[low]) if low >= 0 else 0),
-            (int(sample[high]) if high < size else top),
-        )
+        first = int(sample[low]) if low >= 0 else 0
+        last = int(sample[high]) if high < size else top
         near = self._around(grid, first, last)
         low, high = wanted(q, reach, near.total)
         inside = near.below + int(near.counts.sum())
@@ -377,17 +374,6 @@ def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
         ) from None
 
 
-def whole(values: Any) -> Ints:
-    """Whole numbers from whatever an engine returns them as."""
-    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
-        return values.astype(np.int64)
-    return np.array([int(value) for value in values], dtype=np.int64)
-
-
-def _whole(got: dict[str, Any]) -> dict[str, Ints]:
-    return {name: whole(values) for name, values in got.items()}
-
-
 def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Counts of the same index in the same group made one: a group may be spelled in several
     ways.
@@ -398,3 +384,14 @@ def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, 
         return group, part, index, count
     begin = new.nonzero()[0]
     return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)
+
+
+def whole(values: Any) -> Ints:
+    """Whole numbers from whatever an engine returns them as."""
+    if isinstance(values, np.ndarray) and values.dtype.kind in "iu":
+        return values.astype(np.int64)
+    return np.array([int(value) for value in values], dtype=np.int64)
+
+
+def _whole(got: dict[str, Any]) -> dict[str, Ints]:
+    return {name: whole(values) for name, values in got.items()}
