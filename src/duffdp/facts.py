@@ -99,7 +99,7 @@ class MechanismFact(Worded):
     >>> import duffdp
     >>> release = duffdp.describe(range(9), epsilon=1.0, bounds=(0, 9), step=1)
     >>> [(part.name, str(part.epsilon)) for part in release.mechanism.parts]
-    [('two-sided-geometric', '1/8'), ('joint-exponential', '7/8')]
+    [('staircase', '1/5'), ('joint-exponential', '4/5')]
     """
 
     asked: Choice

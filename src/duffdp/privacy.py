@@ -155,7 +155,7 @@ class Loss:
     >>> import duffdp
     >>> release = duffdp.describe(range(9), epsilon=1.0, bounds=(0, 9), step=1)
     >>> [(part.family, str(part.epsilon)) for part in release.loss.parts]
-    [('geometric', '1/8'), ('bounded-range', '7/8')]
+    [('pure', '1/5'), ('bounded-range', '4/5')]
     """
 
     epsilon: Fraction

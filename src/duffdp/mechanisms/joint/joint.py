@@ -62,7 +62,7 @@ class Joint:
     >>> column = Column(read(range(1000)), duffdp.Grid(0, 999, 1))
     >>> profiles = duffdp.statistics.Quantiles([0.25, 0.75]).profiles([column], 1.0, 100)
     >>> duffdp.mechanisms.Joint(5.0).release(profiles, entropy(1))
-    [[249, 749]]
+    [[250, 749]]
     """
 
     name: ClassVar[str] = "joint-exponential"
