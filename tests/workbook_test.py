@@ -191,6 +191,14 @@ def test_files_that_zstandard_packed(tmp_path, ending):
         press = zstandard.ZstdCompressor()
         packed.write_bytes(press.compress(raw[:777]) + press.compress(raw[777:]))
         assert records(packed, ["x", "g"]) == records(plain, ["x", "g"])
+    frame = zstandard.ZstdCompressor(write_checksum=True).compress(raw)
+    skipped = b"\x50\x2a\x4d\x18\x02\0\0\0ab"
+    packed.write_bytes(skipped + frame + skipped + press.compress(b""))
+    assert records(packed, ["x", "g"]) == records(plain, ["x", "g"])
+    for left in (frame[:-1], frame[:-5], frame[: len(frame) // 2], frame[:7], frame + frame[:-9]):
+        packed.write_bytes(left)  # as a copy that broke off leaves it
+        with pytest.raises(DuffError, match="not a readable file"):
+            duffdp.count(packed, epsilon=1)
     packed.write_bytes(b"secret")
     with pytest.raises(DuffError, match="not a readable file") as error:
         duffdp.median(packed, column="x", epsilon=1, bounds=(0, 9))

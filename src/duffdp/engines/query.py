@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
 _LETTERS = '::VARCHAR COLLATE "C"'  # others may take different people for the same
+_TEXTS = ("varchar", "enum")
 _TAKEN = "files, tables of DuckDB and SQLite, and frames of pandas, polars, pyarrow and DuckDB"
 
 
@@ -161,12 +162,13 @@ def _result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
     """The result for a table; types alone decide whether the query fits."""
     import duckdb
 
-    known = dict(zip(table.columns, map(str, table.types), strict=True))
+    known = {name: kind.id for name, kind in zip(table.columns, table.types, strict=True)}
     for name in read.columns:
         if name not in known:
             raise missing_column(name, known)
+    # What an ENUM may hold and in which order need not be public.
     bare = (
-        f"{quote_name(name)}{_LETTERS if known[name] == 'VARCHAR' else ''} AS {quote_name(name)}"
+        f"{quote_name(name)}{_LETTERS if known[name] in _TEXTS else ''} AS {quote_name(name)}"
         for name in read.columns
     )
     outputs = ", ".join(f"{one.sql} AS {quote_name(one.name)}" for one in read.outputs)

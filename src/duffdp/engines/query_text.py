@@ -140,7 +140,7 @@ class _Reader:
     def _sum(self, whole: Any) -> str:
         kind = _kind(whole)
         more = [name for name, part in whole.args.items() if part and name not in _OF_A_SUM]
-        if kind not in _SUMS or more:
+        if kind not in _SUMS or more or whole.this is None:
             raise _refused(_said(whole), "COUNT, SUM, AVG, MIN and MAX of each group")
         if _kind(whole.this) == "Star":
             return "count(*)"
@@ -175,6 +175,10 @@ class _Reader:
             raise _refused(_said(node), "what takes the fields of one row and gives one value")
         if kind == "In" and not node.expressions:
             raise _refused("IN with anything but a list", "IN (1, 2, 3)")
+        if kind in ("Like", "ILike") and not _is_text(node.expression):
+            raise _refused(_said(node), "LIKE and ILIKE with a pattern such as 'a%'")
+        if kind == "AtTimeZone" and not _is_zone(node.args.get("zone")):
+            raise _refused(_said(node), "AT TIME ZONE with a known zone such as 'Europe/Berlin'")
         if kind == "Replace" and not _shortens(node):
             raise _refused(_said(node), "REPLACE of a text by one that is no longer")
         if kind == "Column":
@@ -188,9 +192,24 @@ class _Reader:
 def _shortens(replace: Any) -> bool:
     """Whether no text gets longer: several in one another could fill all memory."""
     parts = [replace.args.get(name) for name in ("expression", "replacement")]
-    if not all(_kind(part) == "Literal" and part.is_string for part in parts):
+    return all(map(_is_text, parts)) and len(parts[1].name) <= len(parts[0].name)
+
+
+def _is_text(node: Any) -> bool:
+    return _kind(node) == "Literal" and bool(node.is_string)
+
+
+def _is_zone(node: Any) -> bool:
+    """Whether DuckDB knows a zone: of another one it would complain at the first row, past TRY."""
+    if not _is_text(node):
         return False
-    return len(parts[1].name) <= len(parts[0].name)
+    duckdb = load("duckdb", "files")
+    with duckdb.connect() as connection:
+        try:
+            asked = "SELECT (TIMESTAMP '2000-01-01' AT TIME ZONE ?) IS NOT NULL"
+            return bool(connection.execute(asked, [node.name]).fetchall())
+        except duckdb.Error:
+            return False
 
 
 def _kind(node: Any) -> str:

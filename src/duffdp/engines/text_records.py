@@ -10,7 +10,6 @@ no such record is a record by itself, its quotation marks being characters like 
 from __future__ import annotations
 
 import gzip
-import io
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
@@ -21,7 +20,7 @@ from typing import IO
 import numpy as np
 
 from duffdp.domain import Array, Ints
-from duffdp.optional import load
+from duffdp.engines.zstandard_frames import open_frames
 
 # Bytes of a record; what is longer is none, or one quotation mark could hold the whole file.
 LONGEST = 2**20
@@ -43,9 +42,7 @@ class Form(Enum):
 def open_bytes(path: str) -> IO[bytes]:
     """The bytes of a file, unpacked."""
     if path.lower().endswith(".zst"):
-        packed = load("zstandard", "files").ZstdDecompressor()
-        file = open(path, "rb")  # noqa: SIM115 (closed with what reads it)
-        return io.BufferedReader(packed.stream_reader(file, read_across_frames=True))
+        return open_frames(path)
     packed = path.lower().endswith(".gz")
     return gzip.open(path) if packed else open(path, "rb")  # type: ignore[return-value]
 

@@ -58,6 +58,9 @@ def _can_be_read(nw: Any, dtype: Any, declared: Any) -> bool:
     """
     if declared == np.dtype(object) or getattr(declared, "storage", "pyarrow") != "pyarrow":
         return False  # of which narwhals looks at the first ones; texts that may not be UTF-8
+    categories = getattr(declared, "categories", None)
+    if categories is not None and categories.dtype.kind not in "biuf":
+        return getattr(categories.dtype, "storage", None) == "pyarrow"
     unit, zone = (
         getattr(declared, name, getattr(dtype, other, None))
         for name, other in (("unit", "time_unit"), ("tz", "time_zone"))
@@ -65,4 +68,6 @@ def _can_be_read(nw: Any, dtype: Any, declared: Any) -> bool:
     if zone is not None:  # DuckDB has such times in microseconds alone
         return unit in ("us", "ns")
     known = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime)
-    return isinstance(dtype, known) or bool(dtype.is_numeric())
+    return isinstance(dtype, known) or (
+        bool(dtype.is_numeric()) and dtype not in (nw.Int128, nw.UInt128)
+    )
