@@ -193,6 +193,18 @@ def test_a_second_try_does_not_pay_for_what_was_drawn(folder, monkeypatch):
         assert len(many) == 3
 
 
+def test_what_was_paid_for_outlives_what_was_only_asked(folder, monkeypatch):
+    from duffdp.studio import releases
+
+    monkeypatch.setattr(releases, "MOST", 3)
+    with visit(folder) as visitor:
+        paid = released(visitor)
+        asked = [visitor.asked(AGES) for _ in range(4)]
+        assert visitor.get(f"/release/{paid}/table.csv").status_code == 200
+        found = [visitor.get(f"/release/{number}").status_code for number in asked]
+        assert found == [400, 400, 200, 200]
+
+
 def test_a_file_that_is_no_ledger_is_left_alone(folder):
     (folder / "notes.db").write_text("not a ledger")
     with visit(folder) as visitor:

@@ -9,6 +9,7 @@ from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -90,9 +91,11 @@ class Releases:
             new_ledger=ledger.book is None,
         )
         with self._lock:
+            if len(self._known) >= MOST:  # what was paid for is the last to go
+                unpaid = (old for old, one in self._known.items() if one.state == "asked")
+                finished = (old for old, one in self._known.items() if one.state == "made")
+                self._known.pop(next(chain(unpaid, finished), next(iter(self._known))))
             self._known[number] = asked
-            while len(self._known) > MOST:
-                self._known.popitem(last=False)
         return asked
 
     def get(self, number: str) -> Asked:
