@@ -44,6 +44,7 @@ class Asked:
     whole: Fraction
     new_ledger: bool
     state: State = "asked"
+    attempts: int = 0
     finished: int = 0
     error: str = ""
     table: Readable | None = None
@@ -105,12 +106,15 @@ class Releases:
                 raise DuffError("there is no such release in this start of the studio.")
             return self._known[number]
 
-    def start(self, number: str) -> None:
-        """Make it, unless it is made or being made."""
+    def start(self, number: str, attempt: str) -> None:
+        """Make it, unless it is made or being made, or whoever asks has not seen that the attempt
+        before failed: that one may have been paid for.
+        """
         asked = self.get(number)
         with self._lock:
-            if asked.state not in ("asked", "failed"):
+            if asked.state not in ("asked", "failed") or attempt != str(asked.attempts):
                 return
+            asked.attempts += 1
             asked.state, asked.error, asked.finished = "waiting", "", 0
         self._worker.submit(self._make, asked)
 
