@@ -33,6 +33,39 @@ def test_a_reader_that_goes_away_ends_the_command_quietly():
         assert (ran.wait(), complained) == (0, "")
 
 
+@pytest.mark.parametrize("rows", ["A,1\nB,2", "A,1\nA,1", "A,1\nB,x\nB,x"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("median", "-c", "x", "--bounds", "0", "9", "--by", "ward", "--keys"),
+        ("mode", "-c", "ward", "--categories"),
+        ("share", "-c", "ward", "--values"),
+        ("histogram", "-c", "x", "--bins"),
+    ],
+    ids=lambda words: words[0],
+)
+def test_a_list_is_not_read_from_the_data(tmp_path, words, rows):
+    """Whatever records they hold, and quoting none of them."""
+    data = tmp_path / "data.csv"
+    data.write_text(f"ward,x\n{rows}\n")
+    (tmp_path / "folder").mkdir()
+    told = duff(words[0], data, "-e", "1", *words[1:], f"@{tmp_path}/folder/../data.csv")
+    assert (told.returncode, told.stdout) == (2, "")
+    said = f"duffdp: {words[-1]} must be known without the data, got the data themselves. "
+    assert told.stderr.startswith(said + "Pass a public list")
+    assert told.stderr.count("\n") == 1
+
+
+def test_a_plan_of_the_other_kind_is_told_apart(tmp_path):
+    table, releases = tmp_path / "table.toml", tmp_path / "releases.toml"
+    table.write_text('source = "x.csv"\nepsilon = 1\nby = "a"\n[statistics]\nx = "median"\n')
+    releases.write_text('source = "x.csv"\nepsilon = 1\n[[release]]\nstatistic = "count"\n')
+    for command, plan, right in (("release", table, "table"), ("table", releases, "release")):
+        told = duff(command, plan)
+        assert told.returncode == 2
+        assert f"Run it with: duffdp {right}, " in told.stderr
+
+
 def test_a_file_is_what_its_ending_says(tmp_path):
     book = tmp_path / "median.XLSX"
     assert duff(*MEDIAN, "--out", book).returncode == 0

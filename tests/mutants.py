@@ -987,6 +987,20 @@ MUTANTS = (
         (f"{KEY_FORMS}::test_the_data_are_no_keys",),
     ),
     Mutant(
+        "command: a list is read from the file of the data",
+        "cli/values.py",
+        "refuse_data_as_keys(text[1:], data, name)",
+        "pass",
+        ("tests/command_edges_test.py::test_a_list_is_not_read_from_the_data",),
+    ),
+    Mutant(
+        "studio: the second of two clicks pays after the first failed",
+        "studio/releases.py",
+        " or attempt != str(asked.attempts):",
+        ":",
+        ("tests/studio_release_test.py::test_a_second_try_does_not_pay_for_what_was_drawn",),
+    ),
+    Mutant(
         "keys: a type that lists what the data hold is taken for keys",
         "engines/selection.py",
         'if kind.__name__ == "Categorical" or isinstance(keys, type) or listed is None:',
@@ -1815,7 +1829,7 @@ MUTANTS = (
     Mutant(
         "studio: a second click pays again",
         "studio/releases.py",
-        'if asked.state not in ("asked", "failed"):',
+        'if asked.state not in ("asked", "failed") or attempt != str(asked.attempts):',
         "if False:",
         (STUDIO_RELEASE,),
     ),

@@ -155,6 +155,7 @@ REFUSED = {
     "FROM data": "one value",
     "SELECT a FROM data LIMIT 5": "got LIMIT",
     "SELECT a FROM data OFFSET 5": "got OFFSET",
+    "SELECT alter * 2 AS e FROM data": "a word of SQL in double quotes",
     "SELECT DISTINCT a FROM data": "got DISTINCT",
     "SELECT DISTINCT ON (a) a FROM data": "got DISTINCT",
     "SELECT a FROM data ORDER BY a": "got ORDER",

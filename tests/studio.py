@@ -72,6 +72,10 @@ class Visitor(NamedTuple):
             path, content=urlencode(pairs), headers=given, follow_redirects=False
         )
 
+    def start(self, number: str, attempt: int = 0) -> Any:
+        """The button that pays for a release, as the page had it before that attempt."""
+        return self.post(f"/release/{number}/start", [("attempt", str(attempt))])
+
     def wait_for(self, number: str, state: str) -> Any:
         """A release, once it is in this state."""
         asked = self.studio.workshop.releases.get(number)

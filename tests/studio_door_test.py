@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import http.client
+import os
 import socket
 import subprocess
+import sys
+import time
 from pathlib import Path
 from urllib.parse import urlsplit
 
@@ -13,6 +16,7 @@ import pytest
 from duffdp import DuffError
 from duffdp.studio.folder import Folder
 from duffdp.studio.guard import MOST_BYTES, POLICY
+from duffdp.studio.server import Studio
 from studio import AGES, COMMAND, PORT, running, visit, with_data
 
 PAGES = ["/", "/static/studio.js", "/release/0123456789abcdef", "/nothing"]
@@ -52,6 +56,49 @@ def test_a_wrong_token_is_refused_and_the_right_one_leaves_the_address(folder):
         assert "samesite=strict" in cookie
         assert visitor.studio.guard.token not in cookie
         assert visitor.get("/").status_code == 200
+
+
+def test_what_a_browser_is_started_with_opens_the_door_once(folder):
+    """Every account of a machine can list processes with their arguments."""
+    with visit(folder, welcome=False) as visitor:
+        once, printed = visitor.studio.guard.address_for_once, visitor.studio.guard.address
+        assert once != printed
+        assert [visitor.get(once).status_code for _ in range(2)] == [303, 403]
+        assert visitor.get("/").status_code == 200
+        assert [visitor.get(printed).status_code for _ in range(2)] == [303, 303]
+
+
+def test_the_browser_gets_the_address_for_once(folder):
+    """The real command with a browser that writes down how it was started."""
+    browser = folder / "browser.sh"
+    browser.write_text('#!/bin/sh\necho "$1" > started.part && mv started.part started\n')
+    browser.chmod(0o755)
+    command = [word for word in COMMAND if word != "--no-browser"]
+    env = os.environ | {"BROWSER": f"{browser} %s", "PYTHONPATH": os.pathsep.join(sys.path)}
+    with subprocess.Popen(
+        command, cwd=folder, env=env, stdout=subprocess.PIPE, text=True
+    ) as process:
+        try:
+            printed = process.stdout.readline().strip()
+            started = folder / "started"
+            for _ in range(600):
+                if started.exists():
+                    break
+                time.sleep(0.05)
+            given = started.read_text().strip()
+        finally:
+            process.terminate()
+    printed_token, given_token = (address.partition("token=")[2] for address in (printed, given))
+    assert len(given_token) == len(printed_token) == 64
+    assert given_token != printed_token
+
+
+@pytest.mark.parametrize(("port", "host"), [(80, "127.0.0.1"), (8080, "127.0.0.1:8080")])
+def test_the_host_is_named_as_browsers_name_it(folder, port, host):
+    """They leave out the port that HTTP has anyway."""
+    guard = Studio(Folder(folder), "", port).guard
+    assert guard.hosts[0] == host
+    assert guard.address.startswith(f"http://{host}/?")
 
 
 def test_secrets_differ_from_start_to_start(folder):
@@ -171,6 +218,18 @@ def test_no_path_leads_out_of_the_folder(tmp_path, name):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["inner", "secret.csv"]
 
 
+@pytest.mark.parametrize("name", ["a" * 300, "loop", "loop/x.csv", "adult.parquet/" + "b/" * 3000])
+@pytest.mark.parametrize("field", ["source", "ledger"])
+def test_a_name_that_no_file_can_have_is_told_in_words(folder, field, name):
+    (folder / "loop").symlink_to(folder / "loop")
+    with visit(folder) as visitor:
+        fields = [(key, name if key == field else text) for key, text in AGES]
+        for path in ("/preview", "/plan", "/release"):
+            answer = visitor.post(path, fields)
+            assert answer.status_code == (400 if path == "/release" else 200)
+            assert "cannot be looked up" in answer.text
+
+
 @pytest.mark.parametrize("name", ["../secret.csv", "@../secret.csv", "codes.csv", "@codes.csv"])
 def test_a_group_that_is_called_like_a_file_is_a_group(tmp_path, name):
     """Plans and commands may name a file of keys; what is typed here is a key."""
@@ -272,8 +331,6 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_what_is_missing_is_named(monkeypatch):
-    import sys
-
     from duffdp.studio.serve import serve
 
     monkeypatch.setitem(sys.modules, "uvicorn", None)

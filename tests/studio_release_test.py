@@ -24,7 +24,7 @@ def spent(folder):
 
 def released(visitor, fields=AGES):
     number = visitor.asked(fields)
-    assert visitor.post(f"/release/{number}/start", []).status_code == 303
+    assert visitor.start(number).status_code == 303
     visitor.wait_for(number, "made")
     return number
 
@@ -37,7 +37,7 @@ def test_from_a_plan_to_a_page(folder):
         assert "made with a whole budget of 3" in page
         assert not (folder / "budget.db").exists()
         assert visitor.get(f"/release/{number}/table.csv").status_code == 400
-        visitor.post(f"/release/{number}/start", [])
+        visitor.start(number)
         asked = visitor.wait_for(number, "made")
         assert spent(folder) == 1
         page = visitor.get(f"/release/{number}").text
@@ -78,13 +78,12 @@ def test_asking_again_and_again_pays_once(folder, monkeypatch):
     monkeypatch.setattr(Releases, "_make", lambda *given: made.append(1) or make(*given))
     with visit(folder) as visitor:
         number = visitor.asked(AGES)
-        start = f"/release/{number}/start"
         with ThreadPoolExecutor(8) as pool:
-            codes = list(pool.map(lambda _: visitor.post(start, []).status_code, range(8)))
+            codes = list(pool.map(lambda _: visitor.start(number).status_code, range(8)))
         assert set(codes) == {303}
         visitor.wait_for(number, "made")
         first = visitor.get(f"/release/{number}/table.csv").text
-        visitor.post(start, [])
+        visitor.start(number)
         assert visitor.get(f"/release/{number}/table.csv").text == first
         assert spent(folder) == 1
         assert len(made) == 1
@@ -103,14 +102,14 @@ def test_a_reload_in_the_middle_shows_where_it_is(folder, monkeypatch):
     monkeypatch.setattr(run, "draw", slow)
     with visit(folder) as visitor:
         number = visitor.asked(AGES)
-        visitor.post(f"/release/{number}/start", [])
+        visitor.start(number)
         assert begun.wait(30)
         assert spent(folder) == 1  # charged before anything is drawn
         for _ in range(2):
             page = visitor.get(f"/release/{number}").text
             assert "Releasing" in page
             assert "0 of 2 numbers are drawn" in page
-            visitor.post(f"/release/{number}/start", [])
+            visitor.start(number)
         goes_on.set()
         visitor.wait_for(number, "made")
         assert spent(folder) == 1
@@ -134,7 +133,7 @@ def test_what_the_budget_does_not_cover_is_refused(folder):
         page = visitor.get(f"/release/{number}").text
         assert "Nothing was charged" in page
         assert "Pay epsilon" not in page
-        visitor.post(f"/release/{number}/start", [])  # by hand
+        visitor.start(number)  # by hand
         asked = visitor.wait_for(number, "failed")
         assert "0.5 too much" in asked.error
         assert "Nothing was charged or released" in visitor.get(f"/release/{number}").text
@@ -147,7 +146,7 @@ def test_two_tabs_share_one_budget(folder):
         first, second = (visitor.asked(changed(AGES, epsilon="2")) for _ in range(2))
         for number in (first, second):
             assert "Pay epsilon 2" in visitor.get(f"/release/{number}").text
-            visitor.post(f"/release/{number}/start", [])
+            visitor.start(number)
         visitor.wait_for(first, "made")
         visitor.wait_for(second, "failed")
         assert spent(folder) == 2
@@ -157,12 +156,12 @@ def test_a_file_that_disappears_costs_nothing_and_can_come_back(folder):
     with visit(folder) as visitor:
         number = visitor.asked(AGES)
         (folder / "adult.parquet").rename(folder / "away")
-        visitor.post(f"/release/{number}/start", [])
+        visitor.start(number)
         assert "there is no file" in visitor.wait_for(number, "failed").error
         assert not (folder / "budget.db").exists()
         assert "there is no file" in visitor.post("/preview", AGES).text
         (folder / "away").rename(folder / "adult.parquet")
-        visitor.post(f"/release/{number}/start", [])
+        visitor.start(number, attempt=1)
         visitor.wait_for(number, "made")
         assert spent(folder) == 1
 
@@ -182,15 +181,31 @@ def test_a_second_try_does_not_pay_for_what_was_drawn(folder, monkeypatch):
     monkeypatch.setattr(run, "draw", breaks)
     with visit(folder) as visitor:
         number = visitor.asked(AGES)
-        visitor.post(f"/release/{number}/start", [])
+        visitor.start(number)
         error = visitor.wait_for(number, "failed").error
         assert error == "something unexpected went wrong (RuntimeError)."
         assert "stays charged" in visitor.get(f"/release/{number}").text
         assert spent(folder) == 1
+        visitor.start(number)  # another tab, or the second of two clicks: it has seen no failure
         visitor.post(f"/release/{number}/start", [])
+        assert visitor.get(f"/release/{number}").text.count('name="attempt" value="1"') == 1
+        assert (spent(folder), len(many)) == (1, 2)
+        visitor.start(number, attempt=1)
         visitor.wait_for(number, "made")
         assert spent(folder) == pytest.approx(1 + 8 / 9)
         assert len(many) == 3
+
+
+def test_what_was_paid_for_outlives_what_was_only_asked(folder, monkeypatch):
+    from duffdp.studio import releases
+
+    monkeypatch.setattr(releases, "MOST", 3)
+    with visit(folder) as visitor:
+        paid = released(visitor)
+        asked = [visitor.asked(AGES) for _ in range(4)]
+        assert visitor.get(f"/release/{paid}/table.csv").status_code == 200
+        found = [visitor.get(f"/release/{number}").status_code for number in asked]
+        assert found == [400, 400, 200, 200]
 
 
 def test_a_file_that_is_no_ledger_is_left_alone(folder):

@@ -206,10 +206,11 @@ def _release(entry: Entry, given: dict[str, Any]) -> None:
 
 def _ask(entry: Entry, given: dict[str, Any]) -> Ask:
     """What the options ask for; keys and categories are still text."""
-    from duffdp.cli.values import candidates, groups, listed, written_parameter
+    from duffdp.cli.values import candidates, groups, listed, refuse_data, written_parameter
     from duffdp.pipeline.ask import Ask
     from duffdp.written import value
 
+    refuse_data(given["data"], given)
     own = {key: written_parameter(key, given[key]) for key in entry.read}
     name, parameters = entry.for_parameters(own)
     options: dict[str, Any] = {

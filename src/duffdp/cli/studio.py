@@ -24,12 +24,12 @@ def studio(file: File = None, port: Port = 0, no_browser: NoBrowser = False) -> 
     """
     from duffdp.studio.serve import serve
 
-    def tell(address: str) -> None:
+    def tell(address: str, for_once: str) -> None:
         print(address, flush=True)
         if not no_browser:
             import threading
             import webbrowser
 
-            threading.Thread(target=webbrowser.open, args=(address,), daemon=True).start()
+            threading.Thread(target=webbrowser.open, args=(for_once,), daemon=True).start()
 
     serve(file, port, tell)

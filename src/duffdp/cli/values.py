@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any
 
 from duffdp.errors import DuffError
@@ -27,6 +28,17 @@ def listed(text: str) -> list[str]:
     from duffdp.engines.keys import read_lines
 
     return read_lines(file)
+
+
+def refuse_data(data: str, given: Mapping[str, Any]) -> None:
+    """An error for @FILE that is the data themselves, before a message could quote a line of it."""
+    from duffdp.engines.keys import refuse_data_as_keys
+
+    for name in ("keys", "categories", "values", "bins"):
+        found = given.get(name) or []
+        for text in [found] if isinstance(found, str) else found:
+            if text.startswith("@"):
+                refuse_data_as_keys(text[1:], data, name)
 
 
 def written_parameter(name: str, given: Any) -> Any:

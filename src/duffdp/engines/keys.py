@@ -32,7 +32,7 @@ def load_keys(by: Any, keys: Any) -> Any:
     return _of_path(names, keys) if isinstance(names, list | tuple) else keys
 
 
-def refuse_data_as_keys(keys: Any, data: Any) -> None:
+def refuse_data_as_keys(keys: Any, data: Any, name: str = "keys") -> None:
     """An error if the keys are the data themselves: which groups have rows is no public fact."""
     parts = list(keys.values()) if isinstance(keys, Mapping) else [keys]
     data = data.data if isinstance(data, Query) else data
@@ -43,8 +43,8 @@ def refuse_data_as_keys(keys: Any, data: Any) -> None:
             same = os.path.realpath(path) == os.path.realpath(os.fspath(data))
         if same:
             raise DuffError(
-                "keys must be known without the data, got the data themselves. Pass a public list "
-                "of the groups."
+                f"{name} must be known without the data, got the data themselves. Pass a public "
+                f"list{' of the groups' if name == 'keys' else ''}."
             )
 
 

@@ -86,7 +86,10 @@ def read_query(text: Any) -> ReadQuery:
         statements = sqlglot.parse(text, read=_DIALECT)
         return _Reader(text.strip(), statements).read()
     except (sqlglot.errors.SqlglotError, RecursionError):
-        raise DuffError(f"sql cannot be read as one SELECT. {_EXAMPLE}") from None
+        raise DuffError(
+            "sql cannot be read as one SELECT. Put a name that is a word of SQL in double quotes. "
+            + _EXAMPLE
+        ) from None
 
 
 class _Reader:

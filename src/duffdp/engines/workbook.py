@@ -119,11 +119,10 @@ class Sheet:
             return self._sheet
         if not self._sheet and len(known) == 1:
             return known[0]
-        given = f"there is no sheet {self._sheet!r} in" if self._sheet else "name the sheet of"
-        raise UnsupportedData(
-            f"{given} {self._path!r}, as in '{self._path}{SEPARATOR}sheet'. Hint: its sheets are "
-            f"{', '.join(map(repr, known[:8]))}."
-        )
+        given = f"name the sheet of {self._path!r}, as in '{self._path}{SEPARATOR}sheet'"
+        if self._sheet:
+            given = f"there is no sheet {self._sheet!r} in {self._path!r}"
+        raise UnsupportedData(f"{given}. Hint: its sheets are {', '.join(map(repr, known[:8]))}.")
 
 
 def _fields(fields: Any, kinds: dict[str, str], rules: FieldRules) -> str:

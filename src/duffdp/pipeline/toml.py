@@ -42,6 +42,11 @@ TOP_OF_TABLE = (
     *("ledger", "dataset", "call_id", "sources"),
 )
 
+OTHER_KIND = {
+    "statistics": "is a table. Run it with: duffdp table, or TablePlan.from_toml in Python.",
+    "release": "lists releases. Run it with: duffdp release, or Plan.from_toml in Python.",
+}
+
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The plan in a file; a relative source or ledger is meant from where the file lies."""
@@ -88,6 +93,9 @@ def _parse(
         given = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise DuffError(f"the plan {name} is not TOML: {error}.") from None
+    for word, said in OTHER_KIND.items():
+        if word in given and word not in known:
+            raise DuffError(f"the plan {name} {said}")
     refuse_unknown(given, known, "the plan")
     for name in needed:
         if name not in given:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -47,7 +48,14 @@ class Folder:
         """The path of a file in the folder."""
         if not name or "\0" in name:
             raise DuffError("a file needs a name. Choose one of the folder.")
-        path = (self.root / name).resolve()
+        try:
+            path = (self.root / name).resolve()
+            with suppress(FileNotFoundError, NotADirectoryError):
+                path.stat()
+        except (OSError, RuntimeError):  # a name that is too long, a link that leads to itself
+            raise DuffError(
+                f"the file {visible(name)!r:.80} cannot be looked up. Choose another one."
+            ) from None
         if path == self.root or not path.is_relative_to(self.root):
             raise DuffError(
                 f"{visible(name)!r:.80} is outside of the folder that the studio was started in. "

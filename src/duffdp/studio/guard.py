@@ -19,6 +19,7 @@ Send = Callable[[Message], Awaitable[None]]
 App = Callable[[Message, Receive, Send], Awaitable[None]]
 Answer = tuple[int, str, dict[str, str]]  # status, text, headers
 
+HTTP = 80
 MOST_BYTES = 4 * 2**20  # of a request
 MOST_FIELDS = 2000
 FORM = "application/x-www-form-urlencoded"
@@ -56,13 +57,20 @@ class Guard:
     def __init__(self, app: App, port: int) -> None:
         self._app = app
         self.token, self.csrf, self._session = secret(), secret(), secret()
-        self.hosts = (f"127.0.0.1:{port}", f"localhost:{port}")
+        self._unused = secret()  # opens the door once
+        shown = "" if port == HTTP else f":{port}"  # browsers leave out the port of HTTP
+        self.hosts = (f"127.0.0.1{shown}", f"localhost{shown}")
         self._cookie = f"duffdp-studio-{port}"  # cookies do not know ports
 
     @property
     def address(self) -> str:
         """What to open first."""
         return f"http://{self.hosts[0]}/?{TOKEN}={self.token}"
+
+    @property
+    def address_for_once(self) -> str:
+        """The same for a browser that is started: all accounts of a machine see with what."""
+        return f"http://{self.hosts[0]}/?{TOKEN}={self._unused}"
 
     async def __call__(self, scope: Message, receive: Receive, send: Send) -> None:
         if scope["type"] != "http":
@@ -104,8 +112,13 @@ class Guard:
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return _refused("The studio knows GET and POST.", 405)
         if scope["method"] == "GET" and (given := self._token_of(scope)) is not None:
-            if not _same(given, self.token):
-                return _refused("The token is not that of this start. Open the new address.", 403)
+            if _same(given, self._unused):
+                self._unused = secret()
+            elif not _same(given, self.token):
+                return _refused(
+                    "The token is of another start, or used up. Open the address that is printed.",
+                    403,
+                )
             return self._welcome()
         if not _same(_cookie(headers.get("cookie", ""), self._cookie), self._session):
             return _refused("Open the address with the token that the studio printed.", 403)

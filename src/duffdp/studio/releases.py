@@ -9,6 +9,7 @@ from collections import OrderedDict
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
@@ -43,6 +44,7 @@ class Asked:
     whole: Fraction
     new_ledger: bool
     state: State = "asked"
+    attempts: int = 0
     finished: int = 0
     error: str = ""
     table: Readable | None = None
@@ -90,9 +92,11 @@ class Releases:
             new_ledger=ledger.book is None,
         )
         with self._lock:
+            if len(self._known) >= MOST:  # what was paid for is the last to go
+                unpaid = (old for old, one in self._known.items() if one.state == "asked")
+                finished = (old for old, one in self._known.items() if one.state == "made")
+                self._known.pop(next(chain(unpaid, finished), next(iter(self._known))))
             self._known[number] = asked
-            while len(self._known) > MOST:
-                self._known.popitem(last=False)
         return asked
 
     def get(self, number: str) -> Asked:
@@ -102,12 +106,15 @@ class Releases:
                 raise DuffError("there is no such release in this start of the studio.")
             return self._known[number]
 
-    def start(self, number: str) -> None:
-        """Make it, unless it is made or being made."""
+    def start(self, number: str, attempt: str) -> None:
+        """Make it, unless it is made or being made, or whoever asks has not seen that the attempt
+        before failed: that one may have been paid for.
+        """
         asked = self.get(number)
         with self._lock:
-            if asked.state not in ("asked", "failed"):
+            if asked.state not in ("asked", "failed") or attempt != str(asked.attempts):
                 return
+            asked.attempts += 1
             asked.state, asked.error, asked.finished = "waiting", "", 0
         self._worker.submit(self._make, asked)
 

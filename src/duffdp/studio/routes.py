@@ -107,9 +107,9 @@ class Pages:
         return HTMLResponse(render("release", csrf=self._csrf, asked=asked))
 
     async def start(self, request: Request) -> Response:
-        """Make a release; a second time does nothing."""
-        number = request.path_params["number"]
-        self._workshop.releases.start(number)
+        """Make a release; a second click on the same button does nothing."""
+        number, given = request.path_params["number"], dict(_form(request))
+        self._workshop.releases.start(number, given.get("attempt", ""))
         return RedirectResponse(f"/release/{number}", 303)
 
     async def events(self, request: Request) -> Response:

@@ -14,8 +14,10 @@ LOCAL = "127.0.0.1"
 EXTRA = "studio"
 
 
-def serve(source: str | None, port: int, tell: Callable[[str], None]) -> None:
-    """Serve the working folder until the process is stopped; `tell` gets the address first."""
+def serve(source: str | None, port: int, tell: Callable[[str, str], None]) -> None:
+    """Serve the working folder until the process is stopped; `tell` gets the address first, and one
+    that a browser can be started with, once.
+    """
     for package in ("starlette", "uvicorn", "jinja2"):
         need(package, EXTRA)
     from uvicorn import Config, Server
@@ -40,7 +42,7 @@ def serve(source: str | None, port: int, tell: Callable[[str], None]) -> None:
             http="h11",
             timeout_graceful_shutdown=2,
         )
-        tell(studio.guard.address)
+        tell(studio.guard.address, studio.guard.address_for_once)
         try:
             Server(config).run(sockets=[listening])
         finally:
