@@ -163,6 +163,15 @@ def test_other_methods_are_refused(folder, method):
         assert visitor.client.request(method, "/").status_code == 405
 
 
+@pytest.mark.parametrize("path", ["/plan", "/preview", "/release", "/sample"])
+def test_the_address_of_a_form_leads_back_to_the_plan(folder, path):
+    """Such as one that is typed again, or kept as a bookmark."""
+    with visit(folder) as visitor:
+        answer = visitor.get(path)
+        assert answer.status_code == 404
+        assert '<a class="button" href="/">Back to the plan</a>' in answer.text
+
+
 def test_requests_are_bounded(folder):
     with visit(folder) as visitor:
         big = [("where", "x" * (MOST_BYTES + 1))]

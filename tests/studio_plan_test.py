@@ -218,6 +218,15 @@ def test_found_epsilon_is_enough_and_little_less_is_not(folder):
         assert "must be a number" in page
 
 
+@pytest.mark.parametrize("within", ["nan", "inf", "-1", "9" * 400])
+def test_an_error_that_is_no_number_finds_no_epsilon(folder, within):
+    fields = changed(AGES, within=within, look="age_median/0", find="yes")
+    with visit(folder.root) as visitor:
+        page = visitor.post("/plan", fields).text
+    assert 'data-field="within"><p>an error is 0 or more, and finite.' in page
+    assert 'name="epsilon" value="1"' in page
+
+
 def test_what_is_simulated_is_told_after_the_rest(folder):
     with visit(folder.root) as visitor:
         fields = changed(AGES, statistic__0="std", size="100")

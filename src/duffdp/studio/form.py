@@ -14,6 +14,7 @@ from duffdp.written import value
 Pairs = Iterable[tuple[str, str]]
 MOST_COLUMNS, MOST_GROUP_COLUMNS = 12, 2
 MOST_GROUPS = 10_000
+LARGEST_ERROR = 1e300
 NO_INTERVAL = "none"
 ROWS = ""  # in the place of the column that names people
 SOURCES = ("bounds", "keys")
@@ -145,8 +146,8 @@ class Form:
         percent = number_in("probability", self.probability, "how many releases of 100")
         if not 0 < percent < 100:
             raise FieldError("probability", "of 100 releases more than 0 and fewer than 100.")
-        if error < 0:
-            raise FieldError("within", "an error is 0 or more.")
+        if not 0 <= error <= LARGEST_ERROR:  # neither is what is no number
+            raise FieldError("within", "an error is 0 or more, and finite.")
         return float(error), float(percent) / 100
 
     def words(self) -> dict[str, Any]:

@@ -59,7 +59,7 @@ class Pages:
             Route("/release/{number}/events", self.events),
             Route("/release/{number}/{name}", self.file),
         ]
-        handlers: Any = {DuffError: _told, 404: _nothing, Exception: _unexpected}
+        handlers: Any = {DuffError: _told, 404: _nothing, 405: _nothing, Exception: _unexpected}
         self.app = Starlette(routes=routes, exception_handlers=handlers)
         self.app.mount("/static", StaticFiles(directory=STATIC))
 
