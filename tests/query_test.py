@@ -227,6 +227,7 @@ REFUSED = {
     "SELECT p, sum(a ORDER BY a) AS n FROM data GROUP BY p": "one value|of each group",
     "SELECT p, max(a, 2) AS n FROM data GROUP BY p": "of each group",
     "SELECT " + "s || " * 21 + "s AS e FROM data": "at most 20 texts",
+    "SELECT concat(" + "s, " * 21 + "s) AS e FROM data": "at most 20 texts",
     "SELECT": "sql",
     "SELECT a FROM": "sql",
     "hello": "must be one SELECT",
