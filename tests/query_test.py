@@ -314,6 +314,19 @@ def test_categories_of_pandas_that_are_text_or_numbers():
         assert duffdp.count(query, epsilon=SURE).value == 2
 
 
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_stands_twice_stays_in_try(source, tmp_path):
+    """DuckDB would work it out once, before TRY, and stop at the first record that does not fit."""
+    parts = ["nullif(CAST(ward AS INT), 3)", "CAST(ward AS INT) BETWEEN 1 AND age"]
+    for part in parts:
+        query = Query(
+            SOURCES[source](tmp_path, arrow()), f"SELECT p, max({part}) AS x FROM data GROUP BY p"
+        )
+        assert duffdp.count(query, column="x", unit="p", epsilon=SURE).value == 0
+        for path in tmp_path.iterdir():
+            path.unlink()
+
+
 def test_an_enum_counts_as_text_and_shows_none_of_its_values():
     """DuckDB makes one of a column of categories, from the records."""
     connection = duckdb.connect()

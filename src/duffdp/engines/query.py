@@ -152,11 +152,12 @@ def _not_here(what: str) -> UnsupportedData:
 
 def _connect() -> DuckDBPyConnection:
     """A connection in which neither the machine nor the working folder has a say."""
+    from duffdp.engines.tables.adapters.duckdb_input import UNSAFE
+
     duckdb, config = load("duckdb", "files"), {"temp_directory": tempfile.gettempdir()}
     connection: DuckDBPyConnection = duckdb.connect(config=config)
     connection.execute(f"SET TimeZone = '{FILE_ZONE}'")
-    # It takes parts out of TRY that stand twice, and what fails there stops the query.
-    connection.execute("SET disabled_optimizers = 'common_subexpressions'")
+    connection.execute(f"SET disabled_optimizers = '{UNSAFE}'")
     return connection
 
 
