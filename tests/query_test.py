@@ -228,6 +228,7 @@ REFUSED = {
     "SELECT p, sum(a ORDER BY a) AS n FROM data GROUP BY p": "one value|of each group",
     "SELECT p, max(a, 2) AS n FROM data GROUP BY p": "of each group",
     "SELECT " + "s || " * 21 + "s AS e FROM data": "at most 20 texts",
+    "SELECT concat(" + "s, " * 21 + "s) AS e FROM data": "at most 20 texts",
     "SELECT": "sql",
     "SELECT a FROM": "sql",
     "hello": "must be one SELECT",
@@ -312,6 +313,19 @@ def test_categories_of_pandas_that_are_text_or_numbers():
         frame = pd.DataFrame({"a": pd.Categorical(values)})
         query = Query(frame, "SELECT a FROM data WHERE a IS NOT NULL")
         assert duffdp.count(query, epsilon=SURE).value == 2
+
+
+@pytest.mark.parametrize("source", SOURCES)
+def test_what_stands_twice_stays_in_try(source, tmp_path):
+    """DuckDB would work it out once, before TRY, and stop at the first record that does not fit."""
+    parts = ["nullif(CAST(ward AS INT), 3)", "CAST(ward AS INT) BETWEEN 1 AND age"]
+    for part in parts:
+        query = Query(
+            SOURCES[source](tmp_path, arrow()), f"SELECT p, max({part}) AS x FROM data GROUP BY p"
+        )
+        assert duffdp.count(query, column="x", unit="p", epsilon=SURE).value == 0
+        for path in tmp_path.iterdir():
+            path.unlink()
 
 
 def test_an_enum_counts_as_text_and_shows_none_of_its_values():

@@ -152,9 +152,12 @@ def _not_here(what: str) -> UnsupportedData:
 
 def _connect() -> DuckDBPyConnection:
     """A connection in which neither the machine nor the working folder has a say."""
+    from duffdp.engines.tables.adapters.duckdb_input import UNSAFE
+
     duckdb, config = load("duckdb", "files"), {"temp_directory": tempfile.gettempdir()}
     connection: DuckDBPyConnection = duckdb.connect(config=config)
     connection.execute(f"SET TimeZone = '{FILE_ZONE}'")
+    connection.execute(f"SET disabled_optimizers = '{UNSAFE}'")
     return connection
 
 

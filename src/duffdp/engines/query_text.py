@@ -159,7 +159,7 @@ class _Reader:
         nodes = list(whole.walk())
         for node in nodes:
             self._check(node)
-        if sum(_kind(node) in ("Concat", "DPipe") for node in nodes) > MOST_JOINTS:
+        if sum(map(_joints, nodes)) > MOST_JOINTS:
             raise _refused("more", f"at most {MOST_JOINTS} texts put together")
         written: str = whole.sql(dialect=_DIALECT, identify=True, comments=False)
         return written if _kind(whole) == "Column" else f"TRY({written})"
@@ -190,6 +190,11 @@ class _Reader:
                 raise DuffError(f"sql: the table is called {TABLE}, got {node.table!r}.")
             node.set("table", None)
             self._columns[node.name] = None
+
+
+def _joints(node: Any) -> int:
+    """How many texts are put behind another one."""
+    return len(node.expressions) - 1 if _kind(node) == "Concat" else int(_kind(node) == "DPipe")
 
 
 def _shortens(replace: Any) -> bool:

@@ -15,6 +15,10 @@ from duffdp.errors import UnsupportedData
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
 
+# It takes parts out of TRY that stand twice, and what fails there stops the query.
+UNSAFE = "common_subexpressions"
+_VIEW = "duffdp_query_settings"
+
 
 class DuckdbInput(NamedTuple):
     """Columns and types, what reads the rows, and the zone that instants are given in; None: that
@@ -32,7 +36,7 @@ def duckdb_input(
     """Some columns of a frame of narwhals; None if its rows are not on this machine."""
     kind, native = frame.implementation, frame.to_native()
     if kind.is_duckdb():
-        return DuckdbInput(native, lambda: native, None)
+        return DuckdbInput(native, lambda: _without(native, UNSAFE), None)
     if not (kind.is_pandas() or kind.is_polars() or kind.is_pyarrow()):
         return None
     known = frame.collect_schema()
@@ -50,6 +54,18 @@ def duckdb_input(
         return connection.from_arrow(some.lazy().collect("pyarrow").to_native())
 
     return DuckdbInput(relation(needed.head(0)), lambda: relation(needed), FILE_ZONE)
+
+
+def _without(relation: DuckDBPyRelation, optimizer: str) -> DuckDBPyRelation:
+    """The same relation, in whose session an optimizer is off from now on; those that the caller
+    turned off stay off.
+    """
+    ask = "SELECT current_setting('disabled_optimizers')"
+    (known,) = relation.query(_VIEW, ask).fetchone() or ("",)
+    names = sorted({*filter(None, (known or "").split(",")), optimizer})
+    relation.query(_VIEW, f"SET disabled_optimizers = '{','.join(names)}'")
+    relation.query(_VIEW, f'DROP VIEW "{_VIEW}"')
+    return relation
 
 
 def _can_be_read(nw: Any, dtype: Any, declared: Any) -> bool:
