@@ -468,7 +468,7 @@ def test_the_command_says_what_is_missing_or_too_much(amounts, call):
         ((), "--bounds LOWER UPPER, or --digits 3"),
         (("--digits", "2", "--bounds", "0", "1"), "Pass one of them"),
         (("--digits", "99"), "from 1 to 12"),
-        (("--digits", "2", "--step", "1"), "step=1"),
+        (("--digits", "2", "--step", "1"), "got --step 1 as well"),
     ):
         code, _, told = call(*line, *more)
         assert code == 2

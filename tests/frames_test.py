@@ -514,7 +514,7 @@ class Unread:
         ({"keys": ["a"]}, "without by"),
         ({"by": "g", "keys": []}, "empty"),
         ({"by": "g", "keys": ["a", "a"]}, "differ"),
-        ({"by": "g", "keys": "ab"}, "keys must be"),
+        ({"by": "g", "keys": "ab"}, "cannot read the list of values"),
         ({"by": 5, "keys": ["a"]}, "by must be"),
         ({"by": ["g", "g"], "keys": ["a"]}, "by must be"),
         ({"by": ["g", "h"], "keys": ["a"]}, "each key"),

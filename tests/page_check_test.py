@@ -71,7 +71,7 @@ def test_every_page_of_the_studio_is_valid_html(tmp_path):
         texts.append(visitor.post("/plan", [*AGES, ("lower.0", "x"), ("size", "x")]).text)
         number = visitor.asked(AGES)
         texts.append(visitor.get(f"/release/{number}").text)
-        visitor.post(f"/release/{number}/start", [])
+        visitor.start(number)
         texts.append(visitor.get(f"/release/{number}").text)
         visitor.wait_for(number, "made")
         texts += [visitor.get(f"/release/{number}").text, visitor.get("/release/none").text]

@@ -192,7 +192,7 @@ def test_what_a_picture_shows():
     assert table.plot("count", "x_mean", axes=given) == list(given)
     mpl.pyplot.close(figure)
     several = duffdp.describe([1, 2, 3], epsilon=1, bounds=(0, 9)).plot()
-    assert len(several.get_yticklabels()) == 6
+    assert len(several.get_yticklabels()) == 7
     mpl.pyplot.close(several.figure)
 
 

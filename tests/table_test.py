@@ -425,7 +425,7 @@ def test_texts_of_a_file_stand_for_values_of_their_columns(tmp_path):
     [
         ("epsilon = 2", "", "the plan needs 'epsilon'"),
         ("smallest", "smalest", "Did you mean 'smallest'"),
-        ("[statistics]", "[[release]]", "unknown entry 'release'"),
+        ("[statistics]", "[[release]]", "lists releases. Run it with: duffdp release"),
         ("total = true", "total = true\ntotal = true", "not TOML"),
     ],
 )
