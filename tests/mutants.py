@@ -1780,7 +1780,7 @@ MUTANTS = (
     Mutant(
         "studio: one secret for all starts",
         "studio/guard.py",
-        "return system_bytes(32).hex()",
+        "return secrets.token_hex(32)",
         'return "0" * 64',
         (STUDIO_DOOR,),
     ),

@@ -5,13 +5,12 @@ requests of a bounded size. Nobody else gets more than a sentence.
 from __future__ import annotations
 
 import hmac
+import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs, parse_qsl
-
-from duffdp.sampling.entropy import system_bytes
 
 Message = MutableMapping[str, Any]
 Receive = Callable[[], Awaitable[Message]]
@@ -43,7 +42,7 @@ HEADERS = {
 
 def secret() -> str:
     """256 random bits of the operating system, for an address."""
-    return system_bytes(32).hex()
+    return secrets.token_hex(32)
 
 
 class Guard:
