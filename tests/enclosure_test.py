@@ -160,7 +160,7 @@ def test_groups_that_ask_alike_are_drawn_together(verb, choice, lazy, monkeypatc
         Mechanism, "release", lambda self, *given: drawn.append(1) or release(self, *given)
     )
     given = {"column": "x", "by": "g", "keys": list(range(groups)), "bounds": (-200, 200)}
-    found = getattr(duffdp, verb)(frame, epsilon=20_000, mechanism=choice, **given)
+    found = getattr(duffdp, verb)(frame, epsilon=20_000, mechanism=choice, rng=8, **given)
     truth = [getattr(values, verb)() for values in x]
     assert [row[-1] for row in found.rows()] == pytest.approx(truth, abs=0.15)
     assert 0 < len(drawn) < groups / 6
