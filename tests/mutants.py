@@ -564,8 +564,8 @@ MUTANTS = (
     Mutant(
         "a slack for the first run alone",
         "sampling/race.py",
-        "int(known[known.argmin()])",
-        "int(known[0])",
+        "known.item(known.argmin())",
+        "known.item(0)",
         ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
     ),
     Mutant(

@@ -83,10 +83,9 @@ def race(
         can_win = low <= np.repeat(first.high(leading), runs)
         ahead = leading.tolist()
         alone = (np.add.reduceat(can_win, batch.begin, dtype=np.intp) == 1).tolist()
-    start, count = batch.start, batch.count
     return [
-        _within(int(start[run]), int(count[run]), entropy)
-        if only and start[run] >= 0
+        _within(begin, batch.count.item(run), entropy)
+        if only and (begin := batch.start.item(run)) >= 0
         else _settle(batch, i, known, bits, first, c, noise, entropy)
         for i, (run, only) in enumerate(zip(ahead, alone, strict=True))
     ]
@@ -136,7 +135,7 @@ def _settle(
         if candidate is not None:
             return candidate
     assert best is not None
-    return _within(int(batch.start[best.run]), int(batch.count[best.run]), entropy)
+    return _within(batch.start.item(best.run), batch.count.item(best.run), entropy)
 
 
 class _FirstPass(NamedTuple):
@@ -152,9 +151,10 @@ class _FirstPass(NamedTuple):
 
     def high(self, run: Any) -> Any:
         """An upper bound of the key of a run, or of each of several."""
-        high = self.low[run] + (2 * self.slack + self.rounding * abs(self.distance[run]))
+        at: Any = np.ndarray.item if isinstance(run, int) else np.ndarray.take
+        high = at(self.low, run) + (2 * self.slack + self.rounding * abs(at(self.distance, run)))
         if self.rest is not None:  # the noise of the upper bound may have a whole period less
-            high += self.lost * self.period * (self.rest[run] >= -2 * self.lost * self.slack)
+            high += self.lost * self.period * (at(self.rest, run) >= -2 * self.lost * self.slack)
         return high
 
 
@@ -172,10 +172,10 @@ def _first_pass(
     low = np.log(np.negative(time, out=time), out=time)
     # Undrawn bits move V by one unit, and doubles by less than 2**12 + 1 near 1: little where V is
     # many units away from 0 and 1, as nearly all are. One bound for all is quick.
-    units = min(int(known[known.argmin()]), 2**bits - 1 - int(known[known.argmax()]))
+    units = min(known.item(known.argmin()), 2**bits - 1 - known.item(known.argmax()))
     period, lost = noise.in_doubles
     # Rounding: the logarithm is at most 90 in size. A bend leaves 1 - lost of a slack at least.
-    negative = max(0, -int(distance[distance.argmin()]))
+    negative = max(0, -distance.item(distance.argmin()))
     rounding = 90 * SLACK + 6 * SLACK * c * negative
     slack = 2.0**13 / max(units, 2.0**-900) + rounding + rounding / (1 - lost)
     low -= slack

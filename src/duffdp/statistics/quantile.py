@@ -156,7 +156,8 @@ class Quantile:
         over = m * upto - p * total  # m times the ranks by which a gap lies above the quantile
         if self.utility == "rank":
             return np.abs(over[1:] - (m - p) * (upto[1:] - upto[:-1])), np.abs(over)
-        over += m * self._more
+        if self._more:
+            over += m * self._more
         # A value lies as far above the quantile as the gap before it, and below as the gap after.
         if largest == 1 and m == 2:  # the median: nothing to divide
             above, below = over + 1, -over
