@@ -22,13 +22,11 @@ from duffdp.mechanisms.joint import joint as mechanisms
 from duffdp.mechanisms.joint.group_drafts import Factor, GroupDrafts
 from duffdp.mechanisms.joint.many_groups import ManyGroups
 from duffdp.mechanisms.joint.proposal import Proposal
-from duffdp.rank_profile import FINEST, UNIT
+from duffdp.rank_profile import UNIT
 from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Quantiles
-from joint_proposal_test import CLASSES, check
-from joint_test import chi_squared
+from joint_drafts import Explorer, check, chi_squared
 
-LEAST = 2.0**-40  # what is less likely is left out
 HALVES = (Fraction(1, 2), Fraction(3, 4))
 QUARTERS = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 TIED = (0, 1, 1, 1, 1, 1, 3, 3)
@@ -47,45 +45,16 @@ def near(data, size, qs, epsilon, reach=50):
     return Quantiles(qs).near([Windowed(data, size)], float(epsilon), reach)[0]
 
 
-class Explorer:
-    """Follows a draft of one group through every choice that it makes."""
-
-    secure = False
+class GroupExplorer(Explorer):
+    """The same for the drafts of a group."""
 
     def __init__(self, law: ManyGroups) -> None:
         self.law = law
 
-    def ways(self):
+    def drafts(self):
         """Every draft with its probability."""
-        scripts: list[list[int]] = [[]]
-        while scripts:
-            self.script, self.at, self.chance = scripts.pop(), 0, 1.0
-            self.open: list[list[int]] = []
-            try:
-                drafts = GroupDrafts(self.law, np.zeros(1, dtype=np.int64), self)
-                draft = drafts.draft(0)
-                yield self.chance, draft
-            except OverflowError:  # too unlikely
-                pass
-            scripts += self.open
-
-    def choose(self, chances):
-        """One of several options: the first that can be, and the others later."""
-        if self.at == len(self.script):
-            options = [i for i, chance in enumerate(chances) if chance > 0]
-            self.open += [[*self.script, other] for other in options[1:]]
-            self.script.append(options[0])
-        pick = self.script[self.at]
-        self.at += 1
-        self.chance *= chances[pick]
-        if self.chance < LEAST:
-            raise OverflowError
-        return pick
-
-    def below(self, bound):
-        if bound == 1 << FINEST:
-            return self.choose([1 / CLASSES] * CLASSES) << FINEST - 3
-        return self.choose([1 / bound] * bound)
+        first = np.zeros(1, dtype=np.int64)
+        return self.ways(lambda: GroupDrafts(self.law, first, self).draft(0))
 
     def words(self, size):
         """Random words decide about nothing but whether a size is beyond those that are weighed:
@@ -117,7 +86,7 @@ def explored(monkeypatch):
     monkeypatch.setattr(group_drafts, "_pick", pick)
     monkeypatch.setattr(group_drafts, "_pick_of_ranges", pick_of_ranges)
     monkeypatch.setattr(group_drafts, "_below", below)
-    return lambda law: Explorer(law).ways()
+    return lambda law: GroupExplorer(law).drafts()
 
 
 @pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)])

@@ -27,6 +27,7 @@ from duffdp.sampling.entropy import entropy
 from duffdp.sampling.lazy_uniform import happens
 from duffdp.statistics import Quantiles, quantile_entries
 from duffdp.statistics.quantiles import QuantilesAfterCount, read_qs
+from joint_drafts import chi_squared
 from release_draws import laws, recorded
 
 HALF, QUARTERS = (Fraction(1, 2),), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
@@ -137,21 +138,6 @@ def test_one_more_record_adds_a_rising_function_from_0_to_1():
             ]
             assert here[::7].tolist() == expected
         last = here
-
-
-def chi_squared(drawn, expected):
-    """The statistic, with cells of less than 5 expected joined into one, and its limit at a
-    false-alarm rate of 1e-9.
-    """
-    rare = expected < 5
-    seen, wanted = (
-        np.append(drawn[~rare], drawn[rare].sum()),
-        np.append(expected[~rare], expected[rare].sum()),
-    )
-    freedom = len(seen) - 1
-    return ((seen - wanted) ** 2 / np.maximum(wanted, 1e-9)).sum(), freedom + 9 * math.sqrt(
-        2 * freedom
-    ) + 20
 
 
 def compare(proposal, data, size, qs, epsilon, draws, seed=1):

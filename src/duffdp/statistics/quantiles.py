@@ -66,10 +66,10 @@ class Quantiles:
         one time in 10**10, if records are spread evenly.
         """
         many, longest = len(self.qs), max(column.length for column in columns)
+        alone = len(columns) < SIDE_BY_SIDE
         if reach is None:
             nats = many * math.log1p(longest * epsilon / many) + NEGLIGIBLE
             reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
-        alone = len(columns) < SIDE_BY_SIDE
         if (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE):
             answers = [_all_ranks(column) for column in columns]
         else:

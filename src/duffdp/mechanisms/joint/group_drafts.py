@@ -157,7 +157,7 @@ class GroupDrafts:
         there is no such size.
         """
         if self._beyond[i]:
-            return self._far(i)
+            return self._beyond_weighed(i)
         law, group = self._law, int(self._which[i])
         base = law.runs.base[group * len(law.qs) : (group + 1) * len(law.qs)]
         ranks = [UNIT * b + r for b, r in zip(base.tolist(), self._rank[i].tolist(), strict=True)]
@@ -169,7 +169,7 @@ class GroupDrafts:
         index = int(law.middle[group] + self._step[i])
         return self._made(i, index, self.candidates[i].tolist(), ranks, ratio)
 
-    def _far(self, i: int) -> Draft:
+    def _beyond_weighed(self, i: int) -> Draft:
         """A uniform tuple, with a size beyond those that are weighed."""
         law, group = self._law, int(self._which[i])
         middle, column = int(law.middle[group]), law.groups[group]

@@ -19,7 +19,7 @@ from duffdp.sampling.lazy_uniform import happens
 
 MOST_EPSILON = Fraction(64)  # a rank is then missed one time in e**32: more would only take longer
 TOGETHER = 16  # groups whose proposals are kept at a time
-AT_ONCE = 256  # groups that are weighed together: their arrays fit into a processor's cache
+AT_ONCE = 128  # groups that are weighed together: their arrays fit into a processor's cache
 ATTEMPTS = 40  # drafts of a group before it gets a proposal of its own: they take less time
 
 

@@ -7,11 +7,12 @@ from __future__ import annotations
 import math
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import NamedTuple
 
 import numpy as np
-import numpy.typing as npt
 
 from duffdp.domain import Floats, Ints
+from duffdp.mechanisms.joint.draft import Bools
 from duffdp.rank_profile import (
     FINENESS,
     FINEST,
@@ -22,6 +23,8 @@ from duffdp.rank_profile import (
     part_count,
     part_ranks,
 )
+
+SPLIT = 4  # so many records at a candidate make parts of it
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,18 +111,13 @@ class WindowRuns:
         # So that the sum starts anew with each window.
         rank[begin[1:]] -= (np.add.reduceat(records, begin) + below - base)[:-1]
         rank = np.cumsum(rank)
-        parts = np.ones_like(start)
-        parts[at] = part_count(counts)
-        listed, skipped = np.where(cells > 0, parts, 0), np.zeros_like(start)
-        if len(counts) and int(counts.max()) > 3:
-            _cut_ties(many > 0, begin, end, rank, records, parts, rest, reach, listed, skipped)
-        run = np.repeat(np.arange(len(start)), listed)
-        part = np.arange(len(run)) - (np.cumsum(listed) - listed - skipped)[run]
-        ranks = UNIT * rank[run]
-        tied = np.flatnonzero(records[run])
-        ranks[tied] += part_ranks(records[run[tied]], part[tied])
-        cut = np.append(0, np.cumsum(np.add.reduceat(listed, begin)))
-        runs = start[run], cells[run], part, parts[run], ranks
+        windows = _Windows(begin, end, many > 0, rest, reach)
+        if len(counts) and int(counts.max()) >= SPLIT:
+            runs, cut = windows.with_parts(start, cells, records, rank)
+        else:
+            rank *= UNIT
+            rank[at] += counts * (UNIT // 2)
+            runs, cut = windows.without_parts(start, cells, rank)
         runs, cut = _within_reach(runs, cut, reach)
         return cls(*runs, cut, base, rest, _block_begins(runs[-1], cut, blocks.edges))
 
@@ -133,38 +131,63 @@ class WindowRuns:
         return self.begin_of(run) + (int(self.cells[run]) << FINEST) // int(self.parts[run])
 
 
-def _cut_ties(
-    some: npt.NDArray[np.bool_],
-    begin: Ints,
-    end: Ints,
-    rank: Ints,
-    records: Ints,
-    parts: Ints,
-    rest: Floats,
-    reach: int,
-    listed: Ints,
-    skipped: Ints,
-) -> None:
-    """Of a tie at the edge of a window, list the parts near the wanted rank."""
-    room = reach + FINEST + 2
-    edge = end[some] - 1
-    place = (rest[some] + room - rank[edge]) * parts[edge] / records[edge] + 1
-    upto = np.clip(np.floor(place), 0, parts[edge] - 1).astype(np.int64) + 1
-    short = upto < parts[edge]
-    listed[edge[short]], listed[end[some][short]] = upto[short], 0
-    edge = begin[some] + 1
-    place = (rest[some] - room - rank[begin[some]]) * parts[edge] / records[edge] - 1
-    left = np.clip(np.floor(place), 0, parts[edge] - 1).astype(np.int64)
-    short = left > 0
-    skipped[edge[short]], listed[begin[some][short]] = left[short], 0
-    listed[edge[short]] -= left[short]
+class _Windows(NamedTuple):
+    """Where windows begin and end among gaps and values one after the other, which have values,
+    and where their wanted ranks lie.
+    """
+
+    begin: Ints
+    end: Ints
+    some: Bools
+    rest: Floats
+    reach: int
+
+    def without_parts(self, start: Ints, cells: Ints, rank: Ints) -> tuple[Runs, Ints]:
+        """Runs of candidates none of which has many records, and where those of windows begin."""
+        kept = cells > 0
+        cut = np.append(self.begin, len(start))
+        if not kept.all():
+            start, cells, rank = start[kept], cells[kept], rank[kept]
+            cut = np.append(0, np.cumsum(kept))[cut]
+        return (start, cells, np.zeros_like(start), np.ones_like(start), rank), cut
+
+    def with_parts(self, start: Ints, cells: Ints, records: Ints, rank: Ints) -> tuple[Runs, Ints]:
+        """The same where candidates with many records are split."""
+        parts = part_count(records)
+        listed, skipped = np.where(cells > 0, parts, 0), np.zeros_like(start)
+        self._cut_ties(rank, records, parts, listed, skipped)
+        run = np.repeat(np.arange(len(start)), listed)
+        part = np.arange(len(run)) - (np.cumsum(listed) - listed - skipped)[run]
+        ranks = UNIT * rank[run]
+        tied = np.flatnonzero(records[run])
+        ranks[tied] += part_ranks(records[run[tied]], part[tied])
+        cut = np.append(0, np.cumsum(np.add.reduceat(listed, self.begin)))
+        return (start[run], cells[run], part, parts[run], ranks), cut
+
+    def _cut_ties(
+        self, rank: Ints, records: Ints, parts: Ints, listed: Ints, skipped: Ints
+    ) -> None:
+        """Of a tie at the edge of a window, list the parts near the wanted rank."""
+        begin, end, rest = self.begin[self.some], self.end[self.some], self.rest[self.some]
+        room, edge = self.reach + FINEST + 2, end - 1
+        place = (rest + room - rank[edge]) * parts[edge] / records[edge] + 1
+        upto = np.clip(np.floor(place), 0, parts[edge] - 1).astype(np.int64) + 1
+        short = upto < parts[edge]
+        listed[edge[short]], listed[end[short]] = upto[short], 0
+        edge = begin + 1
+        place = (rest - room - rank[begin]) * parts[edge] / records[edge] - 1
+        left = np.clip(np.floor(place), 0, parts[edge] - 1).astype(np.int64)
+        short = left > 0
+        skipped[edge[short]], listed[begin[short]] = left[short], 0
+        listed[edge[short]] -= left[short]
 
 
 def _within_reach(runs: Runs, cut: Ints, reach: int) -> tuple[Runs, Ints]:
     """The runs within reach of the wanted rank; where a window has none, all of it."""
-    kept = np.abs(runs[-1]) <= reach * UNIT
-    if kept.all():
+    away = np.abs(runs[-1])
+    if int(away.max()) <= (reach + 4) * UNIT:
         return runs, cut
+    kept = away <= reach * UNIT
     many = np.add.reduceat(kept, cut[:-1], dtype=np.int64)
     if not many.all():
         none = np.repeat(many == 0, np.diff(cut))
