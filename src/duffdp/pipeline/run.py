@@ -16,6 +16,7 @@ from duffdp.engines.libraries import is_table
 from duffdp.engines.query import Query
 from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
+from duffdp.errors import ChargeNote
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
 from duffdp.pipeline.answer import answer
@@ -185,22 +186,31 @@ def make_releases(
         else ledger.charge_all([one.facts for one in prepared])
     )
     releases = []
-    for one, paid in zip(prepared, charges, strict=True):
-        result = None if paid is None else paid.earlier
-        if result is None:
-            try:
-                counts = one.data.sources(one.entropy)
-                numbers = draw(one.recipe, counts, one.data.domain, one.entropy)
-            finally:
-                if one.data.close is not None:
-                    one.data.close()
-            result = Result(numbers, dt.datetime.now(dt.UTC))
-            if paid is not None and paid.store is not None:
-                paid.store(result)
-        value, columns, cells, sizes = answer(one.recipe, one.finish, one.facts, result, one.data)
-        releases.append(Release(value, one.facts, columns, cells, result.time, __version__, sizes))
-        if done is not None:
-            done()
+    try:
+        for one, paid in zip(prepared, charges, strict=True):
+            result = None if paid is None else paid.earlier
+            if result is None:
+                try:
+                    counts = one.data.sources(one.entropy)
+                    numbers = draw(one.recipe, counts, one.data.domain, one.entropy)
+                finally:
+                    if one.data.close is not None:
+                        one.data.close()
+                result = Result(numbers, dt.datetime.now(dt.UTC))
+                if paid is not None and paid.store is not None:
+                    paid.store(result)
+            facts = one.facts
+            value, columns, cells, sizes = answer(one.recipe, one.finish, facts, result, one.data)
+            made = Release(value, facts, columns, cells, result.time, __version__, sizes)
+            releases.append(made)
+            if done is not None:
+                done()
+    except BaseException as error:  # an interrupt, too
+        cost = sum(paid.facts.loss.epsilon for paid in charges if paid and paid.earlier is None)
+        if cost and ledger is not None:
+            told = f"epsilon {float(cost):.12g} was charged to the data set {ledger.dataset!r}"
+            error.add_note(ChargeNote(f"{told} and stays charged"))
+        raise
     return releases
 
 
