@@ -77,7 +77,7 @@ class Quantiles:
             answers = [column.ask(question)[0] for column in columns]
         return [
             NearRanks(
-                *(self.qs, self.records, column.size, reach, near, column.rank_of),
+                *(self.qs, self.records, column.size, near[0].total, reach, near, column.rank_of),
                 partial(self._wider, column, epsilon),
             )
             for near, column in zip(answers, columns, strict=True)
