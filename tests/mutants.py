@@ -629,8 +629,22 @@ MUTANTS = (
     Mutant(
         "a first pass of the race that bends the noise too little",
         "sampling/race.py",
-        "bound -= lost * np.fmod",
-        "bound -= 0.9 * lost * np.fmod",
+        "rest *= lost",
+        "rest *= 0.9 * lost",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "an upper bound that forgets a whole period",
+        "sampling/race.py",
+        "high += self.lost * self.period",
+        "high += 0 * self.period",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "a slack for the first run alone",
+        "sampling/race.py",
+        "known.item(known.argmin())",
+        "known.item(0)",
         ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
     ),
     Mutant(

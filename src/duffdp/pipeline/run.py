@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -63,8 +62,7 @@ class Array:
         return [array_source(self._records, self.domain)]
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A release that could be paid for: parameters are checked and types are known, but no row
     has been read.
     """
@@ -161,7 +159,14 @@ def run_one(
         interval=interval,
         covers=covers,
         simultaneous=simultaneous,
-        **rows._asdict(),
+        column=rows.column,
+        by=rows.by,
+        keys=rows.keys,
+        where=rows.where,
+        unit=rows.unit,
+        contributions=rows.contributions,
+        groups_per_person=rows.groups_per_person,
+        suppress_below=rows.suppress_below,
     )
     return run(ask, data, None if ledger is None else ledger_of(ledger), rng)
 
