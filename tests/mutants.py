@@ -33,6 +33,7 @@ PEOPLE = "tests/people_test.py::test_people_are_independent_of_each_other_and_of
 DOOR, NEIGHBOURS = "tests/public_door_test.py", "tests/neighbours_test.py"
 DRAFTS = "tests/joint_proposal_test.py"
 SIDE_BY_SIDE = "tests/joint_groups_test.py"
+CLASSES = "tests/count_classes_test.py"
 SHARES = f"{DOOR}::test_shares_of_tables_add_up_to_what_is_asked_and_charged"
 GRAPH_SHARES = f"{DOOR}::test_shares_of_graphs_add_up_to_what_is_asked_and_charged"
 QUANTILES = f"{DOOR}::test_several_quantiles_share_one_epsilon"
@@ -81,7 +82,7 @@ CHARGES = "    charges: Sequence[Charge | None] = ("
 SHUFFLED = "taken = to + generator.integers(0, many - place)"
 FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
 CAPPED = "np.repeat(begin, many) < most"
-DRAWN = "numbers += mechanism.release(batch, entropy)"
+DRAWN = "found: list[int] = mechanism.release(batch, entropy)"
 
 MUTANTS = (
     Mutant(
@@ -481,8 +482,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records, by their count",
         "statistics/quantiles.py",
-        "self.qs, self.records, column.size",
-        "self.qs, near[0].total, column.size",
+        "self.qs, self.records, size",
+        "self.qs, near[0].total, size",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
@@ -568,6 +569,27 @@ MUTANTS = (
         "(high <= chance - slack)",
         "(high <= chance + slack)",
         (f"{SIDE_BY_SIDE}::test_what_doubles_leave_open_is_decided_exactly",),
+    ),
+    Mutant(
+        "a mode by classes that forgets candidates without a record",
+        "engines/tables/count_classes.py",
+        "none = self.lazy.domain.size - int(many.sum())",
+        "none = 0 * int(many.sum())",
+        (f"{CLASSES}::test_the_whole_step_function_has_the_same_runs",),
+    ),
+    Mutant(
+        "a mode by classes that is off by one position",
+        "statistics/mode.py",
+        "int(records[at]), position - int(upto[at] - many[at])",
+        "int(records[at]), position - int(upto[at] - many[at]) - (at > 1)",
+        (f"{CLASSES}::test_positions_are_the_candidates_by_their_records",),
+    ),
+    Mutant(
+        "a mode by classes at the first candidate without a record",
+        "engines/tables/count_classes.py",
+        'np.searchsorted(before, member.position, side="right")',
+        'np.searchsorted(before, member.position, side="left")',
+        (f"{CLASSES}::test_positions_are_the_candidates_by_their_records",),
     ),
     Mutant(
         "races that are a tenth too steep",
@@ -917,7 +939,7 @@ MUTANTS = (
         "pipeline/draw.py",
         DRAWN,
         "pairs = zip(*(mechanism.release(batch, entropy) for _ in range(2)), strict=True)\n"
-        "        numbers += map(min, pairs)",
+        "        found = list(map(min, pairs))",
         (SHARES,),
     ),
     Mutant(
