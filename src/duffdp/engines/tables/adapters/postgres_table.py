@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from duffdp.domain import Array
+from duffdp.engines.served_query import compiled, is_query
 from duffdp.engines.tables.adapters.ibis_table import IbisTable
 from duffdp.engines.tables.names import VALUE
 
@@ -72,7 +73,7 @@ class PostgresTable(IbisTable):
         import ibis.expr.operations as ops
 
         table = self.native.op()
-        if not isinstance(table, ops.DatabaseTable):
+        if not isinstance(table, ops.DatabaseTable) or is_query(table):
             return None
         from psycopg.sql import Identifier
 
@@ -102,7 +103,7 @@ class PostgresTable(IbisTable):
             return super().fetch(rows)
         server = native.get_backend()
         with server.con.transaction(), server.con.cursor(binary=True) as cursor:
-            found = cursor.execute(server.compile(native)).fetchall()
+            found = cursor.execute(compiled(native)).fetchall()
         columns = zip(*found, strict=True) if found else [()] * len(native.columns)
         return dict(zip(native.columns, map(list, columns), strict=True))
 
