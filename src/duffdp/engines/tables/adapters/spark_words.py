@@ -99,7 +99,7 @@ _FORMS = {
     "is null": "({0} IS NULL)",
     "like": "({0} LIKE {1})",
     "ilike": "({0} ILIKE {1})",
-    "isnan": "isnan({0})",
+    "isnan": "({0} = CAST('NaN' AS DOUBLE))",
     "isinf": "(abs({0}) = CAST('Infinity' AS DOUBLE))",
     # numbers
     "add": "({0} + {1})",
