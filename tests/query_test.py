@@ -288,7 +288,7 @@ def test_where_queries_do_not_run():
 
     for data, said in (
         ([1, 2], "got list"),
-        (ibis.memtable({"a": [1]}), "got a table of ibis in duckdb"),
+        (ibis.memtable({"a": [1]}), "got ibis"),
         (engines.dask_frame({"a": (pa.int64(), [1])}), "got dask"),
         (Query("t.csv", "SELECT a FROM data"), "got Query"),
     ):

@@ -55,9 +55,9 @@ z + INTERVAL 36 HOUR; date_diff('day', w, d); date_diff('month', d, w); date_dif
 w < '2024-01-01'; d >= '2000-01-01'; w = d; z < '2024-01-01 00:00:00+01:00'
 DATE '2024-02-29' = d
 left(s, 2); right(s, 2); substring(s, 2, 3); substring(s, 2); upper(s) || lower(s); length(s)
-s LIKE '%e%'; s LIKE 'a\\_%'; s ILIKE '_X%'; replace(s, ',', '.'); trim(s); ltrim(s); rtrim(s)
-contains(s, 'x'); starts_with(s, 'x'); ends_with(s, 'x'); contains(s, s); concat(s, s, 'a''"')
-s = 'x'; s < 'x'; s IN ('x', '5'); s IS NULL
+s LIKE '%e%'; s LIKE 'a\\_%'; s LIKE 'a\\'; s ILIKE '_X%'; replace(s, ',', '.'); trim(s)
+ltrim(s); rtrim(s); contains(s, 'x'); starts_with(s, 'x'); ends_with(s, 'x')
+contains(s, s); concat(s, s, 'a''"'); s = 'x'; s < 'x'; s IN ('x', '5'); s IS NULL
 CASE WHEN b > 0 THEN 1 / b ELSE CAST(s AS DOUBLE) END; CASE a WHEN 0 THEN 'zero' WHEN k THEN 'k' END
 nullif(a, 0); nullif(b, 0.0); greatest(a, k); least(a, k, 3); coalesce(b, 0); coalesce(a, b, m)
 coalesce(NULL, d); coalesce(NULL, s); coalesce(NULL, m); coalesce(NULL, a * 2); coalesce(NULL, w)

@@ -137,10 +137,8 @@ class ServedTable:
         self.zone: str | None = None
         try:
             self.types = self._table(self._connect())
-            known = self.types.columns
-            self._check_rights(
-                [name for name in columns if name in known] if view is None else known
-            )
+            needed = columns if view is None else self.types.columns
+            self._check_rights([name for name in needed if name in self.types.columns])
         finally:
             self.close()
 

@@ -141,15 +141,12 @@ def _open_frame(query: Query) -> PathTable:
 
     nw, read = narwhals(), query.read
     frame = nw.from_native(query.data)
-    kind = frame.implementation
-    if kind.is_ibis() or kind.is_pyspark() or kind.is_pyspark_connect():
-        return _open_remote(query, nw, frame)
     for name in read.columns:
         if name not in (known := list(frame.collect_schema())):
             raise missing_column(name, known)
     found = duckdb_input(nw, frame, read.columns, _connect)
     if found is None:
-        raise _not_here(str(frame.implementation))
+        return _open_remote(query, nw, frame)
     return PathTable(
         type(query.data).__name__,
         _result(read, found.types),
@@ -165,23 +162,19 @@ def _open_remote(query: Query, nw: Any, frame: Any) -> PathTable:
     """The result for a frame whose rows lie elsewhere, where they stay."""
     from duffdp.engines.tables.adapters import query_adapter
 
-    native, spark = frame.to_native(), not frame.implementation.is_ibis()
-    if spark:
-        from duffdp.engines.tables.adapters.spark_query import spark_result as result
-    elif native.get_backend().name == "postgres":
-        from duffdp.engines.tables.adapters.postgres_query import postgres_result as result
-    else:
-        raise _not_here(f"a table of ibis in {native.get_backend().name}")
+    engine = query_adapter(nw, frame)
     try:
-        made = result(query.read, native)
-        assert nw.from_native(made).collect_schema()
+        made = engine.queried(query.read)
+        assert made is None or nw.from_native(made).collect_schema()
     except DuffError:
         raise
     except Exception as error:  # the library's own words may quote data
         raise DuffError(
             f"sql does not fit the types of the columns ({type(error).__name__})."
         ) from None
-    zone = query_adapter(nw, frame).session_zone
+    if made is None:
+        raise _not_here(str(frame.implementation))
+    zone = engine.session_zone
     name = type(query.data).__name__
     return PathTable(
         name, made, lambda: made, (), zone=zone, people=query.read.people, like=query.data

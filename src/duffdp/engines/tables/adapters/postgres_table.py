@@ -8,8 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from duffdp.domain import Array
+from duffdp.engines.query_text import ReadQuery
 from duffdp.engines.served_query import compiled, is_query
 from duffdp.engines.tables.adapters.ibis_table import IbisTable
+from duffdp.engines.tables.adapters.postgres_query import postgres_result
 from duffdp.engines.tables.names import VALUE
 
 PAGES = 128  # that a sample reads: ten to thirty thousand rows of most tables
@@ -68,6 +70,9 @@ class PostgresTable(IbisTable):
         names = ", ".join(f'"{name}"' for name in columns)
         query = f"SELECT * FROM UNNEST({lists}) AS listed({names})"
         return self.nw.from_native(server.sql(query, schema=ibis.schema(types)))
+
+    def queried(self, read: ReadQuery) -> Any:
+        return postgres_result(read, self.native)
 
     def sample(self, rows: Any, name: str) -> Array | None:
         import ibis.expr.operations as ops
