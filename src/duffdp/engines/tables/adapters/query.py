@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from duffdp.domain import Array
+from duffdp.engines.query_text import ReadQuery
 
 
 class QueryEngine(Protocol):
@@ -59,6 +60,9 @@ class QueryEngine(Protocol):
         of a keyed hash of two numbers: the same rows in every query.
         """
 
+    def queried(self, read: ReadQuery) -> Any:
+        """The result of a query as a table of the same library; None where it takes none."""
+
     def sample(self, rows: Any, name: str) -> Array | None:
         """A few blocks of a column of numbers, where the engine need not read everything for it."""
 
@@ -95,6 +99,9 @@ class NarwhalsQuery:
 
     def doubles(self, rows: Any, name: str) -> Any:
         return rows.with_columns(self.nw.col(name).cast(self.nw.Float64))
+
+    def queried(self, read: ReadQuery) -> Any:
+        return None
 
     def sample(self, rows: Any, name: str) -> Array | None:
         return None
