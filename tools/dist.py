@@ -124,7 +124,8 @@ def installed(maker: Environments, artifact: Path, extra: str, interpreter: str)
             ]
             (folder / "tests").mkdir()  # the data of two pages, which are in no package
             (folder / "tests" / "data").symlink_to(ROOT / "tests" / "data")
-        run(python, "-c", PAGES, *pages, cwd=folder)
+        # Spark's workers are the python3 of the path.
+        run(python, "-c", PAGES, *pages, cwd=folder, path=python.parent)
     shutil.rmtree(python.parents[1])
     seconds = time.monotonic() - began
     print(f"{artifact.name}{options} on {interpreter}: fine, {seconds:.0f} s", flush=True)
