@@ -95,7 +95,12 @@ def build(maker: Environments) -> list[Path]:
     run(python, "-m", "build", "--outdir", DIST, ROOT)
     wheel, sdist = *DIST.glob("*.whl"), *DIST.glob("*.tar.gz")
     run(python, "-m", "twine", "check", "--strict", wheel, sdist)
-    names = zipfile.ZipFile(wheel).namelist()
+    files = zipfile.ZipFile(wheel)
+    names = files.namelist()
+    (metadata,) = (name for name in names if name.endswith(".dist-info/METADATA"))
+    said = files.read(metadata).decode()
+    # An index refuses what has this classifier: nothing is published while addresses are made up.
+    assert "example.invalid" not in said or "Private :: Do Not Upload" in said
     for needed in ("duffdp/py.typed", "duffdp/demo/adult.parquet", "duffdp/demo/DATA.md"):
         assert needed in names, f"{needed} is not in the wheel"
     assert not any(name.startswith(("tests/", "benchmarks/")) for name in names)
