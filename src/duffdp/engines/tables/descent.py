@@ -217,7 +217,7 @@ class Descent:
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
-        return _added_up(group[order], part_of[order], index[order], count[order])
+        return added_up(group[order], part_of[order], index[order], count[order])
 
     def _counts_within(self, shift: int, ranges: list[tuple[int, int]] | None) -> tuple[Ints, Ints]:
         """Every bucket in some ranges of candidates, or (None) in all, with its records, in order.
@@ -285,7 +285,7 @@ class Descent:
         return rows.filter((nw.col(INDEX) >= nw.col(LOW)) & (nw.col(INDEX) <= nw.col(HIGH)))
 
     def _fetch(self, rows: Any) -> dict[str, Any]:
-        return _answered(self.lazy.engine.fetch, rows)
+        return answered(self.lazy.engine.fetch, rows)
 
     def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
         """Numbers without groups, in engines that can: a sample of blocks brackets the rank, and
@@ -294,7 +294,7 @@ class Descent:
         grid = self.lazy.domain
         if not isinstance(grid, Ordered) or grid.size <= BUCKETS:
             return None  # few candidates are counted in one pass without it
-        sample = _answered(self.lazy.sample, grid)
+        sample = answered(self.lazy.sample, grid)
         if sample is None or len(sample) < 2**10:
             return None
         size, share, top = len(sample), float(q), grid.size - 1
@@ -363,7 +363,7 @@ class LazyColumn:
         return self.descent.tallies()[self.group]
 
 
-def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
+def answered(query: Callable[[Any], Answer], about: Any) -> Answer:
     """What an engine answers, or that it failed, without its own words, which may quote data."""
     try:
         return query(about)
@@ -374,7 +374,7 @@ def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
         ) from None
 
 
-def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Counts of the same index in the same group made one: a group may be spelled in several
     ways.
     """
