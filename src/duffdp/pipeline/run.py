@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -19,6 +18,7 @@ from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.engines.tables.passes import Passes
 from duffdp.engines.tables.together import read_together
+from duffdp.errors import ChargeNote
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
 from duffdp.pipeline.answer import answer
@@ -64,8 +64,7 @@ class Array:
         return [array_source(self._records, self.domain)]
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A release that could be paid for: parameters are checked and types are known, but no row
     has been read.
     """
@@ -162,7 +161,14 @@ def run_one(
         interval=interval,
         covers=covers,
         simultaneous=simultaneous,
-        **rows._asdict(),
+        column=rows.column,
+        by=rows.by,
+        keys=rows.keys,
+        where=rows.where,
+        unit=rows.unit,
+        contributions=rows.contributions,
+        groups_per_person=rows.groups_per_person,
+        suppress_below=rows.suppress_below,
     )
     return run(ask, data, None if ledger is None else ledger_of(ledger), rng)
 
@@ -207,10 +213,11 @@ def make_releases(
                     result = Result(found, dt.datetime.now(dt.UTC))
                     if paid is not None and paid.store is not None:
                         paid.store(result)
-                made = answer(one.recipe, one.finish, one.facts, result, one.data)
+                facts = one.facts
+                made = answer(one.recipe, one.finish, facts, result, one.data)
                 value, columns, cells, sizes = made
                 about = (result.time, __version__, sizes)
-                releases[i] = Release(value, one.facts, columns, cells, *about)
+                releases[i] = Release(value, facts, columns, cells, *about)
                 del todo[i]
                 if one.data.close is not None:
                     one.data.close()
@@ -218,6 +225,12 @@ def make_releases(
                     done()
             for passes in asked.values():  # when all have said what they wait for
                 passes.answer()
+    except BaseException as error:  # an interrupt, too
+        cost = sum(paid.facts.loss.epsilon for paid in charges if paid and paid.earlier is None)
+        if cost and ledger is not None:
+            told = f"epsilon {float(cost):.12g} was charged to the data set {ledger.dataset!r}"
+            error.add_note(ChargeNote(f"{told} and stays charged"))
+        raise
     finally:
         for one, _ in todo.values():
             if one.data.close is not None:

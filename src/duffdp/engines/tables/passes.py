@@ -64,7 +64,7 @@ class Passes:
     _ranks: dict[tuple[int, Rank], list[Ranks]] = field(default_factory=dict)
     _levels: dict[tuple[int, int], dict[Levels, None]] = field(default_factory=dict)
     _sums: dict[tuple[int, int, Levels], LevelSums] = field(default_factory=dict)
-    _cells: dict[tuple[int, tuple[int, ...]], Counts] = field(default_factory=dict)
+    _cells: dict[tuple[int, int | None, tuple[int, ...]], Counts] = field(default_factory=dict)
 
     def answer(self) -> None:
         """Answer what was noted down. Sums wait until no ranks are asked for: what follows from
@@ -114,20 +114,15 @@ class Passes:
     ) -> list[int]:
         """How many records lie from each candidate to the next one of the list."""
         nw, index = self.rows.nw, self._index(column)
-        if (column, starts) not in self._cells:
-            if self.only_noted:
-                raise NotYet
+        one = self.rows.groups > 1 and not of_all_groups
+        asked = column, group if one else None, starts
+        if asked not in self._cells:
             last = Fraction(self.rows.sizes[column] - 1)
             cell = Thresholds.of((*map(Fraction, starts), last)).of_column(nw, index, nw.Int64)
             cell = nw.when(~index.is_null()).then(cell)
-            limits: Limits | None = None
-            if self.rows.groups > 1 and not of_all_groups:
-                limits = {GROUP: [group]}
-            counts = self.rows.counts({column: cell}, limits)
-            if limits is not None:
-                return _filled(counts[column, group], len(starts))
-            self._cells[column, starts] = counts
-        return _filled(self._cells[column, starts][column, group], len(starts))
+            limits: Limits | None = {GROUP: [group]} if one else None
+            self._cells[asked] = self.rows.counts({column: cell}, limits)
+        return _filled(self._cells[asked][column, group], len(starts))
 
     def rank_of(self, column: int, group: int, place: int) -> tuple[int, int]:
         """How many records lie before a candidate and how many at it."""
