@@ -411,8 +411,8 @@ MUTANTS = (
     Mutant(
         "spread: levels are not clamped in tables",
         "engines/tables/level_sums.py",
-        "nw.when(index > high).then(high)",
-        "nw.when(index > high).then(index)",
+        "nw.when(nw.col(index) > high).then(high)",
+        "nw.when(nw.col(index) > high).then(nw.col(index))",
         (LEVEL_SUMS,),
     ),
     Mutant(
@@ -987,7 +987,7 @@ MUTANTS = (
     Mutant(
         "rows without a value that do not count",
         "engines/tables/lazy_rows.py",
-        "(PERSON,) if rows_count else (VALUE, OTHER, PERSON)",
+        "(PERSON,) if self._candidates.of_rows else (VALUE, OTHER, PERSON)",
         "(VALUE, OTHER, PERSON)",
         ("tests/cells_test.py::test_rows_without_a_value_count",),
     ),

@@ -27,7 +27,7 @@ class PostgresTable(IbisTable):
     own_nan: ClassVar[bool] = True
 
     def rows(self, columns: dict[str, str]) -> Any:
-        self._value = columns[VALUE]
+        self._value = columns.get(VALUE, "")  # that samples are of
         rows = super().rows(columns).to_native()
         # What ibis takes for text may be an enumeration, which compares with none.
         texts = {name: rows[name] + "" for name, kind in rows.schema().items() if kind.is_string()}
