@@ -1049,6 +1049,44 @@ MUTANTS = (
         (f"{SEVERAL_GROUPS}::test_one_person_in_several_groups_through_the_verb",),
     ),
     Mutant(
+        "shared passes: one more row of a person counts",
+        "engines/tables/adapters/duckdb_relation.py",
+        'CASE WHEN count("{n}") {own} <= {most} THEN',
+        'CASE WHEN count("{n}") {own} <= {most} + 1 THEN',
+        ("tests/passes_test.py::test_a_person_who_leaves_takes_their_rows_and_moves_nobody_elses",),
+    ),
+    Mutant(
+        "shared passes: the rows of a person that count are the same for all values alike",
+        "engines/tables/adapters/polars_lazy.py",
+        "copies = polars.int_ranges(0, polars.col(COPY)).alias(COPY)",
+        "copies = (polars.int_ranges(0, polars.col(COPY)) * 0).alias(COPY)",
+        (
+            "tests/passes_test.py::"
+            "test_the_rows_of_a_person_that_count_are_a_fair_choice_for_each_column[polars-lazy]",
+        ),
+    ),
+    Mutant(
+        "shared passes: what is missing counts",
+        "engines/tables/lazy_rows.py",
+        "index = nw.when(known).then(nw.col(self.index))",
+        "index = nw.when(known).then(nw.col(self.index)).otherwise(nw.lit(0, nw.Int64))",
+        ("tests/passes_test.py::test_each_column_answers_as_it_does_alone",),
+    ),
+    Mutant(
+        "shared passes: tables of different conditions are read together",
+        "engines/tables/table.py",
+        "return path, place, by, keys, unit, most, where",
+        "return path, place, by, keys, unit, most",
+        ("tests/passes_test.py::test_only_tables_of_the_same_rows_are_read_together",),
+    ),
+    Mutant(
+        "shared passes: tables of different contributions are read together",
+        "engines/tables/table.py",
+        "return path, place, by, keys, unit, most, where",
+        "return path, place, by, keys, unit, where",
+        ("tests/passes_test.py::test_only_tables_of_the_same_rows_are_read_together",),
+    ),
+    Mutant(
         "groups of a person: one more than was said, in lazy tables",
         "engines/tables/lazy_rows.py",
         "self.engine.cap(found, self._order[2:], groups)",
