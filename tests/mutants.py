@@ -56,6 +56,7 @@ SEVERAL, RATIOS = "tests/several_intervals_test.py", "tests/ratio_interval_test.
 SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 DOMINATING = "tests/dominating_pairs_test.py"
+SERVERS = "tests/server_query_test.py::test_no_record_stops_a_query_or_changes_another_row"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
 LOWER = "tests/lower_bound_test.py"
@@ -189,6 +190,69 @@ MUTANTS = (
         """_LETTERS = '::VARCHAR COLLATE "C"'""",
         """_LETTERS = ''""",
         ("tests/query_test.py::test_a_collation_brings_no_two_people_together",),
+    ),
+    Mutant(
+        "sql: a division by 0 stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        '"divide": _rounded("({0} / NULLIF({1}, 0))")',
+        '"divide": _rounded("({0} / {1})")',
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a double that decimals become stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        'return _finite(f"trim_scale(round({value}, {_PLACES}))")',
+        'return f"trim_scale(round({value}, {_PLACES}))"',
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a number near 0 stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        'return _finite(f"trim_scale(round({value}, {_PLACES}))")',
+        "return _finite(value)",
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a whole number beyond 64 bits stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        "return _within(value, str(-(2**63) - 1), str(2**63))",
+        "return value",
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a text that is no number stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        'f"CAST(substring({{0}} FROM {_DIGITS}) AS numeric)"',
+        'f"CAST({{0}} AS numeric)"',
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a time at the end of all times stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        'return _within("{0}", *_YEARS[kind])',
+        'return "{0}"',
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a pattern that ends in an escape stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        """"like": "({0} LIKE {1} ESCAPE '')",""",
+        """"like": "({0} LIKE {1})",""",
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: sums of PostgreSQL depend on the order of rows",
+        "engines/tables/adapters/postgres_words.py",
+        """"sum": f"CAST(sum({_within('round({0}, 9)', '-1e17', '1e17')}) AS float8)",""",
+        """"sum": "sum(({0})::float8)",""",
+        ("tests/server_query_test.py::test_sums_over_the_rows_of_a_person[postgres]",),
+    ),
+    Mutant(
+        "sql: an overflow stops Spark",
+        "engines/tables/adapters/spark_words.py",
+        '"multiply integer": "try_multiply({0}, {1})"',
+        '"multiply integer": "({0} * {1})"',
+        (f"{SERVERS}[spark]",),
     ),
     Mutant(
         "sql: a type that one record can stop is handed over",
@@ -347,8 +411,8 @@ MUTANTS = (
     Mutant(
         "spread: levels are not clamped in tables",
         "engines/tables/level_sums.py",
-        "nw.when(index > high).then(high)",
-        "nw.when(index > high).then(index)",
+        "nw.when(nw.col(index) > high).then(high)",
+        "nw.when(nw.col(index) > high).then(nw.col(index))",
         (LEVEL_SUMS,),
     ),
     Mutant(
@@ -923,7 +987,7 @@ MUTANTS = (
     Mutant(
         "rows without a value that do not count",
         "engines/tables/lazy_rows.py",
-        "(PERSON,) if rows_count else (VALUE, OTHER, PERSON)",
+        "(PERSON,) if self._candidates.of_rows else (VALUE, OTHER, PERSON)",
         "(VALUE, OTHER, PERSON)",
         ("tests/cells_test.py::test_rows_without_a_value_count",),
     ),
@@ -1411,7 +1475,7 @@ MUTANTS = (
     Mutant(
         "postgres: rights are looked at after the charge",
         "engines/addresses.py",
-        "self._check_rights([name for name in columns if name in self.types.columns])",
+        "self._check_rights([name for name in needed if name in self.types.columns])",
         "pass",
         (f"{ADDRESSES}::test_a_user_may_read_some_columns",),
     ),

@@ -209,7 +209,7 @@ class Descent:
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
-        return _added_up(group[order], part_of[order], index[order], count[order])
+        return added_up(group[order], part_of[order], index[order], count[order])
 
     def _counts_within(self, shift: int, ranges: list[tuple[int, int]] | None) -> tuple[Ints, Ints]:
         """Every bucket in some ranges of candidates, or (None) in all, with its records, in order.
@@ -366,7 +366,7 @@ def answered(query: Callable[[Any], Answer], about: Any) -> Answer:
         ) from None
 
 
-def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Counts of the same index in the same group made one: a group may be spelled in several
     ways.
     """
