@@ -30,7 +30,7 @@ def around(reach, numbers):
     return [p for p in itertools.product(each, repeat=numbers) if sum(map(abs, p)) <= reach]
 
 
-@pytest.mark.parametrize("numbers", [1, 2])
+@pytest.mark.parametrize("numbers", [1, 2, 3])
 @pytest.mark.parametrize("sensitivity", [1, 2, 5])
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_loss_over_all_neighbours_is_epsilon(epsilon, sensitivity, numbers):
@@ -69,7 +69,7 @@ def test_probabilities_and_errors_add_up(epsilon, sensitivity, numbers):
         assert mechanism.expected_error(sensitivity, numbers) == pytest.approx(error, rel=1e-4)
 
 
-@pytest.mark.parametrize("numbers", [1, 2])
+@pytest.mark.parametrize("numbers", [1, 2, 3])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.3, 1.0, 2.0, 5.0, 20.0])
 def test_the_width_is_the_best_one(epsilon, numbers, monkeypatch):
     """Among all widths, by the sum over balls."""
@@ -79,9 +79,12 @@ def test_the_width_is_the_best_one(epsilon, numbers, monkeypatch):
         radius = np.arange(len(weights)) * float(sensitivity) + width
         if numbers == 1:
             many, far = 2 * radius - 1, radius * (radius - 1)
-        else:
+        elif numbers == 2:
             many = 2 * radius * (radius - 1) + 1
             far = 2 * radius * (radius - 1) * (2 * radius - 1) / 3
+        else:
+            many = (2 * radius - 1) * (2 * radius * (radius - 1) + 3) / 3
+            far = radius * (radius - 1) * (radius * (radius - 1) + 1)
         return (weights * far).sum() / (weights * many).sum()
 
     for sensitivity in (1, 2, 3, 10, 97):

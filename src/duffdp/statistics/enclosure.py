@@ -22,6 +22,9 @@ MOST_RANKS = 2**18  # that are looked at, at either end
 FINENESS = 64  # steps of a score that are one record
 EXCLUDED = 2**50  # the score of what is not to come out
 STEEPEST = 2 * math.log(2)  # nats for half an octave: probabilities in proportion to width**-4
+# Noise is less than in proportion to 1 / epsilon where that is large, and the bias by records
+# outside is not: widths count less there, at such an epsilon half as much, but at least so much.
+HALF_AS_STEEP, LEAST_STEEP = 7.0, 0.75
 # What records weigh is known from a noisy count: so many nats less count, and of these so much.
 MARGIN, TRUSTED = 3, 0.7
 SURE = 2.0  # nats by which records have to outweigh chance
@@ -169,7 +172,8 @@ def _offered(nats: int, fitting: int, epsilon: Fraction) -> Enclosure | None:
     Were they spread over the whole range, `1 - width` of them would lie outside of every interval
     of a width: that has to exceed what all these intervals together weigh more than the range.
     """
-    slope = min(STEEPEST, nats / GENTLE)
+    steepness = max(1 / (1 + float(epsilon) / HALF_AS_STEEP), LEAST_STEEP)
+    slope = min(STEEPEST * steepness, nats / GENTLE)
 
     def allowed(number: int, width: Width) -> bool:
         weight, share = math.log(width.places) + slope * number, width.cells / width.parts
