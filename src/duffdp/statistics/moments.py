@@ -134,9 +134,9 @@ def variance_of(numbers: Sequence[int], top: int) -> Fraction:
     if around + rest == 0:
         return Fraction(0)
     squares = Fraction(around, around + rest) * (_longest(levels, centre) << levels.shift) ** 2
-    at = ends[0] + (levels.of(centre) << levels.shift)
-    beside = soft_place(*ends, above, below) - at
-    return min(max(squares - beside**2, Fraction(0)), Fraction(width**2, 4))
+    level = int(levels.of(centre))
+    beside = soft_place(*ends, above, below) - (ends[0] + (level << levels.shift))
+    return min(max(squares - beside * beside, Fraction(0)), Fraction(width**2, 4))
 
 
 def deviation_square(numbers: Sequence[int], top: int, epsilon: Fraction) -> Fraction:
@@ -150,12 +150,13 @@ def deviation_square(numbers: Sequence[int], top: int, epsilon: Fraction) -> Fra
     left = (1 - COUNT) * epsilon
     levels = Levels.squared(0, top)
     scale = levels.top**2 / left
-    low, middle, high = numbers[-3:]
-    low, high = (max(each - TAKEN_OFF * scale, Fraction(0)) for each in (low, high))
-    middle = Fraction(max(middle, 0))
+    zero = Fraction(0)
+    low, high = (max(each - TAKEN_OFF * scale, zero) for each in (numbers[-3], numbers[-1]))
+    middle = max(Fraction(numbers[-2]), zero)
     records = (low + middle + high) / levels.top**2
     least = AT_LEAST / max(left * records, Fraction(1))
-    return max(_share(low, middle, high), least) * (levels.top << levels.shift) ** 2
+    width = levels.top << levels.shift
+    return max(_share(low, middle, high), least) * width**2
 
 
 def _share(low: Fraction | int, middle: Fraction | int, high: Fraction | int) -> Fraction:
@@ -167,7 +168,7 @@ def _share(low: Fraction | int, middle: Fraction | int, high: Fraction | int) ->
     total = low + middle + high
     if total == 0:
         return Fraction(0)
-    return Fraction(max(4 * low * high - middle**2, 0)) / (4 * total**2)
+    return max(Fraction(4 * low * high - middle**2), Fraction(0)) / (4 * total**2)
 
 
 def _longest(levels: Levels, centre: int) -> int:
