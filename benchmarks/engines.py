@@ -175,6 +175,11 @@ def spark() -> None:
     row(f"medians of 1,000 groups, {name}", "percentile_approx", measured, 1.0)
     measured = ratio(lambda: duffdp.median(data, unit="person", **CALL), plain, 3)
     row(f"median of people, {name}", "the same of rows", measured, 2)
+    many = session.range(10**8).select(f.randn(1).alias("x"))  # made anew for every query
+    measured = ratio(
+        lambda: duffdp.median(many, **CALL), lambda: many.select(approximate).collect(), 1
+    )
+    row("median, Spark local[2], 1e8 rows", "percentile_approx", measured, 1.0)
     session.stop()
 
 

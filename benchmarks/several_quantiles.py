@@ -110,8 +110,8 @@ def errors(
                 return float(np.abs(np.asarray(drawn) - truth).mean() * grid.spacing)
 
             joint = Joint(epsilon)
-            profiles = shares.profiles([Column(read(data), grid)], epsilon)
-            found["joint"] += map(error, joint.release(profiles * 10, source))
+            columns = shares.near([Column(read(data), grid)], epsilon)
+            found["joint"] += map(error, joint.release(columns * 10, source))
             for key, side in (("half", 0.5), ("one side", 1.0)):
                 published = Published(index, grid.size, epsilon, side)
                 found[key] += [error(published.draw(rng)) for _ in range(10)]
@@ -218,8 +218,8 @@ def sizes() -> None:
             truth = np.quantile(data, shares, method="inverted_cdf")
             records = N + two_sided_geometrics(part, 1, source)[0]
             for key, epsilon, size in (("free", Fraction(1), None), ("count", 1 - part, records)):
-                profiles = Quantiles(shares, size).profiles([column], float(epsilon))
-                for each in Joint(epsilon).release(profiles * 2, source):
+                columns = Quantiles(shares, size).near([column], float(epsilon))
+                for each in Joint(epsilon).release(columns * 2, source):
                     values = np.array([grid.value(i) for i in each])
                     found[key].append(float(N * np.abs(values - truth).mean()))
         cells = " | ".join(f"{np.mean(values):.2f}" for values in found.values())
@@ -245,8 +245,8 @@ def few() -> None:
                 truth = np.quantile(data, quartiles, method="inverted_cdf")
                 for key, paid, size in (("free", epsilon, None), ("true", epsilon / 3 * 2, 100)):
                     asked = Quantiles(quartiles, size)
-                    profiles = asked.profiles([Column(read(data), grid)], float(paid))
-                    for each in Joint(paid).release(profiles * 10, source):
+                    columns = asked.near([Column(read(data), grid)], float(paid))
+                    for each in Joint(paid).release(columns * 10, source):
                         values = np.array([grid.value(i) for i in each])
                         found[key].append(float(np.abs(values - truth).mean()))
             cells = " | ".join(f"{np.mean(values):.3f}" for values in found.values())

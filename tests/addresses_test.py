@@ -302,8 +302,10 @@ def test_a_connection_is_lost(tmp_path, monkeypatch, call):
         return real(self, rows)
 
     monkeypatch.setattr(PostgresTable, "fetch", fetch)
-    with pytest.raises(UnsupportedData, match=r"the query failed .* connection open"):
+    with pytest.raises(UnsupportedData, match=r"the query failed .* connection open") as raised:
         duffdp.median(data, ledger=ledger.call("a"), **INCOME)
+    charged = "epsilon 500 was charged to the data set 'data' and stays charged"
+    assert raised.value.__notes__ == [charged]
     assert ledger.spent() == 500
     monkeypatch.undo()
     first = duffdp.median(data, ledger=ledger.call("a"), **INCOME)

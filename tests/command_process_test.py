@@ -14,8 +14,11 @@ import pytest
 
 from command_line import ADULT, AGES, COMMAND, SURE, duff, rows
 from duffdp import Ledger
+from duffdp.cli.app import run
+from duffdp.pipeline import run as pipeline
 
 STOPPED = "duffdp: stopped; what was charged stays charged\n"
+CHARGED = "duffdp: stopped; epsilon 1 was charged to the data set 'data' and stays charged\n"
 
 
 def test_a_median_as_a_process():
@@ -98,6 +101,48 @@ def test_ctrl_c_ends_cleanly(tmp_path, sent):
     assert Ledger(tmp_path / "b.db").spent() == 0
 
 
+@pytest.mark.parametrize(
+    ("raised", "code", "told"),
+    [
+        (KeyboardInterrupt, 130, "duffdp: stopped; epsilon {} was charged to the data set 'data' "),
+        (
+            MemoryError,
+            1,
+            "went wrong (MemoryError). Run again with --debug and report it. Epsilon ",
+        ),
+    ],
+)
+def test_what_is_paid_is_told(raised, code, told, tmp_path, monkeypatch, capsys):
+    """A plan of two releases ends in the middle of the second: both are paid. Called again, the
+    first is not paid again."""
+    (tmp_path / "ages.csv").write_text("age\n" + "33\n" * 50)
+    book = Ledger(tmp_path / "b.db", epsilon=10)
+    asked = '[[release]]\nname = "{}"\nstatistic = "median"\ncolumn = "age"\nbounds = [0, 120]\n'
+    (tmp_path / "plan.toml").write_text(
+        f"source = '{tmp_path}/ages.csv'\nepsilon = 3\ncall_id = 'a'\n"
+        + asked.format("one")
+        + asked.format("two")
+    )
+    draw, many = pipeline.draw, []
+
+    def breaks(*given):
+        many.append(1)
+        if len(many) % 2 == 0:
+            raise raised("a record: 4711")
+        return draw(*given)
+
+    monkeypatch.setattr(pipeline, "draw", breaks)
+    for cost in ("3", "1.5"):
+        many[:] = [1] * (cost == "1.5")
+        command = ["release", str(tmp_path / "plan.toml"), "--ledger", str(book.path)]
+        assert run(command) == code
+        error = capsys.readouterr().err
+        assert told.format(cost) in error
+        assert f"psilon {cost} was charged to the data set 'data' and stays charged" in error
+        assert "4711" not in error
+    assert book.spent() == 4.5
+
+
 @pytest.mark.slow
 def test_ctrl_c_in_the_middle(tmp_path):
     """Interrupted at many moments of a release: it ends with 0 or 130, one line at most, and the
@@ -107,7 +152,7 @@ def test_ctrl_c_in_the_middle(tmp_path):
     rows_ = "SELECT range % 100 AS age, random() AS x FROM range(2000000)"
     duckdb.sql(f"COPY ({rows_}) TO '{file}'")
     book = Ledger(tmp_path / "b.db", epsilon=100)
-    released = 0
+    released = told = 0
     begin = time.perf_counter()
     duff("--help")
     start = time.perf_counter() - begin  # until then Python itself is starting, on this machine
@@ -123,9 +168,10 @@ def test_ctrl_c_in_the_middle(tmp_path):
         out, err = running.communicate(timeout=60)
         assert running.returncode in (0, 130)
         assert out or running.returncode == 130  # an interrupt after the answer comes too late
-        assert err in ("", STOPPED)
+        assert err in ("", STOPPED, CHARGED)
+        told += err == CHARGED
         released += running.returncode == 0
-        assert book.verify().charges >= released
+        assert book.verify().charges >= released + told
 
 
 def test_ctrl_c_inside_a_destructor():

@@ -5,8 +5,6 @@ is the law.
 from __future__ import annotations
 
 import itertools
-import math
-from collections import Counter
 from fractions import Fraction
 
 import numpy as np
@@ -17,51 +15,8 @@ from duffdp import Grid, rank_profile
 from duffdp.engines.arrays import Column, read
 from duffdp.mechanisms.joint import proposal as proposals
 from duffdp.mechanisms.joint.proposal import Proposal, _range_log_sums
-from duffdp.rank_profile import FINEST
 from duffdp.statistics import Quantiles
-
-CLASSES = 8  # of the finest parts of a candidate: no tie of these tests has more parts
-LEAST = 2.0**-44  # what is less likely is left out
-
-
-class Explorer:
-    """Follows a draft through every choice that it makes, and tells how likely each way is."""
-
-    secure = False
-
-    def __init__(self, made: Proposal) -> None:
-        self.made = made
-
-    def ways(self):
-        """Every draft with its probability."""
-        scripts = [[]]
-        while scripts:
-            self.script, self.at, self.chance = scripts.pop(), 0, 1.0
-            self.open: list[list[int]] = []
-            try:
-                draft = self.made.draft([0] * 99, self)
-                yield self.chance, draft
-            except OverflowError:  # too unlikely
-                pass
-            scripts += self.open
-
-    def choose(self, chances):
-        """One of several options: the first that can be, and the others later."""
-        if self.at == len(self.script):
-            options = [i for i, chance in enumerate(chances) if chance > 0]
-            self.open += [[*self.script, other] for other in options[1:]]
-            self.script.append(options[0])
-        pick = self.script[self.at]
-        self.at += 1
-        self.chance *= chances[pick]
-        if self.chance < LEAST:
-            raise OverflowError
-        return pick
-
-    def below(self, bound):
-        if bound == 1 << FINEST:
-            return self.choose([1 / CLASSES] * CLASSES) << FINEST - 3
-        return self.choose([1 / bound] * bound)
+from joint_drafts import Explorer, check
 
 
 @pytest.fixture
@@ -81,34 +36,17 @@ def explored(monkeypatch):
 
     monkeypatch.setattr(proposals, "_pick", pick)
     monkeypatch.setattr(proposals, "_below", below)
-    return lambda made: Explorer(made).ways()
+
+    def ways(made):
+        explorer = Explorer()
+        return explorer.ways(lambda: made.draft([0] * 99, explorer))
+
+    return ways
 
 
 def profile_of(data, size, qs, epsilon, reach=50, records=None):
     column = Column(read(list(data)), Grid(0, size - 1, 1))
     return Quantiles(qs, records).profiles([column], float(epsilon), reach)[0]
-
-
-def accepted(ways):
-    """The law of the drafts that are accepted, how many are, and the largest chance of one."""
-    mass: Counter[tuple[int, ...]] = Counter()
-    most = 0.0
-    for chance, draft in ways:
-        if draft.ratio:
-            accept = float(draft.ratio) * math.exp(-float(draft.exponent))
-            most = max(most, accept)
-            mass[tuple(draft.candidates)] += chance * accept
-    total = sum(mass.values())
-    return {key: each / total for key, each in mass.items()}, total, most
-
-
-def check(explored, made, law, least):
-    found, total, most = accepted(explored(made))
-    assert most <= 1
-    assert total > least
-    assert set(found) == {key for key in law if law[key] > 1e-9} | set(found)
-    for key, expected in law.items():
-        assert found.get(key, 0.0) == pytest.approx(expected, rel=1e-6, abs=1e-9)
 
 
 HALVES = (Fraction(1, 2), Fraction(3, 4))

@@ -27,6 +27,7 @@ from duffdp.sampling.entropy import entropy
 from duffdp.sampling.lazy_uniform import happens
 from duffdp.statistics import Quantiles, quantile_entries
 from duffdp.statistics.quantiles import QuantilesAfterCount, read_qs
+from joint_drafts import chi_squared
 from release_draws import laws, recorded
 
 HALF, QUARTERS = (Fraction(1, 2),), (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
@@ -37,8 +38,12 @@ def column(data, size):
     return Column(read(list(data)), Grid(0, size - 1, 1))
 
 
-def profile_of(epsilon, column, qs, reach=None, records=None):
-    return Quantiles(qs, records).profiles([column], float(epsilon), reach)[0]
+def near_ranks(epsilon, column, qs, reach=None, records=None):
+    return Quantiles(qs, records).near([column], float(epsilon), reach)[0]
+
+
+def profile_of(epsilon, *column):
+    return near_ranks(epsilon, *column).profile(float(epsilon))
 
 
 def proposal_of(epsilon, column, qs):
@@ -135,21 +140,6 @@ def test_one_more_record_adds_a_rising_function_from_0_to_1():
         last = here
 
 
-def chi_squared(drawn, expected):
-    """The statistic, with cells of less than 5 expected joined into one, and its limit at a
-    false-alarm rate of 1e-9.
-    """
-    rare = expected < 5
-    seen, wanted = (
-        np.append(drawn[~rare], drawn[rare].sum()),
-        np.append(expected[~rare], expected[rare].sum()),
-    )
-    freedom = len(seen) - 1
-    return ((seen - wanted) ** 2 / np.maximum(wanted, 1e-9)).sum(), freedom + 9 * math.sqrt(
-        2 * freedom
-    ) + 20
-
-
 def compare(proposal, data, size, qs, epsilon, draws, seed=1):
     source, law = entropy(seed), joint_oracle.law(tuple(sorted(data)), size, qs, epsilon)
     keys = sorted(law)
@@ -199,8 +189,9 @@ def test_every_draw_is_weighed_by_its_score_at_the_stated_epsilon(
 
     monkeypatch.setattr(Proposal, "draft", kept)
     monkeypatch.setattr(mechanisms, "happens", recorded)
-    profile = profile_of(epsilon, column(data, 7), qs, reach, records)
-    found = Joint(epsilon).release([profile] * 40, entropy(2))
+    monkeypatch.setattr(mechanisms, "SIDE_BY_SIDE", 41)
+    near = near_ranks(epsilon, column(data, 7), qs, reach, records)
+    found = Joint(epsilon).release([near] * 40, entropy(2))
     whole = [draft for draft in drafts if draft.ratio]
     assert weighed == [(draft.exponent, draft.ratio) for draft in whole]
     assert sorted(found) == sorted(draft.candidates for draft in whole)
@@ -217,12 +208,12 @@ def test_every_draw_is_weighed_by_its_score_at_the_stated_epsilon(
 def test_groups_are_drawn_together_and_each_gets_its_own(monkeypatch):
     """More groups than are kept at a time, some of them refused, and each with its own law."""
     monkeypatch.setattr(mechanisms, "TOGETHER", 3)
-    profiles = [profile_of(30, column((at,) * 40, 9), QUARTERS) for at in range(8)]
-    assert Joint(30).release(profiles, entropy(1)) == [[at] * 3 for at in range(8)]
+    columns = [near_ranks(30, column((at,) * 40, 9), QUARTERS) for at in range(8)]
+    assert Joint(30).release(columns, entropy(1)) == [[at] * 3 for at in range(8)]
 
 
 def test_above_the_largest_epsilon_the_law_is_that_of_the_largest(monkeypatch):
-    profile = profile_of(64, column((0, 1, 1, 2, 3), 4), HALF)
+    near = near_ranks(64, column((0, 1, 1, 2, 3), 4), HALF)
     asked = []
     original = Proposal.__init__
 
@@ -234,7 +225,7 @@ def test_above_the_largest_epsilon_the_law_is_that_of_the_largest(monkeypatch):
     for epsilon in (64, 65, 10**6):
         joint = Joint(epsilon)
         assert joint.epsilon == epsilon
-        joint.release([profile], entropy(1))
+        joint.release([near], entropy(1))
     assert asked == [64, 64, 64]
 
 

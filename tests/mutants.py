@@ -32,6 +32,7 @@ class Mutant(NamedTuple):
 PEOPLE = "tests/people_test.py::test_people_are_independent_of_each_other_and_of_other_releases"
 DOOR, NEIGHBOURS = "tests/public_door_test.py", "tests/neighbours_test.py"
 DRAFTS = "tests/joint_proposal_test.py"
+SIDE_BY_SIDE = "tests/joint_groups_test.py"
 SHARES = f"{DOOR}::test_shares_of_tables_add_up_to_what_is_asked_and_charged"
 GRAPH_SHARES = f"{DOOR}::test_shares_of_graphs_add_up_to_what_is_asked_and_charged"
 QUANTILES = f"{DOOR}::test_several_quantiles_share_one_epsilon"
@@ -480,8 +481,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records, by their count",
         "statistics/quantiles.py",
-        "near, self.qs, self.records, reach",
-        "near, self.qs, near[0].total, reach",
+        "self.qs, self.records, column.size",
+        "self.qs, near[0].total, column.size",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
@@ -500,7 +501,7 @@ MUTANTS = (
     ),
     Mutant(
         "far sizes are twice as likely",
-        "mechanisms/joint/proposal.py",
+        "mechanisms/joint/rare_places.py",
         "2 ** (steps + 2)",
         "2 ** (steps + 3)",
         (f"{DRAFTS}::test_sizes_that_leave_out_much_of_the_law",),
@@ -511,6 +512,62 @@ MUTANTS = (
         "return place, Fraction(high - low, 1 << FINEST)",
         "return place, Fraction(high - low, 2 << FINEST)",
         (f"{DRAFTS}::test_windows_that_leave_out_much_of_the_law",),
+    ),
+    Mutant(
+        "a joint law of many groups that is a tenth too steep, in doubles",
+        "mechanisms/joint/group_drafts.py",
+        "-np.abs(np.diff(ends)).sum(axis=1)",
+        "-1.1 * np.abs(np.diff(ends)).sum(axis=1)",
+        (f"{SIDE_BY_SIDE}::test_doubles_are_as_close_to_the_exact_chance_as_they_say",),
+    ),
+    Mutant(
+        "a joint law of many groups that is a tenth too steep, in exact numbers",
+        "mechanisms/joint/group_drafts.py",
+        "law.epsilon / 2 * score",
+        "law.epsilon * 11 / 20 * score",
+        (f"{SIDE_BY_SIDE}::test_all_drafts_together_are_the_law",),
+    ),
+    Mutant(
+        "places of many groups at one candidate count in every order",
+        "mechanisms/joint/group_drafts.py",
+        "Factor(np.ones_like(orders), orders)",
+        "Factor(orders, orders)",
+        (f"{SIDE_BY_SIDE}::test_all_drafts_together_are_the_law",),
+    ),
+    Mutant(
+        "places of many groups need not be in order",
+        "mechanisms/joint/group_drafts.py",
+        "ordered: Bools = rising.all(axis=1)",
+        "ordered: Bools = rising.any(axis=1)",
+        (f"{SIDE_BY_SIDE}::test_draws_follow_the_law",),
+    ),
+    Mutant(
+        "a place outside a window of many groups is proposed twice as often as it is said to be",
+        "mechanisms/joint/group_drafts.py",
+        "density = Fraction(high - low, 1 << FINEST)",
+        "density = Fraction(high - low, 2 << FINEST)",
+        (f"{SIDE_BY_SIDE}::test_windows_that_leave_out_much_of_the_law",),
+    ),
+    Mutant(
+        "far sizes of many groups are twice as likely",
+        "mechanisms/joint/group_drafts.py",
+        "ratio *= 2 ** int(law.beyond_bits[group]) - 1",
+        "ratio *= 2 * (2 ** int(law.beyond_bits[group]) - 1)",
+        (f"{SIDE_BY_SIDE}::test_sizes_that_leave_out_much_of_the_law",),
+    ),
+    Mutant(
+        "words favour small numbers in draws of many groups",
+        "mechanisms/joint/group_drafts.py",
+        "np.flatnonzero(words > LARGEST - favoured)",
+        "np.flatnonzero(words > LARGEST)",
+        (f"{SIDE_BY_SIDE}::test_words_favour_no_number",),
+    ),
+    Mutant(
+        "what doubles leave open is accepted",
+        "mechanisms/joint/group_drafts.py",
+        "(high <= chance - slack)",
+        "(high <= chance + slack)",
+        (f"{SIDE_BY_SIDE}::test_what_doubles_leave_open_is_decided_exactly",),
     ),
     Mutant(
         "races that are a tenth too steep",
@@ -550,8 +607,22 @@ MUTANTS = (
     Mutant(
         "a first pass of the race that bends the noise too little",
         "sampling/race.py",
-        "bound -= lost * np.fmod",
-        "bound -= 0.9 * lost * np.fmod",
+        "rest *= lost",
+        "rest *= 0.9 * lost",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "an upper bound that forgets a whole period",
+        "sampling/race.py",
+        "high += self.lost * self.period",
+        "high += 0 * self.period",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "a slack for the first run alone",
+        "sampling/race.py",
+        "known.item(known.argmin())",
+        "known.item(0)",
         ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
     ),
     Mutant(

@@ -338,3 +338,18 @@ def test_moments_at_the_ends_of_the_calendar_can_be_released():
         Grid(np.datetime64(0, "s"), np.datetime64(2**62, "s"))
     with pytest.raises(BoundsError):
         Grid(np.datetime64("2000-01-01"), np.datetime64("20000-01-01"))
+
+
+@pytest.mark.parametrize("size", [9, 2**15])
+@pytest.mark.parametrize("dtype", [np.float64, np.dtype(">f8"), np.float32, np.float16])
+def test_no_bits_of_a_double_make_numpy_speak(dtype, size):
+    """Missing values that signal, infinities, the least and the largest numbers."""
+    edge = np.array([5e-324, 1e308, np.inf, -np.inf, -0.0, np.nan])
+    signals = np.array([0x7FF0000000000001, 0xFFF0000000000001], dtype=np.uint64).view(float)
+    with np.errstate(all="ignore"):
+        odd = edge.astype(dtype) if dtype != np.float64 else np.concatenate([edge, signals])
+    for i in range(len(odd)):
+        records = np.ones(size, dtype=dtype)
+        records[3 : 3 + 1] = odd[i : i + 1]
+        for release in (duffdp.median, duffdp.mean, duffdp.std):
+            assert 0 <= release(records, epsilon=1, bounds=(0, 3)).value <= 3

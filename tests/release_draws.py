@@ -406,8 +406,8 @@ def _record_quantiles(
     """Several quantiles: what reaches the coin that accepts a proposal is the exponent of its
     weight."""
 
-    def release(self, profiles, source):
-        for profile in profiles:
+    def release(self, columns, source):
+        for profile in [column.profile(float(self._epsilon)) for column in columns]:
             made = proposal.Proposal(profile, self._epsilon)
 
             def exponent(size, chosen, made=made):
@@ -424,7 +424,7 @@ def _record_quantiles(
                     ),
                 )
             )
-        return [[0] * len(profile.qs) for profile in profiles]
+        return [[0] * len(column.qs) for column in columns]
 
     patch.setattr(Joint, "release", release)
 

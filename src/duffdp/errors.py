@@ -72,3 +72,9 @@ class LedgerError(DuffError):
     ----------
     SQLite documentation, "Atomic commit in SQLite".
     """
+
+
+class ChargeNote(str):
+    """What a release that failed or was stopped has cost: a note of its error."""
+
+    __slots__ = ()

@@ -25,6 +25,7 @@ UNIT = 2 << FINEST  # ranks are whole numbers of 1 / UNIT of a record
 # quantile by GROWTH / m of it; and no block holds more than 1 / (PIECES m) of the domain, so that
 # few places share one, unless quantiles lie ROOM nats more than any domain has apart.
 FINENESS, GROWTH, PIECES, ROOM = 8, 2 / 3, 8, 10.0
+SIDE_BY_SIDE = 8  # from so many columns on, windows of all of them are weighed together
 
 
 class Ranks(Protocol):
@@ -44,6 +45,30 @@ class Ranks(Protocol):
     def first(self) -> int: ...
     @property
     def last(self) -> int: ...
+
+
+@dataclass(frozen=True, slots=True)
+class NearRanks:
+    """The values near every quantile of a column or, as one, near all; the other fields are those
+    of its `RankProfile`.
+    """
+
+    qs: tuple[Fraction, ...]
+    records: int | None
+    size: int
+    reach: int
+    ranks: Sequence[Ranks]
+    rank_of: Callable[[int], tuple[int, int]]
+    wider: Callable[[int], RankProfile]
+
+    @property
+    def total(self) -> int:
+        """The true number of records."""
+        return self.ranks[0].total
+
+    def profile(self, epsilon: float) -> RankProfile:
+        """The runs that the values make, with blocks that suit this epsilon."""
+        return RankProfile.of(self, epsilon)
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,18 +102,9 @@ class RankProfile:
     wider: Callable[[int], RankProfile]
 
     @classmethod
-    def of(
-        cls,
-        near: Sequence[Ranks],
-        qs: tuple[Fraction, ...],
-        records: int | None,
-        reach: int,
-        epsilon: float,
-        size: int,
-        rank_of: Callable[[int], tuple[int, int]],
-        wider: Callable[[int], RankProfile],
-    ) -> RankProfile:
+    def of(cls, column: NearRanks, epsilon: float) -> RankProfile:
         """The profile of a column, from the values near every quantile or, as one, near all."""
+        near, qs, size, reach = column.ranks, column.qs, column.size, column.reach
         total = near[0].total
         if len(near) == len(qs):
             windows = [_window(ranks, q, reach) for ranks, q in zip(near, qs, strict=True)]
@@ -104,7 +120,7 @@ class RankProfile:
         low, high = np.clip(first, low, high - 1), np.clip(last, low + 1, high)
         runs = cls(
             qs,
-            records,
+            column.records,
             size,
             total,
             reach,
@@ -112,8 +128,8 @@ class RankProfile:
             low,
             high,
             [],
-            rank_of,
-            wider,
+            column.rank_of,
+            column.wider,
         )
         volume = cells / parts * (PIECES * len(qs) / size)
         wide = np.flatnonzero(volume > 1)
@@ -141,10 +157,7 @@ class RankProfile:
         """Records before one of the 2**FINEST finest parts of a candidate, in units of 1 / UNIT:
         one pass.
         """
-        before, equal = self.rank_of(cell)
-        records = np.array([equal])
-        own = part * part_count(records) >> FINEST
-        return UNIT * before + int(part_ranks(records, own)[0])
+        return rank_at(self.rank_of, cell, part)
 
     def cut(self, pieces: dict[int, int], epsilon: float, fineness: int = FINENESS) -> RankProfile:
         """The same with some runs cut, each into about so many (a power of two) of one rank, and
@@ -179,6 +192,14 @@ class RankProfile:
         )
 
 
+def rank_at(rank_of: Callable[[int], tuple[int, int]], cell: int, part: int) -> int:
+    """Records before one of the 2**FINEST finest parts of a candidate, in units of 1 / UNIT."""
+    before, equal = rank_of(cell)
+    records = np.array([equal])
+    own = part * part_count(records) >> FINEST
+    return UNIT * before + int(part_ranks(records, own)[0])
+
+
 def _blocks(runs: RankProfile, c: float, fineness: int) -> list[Ints]:
     """For every quantile the runs at which the blocks of its window begin."""
     many = len(runs.qs)
@@ -187,8 +208,8 @@ def _blocks(runs: RankProfile, c: float, fineness: int) -> list[Ints]:
     windows = [
         slice(*np.searchsorted(begin, ends)) for ends in zip(runs.low, runs.high, strict=True)
     ]
-    shares = np.diff([0.0, *map(float, runs.qs), 1.0])
-    apart = c * runs.total * float(shares[shares > 0].min())
+    shares = np.diff([float(q) for q in runs.qs])
+    apart = c * runs.total * float(shares.min(initial=1.0))
     if apart <= math.log(runs.size) + ROOM:
         return [begin[window] for window in windows]
     # Here blocks of different quantiles may overlap: no two places lie near each other.

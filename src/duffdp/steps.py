@@ -130,7 +130,7 @@ class StepFunction:
 _ZERO = np.zeros(1, dtype=np.intp)
 
 
-@dataclass(frozen=True, slots=True, eq=False)
+@dataclass(slots=True, eq=False)  # not frozen: each field would cost a call of a setter
 class Batch:
     """Step functions or windows of one statistic side by side, their runs in one array: ready to be
     raced in one go.

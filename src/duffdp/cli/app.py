@@ -13,13 +13,13 @@ from typing import Annotated, Any
 import typer
 
 from duffdp.alternatives import refused
-from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData
+from duffdp.errors import BudgetExceeded, ChargeNote, DuffError, LedgerError, UnsupportedData
 from duffdp.printable import visible
 from duffdp.statistics.registry import entries
 from duffdp.version import __version__
 
 OK, FAILED, USAGE, REFUSED, UNREADABLE, STOPPED = 0, 1, 2, 3, 4, 130
-STOPPED_TEXT = "stopped; what was charged stays charged"
+STAYS = "what was charged stays charged"
 # Click lives inside of newer versions of typer: its own error is the second parent of this one.
 ClickError: Any = typer.BadParameter.__mro__[2]
 
@@ -53,10 +53,25 @@ def _root(
 ) -> None: ...
 
 
+class Interrupted(BaseException):
+    """Ctrl-C, which typer would turn into an exit code and forget."""
+
+
+class Commands(typer.core.TyperGroup):
+    """All commands, of which an interrupt gets out with its notes."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt as error:
+            raise Interrupted from error
+
+
 def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
     """The command line with these commands."""
     app = typer.Typer(
         name="duffdp",
+        cls=Commands,
         help=HELP,
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -81,7 +96,7 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
 
 def run(arguments: list[str]) -> int:
     """Run one command and return its exit code."""
-    stopped = False
+    stopped, text, cost = False, "", ""
 
     def stop(*_: object) -> None:
         nonlocal stopped
@@ -114,7 +129,6 @@ def run(arguments: list[str]) -> int:
         sys.stdout.flush()
         if not stopped:
             return code if isinstance(code, int) else OK
-        text = STOPPED_TEXT
     except BrokenPipeError:
         return _unread()
     except SystemExit as ended:  # of typer: a shell got its completions, or nobody reads any more
@@ -123,6 +137,9 @@ def run(arguments: list[str]) -> int:
         return ended.code if isinstance(ended.code, int) else OK
     except BaseException as error:
         code, text = _told(error)
+        at = error.__cause__ if isinstance(error, Interrupted) else error
+        notes = getattr(at, "__notes__", ())
+        cost = "; ".join(note for note in notes if isinstance(note, ChargeNote))
         if "--debug" in arguments:
             import traceback
 
@@ -133,7 +150,11 @@ def run(arguments: list[str]) -> int:
             signal.signal(number, usual)
         sys.unraisablehook = sys.__unraisablehook__
     if stopped:  # a query that is interrupted may end with an error of its engine
-        code, text = STOPPED, STOPPED_TEXT
+        code = STOPPED
+    if code == STOPPED:
+        text = f"stopped; {cost or STAYS}"
+    elif cost:
+        text = f"{text} {cost[0].upper()}{cost[1:]}."
     print(f"duffdp: {visible(' '.join(text.split()))}", file=sys.stderr)
     return int(code)
 
@@ -146,8 +167,8 @@ def _unread() -> int:
 
 def _told(error: BaseException) -> tuple[int, str]:
     """The exit code and the line for an error."""
-    if isinstance(error, KeyboardInterrupt | typer.Abort):
-        return STOPPED, STOPPED_TEXT
+    if isinstance(error, Interrupted | KeyboardInterrupt | typer.Abort):
+        return STOPPED, ""
     if isinstance(error, ClickError):
         context = getattr(error, "ctx", None)
         named = context.command_path if context else "duffdp"

@@ -340,7 +340,7 @@ class Grid:
             if keys.dtype.kind != "f":
                 assert self.whole_steps is not None
                 return self.whole_steps.of_array(keys)
-            index = self.double_steps.of_array(keys).astype(np.int64)
+            index = self.double_steps.places(keys).astype(np.int64)  # rounds towards 0: down
         return np.minimum(index, self.size - 1) if self.double_steps.rounds else index
 
     def snap_float(self, keys: Keys, out: Floats | None = None) -> Floats:

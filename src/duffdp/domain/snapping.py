@@ -170,23 +170,28 @@ class DoubleSteps(NamedTuple):
         """For float64, where nan stays nan; indices in float64, which may be too large if this
         `rounds`. They are written to `out` if it is given.
         """
+        place = self.places(keys, out)
+        return np.floor(place, out=place)
+
+    def places(self, keys: Keys, out: Floats | None = None) -> Floats:
+        """The same before they are rounded down; none is below 0."""
         inside = (
             clamp(keys, self.low, self.high)
             if out is None
-            else np.clip(keys, self.low, self.high, out=out)
+            else keys.clip(self.low, self.high, out=out)
         )
-        index: Floats
+        place: Floats
         if self.shrink == 1.0:
-            index = np.subtract(inside, self.low, out=out)
+            place = np.subtract(inside, self.low, out=out)
         else:
-            index = np.multiply(inside, self.shrink, out=out)
-            index -= self.low * self.shrink
+            place = np.multiply(inside, self.shrink, out=out)
+            place -= self.low * self.shrink
         if not self.multiply:
-            index /= self.factor
+            place /= self.factor
         elif self.factor != 1.0:
-            index *= self.factor
-        index += 0.5
-        return np.floor(index, out=index)
+            place *= self.factor
+        place += 0.5
+        return place
 
     def of_column(self, nw: Any, column: Any) -> Any:
         """For a column of numbers without nan, as an expression of Float64; see `of_array`.
@@ -244,8 +249,9 @@ def _column_quotient(nw: Any, gap: Any, step: int, most: int) -> Any:
 
 def clamp(keys: Keys, low: float, high: float) -> Keys:
     """Keys within bounds; what needs no clamping is not copied."""
-    if keys.size and (keys.min() < low or keys.max() > high):
-        return np.clip(keys, low, high)
+    # The places of the least and the largest key are found sooner than these themselves.
+    if keys.size and (keys[keys.argmin()] < low or keys[keys.argmax()] > high):
+        return keys.clip(low, high)
     return keys
 
 

@@ -48,10 +48,11 @@ class _Member(Column):
         self._together, self._position = together, position
 
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
-        if len(question.ranks) != 1 or question.total:
+        if question.total:
             return super().ask(question)
-        near = self._together.answer(*question.ranks[0])[self._position]
-        return ([near], 0) if near is not None else super().ask(question)
+        near = [each[self._position] for each in self._together.answers(question.ranks)]
+        found = [ranks for ranks in near if ranks is not None]
+        return (found, 0) if len(found) == len(near) else super().ask(question)
 
     def level_sums(self, levels: Levels) -> LevelSums:
         sums = self._together.level_sums(levels)
@@ -65,18 +66,18 @@ class _Together:
 
     def __init__(self, groups: list[Array], grid: Ordered) -> None:
         self._groups, self._grid = groups, grid
-        self._found: dict[tuple[Fraction, int], list[Ranks | None]] = {}
+        self._found: dict[tuple[tuple[Fraction, int], ...], list[list[Ranks | None]]] = {}
         self._sums: dict[Levels, list[LevelSums]] = {}
         self._lengths = np.array([len(group) for group in groups])
         self._summed_at_once = int(self._lengths.sum()) <= SUMMED
 
-    def answer(self, q: Fraction, reach: int) -> list[Ranks | None]:
-        """The wanted ranks of every group; None where ties reach past what was selected and one
-        has to look closer.
+    def answers(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[list[Ranks | None]]:
+        """For each of the wanted ranks those of every group; None where ties reach past what was
+        selected and one has to look closer.
         """
-        found = self._found.get((q, reach))
+        found = self._found.get(ranks)
         if found is None:
-            found = self._found[q, reach] = self._answer(q, reach)
+            found = self._found[ranks] = self._answers(ranks)
         return found
 
     def level_sums(self, levels: Levels) -> list[LevelSums] | None:
@@ -100,16 +101,25 @@ class _Together:
         added: Ints = upto[end] - upto[end - self._lengths]
         return added
 
-    def _answer(self, q: Fraction, reach: int) -> list[Ranks | None]:
-        spans, middles = [], []
-        for group in self._groups:
-            total = len(group)
-            low, high = wanted(q, reach, total)
-            low, high = max(min(low, total - 1), 0), min(high, total - 1)
-            spans.append((low, high, total))
-            if total > SORTED:
-                group, low, high = np.partition(group, (low, high))[low : high + 1], 0, high - low
-            middles.append(np.sort(group)[low : high + 1])
+    def _answers(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[list[Ranks | None]]:
+        spans = [[_span(q, reach, len(group)) for group in self._groups] for q, reach in ranks]
+        middles: list[list[Array]] = [[] for _ in ranks]
+        for group, *own in zip(self._groups, *spans, strict=True):
+            few = len(group) <= SORTED
+            ends = sorted({end for low, high, _ in own for end in (low, high)})
+            ordered = np.sort(group) if few else np.partition(group, ends)
+            for (low, high, _), parts in zip(own, middles, strict=True):
+                middle = ordered[low : high + 1]
+                parts.append(middle if few else np.sort(middle))
+        return [
+            self._ranks(q, *each)
+            for (q, _), each in zip(ranks, zip(spans, middles, strict=True), strict=True)
+        ]
+
+    def _ranks(
+        self, q: Fraction, spans: list[tuple[int, int, int]], middles: list[Array]
+    ) -> list[Ranks | None]:
+        """One wanted rank of every group, from the sorted records near it."""
         lengths = np.array([len(middle) for middle in middles])
         index = self._grid.snap(np.concatenate(middles))
         values, counts, first = distinct(index, np.cumsum(lengths) - lengths)
@@ -133,6 +143,14 @@ class _Together:
             )
             found.append(near if inside else None)
         return found
+
+
+def _span(q: Fraction, reach: int, total: int) -> tuple[int, int, int]:
+    """The positions of the first and the last wanted record among so many sorted ones, and how
+    many these are.
+    """
+    low, high = wanted(q, reach, total)
+    return max(min(low, total - 1), 0), min(high, total - 1), total
 
 
 def by_group(records: Records, groups: Array | None, many: int, grid: Ordered) -> list[Column]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from typing import Any, NamedTuple
 
 from duffdp.domain import Categories, Digits, Grid, Ordered, Presence, PublicSet
 from duffdp.domain.default_step import StepRule, default_grid
@@ -19,7 +19,7 @@ EVERYTHING = Selection()
 NOTHING = (None,) * 7
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(slots=True, kw_only=True)  # not frozen: each field would cost a call of a setter
 class Ask:
     """One release: a statistic by name (or an object with `steps`), its parameters, and what all
     statistics take.
@@ -182,8 +182,7 @@ def _hashable(value: Any) -> Any:
     return tuple(value) if type(value) is list else value
 
 
-@dataclass(frozen=True, slots=True)
-class Checked:
+class Checked(NamedTuple):
     """A release whose parameters are in order; no data have been looked at."""
 
     ask: Ask

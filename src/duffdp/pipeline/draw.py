@@ -105,9 +105,9 @@ def _draw_part(
     """The columns of one part, each with a number for every group."""
     statistic = part.statistic
     if hasattr(statistic, "profiles"):
-        profiles = statistic.profiles(sources, mechanism.epsilon)
-        known.extend(map(attrgetter("total"), profiles))
-        return list(zip(*mechanism.release(profiles, entropy), strict=True))
+        near = statistic.near(sources, mechanism.epsilon)
+        known.extend(map(attrgetter("total"), near))
+        return list(zip(*mechanism.release(near, entropy), strict=True))
     if hasattr(statistic, "totals"):
         exact = [(count,) for count in known if isinstance(statistic, Count)]
         _expect(statistic, sources, domain)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,6 +16,7 @@ from duffdp.engines.libraries import is_table
 from duffdp.engines.query import Query
 from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
+from duffdp.errors import ChargeNote
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
 from duffdp.pipeline.answer import answer
@@ -62,8 +62,7 @@ class Array:
         return [array_source(self._records, self.domain)]
 
 
-@dataclass(frozen=True, slots=True)
-class Prepared:
+class Prepared(NamedTuple):
     """A release that could be paid for: parameters are checked and types are known, but no row
     has been read.
     """
@@ -160,7 +159,14 @@ def run_one(
         interval=interval,
         covers=covers,
         simultaneous=simultaneous,
-        **rows._asdict(),
+        column=rows.column,
+        by=rows.by,
+        keys=rows.keys,
+        where=rows.where,
+        unit=rows.unit,
+        contributions=rows.contributions,
+        groups_per_person=rows.groups_per_person,
+        suppress_below=rows.suppress_below,
     )
     return run(ask, data, None if ledger is None else ledger_of(ledger), rng)
 
@@ -180,22 +186,31 @@ def make_releases(
         else ledger.charge_all([one.facts for one in prepared])
     )
     releases = []
-    for one, paid in zip(prepared, charges, strict=True):
-        result = None if paid is None else paid.earlier
-        if result is None:
-            try:
-                counts = one.data.sources(one.entropy)
-                numbers = draw(one.recipe, counts, one.data.domain, one.entropy)
-            finally:
-                if one.data.close is not None:
-                    one.data.close()
-            result = Result(numbers, dt.datetime.now(dt.UTC))
-            if paid is not None and paid.store is not None:
-                paid.store(result)
-        value, columns, cells, sizes = answer(one.recipe, one.finish, one.facts, result, one.data)
-        releases.append(Release(value, one.facts, columns, cells, result.time, __version__, sizes))
-        if done is not None:
-            done()
+    try:
+        for one, paid in zip(prepared, charges, strict=True):
+            result = None if paid is None else paid.earlier
+            if result is None:
+                try:
+                    counts = one.data.sources(one.entropy)
+                    numbers = draw(one.recipe, counts, one.data.domain, one.entropy)
+                finally:
+                    if one.data.close is not None:
+                        one.data.close()
+                result = Result(numbers, dt.datetime.now(dt.UTC))
+                if paid is not None and paid.store is not None:
+                    paid.store(result)
+            facts = one.facts
+            value, columns, cells, sizes = answer(one.recipe, one.finish, facts, result, one.data)
+            made = Release(value, facts, columns, cells, result.time, __version__, sizes)
+            releases.append(made)
+            if done is not None:
+                done()
+    except BaseException as error:  # an interrupt, too
+        cost = sum(paid.facts.loss.epsilon for paid in charges if paid and paid.earlier is None)
+        if cost and ledger is not None:
+            told = f"epsilon {float(cost):.12g} was charged to the data set {ledger.dataset!r}"
+            error.add_note(ChargeNote(f"{told} and stays charged"))
+        raise
     return releases
 
 

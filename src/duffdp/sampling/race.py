@@ -18,6 +18,7 @@ import math
 from dataclasses import dataclass, field
 from decimal import Context, Decimal
 from fractions import Fraction
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -69,23 +70,30 @@ def race(
     known = entropy.words(len(batch.count))
     if bits < WORD:
         known = known >> np.uint64(WORD - bits)
-    low, high = _keys(known, bits, batch.count, batch.distance, float(c), noise)
+    first = _first_pass(known, bits, batch.count, batch.distance, float(c), noise)
+    low = first.low
     if len(batch.begin) == 1:
-        can_win = (low <= high.min()).nonzero()[0]
-        winner, left = can_win[:1], [len(can_win)]
+        ahead = [int(low.argmin())]
+        alone = [np.count_nonzero(low <= first.high(ahead[0])) == 1]
     else:
-        runs = np.diff(batch.begin, append=len(batch.count))
-        can_win = low <= np.repeat(np.minimum.reduceat(high, batch.begin), runs)
-        many = np.add.reduceat(can_win, batch.begin, dtype=np.intp)
-        winner, left = can_win.nonzero()[0][np.cumsum(many) - many], many.tolist()
+        runs = np.diff(batch.begin, append=len(low))
+        least = low == np.repeat(np.minimum.reduceat(low, batch.begin), runs)
+        many = np.add.reduceat(least, batch.begin, dtype=np.intp)
+        leading = least.nonzero()[0][np.cumsum(many) - many]
+        can_win = low <= np.repeat(first.high(leading), runs)
+        ahead = leading.tolist()
+        alone = (np.add.reduceat(can_win, batch.begin, dtype=np.intp) == 1).tolist()
     return [
-        begin + (entropy.below(count) if count > 1 else 0)
-        if alone == 1 and begin >= 0
-        else _settle(batch, i, known, bits, low, high, c, noise, entropy)
-        for i, (begin, count, alone) in enumerate(
-            zip(batch.start[winner].tolist(), batch.count[winner].tolist(), left, strict=True)
-        )
+        _within(begin, batch.count.item(run), entropy)
+        if only and (begin := batch.start.item(run)) >= 0
+        else _settle(batch, i, known, bits, first, c, noise, entropy)
+        for i, (run, only) in enumerate(zip(ahead, alone, strict=True))
     ]
+
+
+def _within(start: int, count: int, entropy: Entropy) -> int:
+    """One of so many candidates, each as likely as the others."""
+    return start + (entropy.below(count) if count > 1 else 0)
 
 
 def races(
@@ -106,8 +114,7 @@ def _settle(
     which: int,
     known: Words,
     bits: int,
-    low: Floats,
-    high: Floats,
+    first: _FirstPass,
     c: Fraction,
     noise: Noise,
     entropy: Entropy,
@@ -115,8 +122,9 @@ def _settle(
     """The winner of one step function whose first pass left several that can win, or the tail."""
     place, tail = batch.place(which), batch.tail_of(which)
     best: _Contender | None = None
-    least = high[place].min(initial=np.inf)
-    for run in (place.start + (low[place] <= least).nonzero()[0]).tolist():
+    low = first.low[place]
+    least = first.high(place.start + int(low.argmin())) if len(low) else math.inf
+    for run in (place.start + (low <= least).nonzero()[0]).tolist():
         uniform = LazyUniform(int(known[run]), bits)
         rival = _Contender(int(batch.distance[run]), [(uniform, int(batch.count[run]))], run=run)
         best = rival if best is None or rival.beats(best, c, noise, entropy) else best
@@ -127,41 +135,57 @@ def _settle(
         if candidate is not None:
             return candidate
     assert best is not None
-    return int(batch.start[best.run]) + entropy.below(int(batch.count[best.run]))
+    return _within(batch.start.item(best.run), batch.count.item(best.run), entropy)
 
 
-def _keys(
+class _FirstPass(NamedTuple):
+    """Bounds of every key, in doubles."""
+
+    low: Floats
+    slack: float  # how far a key may be from what doubles say, before and after a bend
+    distance: Ints
+    rounding: float  # for each step of distance, twice
+    rest: Floats | None  # what the bend took, 0 or less; None without one
+    period: float
+    lost: float  # the share of an incomplete period that the bend takes
+
+    def high(self, run: Any) -> Any:
+        """An upper bound of the key of a run, or of each of several."""
+        at: Any = np.ndarray.item if isinstance(run, int) else np.ndarray.take
+        high = at(self.low, run) + (2 * self.slack + self.rounding * abs(at(self.distance, run)))
+        if self.rest is not None:  # the noise of the upper bound may have a whole period less
+            high += self.lost * self.period * (at(self.rest, run) >= -2 * self.lost * self.slack)
+        return high
+
+
+def _first_pass(
     known: Words, bits: int, count: Ints, distance: Ints, c: float, noise: Noise
-) -> tuple[Floats, Floats]:
-    """Lower and upper bounds of every key, in doubles."""
+) -> _FirstPass:
+    """Lower bounds of all keys, and what makes upper bounds of them."""
     uniform = known.astype(np.float64)
     uniform += 0.5
-    uniform *= -(2.0**-bits)
-    time = np.log1p(np.maximum(uniform, 2.0**-53 - 1, out=uniform), out=uniform)
+    uniform *= -(1 - 2.0**-53) * 2.0**-bits  # never -1
+    time = np.log1p(uniform, out=uniform)
     time /= count
-    key = np.log(-np.expm1(time) if noise.exponential else -time)
-    shift = distance * c
-    # Undrawn bits move V by one unit, and near 1 doubles are coarse: little where V is many units
-    # away from 0 and 1.
-    units = np.minimum(known, np.uint64(2**bits - 1) - known)
-    slack = 2.0**12 / np.maximum(units, 2.0**-900)
-    # Rounding: the logarithm is at most 90 in size.
-    rounding = np.abs(shift)
-    rounding *= 3 * SLACK
-    rounding += 90 * SLACK
-    if noise.period is None:
-        key += shift
-        slack += rounding
-        return key - slack, key + slack
-    # Half of the slack stays below the bend, so that no whole period is missed by rounding, and
-    # half above it.
-    slack += 90 * SLACK
+    if noise.exponential:
+        np.expm1(time, out=time)
+    low = np.log(np.negative(time, out=time), out=time)
+    # Undrawn bits move V by one unit, and doubles by less than 2**12 + 1 near 1: little where V is
+    # many units away from 0 and 1, as nearly all are. One bound for all is quick.
+    units = min(known.item(known.argmin()), 2**bits - 1 - known.item(known.argmax()))
     period, lost = noise.in_doubles
-    low, high = key - slack, key + slack
-    for bound in (low, high):
-        bound -= lost * np.fmod(bound, period)  # minus what is lost of the noise, which is -bound
-        bound += shift
-    return low - rounding, high + rounding
+    # Rounding: the logarithm is at most 90 in size. A bend leaves 1 - lost of a slack at least.
+    negative = max(0, -distance.item(distance.argmin()))
+    rounding = 90 * SLACK + 6 * SLACK * c * negative
+    slack = 2.0**13 / max(units, 2.0**-900) + rounding + rounding / (1 - lost)
+    low -= slack
+    rest = None
+    if noise.period is not None:
+        rest = np.fmod(low, period)
+        rest *= lost
+        low -= rest  # minus what is lost of the noise, which is -low
+    low += distance * (c * (1 - 3 * SLACK))
+    return _FirstPass(low, slack, distance, 6 * SLACK * c, rest, period, lost)
 
 
 @dataclass(slots=True)

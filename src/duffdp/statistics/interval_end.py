@@ -171,9 +171,9 @@ class _Aimed(Quantile):
             aim = np.array([self._moved.at(n)[0] for n in each.tolist()])[which]
         return self._fine * (self._m * upto - self._p * total) - self._up * aim
 
-    def _distances(self, upto: Ints, equal: Ints, total: Ints | int) -> tuple[Ints, Ints]:
+    def _distances(self, upto: Ints, total: Ints | int) -> tuple[Ints, Ints]:
         above = self._above(upto, total)
-        return np.maximum(above - self._moved.grain * equal, -above), np.abs(above)
+        return np.maximum(above[:-1], -above[1:]), np.abs(above)
 
     def _floor(self, ranks: Ranks, domain: Ordered, upto: int) -> int:
         sides = []

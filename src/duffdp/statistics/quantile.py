@@ -112,38 +112,31 @@ class Quantile:
         the tail and the first gap.
         """
         many = len(ranks) > 1
-        begin, end, total, last, left, value, equal, upto = (_many if many else _one)(
-            ranks, domain.size
-        )
+        begin, end, total, last, left, value, upto = (_many if many else _one)(ranks, domain.size)
         outside, most = (left.tolist(), upto[end].tolist()) if many else ([left], [int(upto[end])])
         floor = [
             self._floor(near, domain, upper) if out else 0
             for near, upper, out in zip(ranks, most, outside, strict=True)
         ]
-        runs = np.empty((3, len(value), 2), dtype=np.int64)
-        start, count, distance = runs
-        start[:, 0] = value
-        value += 1
-        start[:, 1] = value
-        count[:, 0] = 1
-        np.subtract(start[1:, 0], value[:-1], out=count[:-1, 1])
-        count[end, 1] = last + 1 - value[end]
-        distance[:, 0], distance[:, 1] = self._distances(upto, equal, total)
-        start[begin, 0], count[begin, 0] = -1, left
-        distance[begin, 0] = floor if many else floor[0]
-        flat = runs.reshape(3, -1)
-        full = flat[1] > 0
+        flat = np.empty((3, 2 * len(value)), dtype=np.int64)
+        start, count, distance = flat
+        start[::2] = value
+        np.add(value, 1, out=start[1::2])
+        np.subtract(start[1:], start[:-1], out=count[:-1])
+        count[2 * end + 1] = last - value[end]
+        distance[2::2], distance[1::2] = self._distances(upto, total)
+        tail = 2 * begin
+        start[tail], count[tail], distance[tail] = -1, left, floor if many else floor[0]
+        full = count > 0
         if many:
-            kept = np.add.reduceat(full, 2 * begin, dtype=np.intp)
+            kept = np.add.reduceat(full, tail, dtype=np.intp)
             begin = np.cumsum(kept) - kept
 
         def tail_of(i: int) -> Tail | None:
             def distance_of(index: int) -> int:
                 below, equal = columns[i].rank_of(index)
-                value, gap = self._distances(
-                    np.array([below + equal]), np.array([equal]), ranks[i].total
-                )
-                return int((value if equal else gap)[0])
+                value, gap = self._distances(np.array([below, below + equal]), ranks[i].total)
+                return int(value[0] if equal else gap[1])
 
             return (
                 Tail(ranks[i].first, ranks[i].last, outside[i], floor[i], distance_of)
@@ -155,20 +148,24 @@ class Quantile:
         begin = begin if many else _FIRST
         return Batch(domain, start, count, distance, begin, tail_of, self.unit, self.rate)
 
-    def _distances(self, upto: Ints, equal: Ints, total: Ints | int) -> tuple[Ints, Ints]:
-        """Distances at values with so many records up to and at them, and in the gaps after
-        (docs/theory.md, "Quantiles").
+    def _distances(self, upto: Ints, total: Ints | int) -> tuple[Ints, Ints]:
+        """Distances at values, all but the first, and in the gaps after all of them, with so many
+        records up to each (docs/theory.md, "Quantiles").
         """
         p, m, largest = self._p, self._m, self._largest
         over = m * upto - p * total  # m times the ranks by which a gap lies above the quantile
         if self.utility == "rank":
-            return np.abs(over - (m - p) * equal), np.abs(over)
-        over += m * self._more
+            return np.abs(over[1:] - (m - p) * (upto[1:] - upto[:-1])), np.abs(over)
+        if self._more:
+            over += m * self._more
+        # A value lies as far above the quantile as the gap before it, and below as the gap after.
         if largest == 1 and m == 2:  # the median: nothing to divide
-            gap, value = np.maximum(over + 1, -over), np.maximum(over - 2 * equal + 1, -over)
+            above, below = over + 1, -over
+            value, gap = np.maximum(above[:-1], below[1:]), np.maximum(above, below)
         else:
             gap = np.maximum((over - p) // largest + 2, 1 - (over + (m - p)) // largest)
-            value = np.maximum((over - m * equal) // largest + 1, -(over // largest))
+            ranks = over // largest
+            value = np.maximum(ranks[:-1] + 1, -ranks[1:])
         return value if self.utility == "signed" else np.maximum(value, 0), gap
 
     def _floor(self, ranks: Ranks, domain: Ordered, upto: int) -> int:
@@ -204,7 +201,6 @@ class _Flat(NamedTuple):
     last: Ints | int
     left: Any  # candidates outside of each window
     value: Ints
-    equal: Ints
     upto: Ints  # records at the value or below
 
 
@@ -217,9 +213,7 @@ def _one(ranks: list[Ranks], size: int) -> _Flat:
     value, equal = np.empty((2, len(values) + 1), dtype=np.int64)
     value[0], equal[0] = first - 1, below
     value[1:], equal[1:] = values, counts
-    upto = equal.cumsum()
-    equal[0] = 0
-    return _Flat(0, len(values), total, last, size - (last - first + 1), value, equal, upto)
+    return _Flat(0, len(values), total, last, size - (last - first + 1), value, equal.cumsum())
 
 
 def _many(ranks: list[Ranks], size: int) -> _Flat:
@@ -230,12 +224,12 @@ def _many(ranks: list[Ranks], size: int) -> _Flat:
     value = np.concatenate([part for near in ranks for part in (_FIRST, near.values)])
     equal = np.concatenate([part for near in ranks for part in (_FIRST, near.counts)])
     value[begin] = first - 1
-    upto = equal.copy()
-    upto[begin] = below
+    within = np.add.reduceat(equal, begin)
+    equal[begin] = below
     # so that the sum starts anew with each column
-    upto[begin[1:]] -= (np.add.reduceat(equal, begin) + below)[:-1]
+    equal[begin[1:]] -= (within + below)[:-1]
     left = size - (last - first + 1)
-    return _Flat(begin, end, np.repeat(total, length + 1), last, left, value, equal, upto.cumsum())
+    return _Flat(begin, end, np.repeat(total, length + 1), last, left, value, equal.cumsum())
 
 
 class Median(Quantile):

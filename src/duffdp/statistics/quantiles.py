@@ -11,7 +11,7 @@ from typing import Any
 from duffdp.domain import Grid
 from duffdp.engines.source import Question, Ranks, Source
 from duffdp.parameters import read_qs
-from duffdp.rank_profile import RankProfile
+from duffdp.rank_profile import SIDE_BY_SIDE, NearRanks, RankProfile
 
 # Those of a summary, by their names.
 SUMMARY = {f"{hundredth}%": Fraction(hundredth, 100) for hundredth in (1, 25, 50, 75, 99)}
@@ -56,33 +56,38 @@ class Quantiles:
     def __init__(self, qs: Any, records: int | None = None) -> None:
         self.qs, self.records = read_qs(qs), records
 
-    def profiles(
+    def near(
         self, columns: Sequence[Source], epsilon: float, reach: int | None = None
-    ) -> list[RankProfile]:
-        """The runs within about `reach` ranks of every quantile, for every column, from one pass
+    ) -> list[NearRanks]:
+        """The values within about `reach` ranks of every quantile, for every column, from one pass
         over the data.
 
         Any reach will do. Beyond the one that is chosen for this epsilon lies what is drawn about
         one time in 10**10, if records are spread evenly.
         """
         many, longest = len(self.qs), max(column.length for column in columns)
+        alone = len(columns) < SIDE_BY_SIDE
         if reach is None:
             nats = many * math.log1p(longest * epsilon / many) + NEGLIGIBLE
             reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
-        if 4 * reach * many > longest or (many > FEW and longest <= SORTABLE):
-            answers = [(_all_ranks(column), column.size) for column in columns]
+        if (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE):
+            answers = [_all_ranks(column) for column in columns]
         else:
             question = Question(tuple((q, reach) for q in self.qs))
-            answers = [(column.ask(question)[0], column.size) for column in columns]
-        found = []
-        for (near, size), column in zip(answers, columns, strict=True):
-            wider = partial(self._wider, column, epsilon)
-            found.append(
-                RankProfile.of(
-                    near, self.qs, self.records, reach, epsilon, size, column.rank_of, wider
-                )
+            answers = [column.ask(question)[0] for column in columns]
+        return [
+            NearRanks(
+                *(self.qs, self.records, column.size, reach, near, column.rank_of),
+                partial(self._wider, column, epsilon),
             )
-        return found
+            for near, column in zip(answers, columns, strict=True)
+        ]
+
+    def profiles(
+        self, columns: Sequence[Source], epsilon: float, reach: int | None = None
+    ) -> list[RankProfile]:
+        """The runs that these values make."""
+        return [near.profile(epsilon) for near in self.near(columns, epsilon, reach)]
 
     def _wider(self, column: Source, epsilon: float, reach: int) -> RankProfile:
         return self.profiles([column], epsilon, reach)[0]

@@ -73,10 +73,11 @@ class KeyedArray:
             if self._narrowed:
                 part = np.minimum(part, np.uint64(_INT_MAX))
             return part.astype(self._limits.dtype, copy=False)
-        with np.errstate(all="ignore"):  # a record beyond all doubles is infinite, without a word
-            floating = part.dtype.kind == "f"
-            part = part.astype(np.float64, copy=False)
-            # A nan comes out on top: one reading, no copy.
-            if floating and part.size and math.isnan(part.max()):
-                return part[~np.isnan(part)]
+        floating = part.dtype.kind == "f"
+        if part.dtype != np.float64:
+            with np.errstate(all="ignore"):  # a record beyond all doubles is infinite, silently
+                part = part.astype(np.float64)
+        # A nan comes out on top: one reading, no copy, and nothing that could warn.
+        if floating and part.size and math.isnan(part[part.argmax()]):
+            return part[~np.isnan(part)]
         return part

@@ -56,7 +56,8 @@ def ranks_of_few(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
     low, high = max(min(low, total - 1), 0), min(high, total - 1)
     if total and (low > 0 or high < total - 1):
         index.partition((low, high))
-    middle = np.sort(index[low : high + 1])  # a copy: the next rank reorders the array
+    middle = index[low : high + 1].copy()  # the next rank reorders the array
+    middle.sort()
     distinct, count = counted_runs(middle)
     below, first, last = 0, 0, size - 1
     if low > 0:

@@ -6,15 +6,21 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from duffdp.loss_family import LossFamily
+from duffdp.mechanisms.joint.group_drafts import GroupDrafts
+from duffdp.mechanisms.joint.many_groups import ManyGroups
 from duffdp.mechanisms.joint.proposal import WORDS, Proposal
 from duffdp.parameters import read_epsilon
-from duffdp.rank_profile import RankProfile
+from duffdp.rank_profile import SIDE_BY_SIDE, NearRanks
 from duffdp.sampling.entropy import Entropy
 from duffdp.sampling.lazy_uniform import happens
 
 MOST_EPSILON = Fraction(64)  # a rank is then missed one time in e**32: more would only take longer
 TOGETHER = 16  # groups whose proposals are kept at a time
+AT_ONCE = 128  # groups that are weighed together: their arrays fit into a processor's cache
+ATTEMPTS = 40  # drafts of a group before it gets a proposal of its own: they take less time
 
 
 class Joint:
@@ -60,8 +66,8 @@ class Joint:
     >>> from duffdp.sampling.entropy import entropy
     >>> import duffdp
     >>> column = Column(read(range(1000)), duffdp.Grid(0, 999, 1))
-    >>> profiles = duffdp.statistics.Quantiles([0.25, 0.75]).profiles([column], 1.0, 100)
-    >>> duffdp.mechanisms.Joint(5.0).release(profiles, entropy(1))
+    >>> columns = duffdp.statistics.Quantiles([0.25, 0.75]).near([column], 1.0, 100)
+    >>> duffdp.mechanisms.Joint(5.0).release(columns, entropy(1))
     [[250, 749]]
     """
 
@@ -73,26 +79,68 @@ class Joint:
         self._epsilon = min(self._asked, MOST_EPSILON)
         self.epsilon = float(self._asked)
 
-    def release(self, profiles: Sequence[RankProfile], source: Entropy) -> list[list[int]]:
-        """For each profile the indices of one candidate for each of its sorted shares."""
-        found: list[list[int]] = [[]] * len(profiles)
-        for begin in range(0, len(profiles), TOGETHER):
-            some = range(begin, min(begin + TOGETHER, len(profiles)))
-            waiting: dict[int, Proposal | None] = dict.fromkeys(some)
-            while waiting:
-                many = WORDS + WORDS * len(profiles[begin].qs)
-                words = source.words(len(waiting) * many).reshape(-1, many).tolist()
-                drafts = []
-                for own, (i, made) in zip(words, waiting.items(), strict=True):
-                    proposal = made or Proposal(profiles[i], self._epsilon)
-                    drafts.append((i, proposal, proposal.draft(own, source)))
-                waiting = {}
-                for i, proposal, draft in drafts:
-                    if draft.ratio and happens(draft.exponent, draft.ratio, source, draft.word):
-                        found[i] = draft.candidates
-                    else:
-                        waiting[i] = proposal.after(draft)
+    def release(self, columns: Sequence[NearRanks], source: Entropy) -> list[list[int]]:
+        """For each column the indices of one candidate for each of its sorted shares."""
+        found: list[list[int]] = [[]] * len(columns)
+        for begin in range(0, len(columns), AT_ONCE):
+            some = columns[begin : begin + AT_ONCE]
+            left = list(range(len(some)))
+            if alike(some):
+                left = self._side_by_side(list(some), found, begin, source)
+            for at in range(0, len(left), TOGETHER):
+                each = {begin + i: some[i] for i in left[at : at + TOGETHER]}
+                self._one_by_one(each, found, source)
         return found
+
+    def _side_by_side(
+        self, columns: list[NearRanks], found: list[list[int]], begin: int, source: Entropy
+    ) -> list[int]:
+        """Draws for all columns together; those that are left after ATTEMPTS, or do not fit."""
+        law = ManyGroups(columns, self._epsilon)
+        waiting = np.flatnonzero(law.fits)
+        for _ in range(ATTEMPTS):
+            if not len(waiting):
+                break
+            drafts = GroupDrafts(law, waiting, source)
+            accepted = drafts.accepted()
+            chosen = drafts.candidates[accepted].tolist()
+            for i, candidates in zip(waiting[accepted].tolist(), chosen, strict=True):
+                found[begin + i] = candidates
+            waiting = waiting[~accepted]
+        return [*np.flatnonzero(~law.fits).tolist(), *waiting.tolist()]
+
+    def _one_by_one(
+        self, columns: dict[int, NearRanks], found: list[list[int]], source: Entropy
+    ) -> None:
+        """Draws for some columns, each from a proposal of its own, which learns from what was
+        refused.
+        """
+        waiting: dict[int, Proposal | None] = dict.fromkeys(columns)
+        while waiting:
+            many = WORDS + WORDS * len(columns[next(iter(waiting))].qs)
+            words = source.words(len(waiting) * many).reshape(-1, many).tolist()
+            drafts = []
+            for own, (i, made) in zip(words, waiting.items(), strict=True):
+                proposal = made or self._proposal(columns[i])
+                drafts.append((i, proposal, proposal.draft(own, source)))
+            waiting = {}
+            for i, proposal, draft in drafts:
+                if draft.ratio and happens(draft.exponent, draft.ratio, source, draft.word):
+                    found[i] = draft.candidates
+                else:
+                    waiting[i] = proposal.after(draft)
+
+    def _proposal(self, column: NearRanks) -> Proposal:
+        return Proposal(column.profile(float(self._epsilon)), self._epsilon)
 
     def __repr__(self) -> str:
         return f"Joint(epsilon={self.epsilon:g})"
+
+
+def alike(columns: Sequence[NearRanks]) -> bool:
+    """Whether columns can be drawn for side by side: several, with the same quantiles, a window
+    around each, and sizes that are drawn.
+    """
+    kinds = {(c.qs, c.size, c.reach, c.records, len(c.ranks)) for c in columns}
+    ((qs, _, _, records, windows),) = kinds if len(kinds) == 1 else [((), 0, 0, 0, -1)]
+    return len(columns) >= SIDE_BY_SIDE and records is None and windows == len(qs)

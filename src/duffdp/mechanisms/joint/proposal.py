@@ -14,6 +14,7 @@ import numpy as np
 
 from duffdp.domain import Floats, Ints
 from duffdp.mechanisms.joint.draft import Bools, Draft, Layer, Place
+from duffdp.mechanisms.joint.rare_places import place_between, tuple_of_far_size
 from duffdp.rank_profile import FINENESS, FINEST, UNIT, RankProfile
 from duffdp.sampling.entropy import Entropy
 
@@ -245,10 +246,7 @@ class Proposal:
         profile = self._profile
         low = 0 if begin < 0 else profile.end(begin - 1)
         high = profile.begin(end) if begin < 0 else profile.size << FINEST
-        cell, finest = 0, -1
-        while not low <= finest < high:
-            cell = (low >> FINEST) + source.below(-(-high >> FINEST) - (low >> FINEST))
-            finest = (cell << FINEST) + source.below(1 << FINEST)
+        cell, finest = place_between(low, high, source)
         run, holds = profile.find(finest)
         if holds:
             place = Place((2 * run, cell), cell, int(profile.rank[run]))
@@ -259,17 +257,14 @@ class Proposal:
 
     def _beyond(self, word: int, ratio: Fraction, source: Entropy) -> Draft:
         """A uniform tuple, with a size beyond those that are weighed: half as likely each time."""
-        steps, below = 0, source.below(2)
-        while source.below(2):
-            steps += 1
-        index = self._first - 1 - steps if below else self._first + len(self._sizes) + steps
+        profile, upto = self._profile, self._first + len(self._sizes)
+        index, cells, more = tuple_of_far_size(
+            self._first, upto, profile.size, len(profile.qs), source
+        )
         if index < FIRST:
             return Draft(Fraction(0), [], [], Fraction(0), Fraction(0), word, None)
-        profile, many = self._profile, len(self._profile.qs)
-        cells = sorted((source.below(profile.size), source.below(1 << FINEST)) for _ in range(many))
         places = [Place((0, 0), cell, profile.rank_at(cell, part)) for cell, part in cells]
-        ratio *= Fraction(profile.size**many * 2 ** (steps + 2), math.factorial(many))
-        return self._made(SPACING * index / self._epsilon, places, ratio, word, None)
+        return self._made(SPACING * index / self._epsilon, places, ratio * more, word, None)
 
     def _made(
         self,

@@ -34,6 +34,7 @@ class SparkFrame(NarwhalsQuery):
         return self.nw.from_native(native.select(*parts))
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+        from pyspark.sql import functions as f
         from pyspark.sql import types as t
 
         known = {field.name: field.dataType for field in rows.to_native().schema.fields}
@@ -47,7 +48,8 @@ class SparkFrame(NarwhalsQuery):
         session = rows.to_native().sparkSession
         made = session.createDataFrame(list(zip(*data, strict=True)), t.StructType(sent))
         typed = (_column(name).cast(known.get(name, t.LongType())).alias(name) for name in columns)
-        return self.nw.from_native(made.select(*typed))
+        # Spark takes such a frame for huge, and would sort all rows to join it.
+        return self.nw.from_native(f.broadcast(made.select(*typed)))
 
     def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
         from pyspark.sql import functions as f
@@ -71,7 +73,7 @@ class SparkFrame(NarwhalsQuery):
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
-        native = rows.to_native()
+        native = rows.to_native().repartition(PERSON)  # which all that follows can use
         kept = [name for name in native.columns if name != PERSON]
         same = Window.partitionBy(PERSON, *kept).orderBy(f.lit(0))
         native = native.withColumn(COPY, f.row_number().over(same))

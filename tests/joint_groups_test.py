@@ -1,0 +1,293 @@
+"""Several quantiles of many groups, drawn side by side: all drafts together are the law, doubles
+decide as exact numbers do, and each group gets its own.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+import duffdp
+import joint_oracle
+from duffdp import Grid
+from duffdp.engines.arrays import Column, read
+from duffdp.mechanisms import Joint
+from duffdp.mechanisms.joint import group_drafts, many_groups
+from duffdp.mechanisms.joint import joint as mechanisms
+from duffdp.mechanisms.joint.group_drafts import Factor, GroupDrafts
+from duffdp.mechanisms.joint.many_groups import ManyGroups
+from duffdp.mechanisms.joint.proposal import Proposal
+from duffdp.rank_profile import UNIT
+from duffdp.sampling.entropy import entropy
+from duffdp.statistics import Quantiles
+from joint_drafts import Explorer, check, chi_squared
+
+HALVES = (Fraction(1, 2), Fraction(3, 4))
+QUARTERS = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
+TIED = (0, 1, 1, 1, 1, 1, 3, 3)
+
+
+class Windowed:
+    """A column that is asked for windows, however few records it has."""
+
+    def __init__(self, data, size):
+        self._column = Column(read(list(data)), Grid(0, size - 1, 1))
+        self.size, self.length = size, 10**6
+        self.ask, self.rank_of = self._column.ask, self._column.rank_of
+
+
+def near(data, size, qs, epsilon, reach=50):
+    return Quantiles(qs).near([Windowed(data, size)], float(epsilon), reach)[0]
+
+
+class GroupExplorer(Explorer):
+    """The same for the drafts of a group."""
+
+    def __init__(self, law: ManyGroups) -> None:
+        self.law = law
+
+    def drafts(self):
+        """Every draft with its probability."""
+        first = np.zeros(1, dtype=np.int64)
+        return self.ways(lambda: GroupDrafts(self.law, first, self).draft(0))
+
+    def words(self, size):
+        """Random words decide about nothing but whether a size is beyond those that are weighed:
+        what they decide else is chosen below.
+        """
+        beyond = 2.0 ** -int(self.law.beyond_bits[0])
+        words = np.zeros(size, dtype=np.uint64)
+        words[1] = 0 if self.choose([1 - beyond, beyond]) else 2**64 - 1
+        return words
+
+
+@pytest.fixture
+def explored(monkeypatch):
+    def pick(weights, holds, words, source):
+        top = weights.max()
+        whole = (weights[0] / top * group_drafts.SCALE).astype(np.int64) + holds[0]
+        found = source.choose((whole / whole.sum()).tolist())
+        return np.array([found]), Factor(whole.sum(keepdims=True), whole[found : found + 1])
+
+    def pick_of_ranges(volume, begin, end, words, source):
+        (first,), (last,) = begin, end
+        inside = volume[None, first:last]
+        at, factor = pick(inside, np.ones_like(inside, dtype=bool), words, source)
+        return first + at, factor
+
+    def below(bound, words, source):
+        return np.array([source.below(int(bound[0]))])
+
+    monkeypatch.setattr(group_drafts, "_pick", pick)
+    monkeypatch.setattr(group_drafts, "_pick_of_ranges", pick_of_ranges)
+    monkeypatch.setattr(group_drafts, "_below", below)
+    return lambda law: GroupExplorer(law).drafts()
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)])
+@pytest.mark.parametrize("data", [(), (2,), TIED])
+def test_all_drafts_together_are_the_law(explored, data, epsilon):
+    law = ManyGroups([near(data, 4, HALVES, epsilon)], epsilon)
+    check(explored, law, joint_oracle.law(data, 4, HALVES, epsilon), 0.1)
+
+
+def test_all_drafts_of_the_least_and_the_largest_record(explored):
+    qs, epsilon = (Fraction(0), Fraction(1)), Fraction(1)
+    law = ManyGroups([near(TIED, 4, qs, epsilon)], epsilon)
+    check(explored, law, joint_oracle.law(TIED, 4, qs, epsilon), 0.1)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1)])
+def test_windows_that_leave_out_much_of_the_law(explored, epsilon):
+    """One rank to a side: what lies outside is proposed as a whole, and counted."""
+    data, qs = (0, 1, 2, 3, 3, 4), (Fraction(1, 4), Fraction(3, 4))
+    law = ManyGroups([near(data, 5, qs, epsilon, reach=1)], epsilon)
+    assert law.holds[0, 0, -1]
+    assert law.holds[0, 1, 0]
+    check(explored, law, joint_oracle.law(data, 5, qs, epsilon), 1e-4)
+
+
+def test_sizes_that_leave_out_much_of_the_law(explored, monkeypatch):
+    """Hardly any size is weighed: the others come with uniform tuples."""
+    monkeypatch.setattr(many_groups, "RARE", -60)
+    monkeypatch.setattr(many_groups, "NEAR", 0)
+    monkeypatch.setattr(group_drafts, "NEAR", 0)
+    data, epsilon, qs = (0, 1, 1), Fraction(8), (Fraction(1, 2),)
+    law = ManyGroups([near(data, 3, qs, epsilon)], epsilon)
+    assert law.beyond_bits[0] < 15
+    check(explored, law, joint_oracle.law(data, 3, qs, epsilon), 0.05)
+
+
+@pytest.mark.parametrize("data", [(2,), TIED])
+def test_sizes_that_share_a_pass(explored, monkeypatch, data):
+    """All sizes but one come from the flat pass, likely as they are: their weights are bounds."""
+    monkeypatch.setattr(many_groups, "NEAR", 0)
+    monkeypatch.setattr(group_drafts, "NEAR", 0)
+    epsilon = Fraction(1)
+    law = ManyGroups([near(data, 4, HALVES, epsilon)], epsilon)
+    check(explored, law, joint_oracle.law(data, 4, HALVES, epsilon), 0.01)
+
+
+def test_the_test_of_drafts_can_fail(explored):
+    law = ManyGroups([near(TIED, 4, HALVES, Fraction(1))], Fraction(1))
+    with pytest.raises(AssertionError):
+        check(explored, law, joint_oracle.law(TIED, 4, HALVES, Fraction(11, 10)), 0.01)
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)])
+@pytest.mark.parametrize(("data", "reach"), [((0, 1, 1, 2, 3), 50), (TIED, 50)])
+def test_draws_follow_the_law(data, reach, epsilon):
+    """Draws of many like groups, and not those of another epsilon."""
+    columns = [near(data, 4, QUARTERS, epsilon, reach)] * 4096
+    drawn = Counter(map(tuple, Joint(epsilon).release(columns, entropy(7))))
+    for steeper in (1, 3):
+        law = joint_oracle.law(data, 4, QUARTERS, epsilon * steeper)
+        keys = sorted(law)
+        expected = np.array([law[key] for key in keys]) * len(columns)
+        found, limit = chi_squared(np.array([drawn[key] for key in keys]), expected)
+        assert (found < limit) == (steeper == 1)
+
+
+def groups(many, rng, sizes=(5, 3000)):
+    """Groups of different sizes, ties among them."""
+    for i in range(many):
+        values = rng.normal(50, 20, rng.integers(*sizes))
+        yield Column(read(np.round(values) if i % 2 else values), Grid(0, 100, 0.001))
+
+
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1), Fraction(8)])
+@pytest.mark.parametrize("qs", [QUARTERS, (0.01, 0.25, 0.5, 0.75, 0.99)])
+def test_doubles_are_as_close_to_the_exact_chance_as_they_say(qs, epsilon):
+    """For all drafts, outside of windows as well; and what is weighed is the score of the
+    oracle.
+    """
+    rng = np.random.default_rng(3)
+    columns = Quantiles(qs).near(list(groups(40, rng)), float(epsilon), math.ceil(20 / epsilon))
+    law = ManyGroups(columns, epsilon)
+    which = np.flatnonzero(law.fits)
+    assert len(which) > 20
+    drafts = GroupDrafts(law, which, entropy(1))
+    chance, slack = drafts._chances()
+    for i in range(len(which)):
+        draft = drafts.draft(i)
+        column = columns[which[i]]
+        ranks = tuple(Fraction(rank, UNIT) for rank in draft.ranks)
+        score = joint_oracle.score(ranks, column.total, column.qs, draft.size)
+        assert draft.exponent == Fraction(law.log_top[which[i]]) + epsilon / 2 * score
+        assert (draft.size * epsilon / 16).denominator == 1
+        if draft.ratio:
+            top, bottom = draft.ratio.as_integer_ratio()
+            exact = math.log(top) - math.log(bottom) - float(draft.exponent)
+            assert abs(exact - chance[i]) < slack[i] / 100
+            assert exact <= 0
+            assert draft.candidates == sorted(draft.candidates)
+
+
+def test_what_doubles_leave_open_is_decided_exactly(monkeypatch):
+    """With a slack that leaves all open: the same drafts are accepted."""
+    rng = np.random.default_rng(4)
+    columns = Quantiles(QUARTERS).near(list(groups(60, rng)), 1.0)
+    law = ManyGroups(columns, Fraction(1))
+    which = np.flatnonzero(law.fits)
+    quick = GroupDrafts(law, which, entropy(2)).accepted()
+    monkeypatch.setattr(group_drafts, "SLACK", 2.0**20)
+    exact = GroupDrafts(law, which, entropy(2)).accepted()
+    assert quick.tolist() == exact.tolist()
+    assert 0.2 < quick.mean() < 1
+
+
+def test_a_law_that_is_not_covered_stops(monkeypatch):
+    columns = [near(TIED, 4, QUARTERS, Fraction(1))] * 64
+    monkeypatch.setattr(many_groups, "TOLERANCE", -9.0)
+    with pytest.raises(ArithmeticError):
+        Joint(1).release(columns, entropy(1))
+
+
+def test_each_group_gets_its_own_and_few_are_left(monkeypatch):
+    """More groups than are weighed at once; nearly all of them are drawn side by side."""
+    monkeypatch.setattr(mechanisms, "AT_ONCE", 16)
+    made, usual = [], Proposal.__init__
+
+    def counted(self, *given):
+        made.append(1)
+        usual(self, *given)
+
+    monkeypatch.setattr(Proposal, "__init__", counted)
+    parts = [10 * i + np.arange(400 + 10 * i) % 9 for i in range(50)]
+    columns = [Column(read(part), Grid(0, 499, 1)) for part in parts]
+    found = Joint(2).release(Quantiles(QUARTERS).near(columns, 2.0), entropy(1))
+    assert [[x // 10 for x in each] for each in found] == [[i] * 3 for i in range(50)]
+    made.clear()
+    rng = np.random.default_rng(5)
+    columns = list(groups(200, rng, (50, 2000)))
+    Joint(1).release(Quantiles(QUARTERS).near(columns, 1.0), entropy(1))
+    assert len(made) < 10
+
+
+@pytest.mark.parametrize("verb", ["quantiles", "describe"])
+def test_groups_of_a_frame_are_as_close_as_one_by_one(monkeypatch, verb):
+    """The mean error of medians is that of groups that are drawn for one by one."""
+    rng = np.random.default_rng(6)
+    frame = pl.DataFrame({"g": np.arange(120_000) % 300, "x": rng.normal(size=120_000)})
+    more = ([0.25, 0.5, 0.75],) if verb == "quantiles" else ()
+    truth = frame.group_by("g", maintain_order=True).agg(pl.col("x").median())["x"].to_numpy()
+    errors = []
+    for least in (8, 10**6):
+        monkeypatch.setattr(mechanisms, "SIDE_BY_SIDE", least)
+        release = getattr(duffdp, verb)(
+            *(frame, *more), epsilon=1, bounds=(-10, 10), column="x", by="g", keys=range(300), rng=8
+        )
+        name = "0.5" if verb == "quantiles" else "50%"
+        errors.append(np.abs(release.value[name].to_numpy() - truth).mean())
+    assert abs(math.log(errors[0] / errors[1])) < 0.25
+
+
+def test_an_empty_group_among_many():
+    frame = pl.DataFrame({"g": [i % 9 for i in range(900)], "x": [float(i) for i in range(900)]})
+    found = duffdp.quantiles(
+        frame, [0.25, 0.75], epsilon=1, bounds=(0, 900), column="x", by="g", keys=range(12)
+    ).value
+    assert len(found) == 12
+    assert (found["0.25"] <= found["0.75"]).all()
+
+
+def test_words_favour_no_number():
+    """The words that would are drawn anew."""
+
+    class Anew:
+        def below(self, asked):
+            return asked - 1
+
+    for bound in (1, 2, 3, 7, 2**40 + 5, 2**62 + 1, 2**63 - 1):
+        rounds = 2**64 // bound
+        words = sorted({0, 1, rounds * bound - 1, min(rounds * bound, 2**64 - 1), 2**64 - 1})
+        expected = [word % bound if word < rounds * bound else bound - 1 for word in words]
+        bounds = np.full(len(words), bound, dtype=np.int64)
+        found = group_drafts._below(bounds, np.array(words, dtype=np.uint64), Anew())
+        assert found.tolist() == expected
+
+
+def test_a_choice_has_the_probability_that_it_is_said_to_have():
+    """By the words that lead to each: whole weights, and their sum."""
+    weights = np.array([[0.5, 0.0, 1e-30, 0.25]])
+    holds = np.array([[True, False, True, True]])
+    many = 4096
+    words = np.linspace(0, 2**63, many).astype(np.uint64)
+    rows = np.ones((many, 1))
+    pick, factor = group_drafts._pick(weights * rows, holds & (rows > 0), words, None)
+    assert set(pick.tolist()) <= {0, 2, 3}
+    whole = {0: 2**40 + 1, 2: 1, 3: 2**39 + 1}
+    assert set(factor.top.tolist()) == {sum(whole.values())}
+    assert factor.bottom.tolist() == [whole[i] for i in pick.tolist()]
+    begin, end = np.zeros(many, dtype=np.int64) + 1, np.zeros(many, dtype=np.int64) + 3
+    run, factor = group_drafts._pick_of_ranges(
+        np.array([9.0, 1.0, 2.0, 5.0]), begin, end, words, None
+    )
+    assert set(run.tolist()) == {1, 2}
+    assert set(factor.top.tolist()) == {2**40 + 1 + 2**39 + 1}
+    assert factor.bottom.tolist() == [{1: 2**39 + 1, 2: 2**40 + 1}[i] for i in run.tolist()]
