@@ -35,7 +35,8 @@ class Staircase:
     -------
     The first step has the width that makes the expected absolute noise least. For one number that
     is 4, 15 and 59 % less than Laplace's at epsilon 1, 2 and 5; no noise with the same guarantee
-    has less (Geng and Viswanath). For two numbers 1, 5 and 34 %, for three THREE %.
+    has less (Geng and Viswanath). For two numbers 1, 5 and 34 %, for three 0.1, 1.5 and
+    20 %.
 
     Runtime
     -------
