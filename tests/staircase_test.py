@@ -180,6 +180,17 @@ class At:
         return self.number
 
 
+class Answers:
+    """A source that returns some numbers, one after the other."""
+
+    def __init__(self, bound, numbers):
+        self.bound, self.numbers = bound, iter(numbers)
+
+    def below(self, bound):
+        assert bound == self.bound
+        return next(self.numbers)
+
+
 @pytest.mark.parametrize("numbers", [1, 2])
 def test_all_points_of_a_ball_are_alike(numbers):
     for radius in (1, 2, 3, 7):
@@ -197,14 +208,8 @@ def test_all_points_of_a_ball_of_three_numbers_are_alike():
         assert len(inside) == points(radius, 3)
         middle = radius - 1
         for corner in itertools.product(range(-middle, middle + 1), repeat=3):
-            answers = iter([*(i + middle for i in corner), middle, middle, middle])
-
-            class Cube:
-                def below(self, bound, answers=answers):
-                    assert bound == 2 * radius - 1
-                    return next(answers)
-
-            found = tuple(sampling._point(radius, 3, Cube()))
+            cube = Answers(2 * radius - 1, [*(i + middle for i in corner), *[middle] * 3])
+            found = tuple(sampling._point(radius, 3, cube))
             assert found == (corner if corner in inside else (0, 0, 0))
 
 
