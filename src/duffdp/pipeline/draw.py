@@ -180,7 +180,8 @@ def _draw_part(
     numbers: list[int] = []
     for begin in range(0, len(sources), BLOCK):
         batch = statistic.windows(sources[begin : begin + BLOCK], domain, max_distance)
-        numbers += mechanism.release(batch, entropy)
+        found: list[int] = mechanism.release(batch, entropy)
+        numbers += found if batch.candidates_of is None else batch.candidates_of(found)
     return [numbers]
 
 

@@ -78,7 +78,7 @@ class Descent:
         lazy, number = self.lazy, self.lazy.nw.len().alias(COUNT)
         if (together := of_all_groups and lazy.groups > 1) and starts in self._cells:
             return list(self._cells[starts][group].tolist())
-        rows = celled(lazy, lazy.counted if together else self._of_group(group), starts)
+        rows = celled(lazy, lazy.counted if together else self.lazy.of_group(group), starts)
         if together:
             got = self._by_group(rows, [INDEX], [number])
             self._cells[starts] = by_cell(_whole(got), lazy.groups, len(starts))
@@ -113,16 +113,8 @@ class Descent:
                 self._sums[g, wanted[g]] = LevelSums(*map(operator.add, known, more))
         return self._sums[group, levels]
 
-    def _of_group(self, group: int) -> Any:
-        """The rows of one group."""
-        if self.lazy.late:
-            return self.lazy.joined(self.lazy.counted, {GROUP: [group]})
-        if self.lazy.groups > 1:
-            return self.lazy.counted.filter(self.lazy.nw.col(GROUP) == group)
-        return self.lazy.counted
-
     def rank_of(self, group: int, index: int) -> tuple[int, int]:
-        nw, rows = self.lazy.nw, self._of_group(group)
+        nw, rows = self.lazy.nw, self.lazy.of_group(group)
         number = nw.len().alias(COUNT)
         below, upto = (
             int(self._fetch(rows.filter(nw.col(INDEX) < end).select(number))[COUNT][0])

@@ -236,6 +236,14 @@ class LazyRows(GroupedRows):
         #: All rows that count, as candidates; pairs are none.
         self.counted: Any = None if OTHER in schema else self.indexed()
 
+    def of_group(self, group: int) -> Any:
+        """The rows of one group."""
+        if self.late:
+            return self.joined(self.counted, {GROUP: [group]})
+        if self.groups > 1:
+            return self.counted.filter(self.nw.col(GROUP) == group)
+        return self.counted
+
     def pairs(self) -> list[Pairs]:
         """All rows that count, fetched: the pairs of each group."""
         rows = self._rows.with_columns(

@@ -24,7 +24,8 @@ from duffdp.engines.query import Query, open_source
 from duffdp.engines.selection import Selection
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
-from duffdp.engines.tables.descent import Descent, LazyColumn
+from duffdp.engines.tables.count_classes import ClassedColumn, CountClasses
+from duffdp.engines.tables.descent import Descent
 from duffdp.engines.tables.kept_rows import KeptRows
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
@@ -260,7 +261,8 @@ class Table:
         rows = LazyRows(nw, adapter, found, self.keys, self.categories, domain, cap, order)
         if pair is not None:
             return rows.pairs()
-        return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
+        column = partial(ClassedColumn, Descent(rows), counts=CountClasses(rows))
+        return list(map(column, range(rows.groups)))
 
     @property
     def can_be_shared(self) -> bool:

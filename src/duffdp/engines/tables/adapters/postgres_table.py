@@ -8,7 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from duffdp.domain import Array
+from duffdp.engines.query_text import ReadQuery
+from duffdp.engines.served_query import compiled, is_query
 from duffdp.engines.tables.adapters.ibis_table import IbisTable
+from duffdp.engines.tables.adapters.postgres_query import postgres_result
 from duffdp.engines.tables.names import VALUE
 
 PAGES = 128  # that a sample reads: ten to thirty thousand rows of most tables
@@ -68,11 +71,14 @@ class PostgresTable(IbisTable):
         query = f"SELECT * FROM UNNEST({lists}) AS listed({names})"
         return self.nw.from_native(server.sql(query, schema=ibis.schema(types)))
 
+    def queried(self, read: ReadQuery) -> Any:
+        return postgres_result(read, self.native)
+
     def sample(self, rows: Any, name: str) -> Array | None:
         import ibis.expr.operations as ops
 
         table = self.native.op()
-        if not isinstance(table, ops.DatabaseTable):
+        if not isinstance(table, ops.DatabaseTable) or is_query(table):
             return None
         from psycopg.sql import Identifier
 
@@ -102,7 +108,7 @@ class PostgresTable(IbisTable):
             return super().fetch(rows)
         server = native.get_backend()
         with server.con.transaction(), server.con.cursor(binary=True) as cursor:
-            found = cursor.execute(server.compile(native)).fetchall()
+            found = cursor.execute(compiled(native)).fetchall()
         columns = zip(*found, strict=True) if found else [()] * len(native.columns)
         return dict(zip(native.columns, map(list, columns), strict=True))
 

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from duffdp.domain import Array
+from duffdp.engines.query_text import ReadQuery
 from duffdp.engines.tables.names import COLUMN, COUNT, INDEX
 
 
@@ -61,6 +62,9 @@ class QueryEngine(Protocol):
         of a keyed hash of two numbers: the same rows in every query.
         """
 
+    def queried(self, read: ReadQuery) -> Any:
+        """The result of a query as a table of the same library; None where it takes none."""
+
     def cap_each(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
         """Rows with the numbers in the columns `names` of `most` rows of each person that have one,
         by the same order for all columns; other numbers there become missing.
@@ -108,6 +112,9 @@ class NarwhalsQuery:
 
     def doubles(self, rows: Any, name: str) -> Any:
         return rows.with_columns(self.nw.col(name).cast(self.nw.Float64))
+
+    def queried(self, read: ReadQuery) -> Any:
+        return None
 
     def cap_each(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
         raise NotImplementedError  # where columns are not side by side

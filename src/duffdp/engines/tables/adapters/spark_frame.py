@@ -7,7 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from duffdp.domain.reading import DAY
+from duffdp.engines.query_text import ReadQuery
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
+from duffdp.engines.tables.adapters.spark_query import spark_result
 from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE
 
 _BINARY = "UTF8_BINARY"
@@ -68,6 +70,9 @@ class SparkFrame(NarwhalsQuery):
         seconds = f.date_part(f.lit("SECOND"), column)
         within = minutes * 60_000_000 + (seconds * 1_000_000).cast("bigint")
         return self.nw.from_native(native.withColumn(name, days * DAY + within)), "us"
+
+    def queried(self, read: ReadQuery) -> Any:
+        return spark_result(read, self.native)
 
     def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
         from pyspark.sql import Window
