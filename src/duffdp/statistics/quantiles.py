@@ -70,18 +70,15 @@ class Quantiles:
         if reach is None:
             nats = many * math.log1p(longest * epsilon / many) + NEGLIGIBLE
             reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
-        if (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE):
-            answers = [(_all_ranks(column), column.size) for column in columns]
-        else:
-            question = Question(tuple((q, reach) for q in self.qs))
-            answers = [(column.ask(question)[0], column.size) for column in columns]
-        return [
-            NearRanks(
-                *(self.qs, self.records, size, near[0].total, reach, near, column.rank_of),
-                partial(self._wider, column, epsilon),
-            )
-            for (near, size), column in zip(answers, columns, strict=True)
-        ]
+        every = (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE)
+        question = Question(tuple((q, reach) for q in self.qs))
+        found = []
+        for column in columns:
+            ranks = _all_ranks(column) if every else column.ask(question)[0]
+            total, wider = ranks[0].total, partial(self._wider, column, epsilon)
+            known = self.qs, self.records, column.size, total, reach, ranks, column.rank_of, wider
+            found.append(NearRanks(*known))
+        return found
 
     def profiles(
         self, columns: Sequence[Source], epsilon: float, reach: int | None = None
