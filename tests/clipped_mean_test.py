@@ -58,7 +58,7 @@ SHARES = {
     "interval": [0.05, 0.2, 0.75],
     "soft counts": [0.05, 0.95],
 }
-NAMES = ["two-sided-geometric", "exponential", "staircase", "staircase"]
+NAMES = ["two-sided-geometric", "permute-and-flip", "staircase", "staircase"]
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_what_is_not_drawn_is_spent_on_the_sum(contributions):
     received = [(d.mechanism.name, round(d.epsilon * contributions, 9)) for d in draws]
     assert received == [
         *[("two-sided-geometric", 0.05)] * 3,
-        *[("exponential", 0.2)] * 2,
+        *[("permute-and-flip", 0.2)] * 2,
         ("staircase", 0.05),
         ("staircase", 0.7),
         ("staircase", 0.95),
@@ -126,7 +126,7 @@ def test_what_is_not_drawn_is_spent_on_the_sum(contributions):
 
 def test_what_is_asked_follows_from_what_was_drawn():
     share = Fraction(1, 20)  # of an epsilon of 1
-    rough = RoughMean()
+    rough = RoughMean(15)
     assert rough.given((300, 7), GRID, share) == SoftCounts(ends_of(7, 9))
     assert rough.given((299, 7), GRID, share) is None
     assert rough.given((6000, 7), GRID, share / 20) is not None

@@ -14,7 +14,7 @@ import duffdp
 from duffdp import Grid
 from duffdp.audit.neighbours import Stepped, log_ratio, neighbours
 from duffdp.engines.arrays import Column, read
-from duffdp.mechanisms import Exponential
+from duffdp.mechanisms import PermuteAndFlip
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.statistics.enclosure import (
     EXCLUDED,
@@ -88,7 +88,7 @@ def test_an_interval_costs_its_epsilon(prices, epsilon):
         for data in (here, there):
             column = Column(read(np.array(data, dtype=np.int64)), grid)
             steps = Enclosure(prices, 50).windows([column], grid, math.inf)[0]
-            laws.append(Stepped(steps, Exponential(epsilon).law(steps)))
+            laws.append(Stepped(steps, PermuteAndFlip(epsilon).law(steps)))
         largest = max(largest, log_ratio(laws[:1], laws[1:]))
     assert 0.6 * epsilon < largest <= epsilon * (1 + 1e-9)
 
@@ -129,7 +129,7 @@ def test_records_all_over_the_range_keep_it(nats):
     for records, least in ((n, 0.97), (n - 16, 0.7)):
         data = np.linspace(0, FINE.size - 1, records).astype(np.int64)
         steps = found.windows([Column(read(data), FINE)], FINE, math.inf)[0]
-        law = Exponential(epsilon).law(steps)
+        law = PermuteAndFlip(epsilon).law(steps)
         assert law.probability(0) > least
 
 
@@ -137,7 +137,7 @@ def test_records_in_a_lump_get_a_narrow_interval():
     data = np.random.default_rng(1).normal(2**19, 2**9, 2000).astype(np.int64)
     found = Enclosure().given((2000,), FINE, Fraction(1, 4))
     steps = found.windows([Column(read(data), FINE)], FINE, math.inf)[0]
-    for candidate in Exponential(0.25).draw(steps, 50, rng=3):
+    for candidate in PermuteAndFlip(0.25).draw(steps, 50, rng=3):
         low, high = ends_of(int(candidate), FINE.size - 1)
         assert high - low <= 2**13
         assert low < 2**19 - 2**9 < 2**19 + 2**9 < high

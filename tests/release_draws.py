@@ -93,7 +93,7 @@ def recorded(places: Sequence[int] | None = None, path: Sequence[Any] = ()) -> I
         For several quantiles on a fine domain: the candidates that can have records. All others
         between two of them are alike. All candidates if not given.
     path
-        What the first draws return (both numbers of a staircase for two), 0 if there are more:
+        What the first draws return (all numbers of a staircase for several), 0 if there are more:
         later ones may depend on it.
     """
     assert set(HOMES) == KNOWN, "a new mechanism needs its law here"
@@ -257,6 +257,14 @@ def order_law(totals: tuple[int, ...], epsilon: float, places: int) -> Listed:
     return Listed(law)
 
 
+# How many points of one number, or two or three, are closer to 0 than r.
+BALLS: dict[int, Callable[[int], int]] = {
+    1: lambda r: 2 * r - 1,
+    2: lambda r: 2 * r * (r - 1) + 1,
+    3: lambda r: (2 * r - 1) * (2 * r * (r - 1) + 3) // 3,
+}
+
+
 class Stairs:
     """The law of numbers with staircase noise, from what the sampler is given."""
 
@@ -264,13 +272,14 @@ class Stairs:
         self._totals, self._epsilon = totals, float(epsilon)
         self._sensitivity, self._width = sensitivity, width
         radii = [k * sensitivity + width for k in range(math.ceil(60 / self._epsilon) + 2)]
-        points = (2 * r - 1 if len(totals) == 1 else 2 * r * (r - 1) + 1 for r in radii)
+        points = map(BALLS[len(totals)], radii)
         weighted = (p * math.exp(-self._epsilon * k) for k, p in enumerate(points))
         self._log_scale = math.log(math.fsum(weighted)) + math.log(-math.expm1(-self._epsilon))
 
     def outputs(self) -> Iterator[tuple[int, ...]]:
         """Points at both sides of the edges of the first steps, in every direction."""
-        edges = [k * self._sensitivity + self._width - side for k in range(3) for side in (0, 1)]
+        first = range(1 if len(self._totals) == 3 else 3)
+        edges = [k * self._sensitivity + self._width - side for k in first for side in (0, 1)]
         around = sorted({0, *edges, *(-edge for edge in edges)})
         for noise in itertools.product(around, repeat=len(self._totals)):
             yield tuple(a + b for a, b in zip(self._totals, noise, strict=True))
@@ -291,14 +300,14 @@ def _record_staircases(patch: pytest.MonkeyPatch, draws: list[Draw], returned: R
 
             def noise(*given, asked=asked):
                 asked.append(given)
-                return [[7, 5][: given[3]]] * given[4]
+                return [[7, 5, 3][: given[3]]] * given[4]
 
             with pytest.MonkeyPatch.context() as inner:
                 inner.setattr(staircase, "staircases", noise)
                 (outputs,) = original(self, [totals], sensitivity, source)
             ((epsilon, sent, width, numbers, many, _),) = asked
             assert (numbers, many) == (len(totals), 1)
-            exact = [a - b for a, b in zip(outputs, [7, 5], strict=False)]
+            exact = [a - b for a, b in zip(outputs, [7, 5, 3], strict=False)]
             draws.append(
                 Draw(
                     self,
@@ -307,7 +316,7 @@ def _record_staircases(patch: pytest.MonkeyPatch, draws: list[Draw], returned: R
                 )
             )
         ends = range(len(draws) - len(groups), len(draws))
-        return [list(returned(i, (0, 0)))[: len(groups[0])] for i in ends]
+        return [list(returned(i, (0, 0, 0)))[: len(groups[0])] for i in ends]
 
     patch.setattr(Staircase, "release", release)
 

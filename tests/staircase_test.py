@@ -30,8 +30,9 @@ def around(reach, numbers):
     return [p for p in itertools.product(each, repeat=numbers) if sum(map(abs, p)) <= reach]
 
 
-@pytest.mark.parametrize("numbers", [1, 2])
-@pytest.mark.parametrize("sensitivity", [1, 2, 5])
+@pytest.mark.parametrize(
+    ("sensitivity", "numbers"), [(1, 1), (2, 1), (5, 1), (1, 2), (2, 2), (5, 2), (1, 3), (2, 3)]
+)
 @pytest.mark.parametrize("epsilon", EPSILONS)
 def test_the_loss_over_all_neighbours_is_epsilon(epsilon, sensitivity, numbers):
     """Every shift that one record can make, and every output near: the whole of epsilon is used,
@@ -69,7 +70,7 @@ def test_probabilities_and_errors_add_up(epsilon, sensitivity, numbers):
         assert mechanism.expected_error(sensitivity, numbers) == pytest.approx(error, rel=1e-4)
 
 
-@pytest.mark.parametrize("numbers", [1, 2])
+@pytest.mark.parametrize("numbers", [1, 2, 3])
 @pytest.mark.parametrize("epsilon", [1e-3, 0.3, 1.0, 2.0, 5.0, 20.0])
 def test_the_width_is_the_best_one(epsilon, numbers, monkeypatch):
     """Among all widths, by the sum over balls."""
@@ -79,9 +80,12 @@ def test_the_width_is_the_best_one(epsilon, numbers, monkeypatch):
         radius = np.arange(len(weights)) * float(sensitivity) + width
         if numbers == 1:
             many, far = 2 * radius - 1, radius * (radius - 1)
-        else:
+        elif numbers == 2:
             many = 2 * radius * (radius - 1) + 1
             far = 2 * radius * (radius - 1) * (2 * radius - 1) / 3
+        else:
+            many = (2 * radius - 1) * (2 * radius * (radius - 1) + 3) / 3
+            far = radius * (radius - 1) * (radius * (radius - 1) + 1)
         return (weights * far).sum() / (weights * many).sum()
 
     for sensitivity in (1, 2, 3, 10, 97):
@@ -91,16 +95,17 @@ def test_the_width_is_the_best_one(epsilon, numbers, monkeypatch):
 
 
 def test_errors_against_laplace():
-    """4, 15 and 59 % less at epsilon 1, 2 and 5 for one number, for two 1, 5 and 34 %; with a
-    sensitivity of 1 it is geometric noise."""
+    """4, 15 and 59 % less at epsilon 1, 2 and 5 for one number, for two 1, 5 and 34 %, for three
+    0.1, 1.5 and 20 %; with a sensitivity of 1 it is geometric noise."""
     less = {
         numbers: [
             1 - Staircase(e).expected_error(10**9, numbers) / (10**9 / e) for e in (1.0, 2.0, 5.0)
         ]
-        for numbers in (1, 2)
+        for numbers in (1, 2, 3)
     }
     assert less[1] == pytest.approx([0.04, 0.15, 0.59], abs=0.005)
     assert less[2] == pytest.approx([0.01, 0.05, 0.34], abs=0.005)
+    assert less[3] == pytest.approx([0.001, 0.015, 0.2], abs=0.003)
     for x in range(-3, 4):
         same = Geometric(1.3).probability(0, x)
         assert Staircase(1.3).probability([0], [x]) == pytest.approx(same, rel=1e-12)
@@ -125,7 +130,7 @@ def test_how_large_noise_is(epsilon, sensitivity):
 
 def test_extreme_parameters():
     for epsilon, sensitivity, numbers in itertools.product(
-        (1e-12, 1.0, 1e9), (1, 2**60, 10**300), (1, 2)
+        (1e-12, 1.0, 1e9), (1, 2**60, 10**300), (1, 2, 3)
     ):
         assert 1 <= best_width(epsilon, sensitivity, numbers) <= sensitivity
         (released,) = Staircase(epsilon).release([[5] * numbers], sensitivity, SYSTEM)
@@ -150,7 +155,11 @@ def p_value(found, epsilon, sensitivity, numbers):
 
 @pytest.mark.parametrize(
     ("epsilon", "sensitivity", "numbers"),
-    [(0.5, 3, 1), (2.0, 4, 1), (5.0, 30, 1), (0.5, 2, 2), (2.0, 3, 2), (4.0, 6, 2), (1.0, 1, 2)],
+    [
+        *[(0.5, 3, 1), (2.0, 4, 1), (5.0, 30, 1)],
+        *[(0.5, 2, 2), (2.0, 3, 2), (4.0, 6, 2), (1.0, 1, 2)],
+        *[(2.0, 2, 3), (4.0, 4, 3), (1.5, 1, 3)],
+    ],
 )
 def test_draws_follow_the_law(epsilon, sensitivity, numbers):
     drawn = Staircase(epsilon).release([[0] * numbers] * 12_000, sensitivity, entropy(4))
@@ -171,6 +180,17 @@ class At:
         return self.number
 
 
+class Answers:
+    """A source that returns some numbers, one after the other."""
+
+    def __init__(self, bound, numbers):
+        self.bound, self.numbers = bound, iter(numbers)
+
+    def below(self, bound):
+        assert bound == self.bound
+        return next(self.numbers)
+
+
 @pytest.mark.parametrize("numbers", [1, 2])
 def test_all_points_of_a_ball_are_alike(numbers):
     for radius in (1, 2, 3, 7):
@@ -179,6 +199,27 @@ def test_all_points_of_a_ball_are_alike(numbers):
 
         found = [tuple(sampling._point(radius, numbers, At(at))) for at in range(len(inside))]
         assert sorted(found) == sorted(inside)
+
+
+def test_all_points_of_a_ball_of_three_numbers_are_alike():
+    """A point of the cube around it is taken if it is inside, and no other."""
+    for radius in (1, 2, 4):
+        inside = set(around(radius - 1, 3))
+        assert len(inside) == points(radius, 3)
+        middle = radius - 1
+        for corner in itertools.product(range(-middle, middle + 1), repeat=3):
+            cube = Answers(2 * radius - 1, [*(i + middle for i in corner), *[middle] * 3])
+            found = tuple(sampling._point(radius, 3, cube))
+            assert found == (corner if corner in inside else (0, 0, 0))
+
+
+@pytest.mark.parametrize(("epsilon", "sensitivity"), [(2.5, 1), (2.5, 3), (5.0, 4)])
+def test_probabilities_and_errors_of_three_numbers_add_up(epsilon, sensitivity):
+    mechanism, outputs = Staircase(epsilon), around(24, 3)
+    chances = [mechanism.probability((0, 0, 0), x, sensitivity) for x in outputs]
+    assert sum(chances) == pytest.approx(1, abs=1e-5)
+    error = sum(abs(x[0]) * chance for x, chance in zip(outputs, chances, strict=True))
+    assert mechanism.expected_error(sensitivity, 3) == pytest.approx(error, rel=1e-3)
 
 
 def test_refinement_decides(monkeypatch):

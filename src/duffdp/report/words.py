@@ -49,7 +49,7 @@ _MECHANISMS = {
     "two-sided-geometric": "two-sided geometric noise on every count or sum",
     "noisy-ranking": "two-sided geometric noise on the number of records of every possible answer, "
     "which are then put in order",
-    "staircase": "staircase noise on the sum of the records",
+    "staircase": "staircase noise on sums over the records",
     "piecewise-laplace": "piecewise Laplace noise, as wide as one more edge could move the count",
 }
 
@@ -262,14 +262,15 @@ def _part(part: MechanismPart) -> str:
 
 
 def _noise(release: Release, public: str) -> list[str]:
-    """The error of sums and means that got noise."""
+    """The error of sums, means and spreads that got noise."""
     domain, spent = release.domain, release.facts.row_epsilon
     assert isinstance(domain, Grid)
-    if release.mechanism.asked == "clipped":
+    if release.mechanism.of_values[-1].utility == "clipped":
+        mean = release.statistic.name == "mean"
+        bias = "the mean is biased towards the other records" if mean else "it comes out too small"
         return [
             "Records outside of a private interval count as its nearest end: where a heavy tail "
-            "matters the mean is biased towards the other records, and no bound is known that does "
-            "without the data."
+            f"matters {bias}, and no bound is known that does without the data."
         ]
     if release.statistic.name == "sum":
         moved = Sum().sensitivity(domain)

@@ -1,4 +1,4 @@
-"""Whole numbers, or pairs of them, whose probability falls in steps: the discrete staircase.
+"""Whole numbers, up to three together, whose probability falls in steps: the discrete staircase.
 
 A point is as far from 0 as the absolute values of its coordinates add up to. Points closer than
 `width` are on the first step, and every `sensitivity` further begins another one, less likely by a
@@ -19,8 +19,8 @@ from duffdp.sampling.lazy_uniform import happens
 def staircases(
     epsilon: Fraction, sensitivity: int, width: int, numbers: int, many: int, source: Entropy
 ) -> list[list[int]]:
-    """So many times one number, or two, with probability proportional to exp(-epsilon k) on step
-    k, exactly.
+    """So many times one number, or two or three, with probability proportional to exp(-epsilon k)
+    on step k, exactly.
     """
     balls = _balls(epsilon, sensitivity, width, numbers, many, source)
     return [_point(ball * sensitivity + width, numbers, source) for ball in balls]
@@ -28,11 +28,18 @@ def staircases(
 
 def points(radius: int, numbers: int) -> int:
     """How many points are closer to 0 than `radius`."""
+    if numbers == 3:
+        return (2 * radius - 1) * (2 * radius * (radius - 1) + 3) // 3
     return 2 * radius - 1 if numbers == 1 else 2 * radius * (radius - 1) + 1
 
 
 def _point(radius: int, numbers: int, source: Entropy) -> list[int]:
     """A uniform one of them."""
+    if numbers == 3:  # a sixth of a cube, or more
+        while True:
+            point = [source.below(2 * radius - 1) - (radius - 1) for _ in range(3)]
+            if sum(map(abs, point)) < radius:
+                return point
     at = source.below(points(radius, numbers))
     if numbers == 1:
         return [at - (radius - 1)]

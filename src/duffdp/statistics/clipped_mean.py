@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import ClassVar
 
 from duffdp.domain import Grid
 from duffdp.engines.source import Levels, Source
@@ -17,18 +18,22 @@ from duffdp.statistics.soft_counts import SoftCounts, mean_finish, soft_place
 # What of epsilon goes to the number of records, the interval, the rough mean and the sum.
 COUNT, INTERVAL, ROUGH, SUM = Fraction(1, 20), Fraction(1, 5), Fraction(1, 20), Fraction(7, 10)
 CENTRES = 128  # parts of an interval between two centres
-LEAST = 300  # records times epsilon, below which a rough mean costs more than it saves
+LEAST = 15  # records times its epsilon, below which a rough mean costs more than it saves
 
 
+@dataclass(frozen=True, slots=True)
 class RoughMean:
-    """Soft counts within the interval, if there are records enough for a sum around them."""
+    """Soft counts within the interval, if there are records enough for a sum around them: `least`,
+    times the epsilon that they get.
+    """
 
-    passes_on = True
+    least: int
+    passes_on: ClassVar[bool] = True
 
     def given(self, numbers: Sequence[int], domain: Grid, epsilon: Fraction) -> SoftCounts | None:
         """After a count and an interval; `epsilon` is that of the rough mean."""
         count, candidate = numbers
-        if candidate == NOT_DRAWN or count * epsilon < LEAST * ROUGH:
+        if candidate == NOT_DRAWN or count * epsilon < self.least:
             return None
         return SoftCounts(ends_of(candidate, domain.size - 1))
 
@@ -72,7 +77,7 @@ class ClippedSum:
         ends = ends_of(candidate, domain.size - 1)
         if above == below == NOT_DRAWN:
             return SoftCounts(ends)
-        return SumAround(ends, _centre(ends, above, below))
+        return SumAround(ends, rough_centre(ends, above, below))
 
 
 def clipped_place(domain: Grid, numbers: Sequence[int]) -> Fraction:
@@ -82,11 +87,11 @@ def clipped_place(domain: Grid, numbers: Sequence[int]) -> Fraction:
     if above == below == NOT_DRAWN:
         return soft_place(low, high, total, rest)
     records = max(Fraction(above + below, high - low), Fraction(1))
-    place = _centre((low, high), above, below) + total / records
+    place = rough_centre((low, high), above, below) + total / records
     return min(max(place, Fraction(low)), Fraction(high))
 
 
-def _centre(ends: tuple[int, int], above: int, below: int) -> int:
+def rough_centre(ends: tuple[int, int], above: int, below: int) -> int:
     """A candidate near the rough mean: one of a few, so that many groups have the same."""
     place = math.floor(soft_place(0, CENTRES, above, below) + Fraction(1, 2))
     return ends[0] + (ends[1] - ends[0]) * place // CENTRES
@@ -96,8 +101,8 @@ def clipped_parts() -> tuple[Part, ...]:
     """The draws of a clipped mean; a share that is not used goes to the next part."""
     return (
         Part(Count(), "two-sided-geometric", ("count",), COUNT),
-        Part(Enclosure(), "exponential", ("interval",), INTERVAL, "outside"),
-        Part(RoughMean(), "staircase", ("above", "below"), ROUGH),
+        Part(Enclosure(), "permute-and-flip", ("interval",), INTERVAL, "outside"),
+        Part(RoughMean(LEAST), "staircase", ("above", "below"), ROUGH),
         Part(ClippedSum(), "staircase", ("total", "rest"), SUM, "clipped"),
     )
 

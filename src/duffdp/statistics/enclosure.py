@@ -22,6 +22,10 @@ MOST_RANKS = 2**18  # that are looked at, at either end
 FINENESS = 64  # steps of a score that are one record
 EXCLUDED = 2**50  # the score of what is not to come out
 STEEPEST = 2 * math.log(2)  # nats for half an octave: probabilities in proportion to width**-4
+# Where epsilon is large noise is less than in proportion to 1 / epsilon, and the bias by records
+# outside is not. So the first of the widths count for less, half as much at such an epsilon; no
+# more than the first, lest bounds that are far too wide cost.
+FIRST, HALF_AS_STEEP = 4, 5.0
 # What records weigh is known from a noisy count: so many nats less count, and of these so much.
 MARGIN, TRUSTED = 3, 0.7
 SURE = 2.0  # nats by which records have to outweigh chance
@@ -170,18 +174,23 @@ def _offered(nats: int, fitting: int, epsilon: Fraction) -> Enclosure | None:
     of a width: that has to exceed what all these intervals together weigh more than the range.
     """
     slope = min(STEEPEST, nats / GENTLE)
+    relief = slope / (1 + HALF_AS_STEEP / float(epsilon))
+
+    def gain(number: int) -> float:
+        """The nats for a width in the place of the range."""
+        return slope * number - relief * min(number, FIRST)
 
     def allowed(number: int, width: Width) -> bool:
-        weight, share = math.log(width.places) + slope * number, width.cells / width.parts
+        weight, share = math.log(width.places) + gain(number), width.cells / width.parts
         by_chance = number > 0 and TRUSTED * nats * (1 - share) < weight + SURE
         return not by_chance and _enough(number, slope) <= epsilon * MOST_RANKS
 
     offered = [number for number, width in enumerate(_EVERY[:fitting]) if allowed(number, width)]
     if len(offered) < 2:
         return None
-    each, last = FINENESS * slope / float(epsilon), offered[-1]
+    each, last = FINENESS / float(epsilon), offered[-1]
     prices = (
-        math.floor(each * (last - number)) if number in offered else None
+        math.floor(each * (gain(last) - gain(number))) if number in offered else None
         for number in range(last + 1)
     )
     most = math.ceil(_enough(WIDTHS - 1, STEEPEST) / epsilon)  # the same for all groups

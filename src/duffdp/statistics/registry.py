@@ -25,9 +25,6 @@ from duffdp.statistics.quantile_entries import SUMMARY_ENTRY
 if TYPE_CHECKING:
     from duffdp.domain import PublicSet
 
-# What of epsilon goes to the count, the interval and the sums behind a variance.
-CLAMPED_SHARES = Fraction(1, 12), Fraction(1, 4), Fraction(2, 3)
-
 
 def _mean(_: Parameters, choice: Choice) -> tuple[Part, ...]:
     if choice == "best":
@@ -84,26 +81,27 @@ def _trimmed_mean(given: Parameters, choice: Choice) -> tuple[Part, ...]:
 
 def _variance(_: Parameters, choice: Choice) -> tuple[Part, ...]:
     """Sums of records that are clamped to a private interval, or one draw by distance."""
-    from duffdp.statistics.count import Count
-    from duffdp.statistics.enclosure import Enclosure
-    from duffdp.statistics.moments import Moments
+    from duffdp.statistics.moments import variance_parts
     from duffdp.statistics.variance import Variance
 
     if choice == "duff":
         return (Part(Variance(), "exponential", ("deviation",), utility="distance"),)
-    count, interval, moments = CLAMPED_SHARES
-    sums = ("soft_low", "soft_middle", "soft_high")
-    return (
-        Part(Count(), "two-sided-geometric", ("count",), count),
-        Part(Enclosure(), "exponential", ("interval",), interval, "outside"),
-        Part(Moments(), "two-sided-geometric", sums, moments),
-    )
+    return variance_parts()
 
 
-def _clamped(squared: bool, choice: Choice) -> Finish:
+def _variance_finish(_: Parameters, choice: Choice) -> Finish:
     from duffdp.statistics.spread_values import variance_value
 
-    return variance_value(squared, choice == "duff")
+    return variance_value(choice == "duff")
+
+
+def _std(
+    given: Parameters, choice: Choice, epsilon: Fraction, contributions: int, few: bool
+) -> tuple[tuple[Part, ...], Finish]:
+    """What a variance draws, and its root."""
+    from duffdp.statistics.spread_values import std_value
+
+    return _variance(given, choice), std_value(choice == "duff", epsilon)
 
 
 def _iqr_value() -> Finish:
@@ -192,7 +190,7 @@ ENTRIES = (
         summary="A private variance of a column, overall or for each group.",
         parts=_variance,
         title=lambda _: "Variance",
-        finish=lambda _, choice: _clamped(True, choice),
+        finish=_variance_finish,
         no_interval=no_interval.SPREAD,
         check_domain=_no_squares,
         exact=exactly("variance"),
@@ -202,7 +200,7 @@ ENTRIES = (
         summary="A private standard deviation of a column, overall or for each group.",
         parts=_variance,
         title=lambda _: "Standard deviation",
-        finish=lambda _, choice: _clamped(False, choice),
+        by_epsilon=_std,
         no_interval=no_interval.SPREAD,
         exact=exactly("std"),
     ),

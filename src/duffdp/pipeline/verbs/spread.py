@@ -96,8 +96,9 @@ def variance(
     -------
     Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
     `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that holds
-    nearly all of them, the rest to sums of the records, clamped to that interval; with few records
-    all but the twelfth goes to sums within the bounds. Bounds and step are public.
+    nearly all of them, a twenty-fourth to a rough mean, the rest to sums of squares around it,
+    clamped to that interval; with few records all but the twelfth goes to sums within the bounds.
+    Bounds and step are public.
 
     Utility
     -------
@@ -215,8 +216,9 @@ def std(
     -------
     Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
     `unit`. A twelfth of epsilon goes to the number of records, a quarter to an interval that holds
-    nearly all of them, the rest to sums of the records, clamped to that interval; with few records
-    all but the twelfth goes to sums within the bounds. Bounds and step are public.
+    nearly all of them, a twenty-fourth to a rough mean, the rest to sums of squares around it,
+    clamped to that interval; with few records all but the twelfth goes to sums within the bounds.
+    Bounds and step are public.
 
     Utility
     -------

@@ -18,7 +18,7 @@ __all__ = ["CLASS_COLOUR", "CLASS_LABEL", "COLOUR", "LABEL", "plt", "save", "sty
 
 LABEL = {
     "duff": "Duff",
-    "signed-flip": 'signed distance, permute-and-flip ("best")',
+    "signed-flip": "signed distance, permute-and-flip",
     "rank-flip": "rank score, permute-and-flip",
     "flip": "permute-and-flip, full ε",
     "rank": "rank score (u₂)",
