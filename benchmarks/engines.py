@@ -1,5 +1,5 @@
 """`python -m benchmarks.engines`: frames, files and Spark against the engines' own answers. Needs a
-few GB of disk and memory. Name parts to run them alone: groups, people, parquet, spark.
+few GB of disk and memory. Name parts to run them alone: groups, people, parquet, passes, spark.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ import pandas as pd
 import polars as pl
 
 import duffdp
-from benchmarks.timing import came_back, heading, peak, ratio, row
+from benchmarks.timing import came_back, heading, peak, ratio, row, scans
 
 ROWS = 50_000_000
 CALL = {"column": "x", "epsilon": 1.0, "bounds": (-10, 10)}
@@ -183,11 +183,43 @@ def spark() -> None:
     session.stop()
 
 
+def passes() -> None:
+    """Count, mean and quartiles of five columns, which share their passes over a file."""
+    names, quartiles = "abcde", [0.25, 0.5, 0.75]
+    listed = ", ".join(f"{NORMAL} AS {name}" for name in names)
+    known = f"(random() * 10)::INT % 10 AS g, (random() * 1e6)::INT AS person, {listed}"
+    with written(known, 4 * 10**6) as path:
+        own = ", ".join(f"avg({name}), quantile_disc({name}, {quartiles})" for name in names)
+        asked = {name: ["mean", *quartiles] for name in names}
+        given = {"epsilon": 1.0, "bounds": dict.fromkeys(names, (-10, 10)), "interval": None}
+        groups = {"by": "g", "keys": range(10)}
+        kinds: dict[str, tuple[dict[str, Any], str]] = {
+            "five columns": ({}, f"SELECT count(*), {own} FROM '{path}'"),
+            "in ten groups": (groups, f"SELECT g, count(*), {own} FROM '{path}' GROUP BY g"),
+            "of people": ({"unit": "person"}, f"SELECT count(*), {own} FROM '{path}'"),
+            "of people in ten groups": (
+                groups | {"unit": "person"},
+                f"SELECT g, count(*), {own} FROM '{path}' GROUP BY g",
+            ),
+        }
+        for name, (more, query) in kinds.items():
+            run = lambda m=more: duffdp.table(path, asked, **given, **m)  # type: ignore[misc]  # noqa: E731
+            scans(f"count, mean, quartiles, Parquet, 4e6 rows: {name}", run, 3)
+            measured = ratio(run, lambda q=query: fetched(q), 1)  # type: ignore[misc]
+            row(f"the same: {name}", "DuckDB, one query", measured, 5)
+
+
 def fetched(query: str) -> list[Any]:
     return duckdb.sql(query).fetchall()
 
 
-PARTS = {"parquet": parquet, "groups": groups, "people": people, "spark": spark}
+PARTS = {
+    "parquet": parquet,
+    "groups": groups,
+    "people": people,
+    "passes": passes,
+    "spark": spark,
+}
 
 
 def main(names: list[str]) -> None:

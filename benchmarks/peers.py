@@ -1,5 +1,6 @@
 """`python -m benchmarks.peers`: error and time of private statistics beside other libraries, in one
-run on real records, as the tables of docs/comparison.md. `--write` puts them there.
+run on real records, as the tables of docs/comparison.md. `--write` puts them there, and leaves the
+tables of other statistics as they are.
 
     python -m benchmarks.peers [--write] [median mean count sum histogram std]
 
@@ -347,16 +348,25 @@ def said(error: float) -> str:
     return f"{error:.3g}" if error < 1000 else f"{float(f'{error:.3g}'):,.0f}"
 
 
+def written(page: str, verb: str, lines: list[str]) -> str:
+    """A page with this table in the place of the one that it has for the same verb."""
+    before, _, rest = page.partition(BEGIN)
+    stood, _, after = rest.partition(END)
+    known = {block.split()[1]: block for block in stood.strip().split("\n\n")}
+    known[verb] = "\n".join(lines).strip()
+    blocks = [known[verb] for verb in PEERS if verb in known]
+    return "\n\n".join([f"{before}{BEGIN}", *blocks, f"{END}{after}"])
+
+
 def main() -> None:
     warnings.simplefilter("ignore")
     verbs = [word for word in sys.argv[1:] if word != "--write"] or list(PEERS)
-    lines = [line for verb in verbs for line in table(verb)]
-    print("\n".join(lines))
-    if "--write" in sys.argv:
-        before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
-        _, _, after = rest.partition(END)
-        text = "\n".join([BEGIN, "", *lines, END])
-        PAGE.write_text(f"{before}{text}{after}", encoding="utf-8")
+    for verb in verbs:
+        lines = list(table(verb))
+        print("\n".join(lines), flush=True)
+        if "--write" in sys.argv:  # at once: the rest may take long
+            page = PAGE.read_text(encoding="utf-8")
+            PAGE.write_text(written(page, verb, lines), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -61,3 +61,23 @@ def came_back(name: str, run: Callable[[], object], limit: int) -> None:
         DuckdbRelation.fetch = fetch  # type: ignore[method-assign]
     over = "" if rows <= limit else "over"
     print(f"{name:76}{rows:11} rows{'':7}{limit:9}   {over}", flush=True)
+
+
+def scans(name: str, run: Callable[[], object], limit: int) -> None:
+    """How often the queries of a run scan a Parquet file, by DuckDB's plans of them."""
+    from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
+
+    fetch, found = DuckdbRelation.fetch, 0
+
+    def counted(engine: DuckdbRelation, frame: Any) -> dict[str, Any]:
+        nonlocal found
+        found += frame.to_native().explain().count("READ_PARQUET") // 2  # a name and a function
+        return fetch(engine, frame)
+
+    DuckdbRelation.fetch = counted  # type: ignore[method-assign]
+    try:
+        run()
+    finally:
+        DuckdbRelation.fetch = fetch  # type: ignore[method-assign]
+    over = "" if found <= limit else "over"
+    print(f"{name:76}{found:11} scans{'':6}{limit:9}   {over}", flush=True)

@@ -123,7 +123,7 @@ def test_what_is_paid_is_told(raised, code, told, tmp_path, monkeypatch, capsys)
         + asked.format("one")
         + asked.format("two")
     )
-    draw, many = pipeline.draw, []
+    draw, many = pipeline.draw_in_steps, []
 
     def breaks(*given):
         many.append(1)
@@ -131,7 +131,7 @@ def test_what_is_paid_is_told(raised, code, told, tmp_path, monkeypatch, capsys)
             raise raised("a record: 4711")
         return draw(*given)
 
-    monkeypatch.setattr(pipeline, "draw", breaks)
+    monkeypatch.setattr(pipeline, "draw_in_steps", breaks)
     for cost in ("3", "1.5"):
         many[:] = [1] * (cost == "1.5")
         command = ["release", str(tmp_path / "plan.toml"), "--ledger", str(book.path)]

@@ -277,6 +277,7 @@ def test_files_and_pipes_get_values_as_they_are(call, tmp_path):
     assert rows(copy.read_text())[0]["g"] == evil
 
 
+@pytest.mark.slow
 def test_audit(call):
     code, out, _ = call("audit")
     assert code == 0
@@ -304,14 +305,15 @@ def test_planning(call, tmp_path):
     assert out.count("best") == 2
     assert "synthetic" in out
     assert picture.stat().st_size > 5000
-    assert call("epsilon-for", *given, "--within", "0.1")[1].split()[0] == "epsilon"
+    few = ("normal", "--n", "100", "--bounds", "-10", "10")
+    assert call("epsilon-for", *few, "--within", "1")[1].split()[0] == "epsilon"
     code, out, _ = call("preview", ADULT, *AGES, "-e", "1")
     assert (code, "NOT PRIVATE" in out) == (0, True)
     levels = ("--statistic", "mode", "--categories", "40,50", "-c", "hours_per_week")
     code, out, _ = call("preview", TYPED_ADULT, *levels, "-e", "1")
     assert (code, "NOT PRIVATE" in out) == (0, True)
-    width = ("--interval", "0.9", "--width", "1")
-    assert call("epsilon-for", *given, *width)[1].split()[0] == "epsilon"
+    width = ("--interval", "0.9", "--width", "9")
+    assert call("epsilon-for", *few, *width)[1].split()[0] == "epsilon"
 
 
 PREVIEWS = [

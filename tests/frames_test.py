@@ -481,6 +481,8 @@ def test_files_that_cannot_be_read(tmp_path, folder):
 
 def test_bad_columns(engine, frames):
     frame = frames(engine)
+    if engine == "pandas" and frame["g"].dtype == object:
+        pytest.skip("texts of pandas 2 are objects, which may be anything")
     given = {"epsilon": 1, "bounds": (0, 9)}
     with pytest.raises(UnsupportedData, match=r"no column 'xx'\. Hint: 'x'"):
         duffdp.median(frame, column="xx", **given)

@@ -125,6 +125,27 @@ def test_the_data_are_no_keys(files):
 
 
 @pytest.mark.parametrize(
+    "column",
+    [
+        lambda rows: pd.DataFrame(rows)["ward"],
+        lambda rows: pd.DataFrame(rows)[["ward"]],
+        lambda rows: pd.Index(rows["ward"]),
+        lambda rows: pl.DataFrame(rows)["ward"],
+        lambda rows: pl.DataFrame(rows).select("ward"),
+        lambda rows: pl.LazyFrame(rows).select("ward"),
+        lambda rows: pa.table(rows).select(["ward"]),
+        lambda rows: {"ward": pl.DataFrame(rows).select("ward")},
+    ],
+)
+def test_a_column_of_the_data_as_keys_shows_none_of_them(column):
+    """Nobody can tell that it is one; but keys that stand twice are none, and are not quoted."""
+    for wards in ([987, 987], [987, 654, 987], [987, None]):
+        with pytest.raises(DuffError, match="keys must") as error:
+            duffdp.median(PEOPLE, by="ward", keys=column({"ward": wards}), **GIVEN)
+        assert "987" not in str(error.value)
+
+
+@pytest.mark.parametrize(
     ("keys", "rule", "kind"),
     [
         ("north", "cannot read the list of values 'north'", DuffError),
@@ -132,7 +153,7 @@ def test_the_data_are_no_keys(files):
         (5, "keys must be a list, a frame", DuffError),
         ({"sex": ["f"]}, "a list for each column of by, ward, got sex", DuffError),
         ({}, "a list for each column of by, ward, got none", DuffError),
-        (pd.Series([1, 1]), "differ from each other, got 1 twice", DuffError),
+        ([1, 1], "differ from each other, got 1 twice", DuffError),
         (pl.Series([1, None]), "missing values", DuffError),
         (pd.DataFrame({"sex": ["f"]}), "ward is missing", DuffError),
     ],

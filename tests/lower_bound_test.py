@@ -136,7 +136,7 @@ def test_the_command_can_fail(call, monkeypatch):
     spends = lambda *data, epsilon, **given: true(*data, epsilon=100 * epsilon, **given)  # noqa: E731
     monkeypatch.setattr(duffdp, "count", spends)
     monkeypatch.setattr(releases, "entries", lambda: [e for e in entries() if e.name == "count"])
-    code, out, _ = call("audit", "--lower-bound", "--draws", "400")
+    code, out, _ = call("audit", "--lower-bound", "--draws", "400", "--processes", "1")
     assert code == 1
     assert out.count("FAILED\n") == 3
     assert "do not release with this installation" in out

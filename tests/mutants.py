@@ -33,6 +33,7 @@ PEOPLE = "tests/people_test.py::test_people_are_independent_of_each_other_and_of
 DOOR, NEIGHBOURS = "tests/public_door_test.py", "tests/neighbours_test.py"
 DRAFTS = "tests/joint_proposal_test.py"
 SIDE_BY_SIDE = "tests/joint_groups_test.py"
+CLASSES = "tests/count_classes_test.py"
 SHARES = f"{DOOR}::test_shares_of_tables_add_up_to_what_is_asked_and_charged"
 GRAPH_SHARES = f"{DOOR}::test_shares_of_graphs_add_up_to_what_is_asked_and_charged"
 QUANTILES = f"{DOOR}::test_several_quantiles_share_one_epsilon"
@@ -55,6 +56,7 @@ SEVERAL, RATIOS = "tests/several_intervals_test.py", "tests/ratio_interval_test.
 SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 DOMINATING = "tests/dominating_pairs_test.py"
+SERVERS = "tests/server_query_test.py::test_no_record_stops_a_query_or_changes_another_row"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
 LOWER = "tests/lower_bound_test.py"
@@ -81,7 +83,7 @@ CHARGES = "    charges: Sequence[Charge | None] = ("
 SHUFFLED = "taken = to + generator.integers(0, many - place)"
 FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
 CAPPED = "np.repeat(begin, many) < most"
-DRAWN = "numbers += mechanism.release(batch, entropy)"
+DRAWN = "found: list[int] = mechanism.release(batch, entropy)"
 
 MUTANTS = (
     Mutant(
@@ -188,6 +190,69 @@ MUTANTS = (
         """_LETTERS = '::VARCHAR COLLATE "C"'""",
         """_LETTERS = ''""",
         ("tests/query_test.py::test_a_collation_brings_no_two_people_together",),
+    ),
+    Mutant(
+        "sql: a division by 0 stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        '"divide": _rounded("({0} / NULLIF({1}, 0))")',
+        '"divide": _rounded("({0} / {1})")',
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a double that decimals become stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        'return _finite(f"trim_scale(round({value}, {_PLACES}))")',
+        'return f"trim_scale(round({value}, {_PLACES}))"',
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a number near 0 stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        'return _finite(f"trim_scale(round({value}, {_PLACES}))")',
+        "return _finite(value)",
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a whole number beyond 64 bits stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        "return _within(value, str(-(2**63) - 1), str(2**63))",
+        "return value",
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a text that is no number stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        'f"CAST(substring({{0}} FROM {_DIGITS}) AS numeric)"',
+        'f"CAST({{0}} AS numeric)"',
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a time at the end of all times stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        'return _within("{0}", *_YEARS[kind])',
+        'return "{0}"',
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: a pattern that ends in an escape stops PostgreSQL",
+        "engines/tables/adapters/postgres_words.py",
+        """"like": "({0} LIKE {1} ESCAPE '')",""",
+        """"like": "({0} LIKE {1})",""",
+        (f"{SERVERS}[postgres]",),
+    ),
+    Mutant(
+        "sql: sums of PostgreSQL depend on the order of rows",
+        "engines/tables/adapters/postgres_words.py",
+        """"sum": f"CAST(sum({_within('round({0}, 9)', '-1e17', '1e17')}) AS float8)",""",
+        """"sum": "sum(({0})::float8)",""",
+        ("tests/server_query_test.py::test_sums_over_the_rows_of_a_person[postgres]",),
+    ),
+    Mutant(
+        "sql: an overflow stops Spark",
+        "engines/tables/adapters/spark_words.py",
+        '"multiply integer": "try_multiply({0}, {1})"',
+        '"multiply integer": "({0} * {1})"',
+        (f"{SERVERS}[spark]",),
     ),
     Mutant(
         "sql: a type that one record can stop is handed over",
@@ -374,8 +439,8 @@ MUTANTS = (
     Mutant(
         "spread: levels are not clamped in tables",
         "engines/tables/level_sums.py",
-        "nw.when(index > high).then(high)",
-        "nw.when(index > high).then(index)",
+        "nw.when(nw.col(index) > high).then(high)",
+        "nw.when(nw.col(index) > high).then(nw.col(index))",
         (LEVEL_SUMS,),
     ),
     Mutant(
@@ -509,8 +574,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records, by their count",
         "statistics/quantiles.py",
-        "self.qs, self.records, column.size",
-        "self.qs, near[0].total, column.size",
+        "self.qs, self.records, size",
+        "self.qs, near[0].total, size",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
@@ -596,6 +661,27 @@ MUTANTS = (
         "(high <= chance - slack)",
         "(high <= chance + slack)",
         (f"{SIDE_BY_SIDE}::test_what_doubles_leave_open_is_decided_exactly",),
+    ),
+    Mutant(
+        "a mode by classes that forgets candidates without a record",
+        "engines/tables/count_classes.py",
+        "none = self.lazy.domain.size - int(many.sum())",
+        "none = 0 * int(many.sum())",
+        (f"{CLASSES}::test_the_whole_step_function_has_the_same_runs",),
+    ),
+    Mutant(
+        "a mode by classes that is off by one position",
+        "statistics/mode.py",
+        "int(records[at]), position - int(upto[at] - many[at])",
+        "int(records[at]), position - int(upto[at] - many[at]) - (at > 1)",
+        (f"{CLASSES}::test_positions_are_the_candidates_by_their_records",),
+    ),
+    Mutant(
+        "a mode by classes at the first candidate without a record",
+        "engines/tables/count_classes.py",
+        'np.searchsorted(before, member.position, side="right")',
+        'np.searchsorted(before, member.position, side="left")',
+        (f"{CLASSES}::test_positions_are_the_candidates_by_their_records",),
     ),
     Mutant(
         "races that are a tenth too steep",
@@ -929,7 +1015,7 @@ MUTANTS = (
     Mutant(
         "rows without a value that do not count",
         "engines/tables/lazy_rows.py",
-        "(PERSON,) if rows_count else (VALUE, OTHER, PERSON)",
+        "(PERSON,) if self._candidates.of_rows else (VALUE, OTHER, PERSON)",
         "(VALUE, OTHER, PERSON)",
         ("tests/cells_test.py::test_rows_without_a_value_count",),
     ),
@@ -945,7 +1031,7 @@ MUTANTS = (
         "pipeline/draw.py",
         DRAWN,
         "pairs = zip(*(mechanism.release(batch, entropy) for _ in range(2)), strict=True)\n"
-        "        numbers += map(min, pairs)",
+        "        found = list(map(min, pairs))",
         (SHARES,),
     ),
     Mutant(
@@ -989,6 +1075,44 @@ MUTANTS = (
         "rows = choose_rows(membership, cap.rows, source)",
         "rows = choose_rows(membership, cap.rows + 1, source)",
         (f"{SEVERAL_GROUPS}::test_one_person_in_several_groups_through_the_verb",),
+    ),
+    Mutant(
+        "shared passes: one more row of a person counts",
+        "engines/tables/adapters/duckdb_relation.py",
+        'CASE WHEN count("{n}") {own} <= {most} THEN',
+        'CASE WHEN count("{n}") {own} <= {most} + 1 THEN',
+        ("tests/passes_test.py::test_a_person_who_leaves_takes_their_rows_and_moves_nobody_elses",),
+    ),
+    Mutant(
+        "shared passes: the rows of a person that count are the same for all values alike",
+        "engines/tables/adapters/polars_lazy.py",
+        "copies = polars.int_ranges(0, polars.col(COPY)).alias(COPY)",
+        "copies = (polars.int_ranges(0, polars.col(COPY)) * 0).alias(COPY)",
+        (
+            "tests/passes_test.py::"
+            "test_the_rows_of_a_person_that_count_are_a_fair_choice_for_each_column[polars-lazy]",
+        ),
+    ),
+    Mutant(
+        "shared passes: what is missing counts",
+        "engines/tables/lazy_rows.py",
+        "index = nw.when(known).then(nw.col(self.index))",
+        "index = nw.when(known).then(nw.col(self.index)).otherwise(nw.lit(0, nw.Int64))",
+        ("tests/passes_test.py::test_each_column_answers_as_it_does_alone",),
+    ),
+    Mutant(
+        "shared passes: tables of different conditions are read together",
+        "engines/tables/table.py",
+        "return path, place, by, keys, unit, most, where",
+        "return path, place, by, keys, unit, most",
+        ("tests/passes_test.py::test_only_tables_of_the_same_rows_are_read_together",),
+    ),
+    Mutant(
+        "shared passes: tables of different contributions are read together",
+        "engines/tables/table.py",
+        "return path, place, by, keys, unit, most, where",
+        "return path, place, by, keys, unit, where",
+        ("tests/passes_test.py::test_only_tables_of_the_same_rows_are_read_together",),
     ),
     Mutant(
         "groups of a person: one more than was said, in lazy tables",
@@ -1417,7 +1541,7 @@ MUTANTS = (
     Mutant(
         "postgres: rights are looked at after the charge",
         "engines/addresses.py",
-        "self._check_rights([name for name in columns if name in self.types.columns])",
+        "self._check_rights([name for name in needed if name in self.types.columns])",
         "pass",
         (f"{ADDRESSES}::test_a_user_may_read_some_columns",),
     ),

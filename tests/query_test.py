@@ -288,7 +288,6 @@ def test_where_queries_do_not_run():
 
     for data, said in (
         ([1, 2], "got list"),
-        ("postgresql://user:secret@host/db::people", "got a server"),
         (ibis.memtable({"a": [1]}), "got ibis"),
         (engines.dask_frame({"a": (pa.int64(), [1])}), "got dask"),
         (Query("t.csv", "SELECT a FROM data"), "got Query"),

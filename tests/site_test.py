@@ -17,6 +17,7 @@ import pytest
 
 import browser
 import duffdp
+from duffdp.audit.attacks import attacked
 
 pytestmark = pytest.mark.xdist_group("site")  # it is built once
 ROOT = Path(__file__).parents[1]
@@ -155,6 +156,12 @@ def test_the_page_for_reviewers_is_current():
     assert page == (DOCS / "reviewers.md").read_text(encoding="utf-8"), (
         "run: python docs/reviewers.py"
     )
+
+
+def test_every_attack_is_on_the_page_for_reviewers():
+    page = (DOCS / "reviewers.md").read_text(encoding="utf-8")
+    missing = {case.title for case in attacked() if f"| `{case.title}` |" not in page}
+    assert not missing, "run: python docs/audit.py"
 
 
 def test_every_example_of_the_gallery_has_its_picture():

@@ -19,10 +19,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duffdp import BoundsError, Grid
-from duffdp.domain.snapping import reaches_expression, snap_expression
+from duffdp.domain.snapping import DoubleSteps, reaches_expression, snap_expression
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question
 
+HALF = Fraction(1, 2)
 INT64, UINT64 = (-(2**63), 2**63 - 1), (0, 2**64 - 1)
 WHOLE = [
     (0, 120, 1),
@@ -299,3 +300,34 @@ def test_thresholds_of_times():
     for index in (1, 2, grid.size // 2, grid.size - 1):
         edge = grid.threshold(index, integer=True)
         assert grid.snap(np.array([edge - 1, edge])).tolist() == [index - 1, index]
+
+
+HALF_STEPS = [
+    *((first, Fraction(2) ** power) for first in (0, -1, 1, -3, 40) for power in (0, -3, -40, 4)),
+    *((first, Fraction(2) ** -30) for first in (-(2**33), 2**40 + 1, -(2**49) - 1, 2**52 + 1)),
+    (-(2**23), Fraction(2) ** 999),
+    (-(2**24) + 2, Fraction(2) ** 999),
+    *((first, Fraction(1)) for first in (Fraction(1, 3), Fraction(-1, 2**44), Fraction(1, 2**60))),
+    (0, Fraction(2) ** -1073),
+]
+
+
+@pytest.mark.parametrize(("first", "step"), HALF_STEPS)
+@pytest.mark.parametrize("size", [3, 1000, 2**25 + 2, 2**41, 2**52])
+def test_an_array_of_doubles_gets_the_indices_of_its_numbers(first, step, size):
+    """Next to thresholds, and next to 0, where offsets from the lower bound are rounded."""
+    if (first + size) * step > sys.float_info.max:
+        pytest.skip("beyond doubles")
+    steps = DoubleSteps.of(first * step, step, size)
+    thresholds = [1, 2, 3, size // 2, size - 1, 2 ** (size.bit_length() - 2)]
+    thresholds += np.random.default_rng(size).integers(1, size, 40).tolist()
+    keys = [float((first + k + near) * step) for k in thresholds for near in (-HALF, 0)]
+    keys += [0.0, *(sign * float(step) * 2.0**-at for sign in (1, -1) for at in range(0, 99, 3))]
+    for _ in range(3):
+        keys += [math.nextafter(key, way) for key in keys for way in (-math.inf, math.inf)]
+    keys = sorted(set(keys))
+    found = steps.of_array(np.array(keys))
+    assert np.minimum(found, size - 1).tolist() == list(map(steps.of_number, keys))
+    into = np.empty(len(keys))
+    assert steps.of_array(np.array(keys), into) is into
+    assert into.tolist() == found.tolist()

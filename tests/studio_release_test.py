@@ -92,14 +92,14 @@ def test_asking_again_and_again_pays_once(folder, monkeypatch):
 def test_a_reload_in_the_middle_shows_where_it_is(folder, monkeypatch):
     from duffdp.pipeline import run
 
-    goes_on, begun, draw = threading.Event(), threading.Event(), run.draw
+    goes_on, begun, draw = threading.Event(), threading.Event(), run.draw_in_steps
 
     def slow(*given):
         begun.set()
         assert goes_on.wait(30)
         return draw(*given)
 
-    monkeypatch.setattr(run, "draw", slow)
+    monkeypatch.setattr(run, "draw_in_steps", slow)
     with visit(folder) as visitor:
         number = visitor.asked(AGES)
         visitor.start(number)
@@ -170,15 +170,17 @@ def test_a_second_try_does_not_pay_for_what_was_drawn(folder, monkeypatch):
     """The second of two draws fails after both were charged: a retry pays for that one again."""
     from duffdp.pipeline import run
 
-    draw, many = run.draw, []
+    draw, many = run.draw_in_steps, []
 
     def breaks(*given):
         many.append(1)
-        if len(many) == 2:
+        second = len(many) == 2
+        numbers = yield from draw(*given)
+        if second:
             raise RuntimeError("a record: 4711")
-        return draw(*given)
+        return numbers
 
-    monkeypatch.setattr(run, "draw", breaks)
+    monkeypatch.setattr(run, "draw_in_steps", breaks)
     with visit(folder) as visitor:
         number = visitor.asked(AGES)
         visitor.start(number)

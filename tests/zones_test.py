@@ -460,3 +460,88 @@ def _tally(frame, grid):
     (source,) = engines.open_sources(frame, grid, "w")
     days, counts = source.tally()
     return Counter(dict(zip(days.tolist(), counts.tolist(), strict=True)))
+
+
+# ------------------------------------------------------------------------------
+# files of text
+
+
+def text_file(folder, zone, fields, date_format=None):
+    path = folder / "seen.csv"
+    path.write_text("\n".join(["seen,ward", *(f"{field},ER" for field in fields)]) + "\n")
+    return duffdp.TextFile(path, types={"seen": f"timestamp[{zone}]"}, date_format=date_format)
+
+
+@pytest.mark.parametrize("zone", ["Europe/Berlin", "America/New_York", "Australia/Lord_Howe"])
+def test_a_file_of_text_can_say_its_zone(zone, tmp_path):
+    """What clocks showed is the instant that Python takes it for; an hour that they show twice is
+    the first one, and one that they never show is as much later as they were put forward.
+    """
+    known = ZoneInfo(zone)
+    walls = [dt.datetime(2024, 1, 1) + dt.timedelta(minutes=15 * at) for at in range(366 * 96)]
+    walls += [dt.datetime(year, 7, 1, 12) for year in (1, 1700, 1893, 1945, 2199, 2300, 9998)]
+    data = text_file(tmp_path, zone, [wall.isoformat() for wall in walls])
+    opened = duffdp.engines.files.open_path(data, ["seen"])
+    assert opened.zones == {"seen": zone}
+    sql = opened.rows().project("epoch_us(seen)")
+    expected = [instant((wall - EPOCH) // dt.timedelta(microseconds=1), known) for wall in walls]
+    assert sorted(row[0] for row in sql.fetchall()) == sorted(expected)
+
+
+@pytest.mark.parametrize("source", ["csv", "jsonl", "xlsx", "query", "format"])
+def test_answers_from_text_are_in_its_zone(source, tmp_path):
+    noon = dt.datetime(2024, 7, 7, 12)
+    fields = ["2024-07-07 12:00", "2024-07-07T10:00Z", " 2024-07-07 06:00:00-04:00 ", "x"]
+    data = text_file(tmp_path, "Europe/Berlin", fields)
+    if source == "format":
+        data = text_file(tmp_path, "Europe/Berlin", ["07.07.2024 12:00"] * 3, "%d.%m.%Y %H:%M")
+    elif source == "jsonl":
+        (tmp_path / "seen.jsonl").write_text("".join(f'{{"seen": "{one}"}}\n' for one in fields))
+        data = duffdp.TextFile(tmp_path / "seen.jsonl", types=data.types)
+    elif source == "xlsx":
+        frame = pd.DataFrame({"seen": [noon, *fields[1:]]})
+        frame.to_excel(tmp_path / "seen.xlsx", index=False)
+        data = duffdp.TextFile(tmp_path / "seen.xlsx", types=data.types)
+    elif source == "query":
+        data = duffdp.Query(data, "SELECT seen FROM data")
+    how = {"column": "seen", "epsilon": SURE, "mechanism": "duff"}
+    for q in (0, 1):
+        found = duffdp.quantile(
+            data, q, bounds=(dt.datetime(2024, 7, 1), dt.datetime(2024, 8, 1)), step=60, **how
+        )
+        assert found.value.isoformat() == "2024-07-07T12:00:00+02:00"
+    kept = "seen >= '2024-07-07 12:00' AND seen < '2024-07-07 12:01'"
+    assert duffdp.count(data, where=kept, epsilon=SURE).value == 3
+
+
+def test_a_zone_of_text_is_checked_before_a_file_is_looked_for(tmp_path, call):
+    for zone in ("Europe/Berlinn", "x'y", "Nowhere", "+02:00"):
+        with pytest.raises(DuffError, match="zone"):
+            duffdp.TextFile("nowhere.csv", types={"seen": f"timestamp[{zone}]"})
+    for said in ("timestamp[]", "timestamp[a]b", "date[Europe/Berlin]", ["timestamp"]):
+        with pytest.raises(DuffError, match="the type of 'seen' must be one of"):
+            duffdp.TextFile("nowhere.csv", types={"seen": said})
+    data = text_file(tmp_path, "Europe/Berlin", ["2024-07-07 12:00"] * 9)
+    asked = (
+        "-c",
+        "seen",
+        "--bounds",
+        "2024-07-01T00",
+        "2024-08-01T00",
+        "--step",
+        "3600",
+        "-e",
+        SURE,
+    )
+    types = "seen=timestamp[Europe/Berlin]"
+    code, out, _ = call("median", data.path, *asked, "--types", types, "-f", "csv")
+    assert code == 0
+    assert "2024-07-07" in out
+    plan = tmp_path / "plan.toml"
+    plan.write_text(
+        'source = "seen.csv"\ntypes = { seen = "timestamp[Europe/Berlin]" }\nepsilon = 1e6\n'
+        '[[release]]\nname = "most"\nstatistic = "median"\ncolumn = "seen"\nstep = 3600\n'
+        "bounds = [2024-07-01T00:00:00, 2024-08-01T00:00:00]\n"
+    )
+    found = duffdp.Plan.from_toml(plan).run()["most"]
+    assert found.value.isoformat() == "2024-07-07T12:00:00+02:00"

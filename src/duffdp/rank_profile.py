@@ -56,15 +56,11 @@ class NearRanks:
     qs: tuple[Fraction, ...]
     records: int | None
     size: int
+    total: int
     reach: int
     ranks: Sequence[Ranks]
     rank_of: Callable[[int], tuple[int, int]]
     wider: Callable[[int], RankProfile]
-
-    @property
-    def total(self) -> int:
-        """The true number of records."""
-        return self.ranks[0].total
 
     def profile(self, epsilon: float) -> RankProfile:
         """The runs that the values make, with blocks that suit this epsilon."""
@@ -105,7 +101,7 @@ class RankProfile:
     def of(cls, column: NearRanks, epsilon: float) -> RankProfile:
         """The profile of a column, from the values near every quantile or, as one, near all."""
         near, qs, size, reach = column.ranks, column.qs, column.size, column.reach
-        total = near[0].total
+        total = column.total
         if len(near) == len(qs):
             windows = [_window(ranks, q, reach) for ranks, q in zip(near, qs, strict=True)]
         else:

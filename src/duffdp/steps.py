@@ -136,7 +136,8 @@ class Batch:
     raced in one go.
 
     The tail of a window comes before its runs, as one run at the least distance that it can have,
-    with the start -1.
+    with the start -1. Where `candidates_of` is there, runs hold positions in another order than
+    that of the domain, and it finds the candidates of what was drawn.
     """
 
     domain: Domain
@@ -147,6 +148,7 @@ class Batch:
     tail_of: Callable[[int], Tail | None]
     unit: Fraction
     rate: Fraction
+    candidates_of: Callable[[list[int]], list[int]] | None = None
 
     @classmethod
     def of(cls, steps: Sequence[StepFunction]) -> Batch:

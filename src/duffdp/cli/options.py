@@ -70,7 +70,8 @@ Types = Annotated[
     typer.Option(
         "--types",
         metavar="COLUMN=TYPE,...",
-        help="What columns of a file of text are: text, integer, double, boolean, date, timestamp.",
+        help="What columns of a file of text are: text, integer, double, boolean, date, timestamp "
+        "or, for the times of a zone, timestamp[Europe/Berlin].",
     ),
 ]
 Decimal = Annotated[

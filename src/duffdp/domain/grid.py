@@ -264,10 +264,11 @@ class Grid:
         """The number at a place between the candidates of a numeric grid: a double, or a decimal
         with the digits that decimals have by default.
         """
-        found = self.exact_at(place)
         if self.kind == "decimal":
+            found = self.exact_at(place)
             return Decimal(found.numerator) / Decimal(found.denominator)
-        return float(found)
+        top, bottom = place.as_integer_ratio()
+        return (self._num_lo * bottom + top * self._num_step) / (bottom * self._den)  # rounded once
 
     def exact_at(self, place: Fraction) -> Fraction:
         """The same without rounding."""

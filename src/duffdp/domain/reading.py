@@ -92,7 +92,10 @@ def microseconds(record: Any) -> int | None:
             return int(present[0]) if len(present) else None
         if isinstance(record, dt.datetime):
             offset = record.utcoffset()
-            moment = int((record.replace(tzinfo=None) - EPOCH) // _MICROSECOND)
+            # Not by replace(tzinfo=None), which pandas 2 refuses for its earliest time.
+            seconds = (record.hour * 60 + record.minute) * 60 + record.second
+            days = record.toordinal() - EPOCH.toordinal()
+            moment = int(days * DAY + seconds * 10**6 + record.microsecond)
             return moment if offset is None else moment - offset // _MICROSECOND
         if isinstance(record, dt.date):
             return (record.toordinal() - EPOCH.toordinal()) * DAY

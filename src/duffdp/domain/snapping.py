@@ -144,6 +144,7 @@ class DoubleSteps(NamedTuple):
     size: int
     rounds: bool  # whether an index may come out above the last candidate
     start: float  # a key of candidate 0 from which no offset is so near 0 that its quotient is
+    before: float | None  # half a step before the lower bound, if offsets from there say the same
 
     @classmethod
     def of(cls, low: Fraction, step: Fraction, size: int) -> DoubleSteps:
@@ -151,11 +152,14 @@ class DoubleSteps(NamedTuple):
         shrink = 1.0 if math.isfinite(most - least) else 0.5
         pitch = float(step) * shrink
         exact = math.frexp(pitch)[0] == 0.5 and Fraction(pitch) == step * Fraction(shrink)
-        made = cls(least, most, shrink, 1 / pitch if exact else pitch, exact, size, False, least)
-        start = least + float(step) / 8
+        exact = exact and math.isfinite(1 / pitch)
+        factor = 1 / pitch if exact else pitch
+        made = cls(least, most, shrink, factor, exact, size, False, least, None)
+        start, fits = least + float(step) / 8, exact and shrink == 1.0
         return made._replace(
             rounds=size > EXACT_QUOTIENT or made._place(most) > size - 1,
             start=start if start < most and made._place(start) == 0 else least,
+            before=float(low - step / 2) if fits and _halves_first(low / step, size) else None,
         )
 
     def _place(self, key: float) -> int:
@@ -182,7 +186,7 @@ class DoubleSteps(NamedTuple):
         )
         place: Floats
         if self.shrink == 1.0:
-            place = np.subtract(inside, self.low, out=out)
+            place = np.subtract(inside, self.low if self.before is None else self.before, out=out)
         else:
             place = np.multiply(inside, self.shrink, out=out)
             place -= self.low * self.shrink
@@ -190,7 +194,8 @@ class DoubleSteps(NamedTuple):
             place /= self.factor
         elif self.factor != 1.0:
             place *= self.factor
-        place += 0.5
+        if self.before is None:
+            place += 0.5
         return place
 
     def of_column(self, nw: Any, column: Any) -> Any:
@@ -211,6 +216,18 @@ class DoubleSteps(NamedTuple):
     def threshold(self, index: int) -> float | None:
         """The smallest key that snaps to this index (above 0) or beyond; None if there is none."""
         return least_double(self.of_number, self.low, self.high, index)
+
+
+def _halves_first(first: Fraction, size: int) -> bool:
+    """Whether the half may be added before an offset is rounded, for steps g = 2h that are powers
+    of two and bounds `first` steps above 0.
+
+    An offset e that is a double gives fl(e + h) either way. Another one is above h, for bounds are
+    0 or at least g away from it: the first candidate is passed either way. From the next threshold
+    on and up to 2**50 g, doubles just below (2k - 1) h and just below k g are equally dense, and
+    both of these are even: fl(e) >= (2k - 1) h and fl(e + h) >= k g hold for the same e.
+    """
+    return first.denominator == 1 and abs(first) <= EXACT_QUOTIENT and size <= EXACT_QUOTIENT
 
 
 def as_keys(nw: Any, column: Any, dtype: Any) -> tuple[Any, int, int]:

@@ -7,9 +7,11 @@ from __future__ import annotations
 
 import difflib
 import re
+from collections.abc import Callable
 from typing import Any, NamedTuple
 from urllib.parse import quote
 
+from duffdp.engines.served_query import compiled
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.optional import load
 
@@ -119,19 +121,24 @@ def _unquoted(name: str) -> str:
 class ServedTable:
     """A table of a server, which is connected to for its columns, and again for its rows.
 
-    All queries of a release see the rows that were there at the first one.
+    All queries of a release see the rows that were there at the first one. `view` makes another
+    table of it, all columns of which are needed.
     """
 
-    def __init__(self, name: str, columns: list[str]) -> None:
+    def __init__(
+        self, name: str, columns: list[str], view: Callable[[Any], Any] | None = None
+    ) -> None:
         self._address = address = read_address(name)
         dotted = address.table if address.schema is None else f"{address.schema}.{address.table}"
         self._dotted, self.name = dotted, f"{address.public}{SEPARATOR}{dotted}"
         self._server: Any = None
+        self._view = view
         #: In which it gives instants: as the server, the role or the address says.
         self.zone: str | None = None
         try:
             self.types = self._table(self._connect())
-            self._check_rights([name for name in columns if name in self.types.columns])
+            needed = columns if view is None else self.types.columns
+            self._check_rights([name for name in needed if name in self.types.columns])
         finally:
             self.close()
 
@@ -178,10 +185,13 @@ class ServedTable:
             found = server.con.execute(f"{_FOUND} c.oid = to_regclass(%s)", [exact]).fetchone()
             if found is not None:
                 place = (server.con.info.dbname, found[0])
-                return _within_types(server.table(found[1], database=place))
+                table = _within_types(server.table(found[1], database=place))
+                return table if self._view is None else self._view(table)
             listed = server.con.execute(
                 f"{_FOUND} n.nspname = coalesce(%s, current_schema())", [schema]
             ).fetchall()
+        except DuffError:
+            raise
         except Exception as error:
             raise self._unreadable(error) from None
         known = [name for _, name in listed]
@@ -196,7 +206,7 @@ class ServedTable:
         if not columns:
             return
         try:
-            self._server.con.execute(self._server.compile(self.types.select(*columns).limit(0)))
+            self._server.con.execute(compiled(self.types.select(*columns).limit(0)))
         except Exception as error:
             raise self._unreadable(error) from None
 

@@ -116,7 +116,8 @@ def open_path(
         else:
             raise _no_text(name)
         zone = FILE_ZONE if "WITH TIME ZONE" in str(reader.types.types) else None
-        zones = reader.zones if isinstance(reader, ParquetFiles) else {}
+        said = {} if rules is None else rules.zones
+        zones = reader.zones if isinstance(reader, ParquetFiles) else said
         return PathTable(name, reader.types, reader.rows, untyped, zone=zone, zones=zones)
     except Exception as error:
         raise unreadable(name, error) from None

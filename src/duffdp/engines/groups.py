@@ -96,7 +96,8 @@ class _Together:
 
     def _added(self, numbers: Ints) -> Ints:
         """The sum of every group; a running sum that wraps around leaves differences exact."""
-        upto = np.append(0, np.cumsum(numbers))
+        upto = np.zeros(len(numbers) + 1, dtype=np.int64)
+        np.cumsum(numbers, out=upto[1:])
         end = np.cumsum(self._lengths)
         added: Ints = upto[end] - upto[end - self._lengths]
         return added

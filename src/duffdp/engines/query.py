@@ -1,18 +1,20 @@
-"""Data with a query over them, which DuckDB runs where the rows are read."""
+"""Data with a query over them, which runs where the rows are: in DuckDB, PostgreSQL or Spark."""
 
 from __future__ import annotations
 
 import os
 import tempfile
 from dataclasses import dataclass
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from duffdp.engines.addresses import ADDRESS
+from duffdp.engines.addresses import ADDRESS, ServedTable, printable
 from duffdp.engines.delimited import missing_column
 from duffdp.engines.files import FILE_ZONE, PathTable, open_path
 from duffdp.engines.libraries import is_path, is_table, narwhals
 from duffdp.engines.query_text import ReadQuery, read_query
 from duffdp.engines.sql import quote_name
+from duffdp.engines.text_file import TextFile
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.optional import load
 
@@ -21,7 +23,10 @@ if TYPE_CHECKING:
 
 _LETTERS = '::VARCHAR COLLATE "C"'  # others may take different people for the same
 _TEXTS = ("varchar", "enum")
-_TAKEN = "files, tables of DuckDB and SQLite, and frames of pandas, polars, pyarrow and DuckDB"
+_TAKEN = (
+    "files, tables of DuckDB, SQLite and PostgreSQL, and frames of pandas, polars, pyarrow, DuckDB "
+    "and Spark"
+)
 
 
 @dataclass(frozen=True, eq=False, repr=False)
@@ -31,8 +36,8 @@ class Query:
     Parameters
     ----------
     data
-        A path, a `TextFile`, or a frame of pandas, polars, pyarrow or DuckDB. Queries call it
-        `data`.
+        A path, the address of a table of PostgreSQL, a `TextFile`, or a frame of pandas, polars,
+        pyarrow, DuckDB, Spark or ibis over PostgreSQL. Queries call it `data`.
     sql
         One SELECT over it, with WHERE if need be, that makes one row of a row at most. With GROUP
         BY and COUNT, SUM, AVG, MIN or MAX it makes one of the rows of a group; then the column that
@@ -70,13 +75,11 @@ class Query:
             raise UnsupportedData(
                 f"sql is for {_TAKEN}, got {type(self.data).__name__}. Pass a path or a frame."
             )
-        if is_path(self.data) and ADDRESS.match(os.fspath(self.data)):
-            raise _not_here("a server")
         assert self.read
 
     def __repr__(self) -> str:
-        """Without the records of a frame."""
-        return f"Query({os.fspath(self)!r}, {self.sql!r})"
+        """Without the records of a frame, and without a password."""
+        return f"Query({printable(os.fspath(self))!r}, {self.sql!r})"
 
     @property
     def read(self) -> ReadQuery:
@@ -99,7 +102,19 @@ def open_source(
     """What a path names, or the result of a query; parameters as for `open_path`."""
     if not isinstance(data, Query):
         return open_path(data, columns, values=values, kind=kind, person=person)
-    return _open_path(data, person) if is_path(data.data) else _open_frame(data)
+    if not is_path(data.data):
+        return _open_frame(data)
+    served = ADDRESS.match(os.fspath(data.data)) and not isinstance(data.data, TextFile)
+    return _open_served(data) if served else _open_path(data, person)
+
+
+def _open_served(query: Query) -> PathTable:
+    from duffdp.engines.tables.adapters.postgres_query import postgres_result
+
+    read = query.read
+    served = ServedTable(os.fspath(query.data), [], partial(postgres_result, read))
+    table = PathTable(served.name, served.types, served.rows, (), served.close, served.zone)
+    return table._replace(people=read.people)
 
 
 def _open_path(query: Query, person: str | None) -> PathTable:
@@ -131,7 +146,7 @@ def _open_frame(query: Query) -> PathTable:
             raise missing_column(name, known)
     found = duckdb_input(nw, frame, read.columns, _connect)
     if found is None:
-        raise _not_here(str(frame.implementation))
+        return _open_remote(query, nw, frame)
     return PathTable(
         type(query.data).__name__,
         _result(read, found.types),
@@ -140,6 +155,29 @@ def _open_frame(query: Query) -> PathTable:
         zone=found.zone,
         people=read.people,
         like=query.data,
+    )
+
+
+def _open_remote(query: Query, nw: Any, frame: Any) -> PathTable:
+    """The result for a frame whose rows lie elsewhere, where they stay."""
+    from duffdp.engines.tables.adapters import query_adapter
+
+    engine = query_adapter(nw, frame)
+    try:
+        made = engine.queried(query.read)
+        assert made is None or nw.from_native(made).collect_schema()
+    except DuffError:
+        raise
+    except Exception as error:  # the library's own words may quote data
+        raise DuffError(
+            f"sql does not fit the types of the columns ({type(error).__name__})."
+        ) from None
+    if made is None:
+        raise _not_here(str(frame.implementation))
+    zone = engine.session_zone
+    name = type(query.data).__name__
+    return PathTable(
+        name, made, lambda: made, (), zone=zone, people=query.read.people, like=query.data
     )
 
 

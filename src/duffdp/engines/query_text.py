@@ -50,11 +50,14 @@ _CLAUSES = frozenset(("expressions", "from", "from_", "where", "group"))
 
 
 class Output(NamedTuple):
-    """One column of the result: its name, its SQL, and the column that it is unchanged, if any."""
+    """One column of the result: its name, its SQL for DuckDB, the column that it is unchanged, if
+    any, and what sqlglot read.
+    """
 
     name: str
     sql: str
     source: str | None
+    tree: Any
 
 
 class ReadQuery(NamedTuple):
@@ -65,6 +68,7 @@ class ReadQuery(NamedTuple):
     condition: str | None
     outputs: tuple[Output, ...]
     groups: tuple[str, ...]  # the columns by which rows are brought together, if they are
+    where: Any  # the condition as sqlglot read it, if there is one
 
     @property
     def people(self) -> tuple[str, ...] | None:
@@ -114,7 +118,8 @@ class _Reader:
         condition = None if where is None else self._row_wise(where.this)
         if not self._columns:
             raise DuffError(f"sql must look at a column of the table. {_EXAMPLE}")
-        return ReadQuery(self._text, tuple(self._columns), condition, outputs, groups)
+        tree = None if where is None else where.this
+        return ReadQuery(self._text, tuple(self._columns), condition, outputs, groups, tree)
 
     def _groups(self, group: Any) -> tuple[str, ...]:
         if group is None:
@@ -133,12 +138,12 @@ class _Reader:
                 raise DuffError(
                     f"sql: {whole.name!r} must stand in GROUP BY, or in a sum over the rows."
                 )
-            return Output(name or whole.name, self._row_wise(whole), whole.name)
+            return Output(name or whole.name, self._row_wise(whole), whole.name, whole)
         if not name and _kind(whole) != "Star":
             raise DuffError("sql must name what it makes of columns, as in cost * 1.19 AS gross.")
         if not groups:
-            return Output(name, self._row_wise(whole), None)
-        return Output(name, self._sum(whole), None)
+            return Output(name, self._row_wise(whole), None, whole)
+        return Output(name, self._sum(whole), None, whole)
 
     def _sum(self, whole: Any) -> str:
         kind = _kind(whole)

@@ -174,7 +174,7 @@ def _read_keys(by: tuple[str, ...], keys: Any) -> Keys:
         rows, written = list(keys.rows), keys.written
     else:
         rows = _rows(by, keys)
-    return Keys(_checked(by, rows), written)
+    return Keys(_checked(by, rows, quoted=not is_of_library(keys)), written)
 
 
 def _rows(by: tuple[str, ...], keys: Any) -> list[Row]:
@@ -224,8 +224,12 @@ def _declared(keys: Any) -> list[Any] | None:
     return list(listed)
 
 
-def _checked(by: tuple[str, ...], given: list[Row]) -> tuple[Row, ...]:
-    """Keys that can be told apart: complete, hashable, different."""
+def _checked(by: tuple[str, ...], given: list[Row], quoted: bool) -> tuple[Row, ...]:
+    """Keys that can be told apart: complete, hashable, different.
+
+    Those of a frame or series are not quoted in errors: they may be a column of the data, which no
+    one can tell.
+    """
     rows = [
         tuple(part.item() if isinstance(part, np.generic) else part for part in row)
         for row in given
@@ -241,8 +245,15 @@ def _checked(by: tuple[str, ...], given: list[Row]) -> tuple[Row, ...]:
         if not all(isinstance(part, Hashable) for part in row):
             raise DuffError(f"keys must be plain values such as text or numbers, got {row!r:.60}.")
         if any(part is None or part != part for part in row):
-            raise DuffError(f"keys must not hold missing values, got {row!r}.")
+            got = f"got {row!r}" if quoted else "got a frame or series with some"
+            raise DuffError(f"keys must not hold missing values, {got}.")
     if len(set(rows)) < len(rows):
+        if not quoted:
+            raise DuffError(
+                "keys must differ from each other, got a frame or series in which some stand "
+                "twice, as in a column of the data. Keys must be known without the data: pass a "
+                "public list, or the frame of a code book."
+            )
         twice = next(row for i, row in enumerate(rows) if row in rows[:i])
         raise DuffError(
             f"keys must differ from each other, got {', '.join(map(repr, twice))} twice. Leave one "

@@ -76,6 +76,18 @@ class Tally(Protocol):
         """Every distinct index with its count."""
 
 
+class Classed(Tally, Protocol):
+    """The same where values stay: candidates are told by how many records they have."""
+
+    def classes(self) -> tuple[Ints, Ints]:
+        """Numbers of records, 0 among them, and how many candidates have each."""
+
+    def candidates(self, asked: Sequence[tuple[Any, int, int]]) -> list[int]:
+        """For several columns of one table a number of records and a position: the candidate at
+        this position among all with so many records.
+        """
+
+
 class Source(Tally, Protocol):
     """Records that can be asked for their ranks as well."""
 

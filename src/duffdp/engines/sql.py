@@ -16,6 +16,7 @@ from typing import NamedTuple
 # from UTC.
 _WALL = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?"
 _MOMENT = rf"^\s*({_WALL})(?:Z|([+-](?:[01]\d|2[0-3])):?([0-5]\d)?)?\s*$"
+_OFFSET = rf"\s*{_WALL}(?:Z|[+-](?:[01]\d|2[0-3]):?(?:[0-5]\d)?)\s*"
 _TYPES = {
     "int": "DOUBLE",
     "float": "DOUBLE",
@@ -40,12 +41,14 @@ _PARTS = {
 
 class FieldRules(NamedTuple):
     """How fields of text become values, where a caller says so: the kinds of some columns, what
-    stands before decimals, and how dates are written (None: ISO 8601).
+    stands before decimals, how dates are written (None: ISO 8601), and the zones in whose clocks
+    some times are.
     """
 
     kinds: Mapping[str, str] = {}
     decimal: str = "."
     date_format: str | None = None
+    zones: Mapping[str, str] = {}
 
 
 AS_USUAL = FieldRules()
@@ -77,12 +80,13 @@ def read_fields(
     """
     kinds = dict.fromkeys(values, kind) | dict(rules.kinds)
     return ", ".join(
-        f"{read_field(text, kinds.get(name, 'category'), rules)} AS {quote_name(name)}"
+        f"{read_field(text, kinds.get(name, 'category'), rules, rules.zones.get(name))} "
+        f"AS {quote_name(name)}"
         for name, text in fields
     )
 
 
-def read_field(text: str, kind: str, rules: FieldRules = AS_USUAL) -> str:
+def read_field(text: str, kind: str, rules: FieldRules = AS_USUAL, zone: str | None = None) -> str:
     """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date" or
     "datetime", and "integer" or "boolean" where that is declared; of any other kind it stays a
     text.
@@ -90,7 +94,8 @@ def read_field(text: str, kind: str, rules: FieldRules = AS_USUAL) -> str:
     Numbers are what DuckDB casts to DOUBLE: digits with a point, an exponent, a sign, single
     underscores between digits and blanks around them; `inf` is infinite and `nan` is missing. Days
     and times are ISO 8601 alone, unless a format is given; a time with an offset is moved to UTC,
-    one without stays as it is.
+    one without stays as it is. With a zone, times are instants, those without an offset at which
+    its clocks show them.
     """
     if kind not in _TYPES:
         return text
@@ -99,7 +104,8 @@ def read_field(text: str, kind: str, rules: FieldRules = AS_USUAL) -> str:
         return f"CASE WHEN {lower} IN {_TRUE} THEN true WHEN {lower} IN {_FALSE} THEN false END"
     if kind in ("date", "datetime"):
         moment = _moment(text) if rules.date_format is None else _written(text, rules.date_format)
-        return f"TRY_CAST({moment} AS {_TYPES[kind]})"
+        found = f"TRY_CAST({moment} AS {_TYPES[kind]})"
+        return found if zone is None else _instant(text, found, zone, rules.date_format is None)
     if kind == "integer":  # a cast alone would round 1.5
         whole = f"regexp_full_match({text}, '\\s*[+-]?\\d+\\s*')"
         return f"CASE WHEN {whole} THEN TRY_CAST({text} AS BIGINT) END"
@@ -117,6 +123,26 @@ def _written(text: str, date_format: str) -> str:
     return (
         f"CASE WHEN regexp_full_match({bare}, {quote_text(pattern)}) "
         f"THEN TRY_STRPTIME({bare}, {quote_text(date_format)}) END"
+    )
+
+
+def _instant(text: str, wall: str, zone: str, offsets: bool) -> str:
+    """When clocks of a zone show a time: first, if they do so twice, where DuckDB takes the last.
+
+    A year has four digits, so that no time is near the ends of what DuckDB has.
+    """
+    name, day = quote_text(zone), "INTERVAL 25 HOUR"
+    earlier = f"(timezone({name}, {wall} - {day}) + {day})"
+    first = (
+        f"CASE WHEN timezone({name}, {earlier}) = {wall} THEN {earlier} "
+        f"ELSE timezone({name}, {wall}) END"
+    )
+    if not offsets:
+        return first
+    # In which a time with an offset is in UTC already.
+    return (
+        f"CASE WHEN regexp_full_match({text}, '{_OFFSET}') THEN timezone('UTC', {wall}) "
+        f"ELSE {first} END"
     )
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import difflib
 import os
 import re
@@ -9,8 +10,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from duffdp.domain.reading import EPOCH
+from duffdp.domain.zones import instant, read_zone
 from duffdp.engines.sql import FieldRules
 from duffdp.errors import DuffError
+from duffdp.optional import load
 
 #: What a column can be declared as, and the kind that its fields are read as.
 KINDS = {
@@ -21,6 +25,8 @@ KINDS = {
     "date": "date",
     "timestamp": "datetime",
 }
+_PROBE = dt.datetime(2000, 7, 1, 12)
+_ZONED = re.compile(r"timestamp\[([^][]{1,60})\]")
 DECIMALS = (".", ",")
 _DIRECTIVES = "dmYyHIMSfpbB%"
 _LONGEST_FORMAT = 100  # letters
@@ -36,8 +42,9 @@ class TextFile:
     path
         A file, a folder or a pattern.
     types
-        For some columns "text", "integer", "double", "boolean", "date" or "timestamp"; of the
-        others, the column of values is read as the bounds say, and all else is text.
+        For some columns "text", "integer", "double", "boolean", "date", "timestamp", or
+        "timestamp[Europe/Berlin]" for times that clocks of a zone showed; of the others, the column
+        of values is read as the bounds say, and all else is text.
     decimal
         What stands before the decimals of a number, "." or ",". With a comma, a number with a point
         is none.
@@ -89,8 +96,16 @@ class TextFile:
     @property
     def rules(self) -> FieldRules:
         """How its fields are read."""
-        kinds = {name: KINDS[said] for name, said in self.types.items()}
-        return FieldRules(kinds, self.decimal, self.date_format)
+        split = {name: _split(said) for name, said in self.types.items()}
+        kinds = {name: KINDS[kind] for name, (kind, _) in split.items()}
+        zones = {name: zone for name, (_, zone) in split.items() if zone is not None}
+        return FieldRules(kinds, self.decimal, self.date_format, zones)
+
+
+def _split(said: str) -> tuple[str, str | None]:
+    """A declared type, and the zone of a time."""
+    zoned = _ZONED.fullmatch(said)
+    return (said, None) if zoned is None else ("timestamp", zoned[1])
 
 
 def _check_types(types: Any) -> None:
@@ -100,12 +115,30 @@ def _check_types(types: Any) -> None:
             'example types={"cost": "double"}.'
         )
     for name, said in types.items():
-        if said not in KINDS:
+        if isinstance(said, str) and (zoned := _ZONED.fullmatch(said)) is not None:
+            _check_zone(name, zoned[1])
+        elif not isinstance(said, str) or said not in KINDS:
             near = difflib.get_close_matches(str(said), KINDS, 1, 0.5)
             hint = f" Did you mean {near[0]!r}?" if near else ""
             raise DuffError(
                 f"the type of {name!r} must be one of {', '.join(KINDS)}, got {said!r:.60}.{hint}"
             )
+
+
+def _check_zone(name: str, zone: str) -> None:
+    """Whether Python and DuckDB mean the same by it: the one counts by it, the other one reads."""
+    known, duckdb = read_zone(zone), load("duckdb", "files")
+    with duckdb.connect() as connection:
+        try:
+            asked = f"SELECT epoch_us(timezone(?, TIMESTAMP '{_PROBE}'))"
+            (found,) = connection.execute(asked, [zone]).fetchone() or (None,)
+        except duckdb.Error:
+            found = None
+    if found != instant((_PROBE - EPOCH) // dt.timedelta(microseconds=1), known):
+        raise DuffError(
+            f"the zone of {name!r} must be one such as Europe/Berlin, got {zone!r:.60}. Times with "
+            "an offset need none."
+        )
 
 
 def _check_format(given: Any) -> None:

@@ -129,11 +129,11 @@ def _fields(fields: Any, kinds: dict[str, str], rules: FieldRules) -> str:
     """Columns from names and texts, each cell by itself."""
     parts = []
     for name, text in fields:
-        kind = kinds.get(name, "category")
-        typed = read_field(f"substr({text}, 2)", kind)
+        kind, zone = kinds.get(name, "category"), rules.zones.get(name)
+        typed = read_field(f"substr({text}, 2)", kind, zone=zone)
         parts.append(
             f"CASE WHEN starts_with({text}, '{_TYPED}') THEN {typed} "
-            f"ELSE {read_field(text, kind, rules)} END AS {quote_name(name)}"
+            f"ELSE {read_field(text, kind, rules, zone)} END AS {quote_name(name)}"
         )
     return ", ".join(parts)
 

@@ -5,7 +5,7 @@ never the data.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Generator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
@@ -14,6 +14,7 @@ from typing import Any
 
 from duffdp.domain import PublicSet
 from duffdp.engines.groups import BLOCK
+from duffdp.engines.tables.passes import PassColumn, Passes
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.pipeline.recipe import Recipe
 from duffdp.sampling.entropy import Entropy
@@ -27,10 +28,34 @@ from duffdp.steps import Batch
 NEGLIGIBLE = 12.0
 
 Numbers = list[list[int]]  # for each group, one number or several
+Steps = Generator[Passes, None, Numbers]
 
 
 def draw(recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Entropy) -> Numbers:
-    """The numbers of every group, in the order of the columns: indices of candidates, or counts."""
+    """The numbers of every group of one release, on its own."""
+    steps = draw_in_steps(recipe, sources, domain, entropy)
+    while True:
+        try:
+            next(steps).answer()
+        except StopIteration as end:
+            numbers: Numbers = end.value
+            return numbers
+
+
+def draw_in_steps(
+    recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Entropy
+) -> Steps:
+    """The numbers of every group, in the order of the columns: indices of candidates, or counts.
+
+    As long as something is missing that several releases wait for, it yields who answers it.
+    """
+    fixed = [pair for pair in recipe.parts if not hasattr(pair[0].statistic, "given")]
+    while waiting := [
+        answers
+        for part, made in fixed
+        if (answers := _waits_for(part.statistic, made, sources, domain)) is not None
+    ]:
+        yield waiting[0]
     known: list[int] = []  # numbers of records, from profiles: a count needs no pass of its own
     if len(recipe.parts) == 1:
         ((part, made),) = recipe.parts
@@ -46,7 +71,7 @@ def draw(recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Ent
             continue
         epsilon = recipe.loss.epsilon * part.share / recipe.unit.rows
         before = list(zip(*chain.from_iterable(map(columns.__getitem__, columns)), strict=True))
-        columns[place] = _draw_adaptively(
+        columns[place] = yield from _draw_adaptively(
             part, made, epsilon, before, unspent, sources, domain, entropy
         )
     in_order = chain.from_iterable(map(columns.__getitem__, range(len(profiled))))
@@ -62,7 +87,7 @@ def _draw_adaptively(
     sources: Sequence[Any],
     domain: PublicSet,
     entropy: Entropy,
-) -> list[Sequence[int]]:
+) -> Generator[Passes, None, list[Sequence[int]]]:
     """The columns of one part that depends on what was drawn `before` for each group.
 
     A group that is not asked keeps the epsilon for the next part that it is asked.
@@ -77,14 +102,40 @@ def _draw_adaptively(
         alike.setdefault((own, unspent[i]), []).append(i)
         unspent[i] = Fraction(0)
         _expect(own, sources[i : i + 1], domain)
+    for (own, more), groups in alike.items():
+        mechanism, asked = _paid(made, epsilon, more), [sources[i] for i in groups]
+        while (answers := _waits_for(own, mechanism, asked, domain)) is not None:
+            yield answers
     rows = [[NOT_DRAWN] * len(part.columns) for _ in sources]
     for (own, more), groups in alike.items():
-        mechanism = type(made)(epsilon + more) if more else made
-        asked = [sources[i] for i in groups]
+        mechanism, asked = _paid(made, epsilon, more), [sources[i] for i in groups]
         columns = _draw_part(replace(part, statistic=own), mechanism, asked, domain, entropy, [])
         for i, numbers in zip(groups, zip(*columns, strict=True), strict=True):
             rows[i][: len(numbers)] = numbers
     return list(zip(*rows, strict=True))
+
+
+def _paid(made: Any, epsilon: Fraction, more: Fraction) -> Any:
+    """The mechanism with what was left for it."""
+    return type(made)(epsilon + more) if more else made
+
+
+def _waits_for(
+    statistic: Any, mechanism: Any, sources: Sequence[Any], domain: PublicSet
+) -> Passes | None:
+    """Who has to answer before the numbers of a statistic are there; None if nobody has, or if
+    sources answer each for itself.
+    """
+    first = sources[0]
+    if not isinstance(first, PassColumn):
+        return None
+    if hasattr(statistic, "profiles"):
+        return first.waits_for(lambda: statistic.profiles(sources[:1], mechanism.epsilon))
+    if hasattr(statistic, "totals"):
+        _expect(statistic, sources, domain)
+        return first.waits_for(lambda: statistic.totals(first, domain))
+    max_distance = _max_distance(statistic, domain, mechanism)
+    return first.waits_for(lambda: statistic.windows(sources[:1], domain, max_distance))
 
 
 def _expect(statistic: Any, sources: Sequence[Any], domain: PublicSet) -> None:
@@ -129,7 +180,8 @@ def _draw_part(
     numbers: list[int] = []
     for begin in range(0, len(sources), BLOCK):
         batch = statistic.windows(sources[begin : begin + BLOCK], domain, max_distance)
-        numbers += mechanism.release(batch, entropy)
+        found: list[int] = mechanism.release(batch, entropy)
+        numbers += found if batch.candidates_of is None else batch.candidates_of(found)
     return [numbers]
 
 

@@ -16,12 +16,14 @@ from duffdp.engines.libraries import is_table
 from duffdp.engines.query import Query
 from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
+from duffdp.engines.tables.passes import Passes
+from duffdp.engines.tables.together import read_together
 from duffdp.errors import ChargeNote
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
 from duffdp.pipeline.answer import answer
 from duffdp.pipeline.ask import EVERYTHING, Ask, settled
-from duffdp.pipeline.draw import draw
+from duffdp.pipeline.draw import Numbers, Steps, draw_in_steps
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.recipe import Recipe
 from duffdp.pipeline.text_values import with_keys
@@ -185,33 +187,55 @@ def make_releases(
         if ledger is None
         else ledger.charge_all([one.facts for one in prepared])
     )
-    releases = []
+    todo = dict(enumerate(zip(prepared, charges, strict=True)))
+    if len(todo) > 1:
+        unpaid = [one.data for one, paid in todo.values() if paid is None or paid.earlier is None]
+        read_together(unpaid)
+    steps: dict[int, Steps] = {}
+    found: Passes | Numbers
+    releases: dict[int, Release] = {}
     try:
-        for one, paid in zip(prepared, charges, strict=True):
-            result = None if paid is None else paid.earlier
-            if result is None:
-                try:
-                    counts = one.data.sources(one.entropy)
-                    numbers = draw(one.recipe, counts, one.data.domain, one.entropy)
-                finally:
-                    if one.data.close is not None:
-                        one.data.close()
-                result = Result(numbers, dt.datetime.now(dt.UTC))
-                if paid is not None and paid.store is not None:
-                    paid.store(result)
-            facts = one.facts
-            value, columns, cells, sizes = answer(one.recipe, one.finish, facts, result, one.data)
-            made = Release(value, facts, columns, cells, result.time, __version__, sizes)
-            releases.append(made)
-            if done is not None:
-                done()
+        while todo:
+            asked: dict[int, Passes] = {}
+            for i, (one, paid) in list(todo.items()):
+                result = None if paid is None else paid.earlier
+                if result is None:
+                    if i not in steps:
+                        counts, domain = one.data.sources(one.entropy), one.data.domain
+                        steps[i] = draw_in_steps(one.recipe, counts, domain, one.entropy)
+                    try:
+                        found = next(steps[i])
+                    except StopIteration as end:
+                        found = end.value
+                    if isinstance(found, Passes):
+                        asked[id(found)] = found
+                        continue
+                    result = Result(found, dt.datetime.now(dt.UTC))
+                    if paid is not None and paid.store is not None:
+                        paid.store(result)
+                facts = one.facts
+                made = answer(one.recipe, one.finish, facts, result, one.data)
+                value, columns, cells, sizes = made
+                about = (result.time, __version__, sizes)
+                releases[i] = Release(value, facts, columns, cells, *about)
+                del todo[i]
+                if one.data.close is not None:
+                    one.data.close()
+                if done is not None:
+                    done()
+            for passes in asked.values():  # when all have said what they wait for
+                passes.answer()
     except BaseException as error:  # an interrupt, too
         cost = sum(paid.facts.loss.epsilon for paid in charges if paid and paid.earlier is None)
         if cost and ledger is not None:
             told = f"epsilon {float(cost):.12g} was charged to the data set {ledger.dataset!r}"
             error.add_note(ChargeNote(f"{told} and stays charged"))
         raise
-    return releases
+    finally:
+        for one, _ in todo.values():
+            if one.data.close is not None:
+                one.data.close()
+    return list(map(releases.__getitem__, range(len(prepared))))
 
 
 def ledger_of(ledger: Any, dataset: str | None = None, call_id: str | None = None) -> Ledger:

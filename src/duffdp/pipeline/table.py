@@ -13,7 +13,7 @@ from duffdp.errors import DuffError
 from duffdp.facts import as_json
 from duffdp.parameters import Groups, Interval, read_interval
 from duffdp.pipeline.chart import Points, draw_points, new_axes
-from duffdp.pipeline.columnar import Columnar, Columns, Readable, as_text, with_ends
+from duffdp.pipeline.columnar import TOO_FEW, Columnar, Columns, Readable, as_text, with_ends
 from duffdp.pipeline.outcome import Release
 from duffdp.pipeline.span import ENDS, Span, spans_of
 from duffdp.pipeline.suppression import TOO_SMALL
@@ -206,17 +206,20 @@ class Table(Columnar):
         return Columns(dict(zip(_different(names), columns, strict=True)), self._caption())
 
     def readable(self) -> Readable:
-        """The same as `wide` for people: an interval stands beside its number."""
+        """The same as `wide` for people: an interval stands beside its number, and a word in the
+        place of all numbers of a group that is too small.
+        """
         small = self.too_small()
         keys = [[ALL if part is None else as_text(part) for part in key] for key in self._keys()]
         header, columns = list(self.by), []
         for measure in self.measures:
             header += measure.value_columns()
             columns.append([list(map(with_ends, row)) for row in self._spans(measure)])
-        texts = [
-            [*key, *(text for part in parts for text in part), as_text(small_group)]
-            for key, small_group, *parts in zip(keys, small, *columns, strict=True)
-        ]
+        texts = []
+        for key, few, *parts in zip(keys, small, *columns, strict=True):
+            numbers = [text for part in parts for text in part]
+            told = [TOO_FEW, *[""] * (len(numbers) - 1)] if few else numbers
+            texts.append([*key, *told, as_text(few)])
         return Readable([*header, TOO_SMALL], texts, self._caption(), small, len(self.by))
 
     def to_frame(self) -> Any:

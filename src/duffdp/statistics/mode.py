@@ -3,15 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, TypeGuard
 
 import numpy as np
 
-from duffdp.domain import Domain
+from duffdp.domain import Domain, Ordered
 from duffdp.engines.arrays import array_source, read
-from duffdp.engines.source import Question, Tally
-from duffdp.steps import Batch, StepFunction, merged
+from duffdp.engines.source import Classed, Question, Tally
+from duffdp.steps import Batch, StepFunction, filled, merged
+
+FEW = 16  # columns that are asked one by one
+LISTED = 2**16  # candidates whose counts are fetched one by one, wherever records live
 
 
 class Mode:
@@ -35,7 +39,8 @@ class Mode:
 
     Runtime
     -------
-    One counting pass; on a grid with many candidates a sort.
+    One counting pass; on a grid with many candidates a sort, or in lazy tables a query that counts
+    candidates by their number of records and one that finds the candidate.
 
     References
     ----------
@@ -78,7 +83,35 @@ class Mode:
 
     def windows(self, columns: Sequence[Tally], domain: Domain, max_distance: float) -> Batch:
         """The windows of several columns side by side."""
+        if isinstance(domain, Ordered) and domain.size > LISTED and _classed(columns):
+            return self._by_class(columns, domain)
         return Batch.of([self.window(column, domain, max_distance) for column in columns])
+
+    def _by_class(self, columns: Sequence[Classed], domain: Domain) -> Batch:
+        """Candidates in the order of their records: all with equally many are one run."""
+        classes = [column.classes() for column in columns]
+        steps = []
+        for records, many in classes:
+            start = np.cumsum(many) - many
+            runs = filled(start, many, records.max() - records)
+            steps.append(StepFunction(domain, *runs, self.unit, self.rate))
+
+        def candidates_of(positions: list[int]) -> list[int]:
+            asked = []
+            for column, (records, many), position in zip(columns, classes, positions, strict=True):
+                upto = np.cumsum(many)
+                at = int(np.searchsorted(upto, position, side="right"))
+                asked.append((column, int(records[at]), position - int(upto[at] - many[at])))
+            return columns[0].candidates(asked)
+
+        return replace(Batch.of(steps), candidates_of=candidates_of)
 
     def __repr__(self) -> str:
         return f"Mode(rate={self.rate})"
+
+
+def _classed(columns: Sequence[Tally]) -> TypeGuard[Sequence[Classed]]:
+    """Whether columns tell how many candidates have how many records, without naming them: each
+    takes a query of its own then.
+    """
+    return len(columns) <= FEW and all(hasattr(column, "classes") for column in columns)

@@ -71,16 +71,16 @@ class Quantiles:
             nats = many * math.log1p(longest * epsilon / many) + NEGLIGIBLE
             reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
         if (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE):
-            answers = [_all_ranks(column) for column in columns]
+            answers = [(_all_ranks(column), column.size) for column in columns]
         else:
             question = Question(tuple((q, reach) for q in self.qs))
-            answers = [column.ask(question)[0] for column in columns]
+            answers = [(column.ask(question)[0], column.size) for column in columns]
         return [
             NearRanks(
-                *(self.qs, self.records, column.size, reach, near, column.rank_of),
+                *(self.qs, self.records, size, near[0].total, reach, near, column.rank_of),
                 partial(self._wider, column, epsilon),
             )
-            for near, column in zip(answers, columns, strict=True)
+            for (near, size), column in zip(answers, columns, strict=True)
         ]
 
     def profiles(

@@ -73,8 +73,9 @@ class SoftCounts:
 def soft_place(low: int, high: int, above: int, below: int) -> Fraction:
     """Where the mean lies between two candidates; in the middle if the numbers leave it open."""
     total = above + below
-    share = Fraction(above, total) if total > 0 else Fraction(1, 2)
-    return low + min(max(share, Fraction(0)), Fraction(1)) * (high - low)
+    if total <= 0:
+        return Fraction(low + high, 2)
+    return Fraction(low * total + min(max(above, 0), total) * (high - low), total)
 
 
 def mean_finish(place: Callable[[Grid, Sequence[int]], Fraction]) -> Finish:

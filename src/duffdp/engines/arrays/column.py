@@ -343,8 +343,9 @@ def _float_sum(index: Floats) -> int | None:
     below 2**53. None if one is missing.
     """
     rest = len(index) % 2**12
-    sums = [*index[rest:].reshape(-1, 2**12).sum(axis=1).tolist(), float(index[:rest].sum())]
-    return None if any(map(math.isnan, sums)) else sum(map(int, sums))
+    rows = np.einsum("ij->i", index[rest:].reshape(-1, 2**12))  # which adds sooner than sum does
+    sums = [*rows.tolist(), float(index[:rest].sum())]
+    return None if math.isnan(sum(sums)) else sum(map(int, sums))
 
 
 def _positions(length: int, size: int) -> Ints:

@@ -78,7 +78,7 @@ class Descent:
         lazy, number = self.lazy, self.lazy.nw.len().alias(COUNT)
         if (together := of_all_groups and lazy.groups > 1) and starts in self._cells:
             return list(self._cells[starts][group].tolist())
-        rows = celled(lazy, lazy.counted if together else self._of_group(group), starts)
+        rows = celled(lazy, lazy.counted if together else self.lazy.of_group(group), starts)
         if together:
             got = self._by_group(rows, [INDEX], [number])
             self._cells[starts] = by_cell(_whole(got), lazy.groups, len(starts))
@@ -113,16 +113,8 @@ class Descent:
                 self._sums[g, wanted[g]] = LevelSums(*map(operator.add, known, more))
         return self._sums[group, levels]
 
-    def _of_group(self, group: int) -> Any:
-        """The rows of one group."""
-        if self.lazy.late:
-            return self.lazy.joined(self.lazy.counted, {GROUP: [group]})
-        if self.lazy.groups > 1:
-            return self.lazy.counted.filter(self.lazy.nw.col(GROUP) == group)
-        return self.lazy.counted
-
     def rank_of(self, group: int, index: int) -> tuple[int, int]:
-        nw, rows = self.lazy.nw, self._of_group(group)
+        nw, rows = self.lazy.nw, self.lazy.of_group(group)
         number = nw.len().alias(COUNT)
         below, upto = (
             int(self._fetch(rows.filter(nw.col(INDEX) < end).select(number))[COUNT][0])
@@ -217,7 +209,7 @@ class Descent:
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
         order = np.lexsort((index, part_of, group))
-        return _added_up(group[order], part_of[order], index[order], count[order])
+        return added_up(group[order], part_of[order], index[order], count[order])
 
     def _counts_within(self, shift: int, ranges: list[tuple[int, int]] | None) -> tuple[Ints, Ints]:
         """Every bucket in some ranges of candidates, or (None) in all, with its records, in order.
@@ -285,7 +277,7 @@ class Descent:
         return rows.filter((nw.col(INDEX) >= nw.col(LOW)) & (nw.col(INDEX) <= nw.col(HIGH)))
 
     def _fetch(self, rows: Any) -> dict[str, Any]:
-        return _answered(self.lazy.engine.fetch, rows)
+        return answered(self.lazy.engine.fetch, rows)
 
     def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
         """Numbers without groups, in engines that can: a sample of blocks brackets the rank, and
@@ -294,7 +286,7 @@ class Descent:
         grid = self.lazy.domain
         if not isinstance(grid, Ordered) or grid.size <= BUCKETS:
             return None  # few candidates are counted in one pass without it
-        sample = _answered(self.lazy.sample, grid)
+        sample = answered(self.lazy.sample, grid)
         if sample is None or len(sample) < 2**10:
             return None
         size, share, top = len(sample), float(q), grid.size - 1
@@ -363,7 +355,7 @@ class LazyColumn:
         return self.descent.tallies()[self.group]
 
 
-def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
+def answered(query: Callable[[Any], Answer], about: Any) -> Answer:
     """What an engine answers, or that it failed, without its own words, which may quote data."""
     try:
         return query(about)
@@ -374,7 +366,7 @@ def _answered(query: Callable[[Any], Answer], about: Any) -> Answer:
         ) from None
 
 
-def _added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+def added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
     """Counts of the same index in the same group made one: a group may be spelled in several
     ways.
     """

@@ -4,6 +4,8 @@ person capped.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -19,7 +21,184 @@ from duffdp.engines.tables.people import Cap
 from duffdp.engines.tables.public_values import Known
 
 
-class LazyRows:
+@dataclass(frozen=True, slots=True)
+class Candidates:
+    """How the column `value` of a frame of narwhals becomes the column `index`.
+
+    `categories` are public values as the column holds them, if the domain has some.
+    """
+
+    nw: Any
+    engine: QueryEngine
+    value: str
+    index: str
+    dtype: Any
+    domain: PublicSet
+    categories: Known | None
+
+    @property
+    def of_rows(self) -> bool:
+        """Whether rows count whatever is in them."""
+        return isinstance(self.domain, Presence) and self.domain.rows
+
+    def missing(self) -> Any:
+        """Whether there is no value; nan is none."""
+        column = self.nw.col(self.value)
+        if self.dtype.is_float():
+            return column.is_null() | column.is_nan()
+        if self.engine.own_nan and self.dtype == self.nw.Decimal:
+            return column.is_null() | (column.cast(self.nw.String) == "NaN")
+        return column.is_null()
+
+    def numbers(self, rows: Any, scale: Scale) -> tuple[Any, Any, Any]:
+        """Rows, and their value as an expression of numbers with its type."""
+        nw, dtype, column = self.nw, self.dtype, self.nw.col(self.value)
+        if isinstance(dtype, nw.Date | nw.Datetime):
+            rows, unit = self.engine.clock(rows, self.value, reach(scale))
+            return rows, ticks(nw, column, unit, scale), nw.Int64
+        if dtype == nw.Decimal:
+            return self.engine.doubles(rows, self.value), column, nw.Float64
+        return rows, column, dtype
+
+    def between(self, rows: Any, column: Any, dtype: Any, first: int, last: int | None) -> Any:
+        """Rows without those before one candidate of a grid and after another."""
+        assert isinstance(self.domain, Ordered)
+        nw, grid = self.nw, self.domain
+        if first > 0:
+            inside = reaches_expression(nw, column, dtype, grid, first)
+            rows = rows if inside is None else rows.filter(inside)
+        beyond = None if last is None else reaches_expression(nw, column, dtype, grid, last + 1)
+        return rows if beyond is None else rows.filter(~beyond)
+
+    def snapped(self, column: Any, dtype: Any, shift: int = 0) -> Any:
+        """The index of a number on a grid, rounded down to a multiple of 2**shift."""
+        assert isinstance(self.domain, Ordered)
+        if not self.engine.whole_floors:
+            return snap_expression(self.nw, column, dtype, self.domain, shift)
+        index = snap_expression(self.nw, column, dtype, self.domain)
+        return whole_rounded_down(self.nw, index, shift, self.domain)
+
+    def cells(self, rows: Any, how: str = "inner") -> Any:
+        """Rows with the index of their cell where the domain is no grid. Those that are in none are
+        left out, or with a `how` of "left" have no index.
+        """
+        nw, domain, index = self.nw, self.domain, self.nw.col(self.index)
+        if isinstance(domain, Presence):
+            return rows.with_columns(nw.lit(0, nw.Int64).alias(self.index))
+        if isinstance(domain, Categories):
+            return self._with_category(rows, how)
+        if isinstance(domain, Bins):
+            rows = self._binned(rows, domain)
+            if how == "inner":
+                return rows.filter(index >= 0)
+            return rows.with_columns(nw.when(index >= 0).then(index).alias(self.index))
+        assert not isinstance(domain, Ordered)
+        among = domain.among
+        if isinstance(among, Bins):
+            rows, inside = self._binned(rows, among), index >= 0
+        else:
+            rows, inside = self._with_category(rows, "left"), ~index.is_null()
+        cell = nw.when(inside).then(nw.lit(INSIDE, nw.Int64)).otherwise(nw.lit(OUTSIDE, nw.Int64))
+        return rows.with_columns(cell.alias(self.index))
+
+    def beside(self, rows: Any, present: str) -> Any:
+        """All rows with the index, which is missing where the value is, or is in no cell; a column
+        `present` is taken for what is known meanwhile.
+        """
+        nw, known = self.nw, self.nw.col(present)
+        if self.of_rows:
+            return self.cells(rows)
+        rows = rows.with_columns((~self.missing()).alias(present))
+        # No query meets a nan on its way.
+        rows = rows.with_columns(nw.when(known).then(nw.col(self.value)).alias(self.value))
+        if isinstance(self.domain, Ordered):
+            rows, column, dtype = self.numbers(rows, self.domain)
+            rows = rows.with_columns(self.snapped(column, dtype).alias(self.index))
+        else:
+            rows = self.cells(rows, "left")
+        index = nw.when(known).then(nw.col(self.index))
+        return rows.with_columns(index.alias(self.index))
+
+    def _binned(self, rows: Any, bins: Bins) -> Any:
+        """The number of the bin of every row, -1 for none."""
+        nw = self.nw
+        rows, column, dtype = self.numbers(rows, bins)
+        rows = rows.with_columns(column.alias(self.index))  # once, as it is compared several times
+        index = bins.thresholds.of_column(nw, nw.col(self.index), dtype)
+        return rows.with_columns(index.alias(self.index))
+
+    def _with_category(self, rows: Any, how: str) -> Any:
+        """By a join with the public list; by a left one the index is missing for other values."""
+        assert self.categories is not None
+        columns = {
+            self.value: [value for (value,) in self.categories.values],
+            self.index: self.categories.positions,
+        }
+        return rows.join(self.engine.literal_frame(rows, columns), on=self.value, how=how)
+
+
+class GroupedRows:
+    """Rows of a lazy table and the public keys of their groups.
+
+    `schema` is that of the rows: KEY columns, PERSON if people are asked for, and `values`.
+    """
+
+    def __init__(
+        self, nw: Any, engine: QueryEngine, keys: Known | None, schema: Any, values: Sequence[str]
+    ) -> None:
+        self.nw, self.engine, self._keys = nw, engine, keys
+        self._values = values
+        self.groups = 1 if keys is None else keys.size
+        self.by = [name for name in schema if name not in (*values, PERSON)]
+        self.has_people = PERSON in schema
+        # Whether rows can be counted by their own group columns first, and joined with the keys
+        # after that.
+        self.late = self.groups > 1 and not self.has_people
+        self._key_rows: dict[int, list[tuple[Any, ...]]] = {}
+        if keys is not None:
+            for row, group in zip(keys.values, keys.positions, strict=True):
+                self._key_rows.setdefault(group, []).append(row)
+
+    def present(self, rows: Any, schema: Any, names: Sequence[str]) -> Any:
+        """Rows that have something in these columns, as far as there are such; nan is nothing.
+        There is one zero.
+        """
+        for name in names:
+            if name not in schema:
+                continue
+            if self.engine.own_nan:
+                rows = self.engine.present(rows, name)
+                continue
+            keep = ~self.nw.col(name).is_null()
+            if schema[name].is_float():
+                keep = keep & ~self.nw.col(name).is_nan()
+            rows = rows.filter(keep)
+        # -0.0 is 0.0 and has other bits, by which some engines join and bring rows together.
+        others = [name for name in schema if name not in self._values]
+        floats = [name for name in others if schema[name].is_float()]
+        return rows.with_columns(*(self.nw.col(name) + 0.0 for name in floats)) if floats else rows
+
+    def joined(self, rows: Any, limits: dict[str, list[int]] | None = None) -> Any:
+        """Keep what belongs to the public keys, with the number of the group.
+
+        With `limits`, keep what belongs to the groups in them, with the limits of each.
+        """
+        if self._keys is None:
+            return rows
+        if limits is None:
+            values, more = self._keys.values, {GROUP: self._keys.positions}
+        else:
+            picked = [
+                (row, at) for at, group in enumerate(limits[GROUP]) for row in self._key_rows[group]
+            ]
+            values = [row for row, _ in picked]
+            more = {name: [column[at] for _, at in picked] for name, column in limits.items()}
+        columns = {name: [row[i] for row in values] for i, name in enumerate(self.by)}
+        small = self.engine.literal_frame(rows, columns | more)
+        return rows.join(small, on=self.by, how="inner").drop(*self.by)
+
+
+class LazyRows(GroupedRows):
     """The rows of one lazy table that a selection names, as indices of one domain.
 
     Parameters
@@ -47,24 +226,23 @@ class LazyRows:
         cap: Cap,
         order: tuple[int, ...],
     ) -> None:
-        self.nw, self.engine, self.domain = nw, engine, domain
-        self._keys, self._categories = keys, categories
-        self._cap, self._order = cap, order
         schema = rows.collect_schema()
+        super().__init__(nw, engine, keys, schema, (VALUE, OTHER))
+        self.domain, self._cap, self._order = domain, cap, order
         self._dtype = schema[VALUE]
-        self.groups = 1 if keys is None else keys.size
-        self.by = [name for name in schema if name not in (VALUE, OTHER, PERSON)]
-        self.has_people = PERSON in schema
-        # Whether rows can be counted by their own group columns first, and joined with the keys
-        # after that.
-        self.late = self.groups > 1 and not self.has_people
-        self._key_rows: dict[int, list[tuple[Any, ...]]] = {}
-        if keys is not None:
-            for row, group in zip(keys.values, keys.positions, strict=True):
-                self._key_rows.setdefault(group, []).append(row)
-        self._rows = self._present(rows, schema)
+        self._candidates = Candidates(nw, engine, VALUE, INDEX, self._dtype, domain, categories)
+        needed = (PERSON,) if self._candidates.of_rows else (VALUE, OTHER, PERSON)
+        self._rows = self.present(rows, schema, needed)
         #: All rows that count, as candidates; pairs are none.
         self.counted: Any = None if OTHER in schema else self.indexed()
+
+    def of_group(self, group: int) -> Any:
+        """The rows of one group."""
+        if self.late:
+            return self.joined(self.counted, {GROUP: [group]})
+        if self.groups > 1:
+            return self.counted.filter(self.nw.col(GROUP) == group)
+        return self.counted
 
     def pairs(self) -> list[Pairs]:
         """All rows that count, fetched: the pairs of each group."""
@@ -76,26 +254,6 @@ class LazyRows:
         x, y = (np.asarray(found[name], dtype=np.float64) for name in (VALUE, OTHER))
         group = None if self._keys is None else np.asarray(found[GROUP], dtype=np.int64)
         return pairs_by_group(x, y, group, self.groups)
-
-    def _present(self, rows: Any, schema: Any) -> Any:
-        """Rows with a value and, if people are asked for, a person; nan is neither. There is one
-        zero. Where rows are counted, no value is asked for.
-        """
-        rows_count = isinstance(self.domain, Presence) and self.domain.rows
-        for name in (PERSON,) if rows_count else (VALUE, OTHER, PERSON):
-            if name not in schema:
-                continue
-            if self.engine.own_nan:
-                rows = self.engine.present(rows, name)
-                continue
-            keep = ~self.nw.col(name).is_null()
-            if schema[name].is_float():
-                keep = keep & ~self.nw.col(name).is_nan()
-            rows = rows.filter(keep)
-        # -0.0 is 0.0 and has other bits, by which some engines join and bring rows together.
-        others = [name for name in schema if name not in (VALUE, OTHER)]
-        floats = [name for name in others if schema[name].is_float()]
-        return rows.with_columns(*(self.nw.col(name) + 0.0 for name in floats)) if floats else rows
 
     def indexed(self, first: int = 0, last: int | None = None, shift: int = 0) -> Any:
         """Rows that count, as INDEX and what tells their group: clamped, snapped, capped.
@@ -126,25 +284,6 @@ class LazyRows:
         chosen = rows.join(found, on=both, how="inner")
         return self.engine.cap(chosen, self._order[:2], most, GROUP).drop(PERSON)
 
-    def joined(self, rows: Any, limits: dict[str, list[int]] | None = None) -> Any:
-        """Keep what belongs to the public keys, with the number of the group.
-
-        With `limits`, keep what belongs to the groups in them, with the limits of each.
-        """
-        if self._keys is None:
-            return rows
-        if limits is None:
-            values, more = self._keys.values, {GROUP: self._keys.positions}
-        else:
-            picked = [
-                (row, at) for at, group in enumerate(limits[GROUP]) for row in self._key_rows[group]
-            ]
-            values = [row for row, _ in picked]
-            more = {name: [column[at] for _, at in picked] for name, column in limits.items()}
-        columns = {name: [row[i] for row in values] for i, name in enumerate(self.by)}
-        small = self.engine.literal_frame(rows, columns | more)
-        return rows.join(small, on=self.by, how="inner").drop(*self.by)
-
     def sample(self, grid: Ordered) -> Ints | None:
         """Indices of a few blocks of rows, where the engine need not read everything for them:
         numbers, no groups.
@@ -159,7 +298,7 @@ class LazyRows:
         candidates for those after.
         """
         nw = self.nw
-        rows, column, dtype = self._numbers(grid)
+        rows, column, dtype = self._candidates.numbers(self._rows, grid)
         place = snap_expression(nw, column, dtype, grid)
         beyond = reaches_expression(nw, column, dtype, grid, last + 1)
         if beyond is not None:
@@ -175,7 +314,7 @@ class LazyRows:
     def before(self, grid: Ordered, first: int) -> Any:
         """How many rows lie before a candidate (LOW) and in all (COUNT)."""
         nw = self.nw
-        rows, column, dtype = self._numbers(grid)
+        rows, column, dtype = self._candidates.numbers(self._rows, grid)
         reaches = None if first == 0 else reaches_expression(nw, column, dtype, grid, first)
         if reaches is None:  # all or none of them: no need to count
             return rows.select(nw.len().alias(COUNT), (nw.len() * int(first > 0)).alias(LOW))
@@ -184,76 +323,18 @@ class LazyRows:
 
     def between(self, grid: Ordered, first: int, last: int) -> Any:
         """INDEX of the rows from one candidate to another, and of no others."""
-        rows, column, dtype = self._numbers(grid)
-        rows = self._left_out(rows, column, dtype, grid, first, last)
+        rows, column, dtype = self._candidates.numbers(self._rows, grid)
+        rows = self._candidates.between(rows, column, dtype, first, last)
         return rows.select(snap_expression(self.nw, column, dtype, grid).alias(INDEX))
-
-    def _left_out(
-        self, rows: Any, column: Any, dtype: Any, grid: Ordered, first: int, last: int | None
-    ) -> Any:
-        """Rows without those before one candidate and after another."""
-        if first > 0:
-            inside = reaches_expression(self.nw, column, dtype, grid, first)
-            rows = rows if inside is None else rows.filter(inside)
-        beyond = (
-            None if last is None else reaches_expression(self.nw, column, dtype, grid, last + 1)
-        )
-        return rows if beyond is None else rows.filter(~beyond)
-
-    def _numbers(self, grid: Scale) -> tuple[Any, Any, Any]:
-        """Rows, and their value as an expression of numbers with its type."""
-        nw, dtype, column = self.nw, self._dtype, self.nw.col(VALUE)
-        if isinstance(dtype, nw.Date | nw.Datetime):
-            rows, unit = self.engine.clock(self._rows, VALUE, reach(grid))
-            return rows, ticks(nw, column, unit, grid), nw.Int64
-        if dtype == nw.Decimal:
-            return self.engine.doubles(self._rows, VALUE), column, nw.Float64
-        return self._rows, column, dtype
 
     def _with_index(self, first: int, last: int | None, shift: int) -> Any:
         """Rows with INDEX, without those that are in no cell of the domain."""
-        nw, domain = self.nw, self.domain
-        if isinstance(domain, Ordered):
-            return self._snapped(domain, first, last, shift)
-        if isinstance(domain, Presence):
-            return self._rows.with_columns(nw.lit(0, nw.Int64).alias(INDEX))
-        if isinstance(domain, Categories):
-            return self._with_category("inner")
-        if isinstance(domain, Bins):
-            return self._binned(domain).filter(nw.col(INDEX) >= 0)
-        among = domain.among
-        rows = self._binned(among) if isinstance(among, Bins) else self._with_category("left")
-        inside = nw.col(INDEX) >= 0 if isinstance(among, Bins) else ~nw.col(INDEX).is_null()
-        cell = nw.when(inside).then(nw.lit(INSIDE, nw.Int64)).otherwise(nw.lit(OUTSIDE, nw.Int64))
-        return rows.with_columns(cell.alias(INDEX))
-
-    def _binned(self, bins: Bins) -> Any:
-        """INDEX of the bin of every row, -1 for none."""
-        nw = self.nw
-        rows, column, dtype = self._numbers(bins)
-        rows = rows.with_columns(column.alias(INDEX))  # once, as it is compared several times
-        index = bins.thresholds.of_column(nw, nw.col(INDEX), dtype)
-        return rows.with_columns(index.alias(INDEX))
-
-    def _snapped(self, grid: Ordered, first: int, last: int | None, shift: int) -> Any:
-        """INDEX of every row on a grid."""
-        nw = self.nw
-        rows, column, dtype = self._numbers(grid)
+        nw, domain, candidates = self.nw, self.domain, self._candidates
+        if not isinstance(domain, Ordered):
+            return candidates.cells(self._rows)
+        rows, column, dtype = candidates.numbers(self._rows, domain)
         if self.late and not isinstance(self._dtype, nw.Date | nw.Datetime):
             # Rows capped for a person must be the same in every query; others may be left out
             # early.
-            rows = self._left_out(rows, column, dtype, grid, first, last)
-        if self.engine.whole_floors:
-            index = whole_rounded_down(nw, snap_expression(nw, column, dtype, grid), shift, grid)
-        else:
-            index = snap_expression(nw, column, dtype, grid, shift)
-        return rows.with_columns(index.alias(INDEX))
-
-    def _with_category(self, how: str) -> Any:
-        """INDEX by a join with the public list; by a left one it is missing for other values."""
-        assert self._categories is not None
-        columns = {
-            VALUE: [value for (value,) in self._categories.values],
-            INDEX: self._categories.positions,
-        }
-        return self._rows.join(self.engine.literal_frame(self._rows, columns), on=VALUE, how=how)
+            rows = candidates.between(rows, column, dtype, first, last)
+        return rows.with_columns(candidates.snapped(column, dtype, shift).alias(INDEX))

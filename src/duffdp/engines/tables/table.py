@@ -24,7 +24,8 @@ from duffdp.engines.query import Query, open_source
 from duffdp.engines.selection import Selection
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
-from duffdp.engines.tables.descent import Descent, LazyColumn
+from duffdp.engines.tables.count_classes import ClassedColumn, CountClasses
+from duffdp.engines.tables.descent import Descent
 from duffdp.engines.tables.kept_rows import KeptRows
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
@@ -37,6 +38,7 @@ from duffdp.engines.tables.public_values import (
     known_keys,
     spellings,
 )
+from duffdp.engines.text_file import TextFile
 from duffdp.errors import DuffError, UnsupportedData
 
 SERIES = "values"  # the column of a series
@@ -129,12 +131,15 @@ class Table:
         kind: str,
         domain_for: Callable[[bool, bool], PublicSet],
     ) -> None:
-        self._nw = nw = narwhals()
+        self.nw, self.data = narwhals(), data
+        nw = self.nw
         asked = () if selection.where is None else selection.where.columns
         named = (*selection.values, *selection.by, selection.unit, *asked)
         needed = list(dict.fromkeys(name for name in named if name is not None))
         self._path: PathTable | None = None
         self.close: Callable[[], None] | None = None  # ends what was begun to read
+        #: What gives sources in its place, if its rows are read together with those of others.
+        self.shared: Callable[[Randomness], list[Tally]] | None = None
         untyped: Container[str] = ()
         series = False
         if isinstance(data, str | os.PathLike):
@@ -160,7 +165,7 @@ class Table:
             # Any column stands for the row, whatever is in it.
             first = (*needed, *known)[:1]
             selection = selection._replace(column=(*first, None)[0], values=first)
-        self._selection = selection
+        self.selection = selection
         if not selection.values:
             names = ", ".join(map(repr, known))
             raise DuffError(
@@ -170,21 +175,22 @@ class Table:
             if name not in known:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
-        self._adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
-        types = self._adapter.schema
-        zone = self._adapter.session_zone if self._path is None else self._path.zone
+        self.adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
+        types = self.adapter.schema
+        zone = self.adapter.session_zone if self._path is None else self._path.zone
         if zone is not None:
             types = _in_zone(nw, types, zone, {} if self._path is None else self._path.zones)
-        self._kept: KeptRows | None = None
+        self._untyped, self._needed = untyped, needed
+        self.kept: KeptRows | None = None
         if selection.where is not None:
-            self._kept = KeptRows(nw, selection.where, types, untyped, self._eager)
+            self.kept = KeptRows(nw, selection.where, types, untyped, self._eager)
         # What the types forbid is refused here, before a row is read or anything is charged.
         if selection.unit is not None:
-            check_person(nw, self._adapter, types[selection.unit], selection.unit)
-        self._keys = (
-            known_keys(nw, self._adapter, types, selection, untyped) if selection.by else None
+            check_person(nw, self.adapter, types[selection.unit], selection.unit)
+        self.keys = (
+            known_keys(nw, self.adapter, types, selection, untyped) if selection.by else None
         )
-        self._categories: Known | None = None
+        self.categories: Known | None = None
         whole, undeclared = True, False
         for name in selection.values:
             whole = whole and (types[name].is_integer() or types[name] == nw.Boolean)
@@ -199,8 +205,8 @@ class Table:
         for name in selection.values:
             dtype = types[name]
             if isinstance(among, Categories):
-                self._categories = known_categories(
-                    nw, self._adapter, dtype, name, among, name in untyped
+                self.categories = known_categories(
+                    nw, self.adapter, dtype, name, among, name in untyped
                 )
             elif not (isinstance(among, Presence) or (self._eager and dtype == nw.Object)):
                 timed = self.domain.kind in ("date", "datetime")
@@ -218,7 +224,7 @@ class Table:
         `source` decides which rows of a person count.
         """
         try:
-            return self._sources(source)
+            return self._sources(source) if self.shared is None else self.shared(source)
         except Exception as error:  # the library's own words may quote data
             if type(error).__module__.partition(".")[0].lstrip("_") not in LIBRARIES:
                 raise
@@ -227,17 +233,17 @@ class Table:
             ) from None
 
     def _sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
-        nw, domain, adapter = self._nw, self.domain, self._adapter
-        _, by, _, unit, most, pair, values, *_ = self._selection
-        cap = Cap(most, self._selection.groups_per_person)
+        nw, domain, adapter = self.nw, self.domain, self.adapter
+        _, by, _, unit, most, pair, values, *_ = self.selection
+        cap = Cap(most, self.selection.groups_per_person)
         if self._eager:
-            if self._kept is not None:
-                kept = np.flatnonzero(self._kept.mask(adapter))
+            if self.kept is not None:
+                kept = np.flatnonzero(self.kept.mask(adapter))
                 adapter = memory_adapter(nw, adapter.frame[kept])
-            memory = MemoryRows(adapter, values[0], by, self._keys, unit, cap)
+            memory = MemoryRows(adapter, values[0], by, self.keys, unit, cap)
             if pair is not None:
                 return memory.pairs(pair[1], source)
-            return memory.sources(domain, self._categories, source)
+            return memory.sources(domain, self.categories, source)
         keys = map(KEY.format, range(len(by)))
         columns = dict(zip((VALUE, OTHER), values, strict=False)) | dict(zip(keys, by, strict=True))
         order: tuple[int, ...] = ()
@@ -251,38 +257,59 @@ class Table:
                 adapter.frame = nw.from_native(self._path.rows())
             except Exception as error:
                 raise unreadable(self._path.name, error) from None
-        found = adapter.rows(columns) if self._kept is None else self._found(adapter, columns)
-        rows = LazyRows(nw, adapter, found, self._keys, self._categories, domain, cap, order)
+        found = adapter.rows(columns) if self.kept is None else self.found(adapter, columns)
+        rows = LazyRows(nw, adapter, found, self.keys, self.categories, domain, cap, order)
         if pair is not None:
             return rows.pairs()
-        return list(map(partial(LazyColumn, Descent(rows)), range(rows.groups)))
+        column = partial(ClassedColumn, Descent(rows), counts=CountClasses(rows))
+        return list(map(column, range(rows.groups)))
 
-    def _found(self, adapter: Any, columns: dict[str, str]) -> Any:
+    @property
+    def can_be_shared(self) -> bool:
+        """Whether its rows can be read together with those of others. Files of text are not: how
+        a field is read depends on the domain.
+        """
+        text = isinstance(self.data, TextFile) or any(n in self._untyped for n in self._needed)
+        declared = isinstance(self.data, Query) or not text
+        plain = self.selection.pair is None and self.selection.groups_per_person is None
+        return not self._eager and self.adapter.side_by_side and declared and plain
+
+    @property
+    def rows_asked_for(self) -> tuple[Any, ...]:
+        """What is the same for tables of the same rows, groups and people."""
+        path = isinstance(self.data, str | os.PathLike) and not isinstance(self.data, Query)
+        place = os.fspath(self.data) if path else id(self.data)
+        _, by, _, unit, most, *_ = self.selection
+        where = None if self.selection.where is None else self.selection.where.text
+        keys = None if self.keys is None else (tuple(self.keys.values), tuple(self.keys.positions))
+        return path, place, by, keys, unit, most, where
+
+    def found(self, adapter: Any, columns: dict[str, str]) -> Any:
         """The rows that a condition keeps, with these columns."""
-        assert self._kept is not None
-        assert self._selection.where is not None
-        asked = {name: ASKED.format(at) for at, name in enumerate(self._selection.where.columns)}
-        numbers = {name: NUMBER.format(at) for at, name in enumerate(self._kept.numbers)}
+        assert self.kept is not None
+        assert self.selection.where is not None
+        asked = {name: ASKED.format(at) for at, name in enumerate(self.selection.where.columns)}
+        numbers = {name: NUMBER.format(at) for at, name in enumerate(self.kept.numbers)}
         more = [(new, name) for named in (asked, numbers) for name, new in named.items()]
         rows = adapter.rows(columns | dict(more))
-        return self._kept.filtered(adapter, rows, asked, numbers).select(*columns)
+        return self.kept.filtered(adapter, rows, asked, numbers).select(*columns)
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own
         library.
         """
-        by, keys = self._selection.groups
+        by, keys = self.selection.groups
         return self.frame(dict(zip(by, map(list, zip(*keys, strict=True)), strict=True)) | columns)
 
     def frame(self, columns: dict[str, list[Any]]) -> Any:
         """Public columns as a small frame of the caller's own library."""
-        if not self._adapter.mixes_types:
+        if not self.adapter.mixes_types:
             columns = {name: of_one_type(values) for name, values in columns.items()}
         if self._path is not None and self._path.like is not None:
-            like = self._nw.from_native(self._path.like)
-            made = memory_adapter if isinstance(like, self._nw.DataFrame) else query_adapter
-            return made(self._nw, like).answer(columns)
-        return self._adapter.answer(columns)
+            like = self.nw.from_native(self._path.like)
+            made = memory_adapter if isinstance(like, self.nw.DataFrame) else query_adapter
+            return made(self.nw, like).answer(columns)
+        return self.adapter.answer(columns)
 
 
 def _in_zone(

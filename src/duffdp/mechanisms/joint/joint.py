@@ -115,13 +115,14 @@ class Joint:
         """Draws for some columns, each from a proposal of its own, which learns from what was
         refused.
         """
+        profiles = {i: each.profile(float(self._epsilon)) for i, each in columns.items()}
         waiting: dict[int, Proposal | None] = dict.fromkeys(columns)
         while waiting:
             many = WORDS + WORDS * len(columns[next(iter(waiting))].qs)
             words = source.words(len(waiting) * many).reshape(-1, many).tolist()
             drafts = []
             for own, (i, made) in zip(words, waiting.items(), strict=True):
-                proposal = made or self._proposal(columns[i])
+                proposal = made or Proposal(profiles[i], self._epsilon)
                 drafts.append((i, proposal, proposal.draft(own, source)))
             waiting = {}
             for i, proposal, draft in drafts:
@@ -129,9 +130,6 @@ class Joint:
                     found[i] = draft.candidates
                 else:
                     waiting[i] = proposal.after(draft)
-
-    def _proposal(self, column: NearRanks) -> Proposal:
-        return Proposal(column.profile(float(self._epsilon)), self._epsilon)
 
     def __repr__(self) -> str:
         return f"Joint(epsilon={self.epsilon:g})"

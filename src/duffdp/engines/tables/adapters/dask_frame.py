@@ -18,6 +18,7 @@ class DaskFrame(NarwhalsQuery):
 
     nanoseconds = True
     mixes_types = True
+    side_by_side = False
 
     def rows(self, columns: dict[str, str]) -> Any:
         native = self.native

@@ -12,7 +12,7 @@ import numpy as np
 
 from duffdp.domain import Array
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
-from duffdp.engines.tables.names import COPY, INDEX, ORDER, PERSON, PLACE
+from duffdp.engines.tables.names import COLUMN, COPY, COUNT, INDEX, ORDER, PERSON, PLACE
 
 _SAMPLED = "duffdp rows to sample"
 _LETTERS = ' COLLATE "C"'
@@ -68,6 +68,23 @@ class DuckdbRelation(NarwhalsQuery):
         return self.nw.from_native(_replaced(native, name, number)), unit
 
     def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
+        native, kept, order = self._mixed(rows, keys)
+        whole = ", ".join((PERSON, *within))
+        place = f"row_number() OVER (PARTITION BY {whole} ORDER BY {order})"
+        capped = native.project(f"*, {place} AS {PLACE}").filter(f"{PLACE} <= {most}")
+        return self.nw.from_native(capped.project(f"{kept}, {PERSON}"))
+
+    def cap_each(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
+        others = [name for name in rows.collect_schema() if name not in names]
+        native, _, order = self._mixed(rows, keys)
+        own = f"OVER (PARTITION BY {PERSON} ORDER BY {order} ROWS UNBOUNDED PRECEDING)"
+        parts = [f'CASE WHEN count("{n}") {own} <= {most} THEN "{n}" END AS "{n}"' for n in names]
+        return self.nw.from_native(native.project(", ".join([*others, *parts])))
+
+    def _mixed(self, rows: Any, keys: tuple[int, ...]) -> tuple[Any, str, str]:
+        """Rows with what orders those of a person, the names of all columns but that of people,
+        and the order.
+        """
         native = rows.to_native()
         kept = ", ".join(f'"{name}"' for name in native.columns if name != PERSON)
         # Mixed again after each key went in: a key alone would turn the orders of all people alike.
@@ -76,10 +93,21 @@ class DuckdbRelation(NarwhalsQuery):
         native = native.project(
             f"*, row_number() OVER (PARTITION BY {PERSON}, {kept}) AS {COPY}"
         ).project(f"*, hash(hash({person}, {row})) AS {ORDER}")
-        whole = ", ".join((PERSON, *within))
-        place = f"row_number() OVER (PARTITION BY {whole} ORDER BY {ORDER}, {kept}, {COPY})"
-        capped = native.project(f"*, {place} AS {PLACE}").filter(f"{PLACE} <= {most}")
-        return self.nw.from_native(capped.project(f"{kept}, {PERSON}"))
+        return native, kept, f"{ORDER}, {kept}, {COPY}"
+
+    def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
+        """By several groupings of one query, which is quicker here than a longer table."""
+        native, quoted = rows.to_native(), [f'"{name}"' for name in names]
+        sets = ", ".join(f"({', '.join([*by, name])})" for name in quoted)
+        which = " ".join(f"WHEN GROUPING(\"{name}\") = 0 THEN '{name}'" for name in names)
+        parts = [
+            *by,
+            f"CASE {which} END AS {COLUMN}",
+            f"coalesce({', '.join(quoted)}) AS {INDEX}",
+            f"count(*) AS {COUNT}",
+        ]
+        found = native.aggregate(", ".join(parts), f"GROUPING SETS ({sets})")
+        return self.nw.from_native(found.filter(f"{INDEX} IS NOT NULL"))
 
     def sample(self, rows: Any, name: str) -> Array | None:
         native = rows.to_native()

@@ -8,7 +8,16 @@ from decimal import Decimal
 from typing import Any
 
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
-from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE, VALUE
+from duffdp.engines.tables.names import (
+    COLUMN,
+    COPY,
+    COUNT,
+    INDEX,
+    ORDER,
+    PERSON,
+    PLACE,
+    VALUE_NAMES,
+)
 
 _EPOCH = dt.datetime(1970, 1, 1)
 _INT64 = range(-(2**63), 2**63)
@@ -25,7 +34,7 @@ class IbisTable(NarwhalsQuery):
             column = native[name]
             kind = column.type()
             # DuckDB hands what it joins with to Arrow, which has no way to take such large numbers.
-            if kind.is_uint64() and new != VALUE:
+            if kind.is_uint64() and new not in VALUE_NAMES:
                 column = column.cast("decimal(20, 0)")
             elif kind.is_boolean():  # PostgreSQL makes 32 bits of it, and no others
                 column = column.cast("int32")
@@ -74,6 +83,28 @@ class IbisTable(NarwhalsQuery):
     def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
         import ibis
 
+        native, kept = self._mixed(rows, keys)
+        place = ibis.row_number().over(group_by=[PERSON, *within], order_by=[ORDER, *kept, COPY])
+        native = native.mutate(**{PLACE: place})
+        return self.nw.from_native(native.filter(native[PLACE] < most).select(*kept, PERSON))
+
+    def cap_each(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
+        import ibis
+
+        native, kept = self._mixed(rows, keys)
+        own = ibis.cumulative_window(group_by=[PERSON], order_by=[ORDER, *kept, COPY])
+        counts = {
+            name: ibis.cases((native[name].count().over(own) <= most, native[name]))
+            for name in names
+        }
+        return self.nw.from_native(native.mutate(**counts).select(*kept, PERSON))
+
+    def _mixed(self, rows: Any, keys: tuple[int, ...]) -> tuple[Any, list[str]]:
+        """Rows with what orders those of a person, and the names of all columns but that of
+        people.
+        """
+        import ibis
+
         def md5(text: str) -> str:
             raise NotImplementedError  # the function of that name in the database
 
@@ -84,11 +115,19 @@ class IbisTable(NarwhalsQuery):
         native = native.mutate(**{COPY: copies})
         text = ibis.literal("".join(f"{key % 2**64:016x}" for key in keys))
         for name in (PERSON, *kept, COPY):
-            text = text + "|" + native[name].cast("string")
-        native = native.mutate(**{ORDER: digest(text)})
-        place = ibis.row_number().over(group_by=[PERSON, *within], order_by=[ORDER, *kept, COPY])
-        native = native.mutate(**{PLACE: place})
-        return self.nw.from_native(native.filter(native[PLACE] < most).select(*kept, PERSON))
+            text = text + "|" + native[name].cast("string").fill_null("")
+        return native.mutate(**{ORDER: digest(text)}), kept
+
+    def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
+        """By two lists side by side, as texts of a longer table come back in quotes from some."""
+        import ibis
+
+        native = rows.to_native()
+        which = ibis.array([ibis.literal(name) for name in names]).unnest()
+        index = ibis.array([native[name] for name in names]).unnest()
+        listed = self.nw.from_native(native.select(*by, **{COLUMN: which, INDEX: index}))
+        found = listed.filter(~self.nw.col(INDEX).is_null())
+        return found.group_by(*by, COLUMN, INDEX).agg(self.nw.len().alias(COUNT))
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import pyarrow as pa

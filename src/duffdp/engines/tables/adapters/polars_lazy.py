@@ -45,6 +45,30 @@ class PolarsLazy(NarwhalsQuery):
     def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
         import polars
 
+        native, kept = self._mixed(rows, keys, within)
+        # A row counts unless the one `most` places before it is of the same person and group.
+        others = (polars.col(name).ne_missing(polars.col(name).shift(most)) for name in within)
+        person = polars.col(PERSON)
+        counts = polars.any_horizontal(person.ne_missing(person.shift(most)), *others)
+        return self.nw.from_native(native.filter(counts).select(*kept, PERSON))
+
+    def cap_each(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
+        import polars
+
+        native, kept = self._mixed(rows, keys, ())
+        there = {name: polars.col(name).is_not_null().cast(polars.Int64) for name in names}
+        counts = (
+            polars.when(there[name].cum_sum().over(PERSON) <= most).then(name).alias(name)
+            for name in names
+        )
+        return self.nw.from_native(native.with_columns(*counts).select(*kept, PERSON))
+
+    def _mixed(self, rows: Any, keys: tuple[int, ...], within: tuple[str, ...]) -> Any:
+        """Rows in the order that decides which of a person count, and the names of all columns but
+        that of people.
+        """
+        import polars
+
         native = rows.to_native()
         kept = [name for name in native.collect_schema() if name != PERSON]
         first, second = (key % 2**64 for key in keys)
@@ -53,12 +77,8 @@ class PolarsLazy(NarwhalsQuery):
         native = native.group_by(PERSON, *kept).len(COPY).with_columns(copies).explode(COPY)
         # Mixed again with another key: the orders of different people have nothing in common.
         mixed = polars.struct(PERSON, *kept, COPY).hash(first).hash(second)
-        native = native.with_columns(mixed.alias(ORDER)).sort(PERSON, *within, ORDER, *kept, COPY)
-        # A row counts unless the one `most` places before it is of the same person and group.
-        others = (polars.col(name).ne_missing(polars.col(name).shift(most)) for name in within)
-        person = polars.col(PERSON)
-        counts = polars.any_horizontal(person.ne_missing(person.shift(most)), *others)
-        return self.nw.from_native(native.filter(counts).select(*kept, PERSON))
+        native = native.with_columns(mixed.alias(ORDER))
+        return native.sort(PERSON, *within, ORDER, *kept, COPY), kept
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import polars

@@ -8,7 +8,10 @@ from typing import Any, ClassVar
 import numpy as np
 
 from duffdp.domain import Array
+from duffdp.engines.query_text import ReadQuery
+from duffdp.engines.served_query import compiled, is_query
 from duffdp.engines.tables.adapters.ibis_table import IbisTable
+from duffdp.engines.tables.adapters.postgres_query import postgres_result
 from duffdp.engines.tables.names import VALUE
 
 PAGES = 128  # that a sample reads: ten to thirty thousand rows of most tables
@@ -24,7 +27,7 @@ class PostgresTable(IbisTable):
     own_nan: ClassVar[bool] = True
 
     def rows(self, columns: dict[str, str]) -> Any:
-        self._value = columns[VALUE]
+        self._value = columns.get(VALUE, "")  # that samples are of
         rows = super().rows(columns).to_native()
         # What ibis takes for text may be an enumeration, which compares with none.
         texts = {name: rows[name] + "" for name, kind in rows.schema().items() if kind.is_string()}
@@ -68,11 +71,14 @@ class PostgresTable(IbisTable):
         query = f"SELECT * FROM UNNEST({lists}) AS listed({names})"
         return self.nw.from_native(server.sql(query, schema=ibis.schema(types)))
 
+    def queried(self, read: ReadQuery) -> Any:
+        return postgres_result(read, self.native)
+
     def sample(self, rows: Any, name: str) -> Array | None:
         import ibis.expr.operations as ops
 
         table = self.native.op()
-        if not isinstance(table, ops.DatabaseTable):
+        if not isinstance(table, ops.DatabaseTable) or is_query(table):
             return None
         from psycopg.sql import Identifier
 
@@ -102,7 +108,7 @@ class PostgresTable(IbisTable):
             return super().fetch(rows)
         server = native.get_backend()
         with server.con.transaction(), server.con.cursor(binary=True) as cursor:
-            found = cursor.execute(server.compile(native)).fetchall()
+            found = cursor.execute(compiled(native)).fetchall()
         columns = zip(*found, strict=True) if found else [()] * len(native.columns)
         return dict(zip(native.columns, map(list, columns), strict=True))
 

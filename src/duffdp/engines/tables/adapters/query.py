@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
 from duffdp.domain import Array
+from duffdp.engines.query_text import ReadQuery
+from duffdp.engines.tables.names import COLUMN, COUNT, INDEX
 
 
 class QueryEngine(Protocol):
@@ -26,6 +28,7 @@ class QueryEngine(Protocol):
     counts_apart: ClassVar[bool]  # whether a count of all rows goes better by a query of its own
     sums_overflow: ClassVar[bool]  # whether a sum of 64-bit numbers may be too large for its type
     own_nan: ClassVar[bool]  # whether `present` has to say what a missing number is
+    side_by_side: ClassVar[bool]  # whether whole numbers stay exact beside missing ones
 
     @property
     def session_zone(self) -> str | None:
@@ -59,6 +62,19 @@ class QueryEngine(Protocol):
         of a keyed hash of two numbers: the same rows in every query.
         """
 
+    def queried(self, read: ReadQuery) -> Any:
+        """The result of a query as a table of the same library; None where it takes none."""
+
+    def cap_each(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
+        """Rows with the numbers in the columns `names` of `most` rows of each person that have one,
+        by the same order for all columns; other numbers there become missing.
+        """
+
+    def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
+        """How many rows have each number in each of the columns `names`, by groups: `by`, COLUMN,
+        INDEX, COUNT. By one pass over the rows; what is missing does not count.
+        """
+
     def sample(self, rows: Any, name: str) -> Array | None:
         """A few blocks of a column of numbers, where the engine need not read everything for it."""
 
@@ -85,6 +101,7 @@ class NarwhalsQuery:
     counts_apart: ClassVar[bool] = False
     sums_overflow: ClassVar[bool] = True
     own_nan: ClassVar[bool] = False
+    side_by_side: ClassVar[bool] = True
 
     @property
     def session_zone(self) -> str | None:
@@ -95,6 +112,17 @@ class NarwhalsQuery:
 
     def doubles(self, rows: Any, name: str) -> Any:
         return rows.with_columns(self.nw.col(name).cast(self.nw.Float64))
+
+    def queried(self, read: ReadQuery) -> Any:
+        return None
+
+    def cap_each(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
+        raise NotImplementedError  # where columns are not side by side
+
+    def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
+        listed = rows.unpivot(on=names, index=by, variable_name=COLUMN, value_name=INDEX)
+        found = listed.filter(~self.nw.col(INDEX).is_null())
+        return found.group_by(*by, COLUMN, INDEX).agg(self.nw.len().alias(COUNT))
 
     def sample(self, rows: Any, name: str) -> Array | None:
         return None

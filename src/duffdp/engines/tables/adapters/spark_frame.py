@@ -7,7 +7,9 @@ from decimal import Decimal
 from typing import Any
 
 from duffdp.domain.reading import DAY
+from duffdp.engines.query_text import ReadQuery
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
+from duffdp.engines.tables.adapters.spark_query import spark_result
 from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE
 
 _BINARY = "UTF8_BINARY"
@@ -69,7 +71,33 @@ class SparkFrame(NarwhalsQuery):
         within = minutes * 60_000_000 + (seconds * 1_000_000).cast("bigint")
         return self.nw.from_native(native.withColumn(name, days * DAY + within)), "us"
 
+    def queried(self, read: ReadQuery) -> Any:
+        return spark_result(read, self.native)
+
     def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
+        from pyspark.sql import Window
+        from pyspark.sql import functions as f
+
+        native, kept = self._mixed(rows, keys)
+        own = Window.partitionBy(PERSON, *within).orderBy(ORDER, *kept, COPY)
+        native = native.withColumn(PLACE, f.row_number().over(own))
+        return self.nw.from_native(native.where(f.col(PLACE) <= most).select(*kept, PERSON))
+
+    def cap_each(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
+        from pyspark.sql import Window
+        from pyspark.sql import functions as f
+
+        native, kept = self._mixed(rows, keys)
+        own = Window.partitionBy(PERSON).orderBy(ORDER, *kept, COPY)
+        own = own.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+        counts = (f.when(f.count(n).over(own) <= most, f.col(n)).alias(n) for n in names)
+        others = [name for name in kept if name not in names]
+        return self.nw.from_native(native.select(*others, PERSON, *counts))
+
+    def _mixed(self, rows: Any, keys: tuple[int, ...]) -> tuple[Any, list[str]]:
+        """Rows with what orders those of a person, and the names of all columns but that of
+        people.
+        """
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
@@ -78,11 +106,10 @@ class SparkFrame(NarwhalsQuery):
         same = Window.partitionBy(PERSON, *kept).orderBy(f.lit(0))
         native = native.withColumn(COPY, f.row_number().over(same))
         # Each part is hashed with the hash of those before it as its seed, so the keys are mixed in
-        # twice.
-        mixed = f.xxhash64(f.lit(keys[0]), PERSON, *kept, COPY, f.lit(keys[1]))
-        own = Window.partitionBy(PERSON, *within).orderBy(ORDER, *kept, COPY)
-        native = native.withColumn(ORDER, mixed).withColumn(PLACE, f.row_number().over(own))
-        return self.nw.from_native(native.where(f.col(PLACE) <= most).select(*kept, PERSON))
+        # twice. What is missing would leave no trace: no candidate is -1.
+        parts = (f.coalesce(f.col(name), f.lit(-1)) for name in kept)
+        mixed = f.xxhash64(f.lit(keys[0]), PERSON, *parts, COPY, f.lit(keys[1]))
+        return native.withColumn(ORDER, mixed), kept
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         from pyspark.sql import types as t

@@ -1,0 +1,254 @@
+"""Several releases of one table share their passes over it: each gets what it would get alone."""
+
+from __future__ import annotations
+
+import datetime as dt
+from fractions import Fraction
+
+import numpy as np
+import pyarrow as pa
+import pytest
+from scipy.stats import chi2
+
+import duffdp
+from duffdp import Categories, Grid
+from duffdp.domain import Bins, Presence
+from duffdp.engines.arrays import trim, wanted
+from duffdp.engines.selection import select
+from duffdp.engines.source import Levels, Question
+from duffdp.engines.tables import Table, passes
+from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
+from duffdp.engines.tables.adapters.query import NarwhalsQuery
+from duffdp.engines.tables.passes import PassColumn
+from duffdp.engines.tables.together import read_together
+from duffdp.sampling.entropy import entropy
+from engines import ENGINES
+
+KEYS = ["a", "b", "c"]  # nothing is in "c"
+FALSE_ALARM = 1e-9
+ASKED = (
+    ("x", Grid(-10.0, 10.0, 2.0**-20)),
+    ("x", Grid(0, 4, 1)),
+    ("n", Grid(0, 1000, 1)),
+    ("day", Grid(dt.date(2020, 1, 1), dt.date(2030, 1, 1))),
+    ("word", Categories(["one", "two", "nowhere"])),
+    ("x", Bins([-1.0, 0.0, 0.5, 2.0])),
+    ("n", Presence()),
+    ("n", Presence(rows=True)),
+)
+QUESTION = Question(tuple((Fraction(i, 4), reach) for i, reach in enumerate((3, 0, 5, 1, 2))))
+
+
+def columns(rows=240):
+    """Values of all kinds, some of them missing, in groups and of people of which some are."""
+    rng = np.random.default_rng(7)
+    x = [*rng.normal(size=rows - 6).tolist(), None, float("nan"), -0.0, 1e300, np.inf, -np.inf]
+    some = [None if i % 11 == 3 else int(v) for i, v in enumerate(rng.integers(-5, 1100, rows))]
+    days = [dt.date(2019, 6, 1) + dt.timedelta(int(d)) for d in rng.integers(0, 4300, rows)]
+    words = [("one", "two", "three", None)[i] for i in rng.integers(0, 4, rows)]
+    return {
+        "x": (pa.float64(), x),
+        "n": (pa.int64(), some),
+        "day": (pa.date32(), [None if i % 13 == 5 else day for i, day in enumerate(days)]),
+        "word": (pa.string(), words),
+        "g": (pa.string(), [("a", "b", "elsewhere", None)[i] for i in rng.integers(0, 4, rows)]),
+        "who": (pa.int64(), [None if i % 17 == 0 else i % 60 for i in range(rows)]),
+    }
+
+
+def tables(data, asked=ASKED, grouped=False, unit=None, contributions=1, where=None):
+    by = {"by": "g", "keys": KEYS} if grouped else {"by": None, "keys": None}
+    made = []
+    for column, domain in asked:
+        selection = select(column, **by, unit=unit, contributions=contributions, where=where)
+        made.append(Table(data, selection, domain.kind, lambda *_, domain=domain: domain))
+    return made
+
+
+def sources(some, seed=1):
+    return [table.sources(entropy(seed)) for table in some]
+
+
+def ranks(near, q, reach):
+    low, high = wanted(q, reach, near.total)
+    near = trim(near, low, high)
+    return near.values.tolist(), near.counts.tolist(), near.below, near.total
+
+
+@pytest.mark.parametrize(
+    ("engine", "grouped", "unit", "asked"),
+    [
+        *(
+            (engine, grouped, unit, ASKED)
+            for engine in ("duckdb", "polars-lazy")
+            for grouped in (False, True)
+            for unit in (None, "who")
+        ),
+        ("parquet", True, None, ASKED[:1] + ASKED[3:5]),
+        ("ibis", True, None, ASKED[:1] + ASKED[3:5]),
+        ("postgres", False, "who", ASKED[:1] + ASKED[3:5]),
+        ("spark", False, "who", (("x", Grid(-10.0, 10.0, 0.01)), ASKED[4])),
+    ],
+)
+def test_each_column_answers_as_it_does_alone(monkeypatch, engine, grouped, unit, asked):
+    """Few buckets, and few values at once: it takes several rounds."""
+    monkeypatch.setattr(passes, "BUCKETS", 64)
+    monkeypatch.setattr(passes, "BUCKETS_OF_PEOPLE", 64)
+    monkeypatch.setattr(passes, "EXACT", 1)
+    data = ENGINES[engine](columns())
+    given = {"grouped": grouped, "unit": unit, "contributions": 4, "where": "n <> 7 OR n IS NULL"}
+    alone, together = (tables(data, asked, **given) for _ in range(2))
+    read_together(together)
+    assert all(table.shared is not None for table in together)
+    found = zip(sources(alone), sources(together), asked, strict=True)
+    for own, shared, (_, domain) in found:
+        assert all(isinstance(source, PassColumn) for source in shared)
+        for g, (one, other) in enumerate(zip(own, shared, strict=True)):
+            if isinstance(domain, Grid):
+                both = zip(
+                    one.ask(QUESTION)[0], other.ask(QUESTION)[0], QUESTION.ranks, strict=True
+                )
+                assert all(ranks(a, *rank) == ranks(b, *rank) for a, b, rank in both)
+                for levels in (Levels(0, domain.size - 1), Levels(g, domain.size // 2, 0, g == 1)):
+                    assert one.level_sums(levels) == other.level_sums(levels)
+                if len(asked) == len(ASKED):
+                    starts = (0, 1, domain.size // 3)
+                    assert one.within(starts, g == 0) == other.within(starts, g == 0)
+                    assert one.rank_of(2) == other.rank_of(2)
+            assert [a.tolist() for a in one.tally()] == [a.tolist() for a in other.tally()]
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars-lazy", "ibis", "spark"])
+def test_the_rows_of_a_person_that_count_are_a_fair_choice_for_each_column(engine):
+    """Of four rows, three of which are alike in one column, and one has nothing in the other."""
+    people, most = 1000, 2
+    rows = [(i, first, second) for i in range(people) for first, second in _ROWS]
+    who, first, second = (list(column) for column in zip(*rows, strict=True))
+    kinds = {"who": pa.int64(), "first": pa.int64(), "second": pa.int64()}
+    given = zip(kinds.values(), (who, first, second), strict=True)
+    data = ENGINES[engine](dict(zip(kinds, given, strict=True)))
+    grid = Grid(0, 3, 1)
+    asked = (("first", grid), ("second", grid))
+    some = tables(data, asked, unit="who", contributions=most)
+    read_together(some)
+    for (source,), chances in zip(sources(some, seed=None), _CHANCES, strict=True):
+        index, count = source.tally()
+        assert count.sum() == most * people  # no person has fewer in either column
+        expected = np.array([people * most * chance for chance in chances])
+        seen = np.zeros(len(chances))
+        seen[index] = count
+        # Two of a person's rows exclude each other: what is seen varies less than by itself.
+        distance = (((seen - expected) ** 2)[expected > 0] / expected[expected > 0]).sum()
+        assert distance < chi2.isf(FALSE_ALARM, len(chances) - 1)
+
+
+_ROWS = ((0, 0), (0, 1), (0, None), (1, 2))
+_CHANCES = ((3 / 4, 1 / 4), (1 / 3, 1 / 3, 1 / 3))
+
+
+@pytest.mark.parametrize("engine", ["duckdb", "polars-lazy"])
+def test_a_person_who_leaves_takes_their_rows_and_moves_nobody_elses(engine):
+    given, most = columns(), 2
+    asked = ASKED[:4]
+    stays = [i for i, who in enumerate(given["who"][1]) if who != 23]
+    fewer = {name: (kind, [values[i] for i in stays]) for name, (kind, values) in given.items()}
+    tallies = []
+    for each in (given, fewer):
+        some = tables(ENGINES[engine](each), asked, True, "who", most)
+        read_together(some)
+        tallies.append([[s.tally() for s in groups] for groups in sources(some)])
+    for before, after in zip(*tallies, strict=True):
+        moved = 0
+        for one, other in zip(before, after, strict=True):
+            known = dict(zip(*map(np.ndarray.tolist, one), strict=True))
+            for index, count in zip(*map(np.ndarray.tolist, other), strict=True):
+                known[index] -= count
+            assert min(known.values(), default=0) >= 0
+            moved += sum(known.values())
+        assert moved <= most
+
+
+def test_only_tables_of_the_same_rows_are_read_together():
+    data, other = (ENGINES["duckdb"](columns()) for _ in range(2))
+    asked = ASKED[:1]
+    apart = [
+        *tables(data, asked),
+        *tables(other, asked),
+        *tables(data, asked, grouped=True),
+        *tables(data, asked, unit="who"),
+        *tables(data, asked, unit="who", contributions=2),
+        *tables(data, asked, where="n > 3"),
+    ]
+    read_together(apart)
+    assert all(table.shared is None for table in apart)
+    read_together([*apart, *tables(data, ASKED[2:3], unit="who", contributions=2)])
+    assert [table.shared is not None for table in apart] == [False] * 4 + [True, False]
+
+
+def scans(monkeypatch, engine, plan_text):
+    """How often what is fetched scans its source, by the plans of what is sent."""
+    found, fetch = [], engine.fetch
+
+    def counted(self, rows):
+        found.append(plan_text(rows.to_native()))
+        return fetch(self, rows)
+
+    monkeypatch.setattr(engine, "fetch", counted)
+    return found
+
+
+@pytest.mark.parametrize("unit", [None, "who"])
+@pytest.mark.parametrize("grouped", [False, True])
+@pytest.mark.parametrize("engine", ["parquet", "polars-lazy"])
+def test_a_table_of_five_columns_reads_its_source_three_times(monkeypatch, engine, grouped, unit):
+    rng, rows = np.random.default_rng(3), 3000
+    given = {name: (pa.float64(), rng.normal(size=rows).tolist()) for name in "abcde"}
+    given["g"] = pa.string(), rng.choice(["a", "b"], rows).tolist()
+    given["who"] = pa.int64(), rng.integers(0, 900, rows).tolist()
+    data = ENGINES[engine](given)
+    if engine == "parquet":
+        # An operator says its name, and that of its function.
+        scanned = "READ_PARQUET"
+        found = scans(monkeypatch, DuckdbRelation, lambda q: q.explain().count(scanned) // 2)
+    else:
+        found = scans(monkeypatch, NarwhalsQuery, lambda q: q.explain().count('DF ["a"'))
+    groups = {"by": "g", "keys": KEYS} if grouped else {}
+    asked = {name: ["mean", 0.25, 0.5, 0.75] for name in "abcde"}
+    bounds = dict.fromkeys("abcde", (-10, 10))
+    table = duffdp.table(data, asked, epsilon=1, bounds=bounds, unit=unit, **groups)
+    assert len(table.releases) == 11
+    assert 0 < sum(found) <= 3
+
+
+def test_a_plan_gives_what_its_releases_give_alone():
+    """At an epsilon that leaves no noise: draws one after the other, and later ones that depend on
+    earlier ones. A quantile is any candidate between two records.
+    """
+    data = ENGINES["duckdb"](columns())
+    x, n = ({"column": "x", "bounds": (-8, 8)}, {"column": "n", "bounds": (0, 1000)})
+    releases = [
+        ({"statistic": "count", "column": "n"}, 0),
+        ({"statistic": "mean", **n}, 1e-6),
+        ({"statistic": "mean", "mechanism": "clipped", **x}, 1e-6),
+        ({"statistic": "quantiles", "qs": [0.3, 0.7], **x}, 0.2),
+        ({"statistic": "sum", **n}, 1e-6),
+        ({"statistic": "std", **n}, 1e-6),
+        ({"statistic": "iqr", **x}, 0.2),
+        ({"statistic": "mode", "column": "word", "categories": ["one", "two"]}, None),
+    ]
+    for each in ({}, {"by": "g", "keys": KEYS[:2]}):
+        asked = [(one | each, error) for one, error in releases]
+        made = duffdp.Plan([one for one, _ in asked], epsilon=10**9).run(data)
+        for (one, error), release in zip(asked, made.values(), strict=True):
+            (alone,) = duffdp.Plan([one], epsilon=10**8).run(data).values()
+            for (*mine, value), (*other, known) in zip(release.rows(), alone.rows(), strict=True):
+                assert mine == other
+                assert value == (known if error is None else pytest.approx(known, abs=error))
+
+
+def test_what_is_asked_cell_by_cell_is_answered_in_a_plan_as_well():
+    data = ENGINES["duckdb"](columns())
+    x = {"column": "x", "bounds": (-8, 8)}
+    asked = [{"statistic": "distribution", **x}, {"statistic": "median", **x}]
+    made, _ = duffdp.Plan(asked, epsilon=4, unit="who").run(data).values()
+    assert len(made.rows()) == 7
