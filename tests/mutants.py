@@ -1196,6 +1196,13 @@ MUTANTS = (
         ("tests/wanted_errors_test.py::test_errors_are_as_wanted_and_shares_add_up[margins]",),
     ),
     Mutant(
+        "keys: a column of the data is quoted",
+        "engines/selection.py",
+        "quoted=not is_of_library(keys)",
+        "quoted=True",
+        (f"{KEY_FORMS}::test_a_column_of_the_data_as_keys_shows_none_of_them",),
+    ),
+    Mutant(
         "keys: the data themselves are taken for keys",
         "engines/keys.py",
         "        same = part is data and part is not None\n",
