@@ -1835,8 +1835,8 @@ MUTANTS = (
     Mutant(
         "table: a margin of every row, listed or not",
         "engines/tables/table.py",
-        "known_keys(nw, self._adapter, types, selection, untyped) if selection.by else None",
-        "known_keys(nw, self._adapter, types, selection, untyped) if selection.groups.by else None",
+        "known_keys(nw, self.adapter, types, selection, untyped) if selection.by else None",
+        "known_keys(nw, self.adapter, types, selection, untyped) if selection.groups.by else None",
         (f"{TABLE_DOOR}::test_one_row_moves_all_of_a_table_by_at_most_epsilon",),
     ),
     Mutant(

@@ -74,10 +74,9 @@ class Quantiles:
         question = Question(tuple((q, reach) for q in self.qs))
         found = []
         for column in columns:
-            ranks = _all_ranks(column) if every else column.ask(question)[0]
-            total, wider = ranks[0].total, partial(self._wider, column, epsilon)
-            known = self.qs, self.records, column.size, total, reach, ranks, column.rank_of, wider
-            found.append(NearRanks(*known))
+            near, size = _all_ranks(column) if every else column.ask(question)[0], column.size
+            known = self.qs, self.records, size, near[0].total, reach, near, column.rank_of
+            found.append(NearRanks(*known, partial(self._wider, column, epsilon)))
         return found
 
     def profiles(
