@@ -574,8 +574,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records, by their count",
         "statistics/quantiles.py",
-        "self.qs, self.records, size",
-        "self.qs, near[0].total, size",
+        "self.qs, self.records, column.size",
+        "self.qs, near[0].total, column.size",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
