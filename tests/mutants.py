@@ -41,6 +41,7 @@ ORDER = f"{DOOR}::test_nothing_is_read_or_drawn_before_it_is_paid"
 REFUSED = f"{DOOR}::test_what_is_refused_reads_and_draws_nothing"
 CHECKS = f"{DOOR}::test_parameters_are_checked_before_data_are_looked_at"
 BITS = f"{DOOR}::test_every_draw_is_a_function_of_the_operating_systems_bits"
+BYTES = f"{DOOR}::test_random_words_are_the_operating_systems_bytes"
 PLAN = f"{DOOR}::test_the_shares_of_a_plan_add_up"
 PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
 PLAN_FAILS = f"{DOOR}::test_a_plan_with_one_release_that_cannot_be_made_pays_and_draws_nothing"
@@ -548,7 +549,7 @@ MUTANTS = (
         "        return SYSTEM\n",
         "        source = SeededEntropy(np.random.default_rng())\n"
         "        source.secure = True\n        return source\n",
-        (BITS,),
+        (BYTES,),
     ),
     Mutant(
         "bytes of Python's generator",
