@@ -2,7 +2,8 @@
 fail.
 
 `python tests/mutants.py` tries all of them, `python tests/mutants.py plan ledger` those with such
-a word in their name.
+a word in their name. `--from 117`, before all words, begins with that number: each line says its
+own, so that a run can go on where another one stopped.
 """
 
 from __future__ import annotations
@@ -2148,18 +2149,23 @@ def broken(mutant: Mutant, source: Path) -> str | None:
 
 def main(words: list[str]) -> int:
     """Try all mutations with one of the words in their name; how many survived."""
-    chosen = [m for m in MUTANTS if not words or any(word in m.name for word in words)]
+    begin, words = (int(words[1]), words[2:]) if words[:1] == ["--from"] else (1, words)
+    chosen = {
+        number: mutant
+        for number, mutant in enumerate(MUTANTS, 1)
+        if number >= begin and (not words or any(word in mutant.name for word in words))
+    }
     survived = 0
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
-        sound = tuple(dict.fromkeys(test for mutant in chosen for test in mutant.tests))
+        sound = tuple(dict.fromkeys(test for each in chosen.values() for test in each.tests))
         if (failed := run(None, source, sound)) is not None:
             raise SystemExit(f"{failed} fails without a mutation")
-        for mutant in chosen:
+        for number, mutant in chosen.items():
             killer = broken(mutant, source)
             survived += killer is None
-            print(f"{mutant.name:62} {killer or 'SURVIVED'}", flush=True)
+            print(f"{number:4} {mutant.name:62} {killer or 'SURVIVED'}", flush=True)
     print(f"{len(chosen) - survived} of {len(chosen)} mutations were noticed")
     return survived
 
