@@ -576,8 +576,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records, by their count",
         "statistics/quantiles.py",
-        "self.qs, self.records, column.size",
-        "self.qs, near[0].total, column.size",
+        "known = self.qs, self.records, size",
+        "known = self.qs, near[0].total, size",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
@@ -1200,8 +1200,8 @@ MUTANTS = (
     Mutant(
         "keys: a column of the data is quoted",
         "engines/selection.py",
-        "quoted=not is_of_library(keys)",
-        "quoted=True",
+        "quoted = isinstance(keys, list | tuple) or not is_of_library(keys)",
+        "quoted = True",
         (f"{KEY_FORMS}::test_a_column_of_the_data_as_keys_shows_none_of_them",),
     ),
     Mutant(
