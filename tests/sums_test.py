@@ -268,3 +268,15 @@ def test_people_with_several_rows_move_a_sum_by_all_of_them():
         abs(duffdp.sum(frame, **given, unit="p", contributions=4).value - 200) for _ in range(800)
     ]
     assert np.mean(errors) == pytest.approx(40, rel=0.2)
+
+
+@pytest.mark.parametrize("records", [2**12, 2**14 + 2**12 - 1, 2**18 + 3])
+def test_a_sum_of_the_largest_indices_that_doubles_add_is_exact(records):
+    """2**12 of them stay below 2**53; twice as many need not."""
+    grid = Grid(0.0, 2.0**41 - 1, 1)
+    values = np.full(records, 2.0**41 - 1)
+    values[-1] = math.nan
+    for also in (values, np.append(values[:-1], 2.0**41 - 2)):
+        present = also[~np.isnan(also)]
+        found = Column(read(also), grid).level_sums(Levels(0, grid.size - 1))
+        assert found == (len(present), sum(map(int, present.tolist())), 0)

@@ -70,18 +70,14 @@ class Quantiles:
         if reach is None:
             nats = many * math.log1p(longest * epsilon / many) + NEGLIGIBLE
             reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
-        if (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE):
-            answers = [(_all_ranks(column), column.size) for column in columns]
-        else:
-            question = Question(tuple((q, reach) for q in self.qs))
-            answers = [(column.ask(question)[0], column.size) for column in columns]
-        return [
-            NearRanks(
-                *(self.qs, self.records, size, near[0].total, reach, near, column.rank_of),
-                partial(self._wider, column, epsilon),
-            )
-            for (near, size), column in zip(answers, columns, strict=True)
-        ]
+        every = (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE)
+        question = Question(tuple((q, reach) for q in self.qs))
+        found = []
+        for column in columns:
+            near, size = _all_ranks(column) if every else column.ask(question)[0], column.size
+            known = self.qs, self.records, size, near[0].total, reach, near, column.rank_of
+            found.append(NearRanks(*known, partial(self._wider, column, epsilon)))
+        return found
 
     def profiles(
         self, columns: Sequence[Source], epsilon: float, reach: int | None = None
