@@ -54,7 +54,7 @@ def test_positions_are_the_candidates_by_their_records(monkeypatch, classed, eng
         sources = open_sources(data, DOMAIN, column="x", **selection)
         batch = Mode().windows(sources, DOMAIN, 5.0)
         assert batch.candidates_of is not None
-        positions = range(0, DOMAIN.size, 24 if engine in SLOW else 1)
+        positions = range(0, DOMAIN.size, 24 if engine in SLOW else 3 if bits == 2 else 1)
         rows = [batch.candidates_of([position] * len(sources)) for position in positions]
         for i, values in enumerate(parts):
             counts, most = counts_of(values), max(counts_of(values).values(), default=0)

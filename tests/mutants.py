@@ -574,8 +574,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records, by their count",
         "statistics/quantiles.py",
-        "self.qs, self.records, column.size",
-        "self.qs, near[0].total, column.size",
+        "self.qs, self.records, size",
+        "self.qs, near[0].total, size",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
@@ -1835,8 +1835,8 @@ MUTANTS = (
     Mutant(
         "table: a margin of every row, listed or not",
         "engines/tables/table.py",
-        "known_keys(nw, self._adapter, types, selection, untyped) if selection.by else None",
-        "known_keys(nw, self._adapter, types, selection, untyped) if selection.groups.by else None",
+        "known_keys(nw, self.adapter, types, selection, untyped) if selection.by else None",
+        "known_keys(nw, self.adapter, types, selection, untyped) if selection.groups.by else None",
         (f"{TABLE_DOOR}::test_one_row_moves_all_of_a_table_by_at_most_epsilon",),
     ),
     Mutant(

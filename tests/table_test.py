@@ -179,7 +179,10 @@ def test_too_small_is_what_the_count_or_an_interval_says():
     rows = table.to_polars()
     assert rows.select("age_median_low", "age_median_high").rows() == [(0, 120)] * 3
     assert rows["too_small"].to_list() == [True] * 3
-    assert "too few to tell" in table.to_markdown()
+    views = (table.to_markdown(), table.to_html(), table.to_latex())
+    assert all("too few to tell" in view for view in views)
+    # A word and no number, wherever people read it.
+    assert table.readable().rows[0] == ["north", "too few to tell", "", "True"]
 
 
 def test_what_a_column_can_be_asked_for():

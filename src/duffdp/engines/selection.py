@@ -174,8 +174,8 @@ def _read_keys(by: tuple[str, ...], keys: Any) -> Keys:
         rows, written = list(keys.rows), keys.written
     else:
         rows = _rows(by, keys)
-    own = type(keys) in (list, tuple) or not is_of_library(keys)
-    return Keys(_checked(by, rows, quoted=own), written)
+    quoted = isinstance(keys, list | tuple) or not is_of_library(keys)
+    return Keys(_checked(by, rows, quoted), written)
 
 
 def _rows(by: tuple[str, ...], keys: Any) -> list[Row]:

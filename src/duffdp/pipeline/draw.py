@@ -133,7 +133,7 @@ def _waits_for(
     if not isinstance(first, PassColumn):
         return None
     if hasattr(statistic, "profiles"):
-        return first.waits_for(lambda: statistic.profiles(sources[:1], mechanism.epsilon))
+        return first.waits_for(lambda: statistic.near(sources[:1], mechanism.epsilon))
     if hasattr(statistic, "totals"):
         _expect(statistic, sources, domain)
         return first.waits_for(lambda: statistic.totals(first, domain))

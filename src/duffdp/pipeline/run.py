@@ -219,8 +219,6 @@ def make_releases(
                 about = (result.time, __version__, sizes)
                 releases[i] = Release(value, facts, columns, cells, *about)
                 del todo[i]
-                if one.data.close is not None:
-                    one.data.close()
                 if done is not None:
                     done()
             for passes in asked.values():  # when all have said what they wait for
@@ -232,7 +230,7 @@ def make_releases(
             error.add_note(ChargeNote(f"{told} and stays charged"))
         raise
     finally:
-        for one, _ in todo.values():
+        for one in prepared:
             if one.data.close is not None:
                 one.data.close()
     return list(map(releases.__getitem__, range(len(prepared))))

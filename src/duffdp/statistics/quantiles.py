@@ -70,14 +70,13 @@ class Quantiles:
         if reach is None:
             nats = many * math.log1p(longest * epsilon / many) + NEGLIGIBLE
             reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
-        whole = (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE)
+        every = (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE)
         question = Question(tuple((q, reach) for q in self.qs))
         found = []
         for column in columns:
-            near = _all_ranks(column) if whole else column.ask(question)[0]
-            about = (self.qs, self.records, column.size, near[0].total, reach, near)
-            wider = partial(self._wider, column, epsilon)
-            found.append(NearRanks(*about, column.rank_of, wider))
+            near, size = _all_ranks(column) if every else column.ask(question)[0], column.size
+            known = self.qs, self.records, size, near[0].total, reach, near, column.rank_of
+            found.append(NearRanks(*known, partial(self._wider, column, epsilon)))
         return found
 
     def profiles(

@@ -121,7 +121,7 @@ def variance(
     >>> import duffdp
     >>> ages = [18, 25, 31, 38, 40, 41, 52, 70] * 500
     >>> round(duffdp.variance(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value)
-    231
+    228
     """
     rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng, interval)
@@ -241,7 +241,7 @@ def std(
     >>> import duffdp
     >>> ages = [18, 25, 31, 38, 40, 41, 52, 70] * 500
     >>> round(duffdp.std(ages, epsilon=1.0, bounds=(0, 120), step=1, rng=1).value, 1)
-    15.2
+    15.1
     """
     rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     given = (data, epsilon, bounds, step, None, rows, mechanism, ledger, rng, interval)
