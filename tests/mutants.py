@@ -1198,8 +1198,8 @@ MUTANTS = (
     Mutant(
         "keys: a column of the data is quoted",
         "engines/selection.py",
-        "quoted=not is_of_library(keys)",
-        "quoted=True",
+        "quoted = isinstance(keys, list | tuple) or not is_of_library(keys)",
+        "quoted = True",
         (f"{KEY_FORMS}::test_a_column_of_the_data_as_keys_shows_none_of_them",),
     ),
     Mutant(
