@@ -2,7 +2,8 @@
 fail.
 
 `python tests/mutants.py` tries all of them, `python tests/mutants.py plan ledger` those with such
-a word in their name.
+a word in their name. `--from 117`, before all words, begins with that number: each line says its
+own, so that a run can go on where another one stopped.
 """
 
 from __future__ import annotations
@@ -41,6 +42,7 @@ ORDER = f"{DOOR}::test_nothing_is_read_or_drawn_before_it_is_paid"
 REFUSED = f"{DOOR}::test_what_is_refused_reads_and_draws_nothing"
 CHECKS = f"{DOOR}::test_parameters_are_checked_before_data_are_looked_at"
 BITS = f"{DOOR}::test_every_draw_is_a_function_of_the_operating_systems_bits"
+BYTES = f"{DOOR}::test_random_words_are_the_operating_systems_bytes"
 PLAN = f"{DOOR}::test_the_shares_of_a_plan_add_up"
 PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
 PLAN_FAILS = f"{DOOR}::test_a_plan_with_one_release_that_cannot_be_made_pays_and_draws_nothing"
@@ -548,7 +550,7 @@ MUTANTS = (
         "        return SYSTEM\n",
         "        source = SeededEntropy(np.random.default_rng())\n"
         "        source.secure = True\n        return source\n",
-        (BITS,),
+        (BYTES,),
     ),
     Mutant(
         "bytes of Python's generator",
@@ -574,8 +576,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records, by their count",
         "statistics/quantiles.py",
-        "self.qs, self.records, column.size",
-        "self.qs, total, column.size",
+        "known = self.qs, self.records, size",
+        "known = self.qs, near[0].total, size",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(
@@ -1194,6 +1196,13 @@ MUTANTS = (
         "_needed(asks[name], limit, size, shape, draws) * plan.copies[name]",
         "_needed(asks[name], limit, size, shape, draws)",
         ("tests/wanted_errors_test.py::test_errors_are_as_wanted_and_shares_add_up[margins]",),
+    ),
+    Mutant(
+        "keys: a column of the data is quoted",
+        "engines/selection.py",
+        "quoted = isinstance(keys, list | tuple) or not is_of_library(keys)",
+        "quoted = True",
+        (f"{KEY_FORMS}::test_a_column_of_the_data_as_keys_shows_none_of_them",),
     ),
     Mutant(
         "keys: the data themselves are taken for keys",
@@ -2147,18 +2156,23 @@ def broken(mutant: Mutant, source: Path) -> str | None:
 
 def main(words: list[str]) -> int:
     """Try all mutations with one of the words in their name; how many survived."""
-    chosen = [m for m in MUTANTS if not words or any(word in m.name for word in words)]
+    begin, words = (int(words[1]), words[2:]) if words[:1] == ["--from"] else (1, words)
+    chosen = {
+        number: mutant
+        for number, mutant in enumerate(MUTANTS, 1)
+        if number >= begin and (not words or any(word in mutant.name for word in words))
+    }
     survived = 0
     with tempfile.TemporaryDirectory() as folder:
         source = Path(folder) / "src"
         shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
-        sound = tuple(dict.fromkeys(test for mutant in chosen for test in mutant.tests))
+        sound = tuple(dict.fromkeys(test for each in chosen.values() for test in each.tests))
         if (failed := run(None, source, sound)) is not None:
             raise SystemExit(f"{failed} fails without a mutation")
-        for mutant in chosen:
+        for number, mutant in chosen.items():
             killer = broken(mutant, source)
             survived += killer is None
-            print(f"{mutant.name:62} {killer or 'SURVIVED'}", flush=True)
+            print(f"{number:4} {mutant.name:62} {killer or 'SURVIVED'}", flush=True)
     print(f"{len(chosen) - survived} of {len(chosen)} mutations were noticed")
     return survived
 

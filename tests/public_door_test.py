@@ -18,6 +18,7 @@ from duffdp.engines.arrays import BinColumn, CategoryColumn, Column, PresentColu
 from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.registry import HOMES, mechanism
+from duffdp.sampling.entropy import entropy
 from duffdp.statistics.registry import REGISTRY
 from release_draws import recorded
 from verb_calls import CALLS, GRAPHS, REGISTERED, TABLES
@@ -267,6 +268,15 @@ class Stream:
     def __call__(self, size):
         self.calls += 1
         return self._random.randbytes(size)
+
+
+def test_random_words_are_the_operating_systems_bytes(monkeypatch):
+    """As they are: a generator that was seeded with a few of them would give no more than these."""
+    monkeypatch.setattr(os, "urandom", Stream(5))
+    expected = Stream(5)(8 * 100)
+    assert entropy(None).words(100).tobytes() == expected
+    monkeypatch.setattr(os, "urandom", Stream(5))
+    assert entropy(None).below(2**800) == int.from_bytes(Stream(5)(100), "big")
 
 
 @pytest.mark.parametrize("where", [{}, {"unit": "p", **GROUPS}], ids=["rows", "people"])

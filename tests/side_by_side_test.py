@@ -7,7 +7,7 @@ import pytest
 
 from duffdp import Grid
 from duffdp.engines.arrays import Column, Records
-from duffdp.engines.groups import side_by_side, stable_order
+from duffdp.engines.groups import SideBySide, stable_order
 from duffdp.engines.source import Levels
 
 GRIDS = [Grid(-10, 10, 1), Grid(-10.0, 10.0), Grid(-(2**40), 2**40, 1), Grid(0, 2**61, 3)]
@@ -23,7 +23,7 @@ def test_sums_of_all_groups_are_those_of_each(kind, grid):
     records.array[::2] = rng.integers(-12, 12, 4500)
     sizes = rng.integers(0, 30, 300)  # more than one block of groups, and some are empty
     begins, top = np.cumsum(sizes) - sizes, grid.size - 1
-    columns = side_by_side(records, begins, sizes, grid)
+    columns = SideBySide(records, begins, sizes, grid)
     for levels in (
         Levels(0, top),
         Levels(top // 3, top // 2),
@@ -40,3 +40,22 @@ def test_equal_numbers_come_together_in_order(most):
     numbers = np.random.default_rng(2).integers(0, most, 5000) // 7 * 7
     assert (stable_order(numbers) == np.argsort(numbers, kind="stable")).all()
     assert len(stable_order(numbers[:0])) == 0
+
+
+def test_groups_are_made_when_they_are_looked_at():
+    """In any order, one by one or some of them, from the end and not beyond: each its own."""
+    many = 600
+    sizes = np.arange(many) % 5 + 1
+    begins = np.cumsum(sizes) - sizes
+    values = np.repeat(np.arange(many), sizes).astype(np.float64)
+    columns = SideBySide(Records(values, False), begins, sizes, Grid(0, many, 1))
+    assert len(columns) == many
+    for at in (0, 599, 255, 256, 1, -1, -600):
+        index, count = columns[at].tally()
+        assert (index.tolist(), count.tolist()) == ([at % many], [sizes[at]])
+    assert [column.length for column in columns[250:260]] == sizes[250:260].tolist()
+    assert sum(column.length for column in columns) == len(values)
+    assert columns[3] is columns[3]
+    for at in (600, -601):
+        with pytest.raises(IndexError):
+            columns[at]

@@ -31,6 +31,7 @@ from duffdp.statistics.moments import (
     SquaresAround,
     deviation_square,
     variance_of,
+    variance_parts,
 )
 from duffdp.statistics.soft_counts import SoftCounts
 from engines import ENGINES, open_sources
@@ -200,7 +201,7 @@ def test_a_variance_from_soft_counts():
         totals = Moments((0, top)).totals(column, grid)
         assert variance_of((0, 0, *NOTHING, *totals), top) == exact
         # Around the exact mean, rounded: what it is beside the centre is taken off.
-        rough = SoftCounts().totals(column, grid)
+        rough = SoftCounts(squares=True).totals(column, grid)
         around = ClampedSums().given((0, 0, *rough), grid, Fraction(1)).totals(column, grid)
         assert variance_of((0, 0, *rough, *around, NOT_DRAWN), top) == exact
     assert variance_of((0, 0, *NOTHING, 0, 0, 0), 9) == 0
@@ -237,6 +238,18 @@ def test_clamped_and_rounded_records_keep_their_variance():
     found = variance_of((0, candidate, *NOTHING, *totals), grid.size - 1)
     assert float(found) * grid.spacing**2 == pytest.approx(np.clip(data, low, high).var(), rel=1e-5)
     assert Moments(ends).levels(grid).top <= 2**16
+    rough = SoftCounts(ends, squares=True).totals(Column(read(data), grid), grid)
+    around = ClampedSums().given((0, candidate, *rough), grid, Fraction(1))
+    totals = around.totals(Column(read(data), grid), grid)
+    assert variance_of((0, candidate, *rough, *totals, NOT_DRAWN), grid.size - 1) == found
+
+
+def test_the_rough_mean_needs_no_pass_of_its_own():
+    grid = Grid(-10.0, 10.0)
+    _, _, rough, last = (part.statistic for part in variance_parts())
+    mean = rough.given((10**6, 28), grid, Fraction(1))
+    sums = last.given((10**6, 28, 7, 9), grid, Fraction(1))
+    assert mean.levels(grid) == sums.levels(grid)
 
 
 def test_levels_are_the_nearest():

@@ -16,7 +16,7 @@ from duffdp import Grid
 from duffdp.engines import groups as groups_of
 from duffdp.engines.arrays import Column, Records, read
 from duffdp.engines.arrays import column as column_of
-from duffdp.engines.groups import side_by_side
+from duffdp.engines.groups import SideBySide
 from duffdp.engines.source import Question
 from duffdp.statistics import Mean, Median, Quantile
 from windows import same
@@ -167,7 +167,7 @@ def test_groups_side_by_side(groups, q, far, utility, limit):
     grid, sizes = Grid(0.0, 4.0, 0.5), np.array([len(group) for group in groups])
     array, begins = np.array([x for group in groups for x in group]), np.cumsum(sizes) - sizes
     with mock.patch.object(groups_of, "SORTED", limit), mock.patch.object(groups_of, "BLOCK", 4):
-        columns = side_by_side(Records(array, False), begins, sizes, grid)
+        columns = SideBySide(Records(array, False), begins, sizes, grid)
         batch = Quantile(q, utility).windows(columns, grid, far)
     assert len(batch) == len(groups)
     for i, group in enumerate(groups):
@@ -193,9 +193,7 @@ def test_a_group_whose_quantile_lies_at_the_edge_of_what_was_selected(utility):
     grid, median = Grid(0.0, 4.0, 0.5), Median(utility)
     for first in range(10, 31):
         group = [1.0] * first + [2.0] * (40 - first)
-        (column,) = side_by_side(
-            Records(np.array(group), False), np.array([0]), np.array([40]), grid
-        )
+        (column,) = SideBySide(Records(np.array(group), False), np.array([0]), np.array([40]), grid)
         cut = median.window(column, grid, 0)
         same(median.steps(group, grid), cut)
         assert cut.tail is None or cut.tail.first <= grid.index(sorted(group)[19]) <= cut.tail.last

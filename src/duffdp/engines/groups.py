@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
+from typing import overload
 
 import numpy as np
 
@@ -15,19 +16,43 @@ SUMMED = 2**20  # records of several groups that are summed at once
 BLOCK = 256  # groups that are answered at once: their arrays fit into a processor's cache
 
 
-def side_by_side(records: Records, begins: Ints, sizes: Ints, grid: Ordered) -> list[Column]:
-    """A column for each group of an array that holds each of them in one piece."""
-    array = records.array
-    spans = list(zip(begins.tolist(), (begins + sizes).tolist(), strict=True))
-    pieces = [Records(array[begin:end], records.integer) for begin, end in spans]
-    complete = array.dtype == np.float64 and not (len(array) and np.isnan(array.max()))
-    if not (complete or (array.dtype == np.int64 and grid.whole)):
-        return [Column(piece, grid) for piece in pieces]
-    blocks = [
-        _Together([piece.array for piece in pieces[at : at + BLOCK]], grid)
-        for at in range(0, len(pieces), BLOCK)
-    ]
-    return [_Member(piece, grid, blocks[i // BLOCK], i % BLOCK) for i, piece in enumerate(pieces)]
+class SideBySide(Sequence[Column]):
+    """A column for each group of an array that holds each of them in one piece, made when it is
+    looked at: there may be a million.
+    """
+
+    def __init__(self, records: Records, begins: Ints, sizes: Ints, grid: Ordered) -> None:
+        array = records.array
+        self._records, self._begins, self._sizes, self._grid = records, begins, sizes, grid
+        complete = array.dtype == np.float64 and not (len(array) and np.isnan(array.max()))
+        self._answered_at_once = complete or (array.dtype == np.int64 and grid.whole)
+        self._latest: tuple[int, list[Column]] = (-1, [])  # a block of groups, by its number
+
+    def __len__(self) -> int:
+        return len(self._begins)
+
+    @overload
+    def __getitem__(self, at: int) -> Column: ...
+    @overload
+    def __getitem__(self, at: slice) -> list[Column]: ...
+    def __getitem__(self, at: int | slice) -> Column | list[Column]:
+        if isinstance(at, slice):
+            return [self[i] for i in range(*at.indices(len(self)))]
+        block, position = divmod(range(len(self))[at], BLOCK)
+        if self._latest[0] != block:
+            self._latest = block, self._block(block)
+        return self._latest[1][position]
+
+    def _block(self, block: int) -> list[Column]:
+        own = slice(block * BLOCK, (block + 1) * BLOCK)
+        begins, sizes = self._begins[own], self._sizes[own]
+        spans = zip(begins.tolist(), (begins + sizes).tolist(), strict=True)
+        array, grid = self._records.array, self._grid
+        pieces = [Records(array[begin:end], self._records.integer) for begin, end in spans]
+        if not self._answered_at_once:
+            return [Column(piece, grid) for piece in pieces]
+        together = _Together([piece.array for piece in pieces], grid)
+        return [_Member(piece, grid, together, i) for i, piece in enumerate(pieces)]
 
 
 class Counted:
@@ -154,13 +179,13 @@ def _span(q: Fraction, reach: int, total: int) -> tuple[int, int, int]:
     return max(min(low, total - 1), 0), min(high, total - 1), total
 
 
-def by_group(records: Records, groups: Array | None, many: int, grid: Ordered) -> list[Column]:
+def by_group(records: Records, groups: Array | None, many: int, grid: Ordered) -> Sequence[Column]:
     """The rows of each group side by side, by a counting sort of the groups."""
     if groups is None:
         return [Column(records, grid)]
     order = stable_order(groups)
     sizes = np.bincount(groups, minlength=many)
-    return side_by_side(
+    return SideBySide(
         Records(records.array[order], records.integer), np.cumsum(sizes) - sizes, sizes, grid
     )
 

@@ -49,12 +49,15 @@ def draw_in_steps(
 
     As long as something is missing that several releases wait for, it yields who answers it.
     """
-    fixed = [pair for pair in recipe.parts if not hasattr(pair[0].statistic, "given")]
-    while waiting := [
-        answers
-        for part, made in fixed
-        if (answers := _waits_for(part.statistic, made, sources, domain)) is not None
-    ]:
+    shared = isinstance(sources[0], PassColumn)  # others answer each for itself
+    fixed = [p for p in recipe.parts if not hasattr(p[0].statistic, "given")] if shared else []
+    while fixed and (
+        waiting := [
+            answers
+            for part, made in fixed
+            if (answers := _waits_for(part.statistic, made, sources, domain)) is not None
+        ]
+    ):
         yield waiting[0]
     known: list[int] = []  # numbers of records, from profiles: a count needs no pass of its own
     if len(recipe.parts) == 1:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from duffdp.domain import Presence, PublicSet
+from duffdp.domain import Ordered, Presence, PublicSet
 from duffdp.engines.arrays import array_source, read
 from duffdp.engines.edges import check_edges
 from duffdp.engines.keys import refuse_data_as_keys
@@ -29,6 +29,7 @@ from duffdp.pipeline.recipe import Recipe
 from duffdp.pipeline.text_values import with_keys
 from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.statistics.entry import Finish
+from duffdp.statistics.mode import Mode
 
 if TYPE_CHECKING:
     from duffdp.ledger.ledger import Ledger
@@ -189,8 +190,8 @@ def make_releases(
     )
     todo = dict(enumerate(zip(prepared, charges, strict=True)))
     if len(todo) > 1:
-        unpaid = [one.data for one, paid in todo.values() if paid is None or paid.earlier is None]
-        read_together(unpaid)
+        unread = [one for one, paid in todo.values() if paid is None or paid.earlier is None]
+        read_together([one.data for one in unread if not _counts_values(one)])
     steps: dict[int, Steps] = {}
     found: Passes | Numbers
     releases: dict[int, Release] = {}
@@ -234,6 +235,14 @@ def make_releases(
             if one.data.close is not None:
                 one.data.close()
     return list(map(releases.__getitem__, range(len(prepared))))
+
+
+def _counts_values(one: Prepared) -> bool:
+    """Whether all values of a column are counted, which queries of its own do without fetching
+    them.
+    """
+    modes = any(isinstance(part.statistic, Mode) for part, _ in one.recipe.parts)
+    return modes and isinstance(one.data.domain, Ordered)
 
 
 def ledger_of(ledger: Any, dataset: str | None = None, call_id: str | None = None) -> Ledger:

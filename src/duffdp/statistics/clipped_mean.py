@@ -23,11 +23,12 @@ LEAST = 15  # records times its epsilon, below which a rough mean costs more tha
 
 @dataclass(frozen=True, slots=True)
 class RoughMean:
-    """Soft counts within the interval, if there are records enough for a sum around them: `least`,
-    times the epsilon that they get.
+    """Soft counts within the interval, if there are records enough for a sum around them, or of
+    `squares`: `least`, times the epsilon that they get.
     """
 
     least: int
+    squares: bool = False
     passes_on: ClassVar[bool] = True
 
     def given(self, numbers: Sequence[int], domain: Grid, epsilon: Fraction) -> SoftCounts | None:
@@ -35,7 +36,7 @@ class RoughMean:
         count, candidate = numbers
         if candidate == NOT_DRAWN or count * epsilon < self.least:
             return None
-        return SoftCounts(ends_of(candidate, domain.size - 1))
+        return SoftCounts(ends_of(candidate, domain.size - 1), self.squares)
 
 
 @dataclass(frozen=True, slots=True)

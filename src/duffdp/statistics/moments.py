@@ -114,7 +114,7 @@ def variance_parts() -> tuple[Part, ...]:
     return (
         Part(Count(), "two-sided-geometric", ("count",), COUNT),
         Part(Enclosure(), "permute-and-flip", ("interval",), INTERVAL, "outside"),
-        Part(RoughMean(LEAST), "staircase", ("above", "below"), ROUGH),
+        Part(RoughMean(LEAST, squares=True), "staircase", ("above", "below"), ROUGH),
         Part(ClampedSums(), "staircase", ("first", "second", "third"), SUMS, "clipped"),
     )
 
@@ -134,8 +134,7 @@ def variance_of(numbers: Sequence[int], top: int) -> Fraction:
     if around + rest == 0:
         return Fraction(0)
     squares = Fraction(around, around + rest) * (_longest(levels, centre) << levels.shift) ** 2
-    level = int(levels.of(centre))
-    beside = soft_place(*ends, above, below) - (ends[0] + (level << levels.shift))
+    beside = soft_place(0, width, above, below) - (int(levels.of(centre)) << levels.shift)
     return min(max(squares - beside * beside, Fraction(0)), Fraction(width**2, 4))
 
 

@@ -26,6 +26,8 @@ class SoftCounts:
     ends
         Two candidates that take the place of the bounds: records beyond them count as if they were
         there.
+    squares
+        Whether steps are the levels whose squares are added up next: one pass is enough for both.
 
     Privacy
     -------
@@ -53,10 +55,12 @@ class SoftCounts:
     """
 
     ends: tuple[int, int] | None = None
+    squares: bool = False
 
     def levels(self, domain: Ordered) -> Levels:
         """Where records are clamped."""
-        return Levels(*(self.ends or (0, domain.size - 1)))
+        make = Levels.squared if self.squares else Levels
+        return make(*(self.ends or (0, domain.size - 1)))
 
     def totals(self, column: Source, domain: Ordered) -> tuple[int, int]:
         """Both numbers of one group."""

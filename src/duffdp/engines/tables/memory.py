@@ -4,6 +4,7 @@ side.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -11,7 +12,7 @@ import numpy as np
 from duffdp.domain import Array, Bins, Grid, Ints, Membership, Ordered, Presence, PublicSet
 from duffdp.domain.membership import INSIDE, OUTSIDE
 from duffdp.engines.arrays import BinColumn, Column, Records
-from duffdp.engines.groups import by_group, counted, side_by_side
+from duffdp.engines.groups import SideBySide, by_group, counted
 from duffdp.engines.pairs import Pairs, as_doubles, pairs_by_group
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters.memory_frame import MemoryFrame
@@ -40,12 +41,12 @@ class MemoryRows:
 
     def sources(
         self, domain: PublicSet, categories: Known | None, source: Randomness
-    ) -> list[Tally]:
+    ) -> Sequence[Tally]:
         """One source of counts for each key, in order; one in all without keys."""
         many = 1 if self._keys is None else self._keys.size
         objects = self.dtype == self._adapter.nw.Object
         if isinstance(domain, Ordered) and self._unit is None and not objects:
-            return list(self._records_by_group(domain, many))
+            return self._records_by_group(domain, many)
         if isinstance(domain, Bins) and self._keys is None and self._unit is None and not objects:
             array, missing = self._adapter.array(self._column)
             kept = array if missing is None else array[~missing]
@@ -54,13 +55,13 @@ class MemoryRows:
             array, missing = self._adapter.array(self._column)
             if array.dtype != object:  # records are snapped once it is known which of them count
                 rows, group = self._chosen(_present(array, missing), source)
-                return list(by_group(Records(array[rows], self._whole), group, many, domain))
+                return by_group(Records(array[rows], self._whole), group, many, domain)
         index = self._indices(domain, categories)
         rows, group = self._chosen(index >= 0, source)
         index = index[rows]
         if not isinstance(domain, Ordered):
             return list(counted(index, group, many, domain.size))
-        return list(by_group(Records(index, True), group, many, Grid(0, domain.size - 1, 1)))
+        return by_group(Records(index, True), group, many, Grid(0, domain.size - 1, 1))
 
     def pairs(self, other: str, source: Randomness) -> list[Pairs]:
         """The column beside another one: the pairs of each key, in order; of all without keys."""
@@ -89,7 +90,7 @@ class MemoryRows:
             people = whole_people(*self._adapter.array(unit))
         return self._adapter.people(unit) if people is None else people
 
-    def _records_by_group(self, grid: Ordered, many: int) -> list[Column]:
+    def _records_by_group(self, grid: Ordered, many: int) -> Sequence[Column]:
         """Records stay as they are until their group is looked at."""
         if self._keys is None:
             array, missing = self._adapter.array(self._column)
@@ -105,7 +106,7 @@ class MemoryRows:
             begins, found = np.zeros((2, many), dtype=np.int64)
             begins[at[at >= 0]] = (np.cumsum(sizes) - sizes)[at >= 0]
             found[at[at >= 0]] = sizes[at >= 0]
-            return side_by_side(Records(array, self._whole), begins, found, grid)
+            return SideBySide(Records(array, self._whole), begins, found, grid)
         array, missing = self._adapter.array(self._column)
         groups = self._groups(self._adapter)
         present = groups >= 0 if missing is None else (groups >= 0) & ~missing
