@@ -18,6 +18,7 @@ from duffdp.sampling.entropy import Entropy
 from duffdp.sampling.lazy_uniform import happens
 
 MOST_EPSILON = Fraction(64)  # a rank is then missed one time in e**32: more would only take longer
+LEAST_EPSILON = Fraction(1, 10**6)  # below it, blocks of ranks for many windows exceed 64 bits
 TOGETHER = 16  # groups whose proposals are kept at a time
 AT_ONCE = 128  # groups that are weighed together: their arrays fit into a processor's cache
 ATTEMPTS = 40  # drafts of a group before it gets a proposal of its own: they take less time
@@ -85,13 +86,14 @@ class Joint:
         for begin in range(0, len(columns), AT_ONCE):
             some = columns[begin : begin + AT_ONCE]
             left = list(range(len(some)))
-            if alike(some):
+            if self._epsilon >= LEAST_EPSILON and alike(some):
                 left = self._side_by_side(list(some), found, begin, source)
             for at in range(0, len(left), TOGETHER):
                 each = {begin + i: some[i] for i in left[at : at + TOGETHER]}
                 self._one_by_one(each, found, source)
         return found
 
+    @np.errstate(all="ignore")  # what doubles do not hold is for the other way
     def _side_by_side(
         self, columns: list[NearRanks], found: list[list[int]], begin: int, source: Entropy
     ) -> list[int]:
