@@ -80,6 +80,7 @@ class Joint:
         self._epsilon = min(self._asked, MOST_EPSILON)
         self.epsilon = float(self._asked)
 
+    @np.errstate(all="ignore")  # no weight is so near 0 that one record could make an error of it
     def release(self, columns: Sequence[NearRanks], source: Entropy) -> list[list[int]]:
         """For each column the indices of one candidate for each of its sorted shares."""
         found: list[list[int]] = [[]] * len(columns)
@@ -93,7 +94,6 @@ class Joint:
                 self._one_by_one(each, found, source)
         return found
 
-    @np.errstate(all="ignore")  # what doubles do not hold is for the other way
     def _side_by_side(
         self, columns: list[NearRanks], found: list[list[int]], begin: int, source: Entropy
     ) -> list[int]:
