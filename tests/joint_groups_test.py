@@ -322,3 +322,17 @@ def test_tiny_epsilons_of_many_groups(epsilon):
     columns = [Column(read(range(40)), Grid(0, 99, 1))] * 8
     asked = Quantiles([0.5, 0.501]).near(columns, epsilon)
     assert all(a <= b for a, b in Joint(epsilon).release(asked, entropy(1)))
+
+
+def test_more_orders_than_64_bits_hold_are_left_to_the_other_way():
+    """Without a record all places have one rank, and on one candidate any order."""
+    for many in (20, 21):
+        qs = tuple(Fraction(i + 1, many + 1) for i in range(many))
+        asked = [near((), 2, qs, 1)] * 8
+        fits = math.factorial(many) < 2**63
+        assert mechanisms.alike(asked) is fits
+        if fits:
+            drafts = GroupDrafts(ManyGroups(asked, Fraction(1)), np.arange(8), entropy(1))
+            drafts.candidates[:] = 0
+            drafts._order()
+            assert set(drafts._factors[-1].bottom.tolist()) == {math.factorial(many)}
