@@ -291,3 +291,48 @@ def test_a_choice_has_the_probability_that_it_is_said_to_have():
     assert set(run.tolist()) == {1, 2}
     assert set(factor.top.tolist()) == {2**40 + 1 + 2**39 + 1}
     assert factor.bottom.tolist() == [{1: 2**39 + 1, 2: 2**40 + 1}[i] for i in run.tolist()]
+
+
+def test_runs_of_many_groups_add_up_within_64_bits(monkeypatch):
+    """However many runs there are: each range gives one of its own."""
+    monkeypatch.setattr(group_drafts, "SCALE", 2**60)
+    begin = np.arange(0, 100, 10)
+    words = np.linspace(0, 2**63, len(begin)).astype(np.uint64)
+    run, factor = group_drafts._pick_of_ranges(np.ones(100), begin, begin + 10, words, entropy(1))
+    assert ((begin <= run) & (run < begin + 10)).all()
+    assert (factor.top == 10 * factor.bottom).all()
+
+
+def test_weights_that_doubles_do_not_hold_are_left_to_the_other_way():
+    """One large group, and small ones whose weights are too near 0."""
+    values = [np.full(10**6, 333_333), *[np.arange(50)] * 7]
+    columns = [Column(read(each), Grid(0, 10**6, 1)) for each in values]
+    qs = [Fraction(i, 20) for i in range(1, 20)]
+    asked = Quantiles(qs).near(columns, 10.0)
+    with np.errstate(all="ignore"):
+        assert not ManyGroups(asked, Fraction(10)).fits.any()
+    # One by one as well, whatever the caller has asked of numpy.
+    with np.errstate(all="raise"):
+        assert len(Joint(10).release(asked, entropy(1))) == 8
+
+
+@pytest.mark.parametrize("epsilon", [1e-12, 1e-9])
+def test_tiny_epsilons_of_many_groups(epsilon):
+    """Blocks of ranks would be wider than whole numbers of 64 bits."""
+    columns = [Column(read(range(40)), Grid(0, 99, 1))] * 8
+    asked = Quantiles([0.5, 0.501]).near(columns, epsilon)
+    assert all(a <= b for a, b in Joint(epsilon).release(asked, entropy(1)))
+
+
+def test_more_orders_than_64_bits_hold_are_left_to_the_other_way():
+    """Without a record all places have one rank, and on one candidate any order."""
+    for many in (20, 21):
+        qs = tuple(Fraction(i + 1, many + 1) for i in range(many))
+        asked = [near((), 2, qs, 1)] * 8
+        fits = math.factorial(many) < 2**63
+        assert mechanisms.alike(asked) is fits
+        if fits:
+            drafts = GroupDrafts(ManyGroups(asked, Fraction(1)), np.arange(8), entropy(1))
+            drafts.candidates[:] = 0
+            drafts._order()
+            assert set(drafts._factors[-1].bottom.tolist()) == {math.factorial(many)}

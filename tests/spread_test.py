@@ -421,3 +421,12 @@ def test_a_variance_beyond_all_doubles_is_the_largest_one(choice):
     given = {"epsilon": 50.0, "bounds": (-1e300, 1e300), "mechanism": choice}
     assert duffdp.variance(records, **given).value == sys.float_info.max
     assert duffdp.std(records, **given).value == pytest.approx(1e300, rel=0.01)
+
+
+def test_no_spread_exceeds_half_the_range():
+    """Whole levels may reach further than the bounds."""
+    at_both = [0] * 500 + [65_537] * 500
+    for verb, most in ((duffdp.std, 65_537 / 2), (duffdp.variance, 65_537**2 / 4)):
+        for epsilon in (1e6, 0.01):
+            asked = {"epsilon": epsilon, "bounds": (0, 65_537), "step": 1}
+            assert all(float(verb(at_both, **asked, rng=i)) <= most for i in range(20))

@@ -127,15 +127,16 @@ def variance_of(numbers: Sequence[int], top: int) -> Fraction:
     ends = ends_of(candidate, top)
     levels = Levels.squared(*ends)
     width = levels.top << levels.shift
+    most = Fraction((ends[1] - ends[0]) ** 2, 4)  # whole levels may reach a little further
     if above == below == NOT_DRAWN:
-        return _share(*(max(each, 0) for each in sums)) * width**2
+        return min(_share(*(max(each, 0) for each in sums)) * width**2, most)
     centre = rough_centre(ends, above, below)
     around, rest, _ = (max(each, 0) for each in sums)
     if around + rest == 0:
         return Fraction(0)
     squares = Fraction(around, around + rest) * (_longest(levels, centre) << levels.shift) ** 2
     beside = soft_place(0, width, above, below) - (int(levels.of(centre)) << levels.shift)
-    return min(max(squares - beside * beside, Fraction(0)), Fraction(width**2, 4))
+    return min(max(squares - beside * beside, Fraction(0)), most)
 
 
 def deviation_square(numbers: Sequence[int], top: int, epsilon: Fraction) -> Fraction:
@@ -155,7 +156,7 @@ def deviation_square(numbers: Sequence[int], top: int, epsilon: Fraction) -> Fra
     records = (low + middle + high) / levels.top**2
     least = AT_LEAST / max(left * records, Fraction(1))
     width = levels.top << levels.shift
-    return max(_share(low, middle, high), least) * width**2
+    return min(max(_share(low, middle, high), least) * width**2, Fraction(top**2, 4))
 
 
 def _share(low: Fraction | int, middle: Fraction | int, high: Fraction | int) -> Fraction:

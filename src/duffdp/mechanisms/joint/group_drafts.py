@@ -45,7 +45,7 @@ class GroupDrafts:
         self._word, places = words[0], words[WORDS:].reshape(WORDS, many, -1)
         bits = law.beyond_bits[which].astype(np.uint64)
         self._beyond: Bools = words[1] >> (np.uint64(WORD) - bits) == 0
-        pick, factor = _pick(law.sizes[which], law.sizes[which] > 0, words[2], source)
+        pick, factor = _pick(law.sizes[which], law.some_size[which], words[2], source)
         self._step = pick - law.more
         self._factors = [factor]
         self._outside: dict[int, Fraction] = {}  # one over the densities of places outside
@@ -216,7 +216,8 @@ def _pick_of_ranges(
     first = np.cumsum(length) - length
     run = np.arange(int(length.sum())) + np.repeat(begin - first, length)
     top = np.maximum.reduceat(volume[run], first)
-    whole = (volume[run] / np.repeat(top, length) * SCALE).astype(np.int64) + 1
+    scale = min(SCALE, 2**62 // len(run))  # what all of them add up to is a whole number of 64 bits
+    whole = (volume[run] / np.repeat(top, length) * scale).astype(np.int64) + 1
     upto = np.cumsum(whole)
     before = upto[first] - whole[first]
     bound = upto[first + length - 1] - before

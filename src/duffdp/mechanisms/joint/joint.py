@@ -18,6 +18,8 @@ from duffdp.sampling.entropy import Entropy
 from duffdp.sampling.lazy_uniform import happens
 
 MOST_EPSILON = Fraction(64)  # a rank is then missed one time in e**32: more would only take longer
+LEAST_EPSILON = Fraction(1, 10**6)  # below it, blocks of ranks for many windows exceed 64 bits
+MOST_QUANTILES = 20  # drawn for side by side: places alike come in 20! orders, which 64 bits hold
 TOGETHER = 16  # groups whose proposals are kept at a time
 AT_ONCE = 128  # groups that are weighed together: their arrays fit into a processor's cache
 ATTEMPTS = 40  # drafts of a group before it gets a proposal of its own: they take less time
@@ -79,13 +81,14 @@ class Joint:
         self._epsilon = min(self._asked, MOST_EPSILON)
         self.epsilon = float(self._asked)
 
+    @np.errstate(all="ignore")  # no weight is so near 0 that one record could make an error of it
     def release(self, columns: Sequence[NearRanks], source: Entropy) -> list[list[int]]:
         """For each column the indices of one candidate for each of its sorted shares."""
         found: list[list[int]] = [[]] * len(columns)
         for begin in range(0, len(columns), AT_ONCE):
             some = columns[begin : begin + AT_ONCE]
             left = list(range(len(some)))
-            if alike(some):
+            if self._epsilon >= LEAST_EPSILON and alike(some):
                 left = self._side_by_side(list(some), found, begin, source)
             for at in range(0, len(left), TOGETHER):
                 each = {begin + i: some[i] for i in left[at : at + TOGETHER]}
@@ -136,9 +139,10 @@ class Joint:
 
 
 def alike(columns: Sequence[NearRanks]) -> bool:
-    """Whether columns can be drawn for side by side: several, with the same quantiles, a window
-    around each, and sizes that are drawn.
+    """Whether columns can be drawn for side by side: several, with the same few quantiles, a
+    window around each, and sizes that are drawn.
     """
     kinds = {(c.qs, c.size, c.reach, c.records, len(c.ranks)) for c in columns}
     ((qs, _, _, records, windows),) = kinds if len(kinds) == 1 else [((), 0, 0, 0, -1)]
-    return len(columns) >= SIDE_BY_SIDE and records is None and windows == len(qs)
+    fits = len(columns) >= SIDE_BY_SIDE and len(qs) <= MOST_QUANTILES
+    return fits and records is None and windows == len(qs)

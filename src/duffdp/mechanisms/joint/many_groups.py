@@ -20,6 +20,9 @@ NEAR = 2  # sizes to each side of the middle one with a pass of their own
 # Doubles hold what is weighed as long as no place lies further than so many nats from the wanted
 # one.
 WIDEST = 160.0
+# What a pass adds up to at least, of the largest it could: sums below it lose what they are made
+# of, for no double is that near 0.
+FAINTEST = 1e-200
 
 
 class ManyGroups:
@@ -130,8 +133,10 @@ class ManyGroups:
             self.totals.append(total)
         ends = place + (share * shift[:, :, -1])[:, :, None]
         self.last = total * np.exp(-np.abs((share * excess)[:, :, None] - ends))
-        with np.errstate(divide="ignore"):
-            self._weigh_sizes(np.log(self.last.sum(axis=2)) + self.scale[:, None])
+        sums = self.last.sum(axis=2)
+        known = (sums >= FAINTEST) & (sums < np.inf)
+        self.weighed: Bools = known.all(axis=1)
+        self._weigh_sizes(np.log(np.where(known, sums, FAINTEST)) + self.scale[:, None])
 
     def _further(self) -> Floats:
         """By what the law may exceed its value at the edge of a window, where the places before and
@@ -163,6 +168,7 @@ class ManyGroups:
         bound[self.middle[:, None] + steps < FIRST] = -np.inf
         top = bound.max(axis=1, keepdims=True)
         self.sizes = np.exp(bound - top)
+        self.some_size: Bools = np.isfinite(bound)
         total = top[:, 0] + np.log(self.sizes.sum(axis=1))
         self.log_top = total + TOLERANCE
         off = SPACING / 2 * (more + 0.5)
@@ -173,7 +179,7 @@ class ManyGroups:
         use.
         """
         nats = np.abs(self.shift).max(axis=(1, 2))
-        finite = np.isfinite(self.log_top) & np.isfinite(self.scale)
+        finite = self.weighed & np.isfinite(self.log_top) & np.isfinite(self.scale)
         finite &= np.isfinite(self.sizes).all(axis=1)
         wide = nats + float(self.place[-1]) <= WIDEST
         # What lies before one window lies before what lies after the next one.
