@@ -18,10 +18,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duffdp import BoundsError, Grid
+from duffdp import BoundsError, Digits, Grid
 from duffdp.domain.snapping import DoubleSteps, reaches_expression, snap_expression
 from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question
+from engines import open_sources
 
 HALF = Fraction(1, 2)
 INT64, UINT64 = (-(2**63), 2**63 - 1), (0, 2**64 - 1)
@@ -331,3 +332,30 @@ def test_an_array_of_doubles_gets_the_indices_of_its_numbers(first, step, size):
     into = np.empty(len(keys))
     assert steps.of_array(np.array(keys), into) is into
     assert into.tolist() == found.tolist()
+
+
+@pytest.mark.parametrize(
+    "domain",
+    [
+        Grid(0, 1000, 0.1),
+        Grid(-50, 50, 0.05),
+        Grid(0, 10**6, 1e-6),
+        Grid(-1e300, 1e300, 1e285),
+        Digits(3, smallest=1e-3, largest=1e6),
+        Digits(2, smallest=10.0, largest=99.0),
+    ],
+    ids=repr,
+)
+@pytest.mark.parametrize("engine", ["polars", "duckdb"])
+def test_a_lazy_table_has_the_indices_of_arrays_half_way_between_candidates(engine, domain):
+    """polars multiplies by an inverse where it is told to divide by a fixed number."""
+    places = np.random.default_rng(1).integers(1, domain.size, 3000)
+    at = np.array([[domain.value(i - 1), domain.value(i)] for i in places.tolist()], dtype=float)
+    middle = at.mean(axis=1)
+    keys = np.concatenate([middle, np.nextafter(middle, np.inf), np.nextafter(middle, -np.inf)])
+    frame = pl.DataFrame({"x": keys})
+    lazy = frame.lazy() if engine == "polars" else duckdb.from_arrow(frame.to_arrow())
+    (source,) = open_sources(lazy, domain, column="x")
+    index, count = source.tally()
+    expected, often = np.unique(domain.snap(keys), return_counts=True)
+    assert (index.tolist(), count.tolist()) == (expected.tolist(), often.tolist())

@@ -94,7 +94,7 @@ class DigitSteps(NamedTuple):
         np.copysign(magnitude, keys, out=magnitude)
         return np.add(magnitude, float(self.zero), out=out)
 
-    def of_column(self, nw: Any, column: Any) -> Any:
+    def of_column(self, nw: Any, column: Any, by_inverse: bool = False) -> Any:
         """For a column of numbers without nan, as an expression of Float64."""
         column = column.cast(nw.Float64)
         magnitude = column.abs()
@@ -110,7 +110,10 @@ class DigitSteps(NamedTuple):
         units, offsets = (
             chosen(values.tolist(), 0, len(self.begins)) for values in (self.units, self.offsets)
         )
-        place = (magnitude.clip(self.tiny, self.high) / units + 0.5).floor() + offsets
+        magnitude = magnitude.clip(self.tiny, self.high)
+        if by_inverse:  # a single decade has one unit
+            units = magnitude * 0.0 + units
+        place = (magnitude / units + 0.5).floor() + offsets
         return nw.when(column < 0.0).then(place * -1.0).otherwise(place) + float(self.zero)
 
     def threshold(self, index: int) -> float:

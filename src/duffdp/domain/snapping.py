@@ -198,10 +198,12 @@ class DoubleSteps(NamedTuple):
             place += 0.5
         return place
 
-    def of_column(self, nw: Any, column: Any) -> Any:
+    def of_column(self, nw: Any, column: Any, by_inverse: bool = False) -> Any:
         """For a column of numbers without nan, as an expression of Float64; see `of_array`.
 
-        In some engines a product that is nearer to 0 than any double stops the query.
+        `by_inverse` says that the engine does not divide by a fixed number, but multiplies by its
+        inverse, which is another number now and then. In some engines a product that is nearer to 0
+        than any double stops the query.
         """
         key = column.cast(nw.Float64)
         # By comparisons: the least and the greatest of two take some engines several times as long.
@@ -211,7 +213,9 @@ class DoubleSteps(NamedTuple):
             tiny = (offset > -_TINY) & (offset < _TINY)  # nothing, beside bounds so far apart
             offset = nw.when(tiny).then(nw.lit(0.0)).otherwise(offset) * self.shrink
         offset = offset - self.low * self.shrink
-        return ((offset * self.factor if self.multiply else offset / self.factor) + 0.5).floor()
+        if self.multiply:
+            return (offset * self.factor + 0.5).floor()
+        return (offset / (offset * 0.0 + self.factor if by_inverse else self.factor) + 0.5).floor()
 
     def threshold(self, index: int) -> float | None:
         """The smallest key that snaps to this index (above 0) or beyond; None if there is none."""
@@ -309,7 +313,7 @@ class RoundedDoubles(Protocol):
     def rounds(self) -> bool:
         """Whether an index may come out above the last candidate."""
 
-    def of_column(self, nw: Any, column: Any) -> Any:
+    def of_column(self, nw: Any, column: Any, by_inverse: bool = False) -> Any:
         """For a column of numbers without nan, as an expression of Float64."""
 
 
@@ -332,7 +336,9 @@ class Steps(Protocol):
         """The smallest key that snaps to `index` or above; None if no key gets there."""
 
 
-def snap_expression(nw: Any, column: Any, dtype: Any, grid: Steps, shift: int = 0) -> Any:
+def snap_expression(
+    nw: Any, column: Any, dtype: Any, grid: Steps, shift: int = 0, by_inverse: bool = False
+) -> Any:
     """The index of every present number of a column, rounded down to a multiple of 2**shift.
 
     `dtype` is the type of the column: numbers, or truth values. Dates and times come as Int64, in
@@ -340,7 +346,7 @@ def snap_expression(nw: Any, column: Any, dtype: Any, grid: Steps, shift: int = 
     """
     if grid.whole_steps is not None and is_whole(nw, dtype):
         return rounded_down(grid.whole_steps.of_column(nw, column, dtype), shift)
-    place = grid.double_steps.of_column(nw, column)
+    place = grid.double_steps.of_column(nw, column, by_inverse)
     if grid.double_steps.rounds:
         return rounded_down(place.cast(nw.Int64).clip(0, grid.size - 1), shift)
     if shift:  # exact, and quicker than whole numbers

@@ -74,8 +74,9 @@ class Candidates:
         """The index of a number on a grid, rounded down to a multiple of 2**shift."""
         assert isinstance(self.domain, Ordered)
         if not self.engine.whole_floors:
-            return snap_expression(self.nw, column, dtype, self.domain, shift)
-        index = snap_expression(self.nw, column, dtype, self.domain)
+            how = shift, self.engine.by_inverse
+            return snap_expression(self.nw, column, dtype, self.domain, *how)
+        index = snap_expression(self.nw, column, dtype, self.domain, 0, self.engine.by_inverse)
         return whole_rounded_down(self.nw, index, shift, self.domain)
 
     def cells(self, rows: Any, how: str = "inner") -> Any:
@@ -299,7 +300,7 @@ class LazyRows(GroupedRows):
         """
         nw = self.nw
         rows, column, dtype = self._candidates.numbers(self._rows, grid)
-        place = snap_expression(nw, column, dtype, grid)
+        place = snap_expression(nw, column, dtype, grid, 0, self.engine.by_inverse)
         beyond = reaches_expression(nw, column, dtype, grid, last + 1)
         if beyond is not None:
             place = nw.when(beyond).then(nw.lit(grid.size)).otherwise(place)
@@ -325,7 +326,8 @@ class LazyRows(GroupedRows):
         """INDEX of the rows from one candidate to another, and of no others."""
         rows, column, dtype = self._candidates.numbers(self._rows, grid)
         rows = self._candidates.between(rows, column, dtype, first, last)
-        return rows.select(snap_expression(self.nw, column, dtype, grid).alias(INDEX))
+        index = snap_expression(self.nw, column, dtype, grid, 0, self.engine.by_inverse)
+        return rows.select(index.alias(INDEX))
 
     def _with_index(self, first: int, last: int | None, shift: int) -> Any:
         """Rows with INDEX, without those that are in no cell of the domain."""

@@ -12,6 +12,7 @@ class PolarsLazy(NarwhalsQuery):
     """A polars LazyFrame."""
 
     nanoseconds = True
+    by_inverse = True
 
     def rows(self, columns: dict[str, str]) -> Any:
         import polars

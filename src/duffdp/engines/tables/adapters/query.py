@@ -27,6 +27,7 @@ class QueryEngine(Protocol):
     rows_back: ClassVar[int]  # that an answer may have, all groups together, before it takes long
     counts_apart: ClassVar[bool]  # whether a count of all rows goes better by a query of its own
     sums_overflow: ClassVar[bool]  # whether a sum of 64-bit numbers may be too large for its type
+    by_inverse: ClassVar[bool]  # whether x / 3 is x * (1 / 3) here, which may be another number
     own_nan: ClassVar[bool]  # whether `present` has to say what a missing number is
     side_by_side: ClassVar[bool]  # whether whole numbers stay exact beside missing ones
 
@@ -93,6 +94,7 @@ class NarwhalsQuery:
     frame: Any
     schema: Mapping[str, Any]
     may_equal: Callable[[Any], Any] | None = None
+    by_inverse: ClassVar[bool] = False
     objects: ClassVar[bool] = False  # one that cannot be compared would stop the query
     nanoseconds: ClassVar[bool] = False
     whole_floors: ClassVar[bool] = False
