@@ -13,7 +13,7 @@ from typing import Annotated, Any
 import typer
 
 from duffdp.alternatives import refused
-from duffdp.errors import BudgetExceeded, ChargeNote, DuffError, LedgerError, UnsupportedData
+from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData, charge_told
 from duffdp.printable import visible
 from duffdp.statistics.registry import entries
 from duffdp.version import __version__
@@ -137,9 +137,7 @@ def run(arguments: list[str]) -> int:
         return ended.code if isinstance(ended.code, int) else OK
     except BaseException as error:
         code, text = _told(error)
-        at = error.__cause__ if isinstance(error, Interrupted) else error
-        notes = getattr(at, "__notes__", ())
-        cost = "; ".join(note for note in notes if isinstance(note, ChargeNote))
+        cost = charge_told(error.__cause__ if isinstance(error, Interrupted) else error)
         if "--debug" in arguments:
             import traceback
 
