@@ -348,6 +348,15 @@ def test_sums_over_the_rows_of_a_person(engine, tmp_path):
             duffdp.median(query, unit=unit, **how)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_sum_may_be_called_like_a_column_of_group_by(engine, tmp_path):
+    rows = tame_rows()
+    data = data_of(engine, rows, tmp_path)
+    found = fetched(Query(data, "SELECT s AS k, count(*) AS s FROM data GROUP BY s"))
+    own = [row["s"] for row in rows]
+    assert found == {name: (own.count(name),) for name in own}
+
+
 REFUSED = {
     "CAST(w AS VARCHAR)": "not taken",
     "s + 1": "not taken",
