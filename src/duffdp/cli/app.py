@@ -14,7 +14,7 @@ import typer
 
 from duffdp.alternatives import refused
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData, charge_told
-from duffdp.printable import visible
+from duffdp.printable import visible, without_passwords
 from duffdp.statistics.registry import entries
 from duffdp.version import __version__
 
@@ -142,7 +142,7 @@ def run(arguments: list[str]) -> int:
             import traceback
 
             for line in traceback.format_exc().splitlines():
-                print(visible(line), file=sys.stderr)
+                print(visible(without_passwords(line)), file=sys.stderr)
     finally:
         for number, usual in replaced.items():
             signal.signal(number, usual)
@@ -153,7 +153,10 @@ def run(arguments: list[str]) -> int:
         text = f"stopped; {cost or STAYS}"
     elif cost:
         text = f"{text} {cost[0].upper()}{cost[1:]}."
-    print(f"duffdp: {visible(' '.join(text.split()))}", file=sys.stderr)
+    line = without_passwords(
+        " ".join(text.split())
+    )  # an address may stand where it does not belong
+    print(f"duffdp: {visible(line)}", file=sys.stderr)
     return int(code)
 
 
