@@ -222,4 +222,7 @@ def _result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
         return rows.aggregate(outputs, ", ".join(map(quote_name, read.groups)))
     except duckdb.Error as error:
         said = str(error).splitlines()[0][:200]
-        raise DuffError(f"sql does not fit the types of the columns. DuckDB says: {said}") from None
+        raise DuffError(
+            f"sql does not fit the types of the columns. DuckDB says: {said}. Columns of a file of "
+            "text are text, unless types says what they are."
+        ) from None
