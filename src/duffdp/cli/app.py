@@ -153,9 +153,8 @@ def run(arguments: list[str]) -> int:
         text = f"stopped; {cost or STAYS}"
     elif cost:
         text = f"{text} {cost[0].upper()}{cost[1:]}."
-    line = without_passwords(
-        " ".join(text.split())
-    )  # an address may stand where it does not belong
+    # An address may stand where it does not belong.
+    line = without_passwords(" ".join(text.split()))
     print(f"duffdp: {visible(line)}", file=sys.stderr)
     return int(code)
 
