@@ -424,6 +424,15 @@ def test_the_types_of_columns_that_a_query_leaves_out_do_not_matter():
     assert duffdp.median(query, column="x", bounds=(0, 99), step=1, epsilon=SURE).value == 10
 
 
+def test_no_setting_of_a_session_ends_a_text_elsewhere(tmp_path):
+    """With it a backslash could escape a quotation mark, and what follows would be run."""
+    postgres_table(tame_rows(), "escaped")
+    data = postgres.address("escaped", options="-c standard_conforming_strings=off")
+    query = Query(data, "SELECT a FROM data WHERE s <> '\\' AND s <> ' OR a // 0 = 1 --'")
+    texts = sum(row["s"] is not None for row in tame_rows())
+    assert duffdp.count(query, epsilon=SURE).value == texts
+
+
 def test_a_password_is_not_in_a_query():
     query = Query("postgresql://user:secret@host/db::people", "SELECT a FROM data")
     assert "secret" not in repr(query)
