@@ -429,7 +429,7 @@ MUTANTS = (
         "sampling/staircase.py",
         "return (2 * radius - 1) * (2 * radius * (radius - 1) + 3) // 3",
         "return 2 * radius * (radius - 1) + 1",
-        (STAIRS,),
+        (f"{STAIRS}::test_all_points_of_a_ball_of_three_numbers_are_alike",),
     ),
     Mutant(
         "spread: levels are not clamped in doubles",
