@@ -248,6 +248,8 @@ def test_a_password_appears_nowhere(tmp_path, call):
     texts += map(str, call("median", data, "--column", "incme", *COMMAND[2:]))
     texts += map(str, call("triangles", data, "--nodes", "5", "--epsilon", "1"))
     texts += map(str, call("preview", data, "--epsilon", "1"))
+    for misplaced in (("table",), ("release",), ("ledger", "show"), ("studio",), ("audit",)):
+        texts += map(str, call(*misplaced, data))
     with pytest.raises(DuffError) as raised:
         duffdp.preview(data, statistic="median", epsilon=1.0, bounds=(0, 1))
     texts += [str(raised.value), report.read_text(), out.read_text()]

@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from command_line import ADULT, AGES, COMMAND, SURE, duff, rows
-from duffdp import Ledger
+from duffdp import Ledger, UnsupportedData
 from duffdp.cli.app import run
 from duffdp.pipeline import run as pipeline
 
@@ -141,6 +141,22 @@ def test_what_is_paid_is_told(raised, code, told, tmp_path, monkeypatch, capsys)
         assert f"psilon {cost} was charged to the data set 'data' and stays charged" in error
         assert "4711" not in error
     assert book.spent() == 4.5
+
+
+def test_an_error_in_words_of_options_tells_what_is_paid(tmp_path, monkeypatch, capsys):
+    """An engine that is interrupted ends with an error of its own, of which the words change."""
+    (tmp_path / "ages.csv").write_text("age\n" + "33\n" * 50)
+    book = Ledger(tmp_path / "b.db", epsilon=10)
+
+    def breaks(*_):
+        raise UnsupportedData("the query failed.")
+
+    monkeypatch.setattr(pipeline, "draw_in_steps", breaks)
+    command = ["median", str(tmp_path / "ages.csv"), *AGES, "-e", "1", "--ledger", str(book.path)]
+    assert run(command) == 4
+    cost = "Epsilon 1 was charged to the data set 'data' and stays charged."
+    assert capsys.readouterr().err.strip().endswith(f"the query failed. {cost}")
+    assert book.spent() == 1
 
 
 @pytest.mark.slow

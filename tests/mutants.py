@@ -2089,9 +2089,23 @@ MUTANTS = (
     Mutant(
         "studio: failures in their own words",
         "studio/releases.py",
-        'asked.error = f"something unexpected went wrong ({type(error).__name__})."',
-        "asked.error = str(error)",
+        'told = f"something unexpected went wrong ({type(error).__name__})."',
+        "told = str(error)",
         (STUDIO_RELEASE,),
+    ),
+    Mutant(
+        "command: what a failure has cost is forgotten",
+        "cli/option_words.py",
+        "error.args = (in_options(str(error)),)",
+        "raise type(error)(in_options(str(error))) from None",
+        ("tests/command_process_test.py",),
+    ),
+    Mutant(
+        "command: a misplaced address is quoted with its password",
+        "cli/app.py",
+        'without_passwords(" ".join(text.split()))',
+        '" ".join(text.split())',
+        ("tests/addresses_test.py",),
     ),
     Mutant(
         "studio: the odds of half of epsilon",

@@ -123,3 +123,18 @@ def test_a_sample_decides_about_speed_alone(monkeypatch, kind, order):
     centre = int(q * len(values))
     assert near.below <= centre - reach
     assert near.below + len(inside) >= centre + reach
+
+
+def test_money_is_a_decimal():
+    """Also what has more digits than the type that ibis takes it for."""
+    postgres.run(
+        "DROP TABLE IF EXISTS prices",
+        "CREATE TABLE prices AS SELECT i::money AS price FROM generate_series(1, 99) i",
+        "INSERT INTO prices VALUES (NULL), ('92233720368547758.07'), ('-92233720368547758.08')",
+    )
+    data = postgres.address("prices")
+    how = {"column": "price", "bounds": (0, 100), "step": 0.5, "epsilon": 1e6}
+    assert duffdp.median(data, **how).value == 50
+    assert duffdp.count(data, where="price > 98.5", epsilon=1e6).value == 2
+    query = duffdp.Query(data, "SELECT price FROM data WHERE price BETWEEN 51 AND 99")
+    assert duffdp.median(query, **how).value == 75

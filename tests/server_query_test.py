@@ -348,6 +348,15 @@ def test_sums_over_the_rows_of_a_person(engine, tmp_path):
             duffdp.median(query, unit=unit, **how)
 
 
+@pytest.mark.parametrize("engine", ENGINES)
+def test_a_sum_may_be_called_like_a_column_of_group_by(engine, tmp_path):
+    rows = tame_rows()
+    data = data_of(engine, rows, tmp_path)
+    found = fetched(Query(data, "SELECT s AS k, count(*) AS s FROM data GROUP BY s"))
+    own = [row["s"] for row in rows]
+    assert found == {name: (own.count(name),) for name in own}
+
+
 REFUSED = {
     "CAST(w AS VARCHAR)": "not taken",
     "s + 1": "not taken",
@@ -361,6 +370,7 @@ REFUSED = {
     "hour(d)": "not taken",
     "year(s)": "not taken",
     "w + INTERVAL 4001 YEAR": "not taken",
+    "w + INTERVAL '1 day 2 hours'": "not taken",
     "w < 'soon'": "a time such as",
     "z < '2024-01-01'": "an instant with its offset",
     "d < '2024-02-30'": "a date such as",
@@ -403,6 +413,24 @@ def test_columns_of_other_types_are_passed_on():
     assert duffdp.count(query, by="x", keys=[0.1], epsilon=SURE).rows()[0][-1] == 1
     with pytest.raises(DuffError, match="not taken"):
         duffdp.count(Query(data, "SELECT x FROM data WHERE u = u"), epsilon=1)
+
+
+def test_the_types_of_columns_that_a_query_leaves_out_do_not_matter():
+    postgres.run(
+        "DROP TABLE IF EXISTS wide",
+        "CREATE TABLE wide AS SELECT i AS a, i::numeric(50, 2) AS n FROM generate_series(1, 9) i",
+    )
+    query = Query(postgres.connection().table("wide"), "SELECT a * 2 AS x FROM data")
+    assert duffdp.median(query, column="x", bounds=(0, 99), step=1, epsilon=SURE).value == 10
+
+
+def test_no_setting_of_a_session_ends_a_text_elsewhere(tmp_path):
+    """With it a backslash could escape a quotation mark, and what follows would be run."""
+    postgres_table(tame_rows(), "escaped")
+    data = postgres.address("escaped", options="-c standard_conforming_strings=off")
+    query = Query(data, "SELECT a FROM data WHERE s <> '\\' AND s <> ' OR a // 0 = 1 --'")
+    texts = sum(row["s"] is not None for row in tame_rows())
+    assert duffdp.count(query, epsilon=SURE).value == texts
 
 
 def test_a_password_is_not_in_a_query():

@@ -78,3 +78,9 @@ class ChargeNote(str):
     """What a release that failed or was stopped has cost: a note of its error."""
 
     __slots__ = ()
+
+
+def charge_told(error: BaseException | None) -> str:
+    """What the notes of an error say that it has cost; nothing if they do not."""
+    notes = getattr(error, "__notes__", ())
+    return "; ".join(note for note in notes if isinstance(note, ChargeNote))

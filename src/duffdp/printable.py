@@ -13,6 +13,10 @@ _MARKS = str.maketrans(
 # Some dialects make links of addresses and pictures of words between colons; 10:30 is neither.
 _LINKS = re.compile(r"(?<!\d):(?=\S)|:(?=[^\d\s])|(?<=www)\.", re.IGNORECASE)
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # narrow and wide
+# Of an address of a database, one that became a path too.
+_PASSWORD = re.compile(
+    r"(postgres(?:ql)?:/+[^\s:@/]*):\S*(?=@)|([?&](?:ssl)?password=)[^\s&'\"]*", re.IGNORECASE
+)
 _NUMBER = re.compile(r"[+-]?\d+([.,]\d+)*([eE][+-]?\d+)?")
 
 
@@ -38,6 +42,18 @@ def _written(char: str) -> str:
     return (
         f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
     )
+
+
+def without_passwords(text: str) -> str:
+    """The text, addresses of databases in it without their passwords.
+
+    Examples
+    --------
+    >>> from duffdp.printable import without_passwords
+    >>> without_passwords("no plan 'postgresql:/ann:secret@host/clinic::people'")
+    "no plan 'postgresql:/ann@host/clinic::people'"
+    """
+    return _PASSWORD.sub(lambda found: found[1] or found[2], text)
 
 
 def as_html(value: object) -> str:

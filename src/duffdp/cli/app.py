@@ -13,8 +13,8 @@ from typing import Annotated, Any
 import typer
 
 from duffdp.alternatives import refused
-from duffdp.errors import BudgetExceeded, ChargeNote, DuffError, LedgerError, UnsupportedData
-from duffdp.printable import visible
+from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData, charge_told
+from duffdp.printable import visible, without_passwords
 from duffdp.statistics.registry import entries
 from duffdp.version import __version__
 
@@ -137,14 +137,12 @@ def run(arguments: list[str]) -> int:
         return ended.code if isinstance(ended.code, int) else OK
     except BaseException as error:
         code, text = _told(error)
-        at = error.__cause__ if isinstance(error, Interrupted) else error
-        notes = getattr(at, "__notes__", ())
-        cost = "; ".join(note for note in notes if isinstance(note, ChargeNote))
+        cost = charge_told(error.__cause__ if isinstance(error, Interrupted) else error)
         if "--debug" in arguments:
             import traceback
 
             for line in traceback.format_exc().splitlines():
-                print(visible(line), file=sys.stderr)
+                print(visible(without_passwords(line)), file=sys.stderr)
     finally:
         for number, usual in replaced.items():
             signal.signal(number, usual)
@@ -155,7 +153,9 @@ def run(arguments: list[str]) -> int:
         text = f"stopped; {cost or STAYS}"
     elif cost:
         text = f"{text} {cost[0].upper()}{cost[1:]}."
-    print(f"duffdp: {visible(' '.join(text.split()))}", file=sys.stderr)
+    # An address may stand where it does not belong.
+    line = without_passwords(" ".join(text.split()))
+    print(f"duffdp: {visible(line)}", file=sys.stderr)
     return int(code)
 
 

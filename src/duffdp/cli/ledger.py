@@ -13,6 +13,7 @@ from duffdp.cli.options import Dataset, Format
 
 app = typer.Typer(help="Make, show and verify budgets.", no_args_is_help=True)
 Book = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file.")]
+_LONGEST = 60  # letters of a query in a table
 
 
 @app.command()
@@ -93,7 +94,7 @@ def charge_facts(paid: dict[str, Any]) -> dict[str, Any]:
     facts = Facts.from_dict(paid)
     unit = facts.unit
     kept = "" if facts.where is None else f" where {facts.where}"
-    kept += "" if facts.sql is None else f" of {facts.sql}"
+    kept += "" if facts.sql is None else f" of {_brief(facts.sql)}"
     groups = unit.groups_per_person
     each_in = "" if groups is None else f" in {groups} groups each"
     person = "" if unit.column is None else f" ({unit.column}, up to {unit.contributions}{each_in})"
@@ -105,6 +106,11 @@ def charge_facts(paid: dict[str, Any]) -> dict[str, Any]:
         "groups": len(facts.keys) or "",
         "epsilon": float(facts.loss.epsilon),
     }
+
+
+def _brief(text: str) -> str:
+    """The beginning of a long text: JSON has all of it."""
+    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
 @app.command()

@@ -37,12 +37,10 @@ def in_words_of_options() -> Iterator[None]:
     """Errors about arguments speak of options."""
     try:
         yield
-    except (BoundsError, UnsupportedData) as error:
-        raise type(error)(in_options(str(error))) from None
     except DuffError as error:
-        if type(error) is not DuffError:  # of budgets
-            raise
-        raise DuffError(in_options(str(error))) from None
+        if type(error) in (DuffError, BoundsError, UnsupportedData):  # others are of budgets
+            error.args = (in_options(str(error)),)  # the same error: a note says what it has cost
+        raise
 
 
 def in_options(text: str) -> str:

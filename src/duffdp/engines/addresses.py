@@ -27,6 +27,8 @@ _TABLE = re.compile(rf"(?:{_NAME}\.)?{_NAME}")
 # What a server says about a query that it refuses, by its code (PostgreSQL, appendix A).
 _REFUSED = {"42501": "the user may not read it"}
 _DIGITS = 38
+# What ibis takes money for, and what holds all of it.
+_MONEY = ("decimal(19, 4)", f"decimal({_DIGITS}, 4)")
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
 _FOUND = (
     "SELECT n.nspname, c.relname FROM pg_catalog.pg_class c "
@@ -219,13 +221,17 @@ class ServedTable:
 
 
 def _within_types(table: Any) -> Any:
-    """The table, its decimals of more digits than other engines know without a limit."""
-    wide = [
-        name
-        for name, kind in table.schema().items()
-        if kind.is_decimal() and (kind.precision or 0) > _DIGITS
-    ]
-    return table.mutate(**{name: table[name].cast("decimal") for name in wide}) if wide else table
+    """The table, its decimals of more digits than other engines know without a limit, and money,
+    which has no arithmetic with numbers, as a decimal.
+    """
+    decimals = {name: kind for name, kind in table.schema().items() if kind.is_decimal()}
+    as_known = {
+        name: "decimal" if (kind.precision or 0) > _DIGITS else _MONEY[1]
+        for name, kind in decimals.items()
+        if (kind.precision or 0) > _DIGITS or str(kind) == _MONEY[0]
+    }
+    cast = {name: table[name].cast(kind) for name, kind in as_known.items()}
+    return table.mutate(**cast) if cast else table
 
 
 def _why_refused(error: Any) -> str:

@@ -142,7 +142,7 @@ def _open_frame(query: Query) -> PathTable:
     nw, read = narwhals(), query.read
     frame = nw.from_native(query.data)
     for name in read.columns:
-        if name not in (known := list(frame.collect_schema())):
+        if name not in (known := list(frame.columns)):
             raise missing_column(name, known)
     found = duckdb_input(nw, frame, read.columns, _connect)
     if found is None:
@@ -162,8 +162,9 @@ def _open_remote(query: Query, nw: Any, frame: Any) -> PathTable:
     """The result for a frame whose rows lie elsewhere, where they stay."""
     from duffdp.engines.tables.adapters import query_adapter
 
-    engine = query_adapter(nw, frame)
     try:
+        # Of the others the types do not matter, not even whether anybody here knows them.
+        engine = query_adapter(nw, frame.select(*query.read.columns))
         made = engine.queried(query.read)
         assert made is None or nw.from_native(made).collect_schema()
     except DuffError:
@@ -221,4 +222,7 @@ def _result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
         return rows.aggregate(outputs, ", ".join(map(quote_name, read.groups)))
     except duckdb.Error as error:
         said = str(error).splitlines()[0][:200]
-        raise DuffError(f"sql does not fit the types of the columns. DuckDB says: {said}") from None
+        raise DuffError(
+            f"sql does not fit the types of the columns. DuckDB says: {said}. Columns of a file of "
+            "text are text, unless types says what they are."
+        ) from None

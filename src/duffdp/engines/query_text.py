@@ -46,6 +46,14 @@ _WITHIN = {
     "Identifier": frozenset(("Column",)),
     "Var": frozenset(("Extract", "Interval", "TimestampTrunc", "DateDiff")),
 }
+# What sqlglot reads beside the parts of a thing, and the words of engines have no place for.
+_UNREAD = {
+    "Between": ("symmetric",),
+    "DateDiff": ("zone",),
+    "Length": ("binary", "encoding"),
+    "TimestampTrunc": ("zone",),
+    "Week": ("mode",),
+}
 _CLAUSES = frozenset(("expressions", "from", "from_", "where", "group"))
 
 
@@ -181,6 +189,10 @@ class _Reader:
         misplaced = kind in _WITHIN and above not in _WITHIN[kind]
         if kind not in _ALLOWED or misplaced:
             raise _refused(_said(node), "what takes the fields of one row and gives one value")
+        if kind == "Is" and _kind(node.expression) not in ("Null", "Boolean"):
+            raise _refused(_said(node), "IS NULL, IS TRUE and IS FALSE")
+        if any(node.args.get(name) for name in _UNREAD.get(kind, ())):
+            raise _refused(_said(node), f"{kind.upper()} without more words")
         if kind == "In" and not node.expressions:
             raise _refused("IN with anything but a list", "IN (1, 2, 3)")
         if kind in ("Like", "ILike") and not _is_text(node.expression):

@@ -7,6 +7,7 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from duffdp.engines.addresses import ADDRESS
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.printable import visible
 
@@ -46,6 +47,11 @@ class Folder:
 
     def inside(self, name: str) -> Path:
         """The path of a file in the folder."""
+        if ADDRESS.match(name):  # which may hold a password: it is not quoted
+            raise DuffError(
+                "the studio is for files of its folder, got the address of a database. Use "
+                "duffdp table with a plan."
+            )
         if not name or "\0" in name:
             raise DuffError("a file needs a name. Choose one of the folder.")
         try:

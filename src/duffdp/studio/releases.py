@@ -13,7 +13,7 @@ from itertools import chain
 from pathlib import Path
 from typing import Any, Literal
 
-from duffdp.errors import DuffError
+from duffdp.errors import DuffError, charge_told
 from duffdp.ledger import Ledger
 from duffdp.pipeline.columnar import Readable
 from duffdp.pipeline.plan import Cost
@@ -138,10 +138,16 @@ class Releases:
             asked.files = _files(made, asked, book, plan)
             asked.state = "made"
         except DuffError as error:
-            asked.error, asked.state = visible(str(error)), "failed"
+            self._failed(asked, visible(str(error)), error)
         except Exception as error:  # what it says might quote data
-            asked.error = f"something unexpected went wrong ({type(error).__name__})."
-            asked.state = "failed"
+            told = f"something unexpected went wrong ({type(error).__name__})."
+            self._failed(asked, told, error)
+
+    @staticmethod
+    def _failed(asked: Asked, told: str, error: Exception) -> None:
+        cost = charge_told(error)
+        asked.error = f"{told} {visible(cost[0].upper() + cost[1:])}." if cost else told
+        asked.state = "failed"
 
 
 def _files(made: Table, asked: Asked, book: Ledger | None, plan: TablePlan) -> dict[str, str]:

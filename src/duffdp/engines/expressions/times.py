@@ -72,6 +72,8 @@ class TimeSteps(Writing):
         return self._make(f"difference {unit}", Kind.integer, node, *ends)
 
     def _shifted(self, name: str, term: Term, interval: Any, node: Any) -> Term:
+        if interval.args.get("unit") is None:  # several at once, as in '1 day 2 hours'
+            raise self._refused(node)
         unit = interval.args["unit"].name.lower().removesuffix("s")
         count = interval.this.name
         if type(interval.this).__name__ != "Literal" or not count.isdigit() or len(count) > 12:

@@ -175,4 +175,10 @@ _FORMS = {
 }
 
 
-POSTGRES = Words("PostgreSQL", _FORMS, quote_name, quote_text, quote_text)
+def _text(text: str) -> str:
+    """Whatever the session takes a backslash for."""
+    doubled = text.replace("\\", "\\\\")
+    return quote_text(text) if doubled == text else f"E{quote_text(doubled)}"
+
+
+POSTGRES = Words("PostgreSQL", _FORMS, quote_name, _text, _text)

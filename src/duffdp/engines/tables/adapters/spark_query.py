@@ -17,6 +17,7 @@ _KINDS = {
     "timestamp_ntz": Kind.time,
     "timestamp": Kind.instant,
 }
+_MADE = "duffdp made {}"
 
 
 def spark_result(read: ReadQuery, table: Any) -> Any:
@@ -47,11 +48,19 @@ def spark_result(read: ReadQuery, table: Any) -> Any:
         found = found.where(f.expr(rows.condition(read.where)))
     if not read.groups:
         return found.select(*outputs)
-    made = [output for one, output in zip(read.outputs, outputs, strict=True) if not one.source]
+    # By names of their own: a sum may be called like a column of GROUP BY.
+    made = [
+        output.alias(_MADE.format(at))
+        for at, (one, output) in enumerate(zip(read.outputs, outputs, strict=True))
+        if not one.source
+    ]
     groups = [f.expr(SPARK.name(name)) for name in read.groups]
     brought = found.groupBy(*groups).agg(*(made or [f.count(f.lit(1))]))
     return brought.select(
-        *(f.expr(SPARK.name(one.source or one.name)).alias(one.name) for one in read.outputs)
+        *(
+            f.expr(SPARK.name(one.source or _MADE.format(at))).alias(one.name)
+            for at, one in enumerate(read.outputs)
+        )
     )
 
 
