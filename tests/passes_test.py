@@ -5,6 +5,7 @@ from __future__ import annotations
 import datetime as dt
 from fractions import Fraction
 
+import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -253,3 +254,43 @@ def test_what_is_asked_cell_by_cell_is_answered_in_a_plan_as_well():
     asked = [{"statistic": "distribution", **x}, {"statistic": "median", **x}]
     made, _ = duffdp.Plan(asked, epsilon=4, unit="who").run(data).values()
     assert len(made.rows()) == 7
+
+
+def test_squares_are_those_of_few_levels():
+    """Of groups that ask for sums, some for squares and some not: a record that lies high in one of
+    the latter has a square that no engine holds.
+    """
+    fine = Grid(-10.0, 10.0, 2.0**-36)
+    some = tables(ENGINES["duckdb"](columns()), [("x", fine), ASKED[1]], grouped=True)
+    read_together(some)
+    (first, second, _), _ = sources(some)
+    second.expect(wide := Levels(0, fine.size - 1))
+    assert first.level_sums(Levels.squared(0, fine.size - 1)).squares > 0
+    assert second.level_sums(wide).levels > 2**36
+
+
+@pytest.mark.parametrize("releases", [1, 2])
+@pytest.mark.parametrize("change", ["DROP COLUMN x", "ALTER x TYPE VARCHAR", "ALTER x TYPE DATE"])
+def test_columns_that_change_between_check_and_read(tmp_path, monkeypatch, change, releases):
+    """Types are checked once: with others, one record that is no number would stop the query."""
+    path = tmp_path / "x.parquet"
+    connection = duckdb.connect()
+    connection.execute("CREATE TABLE t AS SELECT NULL::DOUBLE AS x, 1.5 AS y FROM range(9)")
+    connection.table("t").write_parquet(str(path))
+    charge_all = duffdp.Ledger.charge_all
+
+    def meanwhile(*given):
+        if change.startswith("ALTER x TYPE DATE"):
+            connection.execute("ALTER TABLE t ALTER x TYPE VARCHAR")
+        connection.execute(f"ALTER TABLE t {change}")
+        connection.table("t").write_parquet(str(path), overwrite=True)
+        return charge_all(*given)
+
+    monkeypatch.setattr(duffdp.Ledger, "charge_all", meanwhile)
+    ledger = duffdp.Ledger(tmp_path / "ledger", epsilon=1)
+    asked = [{"statistic": "mean", "column": name, "bounds": (0, 4)} for name in "xy"][:releases]
+    with pytest.raises(
+        duffdp.UnsupportedData, match=r"changed after|not a readable|cannot be made"
+    ):
+        duffdp.Plan(asked, epsilon=1).run(path, ledger=ledger)
+    assert ledger.spent() == 1

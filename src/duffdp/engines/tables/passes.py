@@ -245,10 +245,12 @@ class Passes:
     def _answer_sums(self) -> None:
         """The sums of all levels that are noted down, in one pass."""
         noted, self._levels = self._levels, {}
-        slots: dict[tuple[int, int], dict[int, Levels]] = {}  # by column and position
+        # By column, whether squares are wanted, which fit few levels alone, and position.
+        slots: dict[tuple[int, bool, int], dict[int, Levels]] = {}
         for (c, g), every in noted.items():
-            for at, levels in enumerate(every):
-                slots.setdefault((c, at), {})[g] = levels
+            for squares in (False, True):
+                for at, levels in enumerate(one for one in every if one.squares == squares):
+                    slots.setdefault((c, squares, at), {})[g] = levels
         nw, names, groups = self.rows.nw, self.rows.names, self.rows.groups
         alike = [len(own) == groups and len(set(own.values())) == 1 for own in slots.values()]
         limits: Limits | None = None
@@ -260,7 +262,7 @@ class Passes:
         aggregates = []
 
         def with_levels(rows: Any) -> Any:
-            for slot, ((c, _), own) in enumerate(slots.items()):
+            for slot, ((c, squares, _), own) in enumerate(slots.items()):
                 level, square, some = LEVELS.format(slot), SQUARES.format(slot), own.values()
                 if alike[slot]:
                     (levels, *_) = some
@@ -271,7 +273,7 @@ class Passes:
                     rows = with_own_level(nw, rows, names[c], level, _limits(slot), shifted)
                 bits = max(levels.top for levels in some).bit_length()
                 summed = [(level, bits)]
-                if any(levels.squares for levels in some):
+                if squares:
                     rows = rows.with_columns((nw.col(level) * nw.col(level)).alias(square))
                     summed.append((square, 2 * bits))
                 aggregates.append(self._index(c).count().alias(RECORDS.format(slot)))
@@ -282,7 +284,7 @@ class Passes:
 
         got = self.rows.sums(with_levels, aggregates, limits)
         at_group = whole(got[GROUP]).tolist() if GROUP in got else [0]
-        for slot, ((c, _), own) in enumerate(slots.items()):
+        for slot, ((c, _, _), own) in enumerate(slots.items()):
             sums = dict.fromkeys(own, LevelSums())
             for at, g in enumerate(at_group):
                 if g in own:  # which may be spelled in several ways
