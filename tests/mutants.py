@@ -181,7 +181,7 @@ MUTANTS = (
     ),
     Mutant(
         "sql: rows are brought together without people",
-        "engines/query.py",
+        "engines/tables/table.py",
         "if unit not in people:",
         "if False:",
         ("tests/query_test.py::test_sums_over_the_rows_of_a_person",),

@@ -5,7 +5,6 @@ from __future__ import annotations
 import datetime as dt
 from fractions import Fraction
 
-import duckdb
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -267,30 +266,3 @@ def test_squares_are_those_of_few_levels():
     second.expect(wide := Levels(0, fine.size - 1))
     assert first.level_sums(Levels.squared(0, fine.size - 1)).squares > 0
     assert second.level_sums(wide).levels > 2**36
-
-
-@pytest.mark.parametrize("releases", [1, 2])
-@pytest.mark.parametrize("change", ["DROP COLUMN x", "ALTER x TYPE VARCHAR", "ALTER x TYPE DATE"])
-def test_columns_that_change_between_check_and_read(tmp_path, monkeypatch, change, releases):
-    """Types are checked once: with others, one record that is no number would stop the query."""
-    path = tmp_path / "x.parquet"
-    connection = duckdb.connect()
-    connection.execute("CREATE TABLE t AS SELECT NULL::DOUBLE AS x, 1.5 AS y FROM range(9)")
-    connection.table("t").write_parquet(str(path))
-    charge_all = duffdp.Ledger.charge_all
-
-    def meanwhile(*given):
-        if change.startswith("ALTER x TYPE DATE"):
-            connection.execute("ALTER TABLE t ALTER x TYPE VARCHAR")
-        connection.execute(f"ALTER TABLE t {change}")
-        connection.table("t").write_parquet(str(path), overwrite=True)
-        return charge_all(*given)
-
-    monkeypatch.setattr(duffdp.Ledger, "charge_all", meanwhile)
-    ledger = duffdp.Ledger(tmp_path / "ledger", epsilon=1)
-    asked = [{"statistic": "mean", "column": name, "bounds": (0, 4)} for name in "xy"][:releases]
-    with pytest.raises(
-        duffdp.UnsupportedData, match=r"changed after|not a readable|cannot be made"
-    ):
-        duffdp.Plan(asked, epsilon=1).run(path, ledger=ledger)
-    assert ledger.spent() == 1

@@ -91,16 +91,6 @@ class Query:
         return os.fspath(self.data) if is_path(self.data) else type(self.data).__name__
 
 
-def check_people(people: tuple[str, ...], unit: str | None) -> None:
-    """Rows that were brought together are those of one person, or nobody is protected."""
-    if unit not in people:
-        hint = f"for example unit={people[0]!r}" if people else "and select it"
-        raise DuffError(
-            "sql brings rows together by GROUP BY, so unit must name one of those columns, which "
-            f"tells people apart, got unit={unit!r}. Pass {hint}."
-        )
-
-
 def open_source(
     data: Any,
     columns: list[str],

@@ -20,7 +20,7 @@ from duffdp.engines.condition import Condition
 from duffdp.engines.files import DELIMITED, JSON_LINES, WORKBOOKS, PathTable, open_path, unreadable
 from duffdp.engines.libraries import LIBRARIES, is_table, narwhals
 from duffdp.engines.pairs import Pairs, no_numbers
-from duffdp.engines.query import Query, check_people, open_source
+from duffdp.engines.query import Query, open_source
 from duffdp.engines.selection import Selection
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
@@ -149,7 +149,7 @@ class Table:
                 data, needed, values=selection.values, kind=kind, person=selection.unit
             )
             if self._path.people is not None:
-                check_people(self._path.people, selection.unit)
+                _check_people(self._path.people, selection.unit)
             untyped, self.close = self._path.untyped, self._path.close
             frame = nw.from_native(self._path.types)
         else:
@@ -244,9 +244,6 @@ class Table:
             if pair is not None:
                 return memory.pairs(pair[1], source)
             return memory.sources(domain, self.categories, source)
-        if self._path is not None:
-            checked = {name: adapter.schema[name] for name in self._needed}
-            adapter.frame = rows_of(nw, self._path, checked)
         keys = map(KEY.format, range(len(by)))
         columns = dict(zip((VALUE, OTHER), values, strict=False)) | dict(zip(keys, by, strict=True))
         order: tuple[int, ...] = ()
@@ -255,6 +252,11 @@ class Table:
             # Two signed 64-bit numbers, for a keyed hash that is the same in every query, and two
             # for the choice of groups.
             order = tuple(source.words(2 if cap.groups is None else 4).view(np.int64).tolist())
+        if self._path is not None:
+            try:
+                adapter.frame = nw.from_native(self._path.rows())
+            except Exception as error:
+                raise unreadable(self._path.name, error) from None
         found = adapter.rows(columns) if self.kept is None else self.found(adapter, columns)
         rows = LazyRows(nw, adapter, found, self.keys, self.categories, domain, cap, order)
         if pair is not None:
@@ -324,20 +326,14 @@ def _in_zone(
     return dict(types) | zoned
 
 
-def rows_of(nw: Any, path: PathTable, checked: Mapping[str, Any]) -> Any:
-    """The rows of a path as a frame of narwhals, if columns still have the types that were checked:
-    with others, one record could stop a query.
-    """
-    try:
-        frame = nw.from_native(path.rows())
-        found = frame.select(*checked).collect_schema()  # DuckDB looks again for it
-    except Exception as error:
-        raise unreadable(path.name, error) from None
-    if dict(found) != checked:
-        raise UnsupportedData(
-            f"the columns of {path.name!r} changed after their types were checked. Ask again."
+def _check_people(people: tuple[str, ...], unit: str | None) -> None:
+    """Rows that were brought together are those of one person, or nobody is protected."""
+    if unit not in people:
+        hint = f"for example unit={people[0]!r}" if people else "and select it"
+        raise DuffError(
+            "sql brings rows together by GROUP BY, so unit must name one of those columns, which "
+            f"tells people apart, got unit={unit!r}. Pass {hint}."
         )
-    return frame
 
 
 def _as_frame(nw: Any, data: Any, needed: list[str]) -> Any:

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import PublicSet
-from duffdp.engines.files import PathTable
+from duffdp.engines.files import PathTable, unreadable
 from duffdp.engines.query import open_source
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import query_adapter
@@ -19,7 +19,7 @@ from duffdp.engines.tables.passes import PassColumn, Passes
 from duffdp.engines.tables.people import Randomness
 from duffdp.engines.tables.public_values import Known
 from duffdp.engines.tables.several_columns import SeveralColumns
-from duffdp.engines.tables.table import Table, rows_of
+from duffdp.engines.tables.table import Table
 
 
 def read_together(tables: Sequence[Any]) -> None:
@@ -92,8 +92,10 @@ class _Shared:
             asked = () if selection.where is None else selection.where.columns
             needed = list(dict.fromkeys([*columns.values(), *asked]))
             self._path = open_source(first.data, needed, person=selection.unit)
-            checked = {name: adapter.schema[name] for name in needed}
-            adapter = query_adapter(nw, rows_of(nw, self._path, checked))
+            try:
+                adapter = query_adapter(nw, nw.from_native(self._path.rows()))
+            except Exception as error:
+                raise unreadable(self._path.name, error) from None
         kept = first.kept is not None
         rows = first.found(adapter, columns) if kept else adapter.rows(columns)
         domains = [(domain, categories) for _, domain, categories in self._columns]
