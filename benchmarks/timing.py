@@ -44,14 +44,35 @@ def peak(name: str, mebibytes: float, limit: float) -> None:
 
 def came_back(name: str, run: Callable[[], object], limit: int) -> None:
     """How many rows the queries of a run brought back from the engine, all together."""
+    _counted(name, "rows", run, limit, lambda _, got: max(map(len, got.values()), default=0))
+
+
+def scans(name: str, run: Callable[[], object], limit: int) -> None:
+    """How often the queries of a run scan a Parquet file, by DuckDB's plans of them."""
+
+    def scanned(frame: Any, _: object) -> int:
+        # A name and a function.
+        return int(frame.to_native().explain().count("READ_PARQUET")) // 2
+
+    _counted(name, "scans", run, limit, scanned)
+
+
+def _counted(
+    name: str,
+    what: str,
+    run: Callable[[], object],
+    limit: int,
+    count: Callable[[Any, dict[str, Any]], int],
+) -> None:
+    """The sum over all queries of a run, by what is asked and what came back."""
     from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
 
-    fetch, rows = DuckdbRelation.fetch, 0
+    fetch, found = DuckdbRelation.fetch, 0
 
     def counted(engine: DuckdbRelation, frame: Any) -> dict[str, Any]:
-        nonlocal rows
+        nonlocal found
         got = fetch(engine, frame)
-        rows += max(map(len, got.values()), default=0)
+        found += count(frame, got)
         return got
 
     DuckdbRelation.fetch = counted  # type: ignore[method-assign]
@@ -59,25 +80,5 @@ def came_back(name: str, run: Callable[[], object], limit: int) -> None:
         run()
     finally:
         DuckdbRelation.fetch = fetch  # type: ignore[method-assign]
-    over = "" if rows <= limit else "over"
-    print(f"{name:76}{rows:11} rows{'':7}{limit:9}   {over}", flush=True)
-
-
-def scans(name: str, run: Callable[[], object], limit: int) -> None:
-    """How often the queries of a run scan a Parquet file, by DuckDB's plans of them."""
-    from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
-
-    fetch, found = DuckdbRelation.fetch, 0
-
-    def counted(engine: DuckdbRelation, frame: Any) -> dict[str, Any]:
-        nonlocal found
-        found += frame.to_native().explain().count("READ_PARQUET") // 2  # a name and a function
-        return fetch(engine, frame)
-
-    DuckdbRelation.fetch = counted  # type: ignore[method-assign]
-    try:
-        run()
-    finally:
-        DuckdbRelation.fetch = fetch  # type: ignore[method-assign]
     over = "" if found <= limit else "over"
-    print(f"{name:76}{found:11} scans{'':6}{limit:9}   {over}", flush=True)
+    print(f"{name:76}{found:11} {what:11}{limit:9}   {over}", flush=True)

@@ -14,7 +14,7 @@ from duffdp import Grid
 from duffdp.audit.neighbours import log_ratio, neighbours
 from duffdp.engines.arrays import Column, read
 from duffdp.statistics import SoftCounts
-from duffdp.statistics.clipped_mean import ClippedSum, RoughMean, SumAround, clipped_place
+from duffdp.statistics.clipped_mean import RoughMean, SumAround, clipped_parts, clipped_place
 from duffdp.statistics.enclosure import ends_of
 from duffdp.statistics.entry import NOT_DRAWN
 from release_draws import Stairs, recorded
@@ -131,7 +131,7 @@ def test_what_is_asked_follows_from_what_was_drawn():
     assert rough.given((299, 7), GRID, share) is None
     assert rough.given((6000, 7), GRID, share / 20) is not None
     assert rough.given((10**9, NOT_DRAWN), GRID, share) is None
-    last = ClippedSum()
+    last = clipped_parts()[-1].statistic
     assert last.given((5, 7, *NOTHING), GRID, share) == SoftCounts(ends_of(7, 9))
     assert last.given((5, NOT_DRAWN, *NOTHING), GRID, share) == SoftCounts((0, 9))
     low, high = ends_of(7, 9)

@@ -26,7 +26,6 @@ from duffdp.statistics import InterquartileRange, Variance
 from duffdp.statistics.enclosure import ends_of
 from duffdp.statistics.entry import NOT_DRAWN
 from duffdp.statistics.moments import (
-    ClampedSums,
     Moments,
     SquaresAround,
     deviation_square,
@@ -38,6 +37,7 @@ from engines import ENGINES, open_sources
 from release_draws import laws
 from windows import same
 
+SUMS = variance_parts()[-1].statistic
 VERBS = {"variance": duffdp.variance, "std": duffdp.std, "iqr": duffdp.iqr}
 
 
@@ -179,7 +179,7 @@ NOTHING = (NOT_DRAWN, NOT_DRAWN)
 def test_one_record_adds_as_much_as_the_noise_is_made_for(top, rough):
     grid = Grid(0, top, 1)
     for candidate in (NOT_DRAWN, 0, 1, 12, 2**9, 2**20):
-        statistic = ClampedSums().given((5, candidate, *rough), grid, Fraction(1))
+        statistic = SUMS.given((5, candidate, *rough), grid, Fraction(1))
         assert isinstance(statistic, Moments if rough == NOTHING else SquaresAround)
         for record in {0, 1, top // 2, top // 3 + 1, top - 1, top}:
             column = Column(read(np.array([record])), grid)
@@ -202,7 +202,7 @@ def test_a_variance_from_soft_counts():
         assert variance_of((0, 0, *NOTHING, *totals), top) == exact
         # Around the exact mean, rounded: what it is beside the centre is taken off.
         rough = SoftCounts(squares=True).totals(column, grid)
-        around = ClampedSums().given((0, 0, *rough), grid, Fraction(1)).totals(column, grid)
+        around = SUMS.given((0, 0, *rough), grid, Fraction(1)).totals(column, grid)
         assert variance_of((0, 0, *rough, *around, NOT_DRAWN), top) == exact
     assert variance_of((0, 0, *NOTHING, 0, 0, 0), 9) == 0
     assert variance_of((0, 0, *NOTHING, -5, -1, -2), 9) == 0
@@ -239,7 +239,7 @@ def test_clamped_and_rounded_records_keep_their_variance():
     assert float(found) * grid.spacing**2 == pytest.approx(np.clip(data, low, high).var(), rel=1e-5)
     assert Moments(ends).levels(grid).top <= 2**16
     rough = SoftCounts(ends, squares=True).totals(Column(read(data), grid), grid)
-    around = ClampedSums().given((0, candidate, *rough), grid, Fraction(1))
+    around = SUMS.given((0, candidate, *rough), grid, Fraction(1))
     totals = around.totals(Column(read(data), grid), grid)
     assert variance_of((0, candidate, *rough, *totals, NOT_DRAWN), grid.size - 1) == found
 

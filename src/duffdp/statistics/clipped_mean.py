@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from duffdp.domain import Grid
 from duffdp.engines.source import Levels, Source
@@ -67,18 +67,20 @@ class SumAround:
         return max(self.centre - self.ends[0], self.ends[1] - self.centre)
 
 
-class ClippedSum:
-    """The sum around the rough mean; soft counts within the interval where there is none."""
+@dataclass(frozen=True, slots=True)
+class AroundRoughMean:
+    """A statistic `around` the rough mean; `without` one, another within the interval."""
 
-    def given(
-        self, numbers: Sequence[int], domain: Grid, epsilon: Fraction
-    ) -> SoftCounts | SumAround:
+    around: Callable[[tuple[int, int], int], Any]
+    without: Callable[[tuple[int, int]], Any]
+
+    def given(self, numbers: Sequence[int], domain: Grid, epsilon: Fraction) -> Any:
         """After a count, an interval and a rough mean."""
         _, candidate, above, below = numbers
         ends = ends_of(candidate, domain.size - 1)
         if above == below == NOT_DRAWN:
-            return SoftCounts(ends)
-        return SumAround(ends, rough_centre(ends, above, below))
+            return self.without(ends)
+        return self.around(ends, rough_centre(ends, above, below))
 
 
 def clipped_place(domain: Grid, numbers: Sequence[int]) -> Fraction:
@@ -104,7 +106,9 @@ def clipped_parts() -> tuple[Part, ...]:
         Part(Count(), "two-sided-geometric", ("count",), COUNT),
         Part(Enclosure(), "permute-and-flip", ("interval",), INTERVAL, "outside"),
         Part(RoughMean(LEAST), "staircase", ("above", "below"), ROUGH),
-        Part(ClippedSum(), "staircase", ("total", "rest"), SUM, "clipped"),
+        Part(
+            AroundRoughMean(SumAround, SoftCounts), "staircase", ("total", "rest"), SUM, "clipped"
+        ),
     )
 
 

@@ -8,7 +8,7 @@ from fractions import Fraction
 
 from duffdp.domain import Grid
 from duffdp.engines.source import Levels, Source
-from duffdp.statistics.clipped_mean import RoughMean, rough_centre
+from duffdp.statistics.clipped_mean import AroundRoughMean, RoughMean, rough_centre
 from duffdp.statistics.count import Count
 from duffdp.statistics.enclosure import Enclosure, ends_of
 from duffdp.statistics.entry import NOT_DRAWN, Part
@@ -95,27 +95,14 @@ class SquaresAround:
         return _longest(levels, self.centre) ** 2
 
 
-class ClampedSums:
-    """The squares around the rough mean; three soft counts where there is none."""
-
-    def given(
-        self, numbers: Sequence[int], domain: Grid, epsilon: Fraction
-    ) -> Moments | SquaresAround:
-        """After a count, an interval and a rough mean."""
-        _, candidate, above, below = numbers
-        ends = ends_of(candidate, domain.size - 1)
-        if above == below == NOT_DRAWN:
-            return Moments(ends)
-        return SquaresAround(ends, rough_centre(ends, above, below))
-
-
 def variance_parts() -> tuple[Part, ...]:
     """The draws of a variance; a share that is not used goes to the next part."""
+    sums = AroundRoughMean(SquaresAround, Moments)
     return (
         Part(Count(), "two-sided-geometric", ("count",), COUNT),
         Part(Enclosure(), "permute-and-flip", ("interval",), INTERVAL, "outside"),
         Part(RoughMean(LEAST, squares=True), "staircase", ("above", "below"), ROUGH),
-        Part(ClampedSums(), "staircase", ("first", "second", "third"), SUMS, "clipped"),
+        Part(sums, "staircase", ("first", "second", "third"), SUMS, "clipped"),
     )
 
 
