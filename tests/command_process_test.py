@@ -40,6 +40,16 @@ def test_pipes(tmp_path, kind):
         assert rows(ran.stdout) == [{"g": "a", "statistic": "median", "value": "50"}]
 
 
+def test_a_pipe_can_be_read_again(tmp_path):
+    """What comes through it has no name that a retry could differ by."""
+    book = tmp_path / "budget.db"
+    duff("ledger", "init", book, "--epsilon", "1")
+    paid = "-e", "1", "--ledger", book, "--call-id", "again"
+    first, second = (duff("median", "-", *AGES, *paid, input="age\n33\n") for _ in range(2))
+    assert (first.returncode, first.stderr) == (0, "")
+    assert (second.stdout, second.stderr) == (first.stdout, "")
+
+
 LINES = ["", '{"age": 33, "g": "a"}\n', ' {"age": 33}\n', "[1]\n", '\n{"age": 33}\n']
 
 

@@ -1256,9 +1256,16 @@ MUTANTS = (
     Mutant(
         "bits of the release are drawn before the charge",
         "pipeline/run.py",
-        "return cls(made, finish, facts, table, source)",
-        "table.sources(source)\n        return cls(made, finish, facts, table, source)",
+        "return cls(made, finish, facts, table, source, data)",
+        "table.sources(source)\n        return cls(made, finish, facts, table, source, data)",
         (ORDER, REFUSED),
+    ),
+    Mutant(
+        "a call id that returns what another file gave",
+        "ledger/ledger.py",
+        'body.get("source", source) != source',
+        "False",
+        ("tests/ledger_test.py::test_a_call_id_belongs_to_one_source",),
     ),
     Mutant(
         "a plan whose weights are not shares",
@@ -1277,14 +1284,16 @@ MUTANTS = (
     Mutant(
         "a plan that pays for its first release alone",
         "pipeline/run.py",
-        "ledger.charge_all([one.facts for one in prepared])",
-        "ledger.charge_all([prepared[0].facts]) * len(prepared)",
+        "[one.facts for one in prepared], [partial(source_name, one.given) for one in prepared]\n"
+        "        )",
+        "[prepared[0].facts]) * len(prepared)",
         (PLAN,),
     ),
     Mutant(
         "a plan that pays for each release by itself",
         "pipeline/run.py",
-        "ledger.charge_all([one.facts for one in prepared])",
+        "ledger.charge_all(\n            [one.facts for one in prepared], "
+        "[partial(source_name, one.given) for one in prepared]\n        )",
         "[ledger.charge(one.facts) for one in prepared]",
         (PLAN_BEYOND,),
     ),
