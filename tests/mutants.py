@@ -1086,10 +1086,31 @@ MUTANTS = (
         (f"{SEVERAL_GROUPS}::test_one_person_in_several_groups_through_the_verb",),
     ),
     Mutant(
+        "one more row of a person counts in DuckDB",
+        "engines/tables/adapters/duckdb_relation.py",
+        'filter(f"{PLACE} <= {most}")',
+        'filter(f"{PLACE} <= {most} + 1")',
+        ("tests/people_test.py::test_one_of_two_rows[duckdb-numbers]",),
+    ),
+    Mutant(
+        "which rows of a person count is no draw in DuckDB",
+        "engines/tables/adapters/duckdb_relation.py",
+        'row = f"hash(hash({COPY}, ({keys[1]})::BIGINT))"',
+        'row = f"hash(hash({PERSON}, ({keys[1]})::BIGINT))"',
+        ("tests/people_test.py::test_rows_alike_count_as_often_as_there_are[duckdb]",),
+    ),
+    Mutant(
+        "rows of people stay in the connection of the caller",
+        "engines/tables/table.py",
+        "    adapter.drop()\n    if close",
+        "    if close",
+        ("tests/column_names_test.py::test_nothing_is_left_behind_in_a_connection",),
+    ),
+    Mutant(
         "shared passes: one more row of a person counts",
         "engines/tables/adapters/duckdb_relation.py",
-        'CASE WHEN count("{n}") {own} <= {most} THEN',
-        'CASE WHEN count("{n}") {own} <= {most} + 1 THEN',
+        "CASE WHEN count({n}) {own} <= {most} THEN",
+        "CASE WHEN count({n}) {own} <= {most} + 1 THEN",
         ("tests/passes_test.py::test_a_person_who_leaves_takes_their_rows_and_moves_nobody_elses",),
     ),
     Mutant(
