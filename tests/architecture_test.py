@@ -9,6 +9,7 @@ import functools
 import importlib
 import inspect
 import json
+import re
 import subprocess
 import sys
 from collections import defaultdict
@@ -291,6 +292,7 @@ def test_public_names_are_documented(item):
     text = inspect.getdoc(item) or ""
     for section in ("Privacy", "References"):
         assert f"{section}\n{'-' * len(section)}" in text
+    assert not re.search(r"^Returns\n-------\n.+\n\n", text, re.MULTILINE), "a type without words"
     if not issubclass(item, Exception) if inspect.isclass(item) else True:
         assert "Examples\n--------" in text
 

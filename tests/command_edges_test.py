@@ -90,6 +90,12 @@ def test_a_wrong_file_costs_nothing(tmp_path):
     assert duff(*MEDIAN, "--ledger", book).returncode == 0
 
 
+def test_the_least_value_of_an_option():
+    said = duff("audit", "--draws", "1")
+    assert said.returncode == 2
+    assert "'--draws': expected 2 or more, got '1'" in said.stderr
+
+
 def test_completion(tmp_path):
     home = os.environ | {"HOME": str(tmp_path)}
     asked = {"_DUFFDP_COMPLETE": "complete_bash", "COMP_WORDS": "duffdp med", "COMP_CWORD": "1"}
@@ -111,7 +117,8 @@ def test_completion(tmp_path):
         (("--suppress-below", "5"), "--suppress-below 5 needs --by, the columns"),
         (("--simultaneous",), "--simultaneous says how intervals hold"),
         (("--interval", "2"), "--interval must be a confidence"),
-        (("--contributions", "two"), "'--contributions': expected a whole number"),
+        (("--contributions", "two"), "'--contributions': expected a whole number, got 'two'"),
+        (("--interval", "wide"), "'--interval': expected a number, got 'wide'"),
         (("--mechanism", "worst"), "'--mechanism': 'worst' is not one of 'best', 'duff'"),
         (("--intervall", "2"), "(Possible options: --interval)"),
         (("--where", "age >"), "--where \"age >= 18 AND ward <> 'ER'\""),

@@ -40,6 +40,16 @@ def test_pipes(tmp_path, kind):
         assert rows(ran.stdout) == [{"g": "a", "statistic": "median", "value": "50"}]
 
 
+def test_a_pipe_can_be_read_again(tmp_path):
+    """What comes through it has no name that a retry could differ by."""
+    book = tmp_path / "budget.db"
+    duff("ledger", "init", book, "--epsilon", "1")
+    paid = "-e", "1", "--ledger", book, "--call-id", "again"
+    first, second = (duff("median", "-", *AGES, *paid, input="age\n33\n") for _ in range(2))
+    assert (first.returncode, first.stderr) == (0, "")
+    assert (second.stdout, second.stderr) == (first.stdout, "")
+
+
 LINES = ["", '{"age": 33, "g": "a"}\n', ' {"age": 33}\n', "[1]\n", '\n{"age": 33}\n']
 
 
@@ -224,15 +234,30 @@ def test_a_reader_that_goes_away():
     assert ran.stderr == ""
 
 
-def test_help_is_light():
+def loaded(*arguments: object) -> str:
+    """The modules that a command has loaded when it ends."""
     code = (
-        "import sys; sys.argv = ['duffdp', '--help']; from duffdp.cli.app import run; "
-        "run(['--help']); print(sorted(sys.modules))"
+        "import sys; from duffdp.cli.app import run; "
+        "code = run(sys.argv[1:]); print(sorted(sys.modules)); sys.exit(code)"
     )
-    ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert "'typer'" in ran.stdout
-    for heavy in ("numpy", "duckdb", "narwhals", "sqlite3", "matplotlib", "scipy"):
-        assert f"'{heavy}'" not in ran.stdout
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    return subprocess.run(command, capture_output=True, text=True, check=True).stdout
+
+
+def test_help_is_light():
+    found = loaded("--help")
+    assert "'typer'" in found
+    for heavy in ("numpy", "duckdb", "narwhals", "sqlite3", "matplotlib", "scipy", "pydantic"):
+        assert f"'{heavy}'" not in found
+
+
+def test_a_command_loads_what_it_needs(tmp_path):
+    (tmp_path / "t.csv").write_text("age\n1\n")
+    options = "-c", "age", "-e", 1, "--bounds", 0, 9, "--step", 1
+    found = loaded("median", tmp_path / "t.csv", *options)
+    assert "'numpy'" in found
+    for other in ("pydantic", "pandas", "pyarrow", "rich", "sqlite3", "html", "scipy"):
+        assert f"'{other}'" not in found
 
 
 def test_without_typer_the_error_says_what_to_install():

@@ -322,6 +322,7 @@ def test_what_duckdb_does_not_split_well_on_several_cores_is_not_given_to_it(tmp
         (end.join([*lines, b""]), Form.LINES),
         (end.join([*lines, b"", b""]), Form.MIXED),
         (end.join([lines[0], b"", *lines[1:]]), Form.MIXED),
+        (end.join([lines[0], b"1,xx", b"", lines[2]]), Form.MIXED),
         (end.join(lines) + other, Form.MIXED),
         (end.join([*lines, b"3,\rz"]), Form.MIXED),
     ):

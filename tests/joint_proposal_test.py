@@ -103,6 +103,18 @@ def test_sizes_that_share_a_pass(explored, monkeypatch, data, epsilon):
     check(explored, made, joint_oracle.law(data, 4, HALVES, epsilon), 0.01)
 
 
+def test_a_tuple_whose_weight_is_nearly_the_bound_of_its_size(explored, monkeypatch):
+    """A size above the number of records, and ranks that are too low for it alone: the middle size
+    they miss on both sides, so that the flat pass is closest to what it must not fall below.
+    """
+    monkeypatch.setattr(proposals, "UNLIKELY", -100.0)
+    data, epsilon, qs = (1, 1, 1, 1), Fraction(8), (Fraction(1, 3),)
+    made = Proposal(profile_of(data, 4, qs, epsilon), epsilon)
+    assert made._middle == 4
+    assert made._unlikely[made._sizes.index(6)]
+    check(explored, made, joint_oracle.law(data, 4, qs, epsilon), 0.3)
+
+
 def test_blocks_that_all_layers_share(explored, monkeypatch):
     """Runs whose ranks differ are proposed together."""
     monkeypatch.setattr(rank_profile, "PIECES", 0.1)

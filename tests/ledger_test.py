@@ -7,6 +7,7 @@ import json
 import math
 import sqlite3
 from decimal import Decimal
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -17,6 +18,7 @@ import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, LedgerError
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Result
+from duffdp.ledger.journal import Transaction
 from release_facts import facts
 
 AGES = {"bounds": (0, 120), "step": 1}
@@ -213,6 +215,74 @@ def test_a_call_id_belongs_to_one_release(path):
             ledger.call(wrong)
 
 
+def sources(folder):
+    """Files and tables that differ, each as somebody would name it."""
+    for name in ("a.csv", "b.csv"):
+        (folder / name).write_text("age,size\n5,6\n")
+    other = folder / "more" / "a.csv"
+    other.parent.mkdir()
+    other.write_text("age,size\n5,6\n")
+    first = str(folder / "a.csv")
+    return [
+        first,
+        folder / "b.csv",
+        other,
+        duffdp.TextFile(first, types={"age": "integer"}),
+        duffdp.TextFile(first, types={"age": "double"}),
+        pd.DataFrame({"age": [5]}),
+    ]
+
+
+def test_a_call_id_belongs_to_one_source(path, tmp_path, monkeypatch):
+    """The same call about other data is refused and costs nothing; a file by another of its names
+    is the same.
+    """
+    ledger = Ledger(path, epsilon=1)
+    ask = {"column": "age", "epsilon": 0.1, **AGES}
+    known = sources(tmp_path)
+    for data in known:
+        bound = ledger.call(f"{data}")
+        first = duffdp.median(data, **ask, ledger=bound)
+        before = ledger.spent()
+        for other in known:
+            if other is not data:
+                with pytest.raises(DuffError, match=r"other data\. Nothing was charged"):
+                    duffdp.median(other, **ask, ledger=bound)
+        assert duffdp.median(data, **ask, ledger=bound).value == first.value
+        assert ledger.spent() == before
+    monkeypatch.chdir(tmp_path / "more")
+    before = ledger.spent()
+    duffdp.median("../a.csv", **ask, ledger=ledger.call(known[0]))
+    assert ledger.spent() == before
+
+
+def test_a_query_is_known_by_its_data(path, tmp_path):
+    ask = {"column": "age", "epsilon": 0.1, **AGES, "ledger": Ledger(path, epsilon=1).call("a")}
+    known = [duffdp.Query(data, "SELECT age FROM data") for data in sources(tmp_path)[3:]]
+    made = duffdp.median(known[0], **ask)
+    for other in known[1:]:
+        with pytest.raises(DuffError, match="other data"):
+            duffdp.median(other, **ask)
+    assert duffdp.median(known[0], **ask).to_dict() == made.to_dict()
+
+
+def test_a_retry_of_an_entry_that_names_no_source(path, tmp_path, monkeypatch):
+    """As earlier versions wrote them."""
+    first, other, *_ = sources(tmp_path)
+    ask = {"column": "age", "epsilon": 0.1, **AGES, "ledger": Ledger(path, epsilon=1).call("a")}
+    add = Transaction.add
+    with monkeypatch.context() as patched:
+        patched.setattr(
+            Transaction,
+            "add",
+            lambda view, dataset, kind, call, body: add(
+                view, dataset, kind, call, {k: v for k, v in body.items() if k != "source"}
+            ),
+        )
+        made = duffdp.median(first, **ask)
+    assert duffdp.median(other, **ask).to_dict() == made.to_dict()
+
+
 def test_a_call_that_died_pays_again(path):
     ledger = Ledger(path, epsilon=1).call("a")
     ledger.charge(facts())  # and never stored
@@ -277,6 +347,20 @@ def test_no_ledger(tmp_path):
         Ledger(3, epsilon=1)
     with pytest.raises(DuffError, match="path of a file"):
         duffdp.median([1], epsilon=1, **AGES, ledger=3)
+
+
+@pytest.mark.parametrize("scheme", ["postgresql", "mysql+ssl"])
+@pytest.mark.parametrize("kind", [str, Path, str.encode])
+def test_no_error_about_a_ledger_quotes_a_password(scheme, kind):
+    given = kind(f"{scheme}://ann:hunter2@host/db")
+    for make in (
+        lambda: Ledger(given),
+        lambda: Ledger(given, epsilon=1),
+        lambda: duffdp.median([1], epsilon=1, **AGES, ledger=given),
+    ):
+        with pytest.raises(DuffError, match=r"Pass .*budget\.db") as told:
+            make()
+        assert "hunter2" not in str(told.value)
 
 
 @pytest.mark.parametrize("again", RETRIES)

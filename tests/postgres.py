@@ -69,10 +69,10 @@ def address(
 
 @functools.cache
 def connection() -> Any:
-    """A connection of ibis to it."""
+    """A connection of ibis to it, that waits for no lock which somebody forgot to give back."""
     import ibis
 
-    return ibis.connect(address())
+    return ibis.connect(address(options="-c lock_timeout=10s"))
 
 
 def run(*statements: str) -> None:

@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 from scipy.stats import binom
 
+import duffdp
 import duffdp.statistics.ratio_interval as ratio
 from duffdp import Grid
 from duffdp.domain import Bins, Membership
@@ -99,6 +100,16 @@ def _afterwards():
     yield
     largest_tilts.cache_clear()
     recipe.cache_clear()
+
+
+@pytest.mark.parametrize("epsilon", [1, 30, 1000])
+def test_what_the_caller_does_about_tiny_numbers_plays_no_part(epsilon, monkeypatch):
+    ask = {"epsilon": epsilon, "bounds": (0, 9), "interval": 0.9, "rng": 1}
+    expected = duffdp.mean([3, 4, 5], **ask).to_dict()
+    fresh(monkeypatch)
+    with np.errstate(all="raise"):
+        found = duffdp.mean([3, 4, 5], **ask).to_dict()
+    assert found | {"time": None} == expected | {"time": None}
 
 
 @pytest.mark.parametrize(("name", "top"), CASES)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import http.client
 import os
+import signal
 import socket
 import subprocess
 import sys
@@ -91,6 +92,16 @@ def test_the_browser_gets_the_address_for_once(folder):
     printed_token, given_token = (address.partition("token=")[2] for address in (printed, given))
     assert len(given_token) == len(printed_token) == 64
     assert given_token != printed_token
+
+
+def test_ctrl_c_says_that_nothing_was_charged(folder):
+    env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
+    streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+    with subprocess.Popen(COMMAND, cwd=folder, env=env, text=True, **streams) as process:
+        assert process.stdout.readline().startswith("http://127.0.0.1:")
+        process.send_signal(signal.SIGINT)
+        assert process.stderr.read() == "duffdp: stopped; nothing was charged\n"
+    assert process.returncode == 130
 
 
 @pytest.mark.parametrize(("port", "host"), [(80, "127.0.0.1"), (8080, "127.0.0.1:8080")])

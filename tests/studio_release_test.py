@@ -199,6 +199,14 @@ def test_a_second_try_does_not_pay_for_what_was_drawn(folder, monkeypatch):
         assert len(many) == 3
 
 
+def test_a_release_that_was_begun_may_have_been_charged(folder):
+    with visit(folder) as visitor:
+        number = visitor.asked(AGES)
+        assert not visitor.studio.begun
+        visitor.start(number)
+        assert visitor.studio.begun
+
+
 def test_what_was_paid_for_outlives_what_was_only_asked(folder, monkeypatch):
     from duffdp.studio import releases
 
@@ -232,12 +240,13 @@ def test_unknown_releases_and_files(folder):
 
 
 def test_releases_are_the_librarys_own(folder):
-    """Through the page as through Python: the same facts are charged."""
+    """Through the page as through Python: the same facts of the same file are charged."""
     with visit(folder) as visitor:
         released(visitor)
     given = {"bounds": {"age": (0, 120)}, "by": "sex", "keys": ["Female", "Male"]}
     own = Ledger(folder / "own.db", epsilon=3)
-    duffdp.table(str(folder / "adult.parquet"), {"age": "median"}, epsilon=1, **given, ledger=own)
+    data, retry = str(folder / "adult.parquet"), own.call("again")
+    duffdp.table(data, {"age": "median"}, epsilon=1, **given, ledger=retry)
     left = ("number", "call", "time")
     charged, expected = (
         [{k: v for k, v in charge.items() if k not in left} for charge in ledger.charges()]

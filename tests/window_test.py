@@ -3,6 +3,7 @@ tail answers exactly."""
 
 from __future__ import annotations
 
+import itertools
 from fractions import Fraction
 from unittest import mock
 
@@ -16,8 +17,9 @@ from duffdp import Grid
 from duffdp.engines import groups as groups_of
 from duffdp.engines.arrays import Column, Records, read
 from duffdp.engines.arrays import column as column_of
+from duffdp.engines.arrays.ranks import counted_runs, trim, wanted
 from duffdp.engines.groups import SideBySide
-from duffdp.engines.source import Question
+from duffdp.engines.source import Question, Ranks
 from duffdp.statistics import Mean, Median, Quantile
 from windows import same
 
@@ -210,3 +212,19 @@ def test_heavy_ties_far_apart_on_a_fine_grid(values, n):
             Quantile(q, "signed").window(Column(read(records), grid), grid, 100),
             few=3,
         )
+
+
+@pytest.mark.parametrize("q", [Fraction(0), Fraction(1, 3), Fraction(1)])
+@pytest.mark.parametrize("reach", [0, 1, 3])
+def test_what_is_cut_down_holds_the_wanted_ranks(q, reach):
+    """Of every sorted list of up to five records, at both ends too and with no reach at all."""
+    for size in range(6):
+        for records in itertools.combinations_with_replacement(range(3), size):
+            runs = counted_runs(np.array(records, dtype=np.int64))
+            low, high = wanted(q, reach, size)
+            near = trim(Ranks(*runs, 0, size, 0, 2), low, high)
+            found = np.repeat(near.values, near.counts).tolist()
+            assert tuple(found) == records[near.below : near.below + len(found)]
+            assert near.below <= low
+            assert near.below + len(found) >= high
+            assert size == 0 or found

@@ -75,7 +75,7 @@ class LedgerError(DuffError):
 
 
 class ChargeNote(str):
-    """What a release that failed or was stopped has cost: a note of its error."""
+    """What a release that failed, or a command that was stopped, has cost: a note of its error."""
 
     __slots__ = ()
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from html import escape
 
 # Backslashes where every dialect of Markdown knows them, entities elsewhere.
 _MARKS = str.maketrans(
@@ -58,6 +57,8 @@ def without_passwords(text: str) -> str:
 
 def as_html(value: object) -> str:
     """Any text in HTML, between tags or in quotation marks."""
+    from html import escape  # here: it brings a long table that few need
+
     return escape(visible(str(value)))
 
 

@@ -134,6 +134,7 @@ def largest_loss(
     Returns
     -------
     float
+        The largest log-ratio of two probabilities of one outcome.
 
     Privacy
     -------

@@ -10,6 +10,9 @@ import sys
 def main() -> None:
     """Run the command line."""
     gc.set_threshold(100_000)  # importing makes many objects and no garbage
+    # To start threads for linear algebra, of which commands do none, doubles the time of numpy's
+    # import.
+    os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from duffdp.cli.app import run
 

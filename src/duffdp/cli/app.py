@@ -6,13 +6,14 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Iterable
+from collections.abc import Sequence
 from importlib import import_module
 from typing import Annotated, Any
 
 import typer
 
 from duffdp.alternatives import refused
+from duffdp.cli.reading import Command, Group
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData, charge_told
 from duffdp.printable import visible, without_passwords
 from duffdp.statistics.registry import entries
@@ -57,7 +58,7 @@ class Interrupted(BaseException):
     """Ctrl-C, which typer would turn into an exit code and forget."""
 
 
-class Commands(typer.core.TyperGroup):
+class Commands(Group):
     """All commands, of which an interrupt gets out with its notes."""
 
     def invoke(self, ctx: Any) -> Any:
@@ -67,11 +68,12 @@ class Commands(typer.core.TyperGroup):
             raise Interrupted from error
 
 
-def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
-    """The command line with these commands."""
+def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
+    """The command line with these commands; what shells complete are all of them."""
     app = typer.Typer(
         name="duffdp",
         cls=Commands,
+        add_completion=names is COMMANDS,
         help=HELP,
         no_args_is_help=True,
         rich_markup_mode=None,
@@ -83,14 +85,14 @@ def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
         if name in STATISTICS:
             from duffdp.cli.statistics import command  # here: other commands do without it
 
-            app.command(name)(command(STATISTICS[name]))
+            app.command(name, cls=Command)(command(STATISTICS[name]))
             continue
         function = name.replace("-", "_")  # as Python writes it, and its file
         module = import_module(f"duffdp.cli.{function}")
         if hasattr(module, "app"):
             app.add_typer(module.app, name=name)
         else:
-            app.command(name)(getattr(module, function))
+            app.command(name, cls=Command)(getattr(module, function))
     return app
 
 
@@ -172,7 +174,7 @@ def _told(error: BaseException) -> tuple[int, str]:
     if isinstance(error, ClickError):
         context = getattr(error, "ctx", None)
         named = context.command_path if context else "duffdp"
-        told = _without_jargon(error.format_message()).rstrip(".")
+        told = error.format_message().rstrip(".")
         return USAGE, f"{told}{'' if told.endswith('?') else '.'} Try '{named} --help'."
     if isinstance(error, BudgetExceeded | LedgerError):
         return REFUSED, str(error)
@@ -186,11 +188,3 @@ def _told(error: BaseException) -> tuple[int, str]:
         f"something unexpected went wrong ({type(error).__name__}). Run again with --debug and "
         "report it.",
     )
-
-
-def _without_jargon(text: str) -> str:
-    """What typer says about a value, without the words of the library that it reads values with."""
-    text = text.replace("Value error, ", "")
-    begin, mark, rest = text.partition("Input should be ")
-    wanted = rest.partition(", ")[0].replace("a valid integer", "a whole number")
-    return f"{begin}expected {wanted.replace('valid ', '')}" if mark else text

@@ -10,13 +10,14 @@ from typing import Annotated, Any
 import typer
 
 from duffdp.cli.options import Dataset, Format
+from duffdp.cli.reading import Command, Group
 
-app = typer.Typer(help="Make, show and verify budgets.", no_args_is_help=True)
+app = typer.Typer(cls=Group, help="Make, show and verify budgets.", no_args_is_help=True)
 Book = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file.")]
 _LONGEST = 60  # letters of a query in a table
 
 
-@app.command()
+@app.command(cls=Command)
 def init(
     path: Book,
     epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The whole budget.")],
@@ -32,7 +33,7 @@ def init(
     say(f"{path}: {budget}, {made.remaining():g} left")
 
 
-@app.command()
+@app.command(cls=Command)
 def show(
     path: Book,
     dataset: Dataset = None,
@@ -113,7 +114,7 @@ def _brief(text: str) -> str:
     return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
 
 
-@app.command()
+@app.command(cls=Command)
 def verify(
     path: Book,
     head: Annotated[

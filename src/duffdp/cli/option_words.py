@@ -4,7 +4,6 @@
 
 from __future__ import annotations
 
-import ast
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -60,6 +59,8 @@ def _written(name: str, given: str) -> str:
     """An argument as an option with its value."""
     if given.startswith("duffdp.Digits("):
         return f"--digits {given[len('duffdp.Digits(') : -1]}"
+    import ast  # here: only errors need it
+
     try:
         value: Any = ast.literal_eval(given)
     except (ValueError, SyntaxError):  # no example, but what somebody wrote

@@ -17,6 +17,7 @@ from duffdp.cli.options import PipeKind
 from duffdp.cli.values import listed
 from duffdp.engines.addresses import ADDRESS, printable
 from duffdp.engines.query import Query
+from duffdp.engines.source_name import Piped
 from duffdp.engines.text_file import TextFile
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.pipeline.toml import PIPE
@@ -68,7 +69,8 @@ def source_of(data: Source, kind: PipeKind | None = None) -> Iterator[Source]:
         file = Path(folder) / f"piped.{kind or _kind_by_header()}"
         with file.open("wb") as copy:
             shutil.copyfileobj(sys.stdin.buffer, copy, 2**20)
-        yield str(file) if isinstance(data, str) else replace(data, path=str(file))
+        piped = Piped(file)
+        yield piped if isinstance(data, str) else replace(data, path=piped)
 
 
 def _kind_by_header() -> PipeKind:

@@ -100,8 +100,6 @@ def open_path(
         raise DuffError(
             "files are read by DuckDB, which is not installed. Run: pip install 'duffdp[files]'."
         ) from None
-    from duffdp.engines.databases import open_database
-
     path, table = _parts(name)
     # Where it may spill: not the working folder.
     connection = connection or duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
@@ -112,6 +110,8 @@ def open_path(
         elif not table:
             reader, untyped = _open_files(connection, _files(path), columns, values, kind, rules)
         elif rules is None:
+            from duffdp.engines.databases import open_database
+
             reader, untyped = open_database(connection, Path(path), table, columns, person), ()
         else:
             raise _no_text(name)

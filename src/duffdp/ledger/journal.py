@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -12,7 +13,7 @@ from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from duffdp.errors import LedgerError
+from duffdp.errors import DuffError, LedgerError
 
 PATIENCE = 60.0  # seconds to wait for other processes
 START = "0" * 64  # what the first entry is chained to
@@ -20,6 +21,7 @@ _SCHEMA = (
     "CREATE TABLE entry (number INTEGER PRIMARY KEY, dataset TEXT NOT NULL, kind TEXT NOT NULL, "
     "call TEXT, body TEXT NOT NULL, hash TEXT NOT NULL)"
 )
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+:/")  # two letters and more: C:/ is a drive
 # An index is a copy that damage can part from the table: what decides is read from the table.
 _ENTRIES = "SELECT number, dataset, kind, call, body, hash FROM entry NOT INDEXED"
 
@@ -64,6 +66,11 @@ class Journal:
     """The SQLite file. A connection lives for one transaction: forks and threads share nothing."""
 
     def __init__(self, path: Path) -> None:
+        if _ADDRESS.match(str(path)):  # which is not quoted: it may hold a password
+            raise DuffError(
+                "a ledger is a file, got the address of a server. Pass the path of a file, for "
+                'example "budget.db".'
+            )
         self.path = path
         self._file = path.absolute()  # the same file wherever the process goes
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import hashlib
 import json
 import os
 from collections.abc import Callable, Sequence
@@ -85,7 +86,7 @@ class Ledger:
     ) -> None:
         if not isinstance(path, str | os.PathLike):
             raise DuffError(
-                f"a ledger is the path of a file, got {path!r}. "
+                f"a ledger is the path of a file, got {type(path).__name__}. "
                 'Pass for example Ledger("budget.db", epsilon=1.0).'
             )
         if dataset is not None and (not isinstance(dataset, str) or not dataset):
@@ -93,12 +94,12 @@ class Ledger:
                 f'dataset must be a name, got {dataset!r}. Pass for example dataset="people".'
             )
         self.path = Path(path)
+        self._journal = Journal(self.path)
         if "\0" in str(self.path):
             raise DuffError(
                 "the path of a ledger must not hold a zero character, "
                 f"got {str(path)!r}. Leave it out."
             )
-        self._journal = Journal(self.path)
         self._call: str | None = None
         self.allow_seeded = bool(allow_seeded)
         wanted = None if epsilon is None else Amount(read_epsilon(epsilon), read_delta(delta))
@@ -152,8 +153,8 @@ class Ledger:
         """The same budget for one call that may have to be repeated.
 
         If a release with this call id is stored it is returned and costs nothing; all parameters
-        must be the same. A call that was charged and died before its release was stored stays
-        charged, and its retry pays again.
+        must be the same, and so must be the file or table that data are named by. A call that was
+        charged and died before its release was stored stays charged, and its retry pays again.
         """
         if not isinstance(call_id, str) or not call_id:
             raise DuffError(
@@ -168,8 +169,12 @@ class Ledger:
         """Pay for one release, durably."""
         return self.charge_all([facts])[0]
 
-    def charge_all(self, releases: Sequence[Facts]) -> list[Charge]:
-        """Pay for several releases, all or none."""
+    def charge_all(
+        self, releases: Sequence[Facts], names: Sequence[Callable[[], str | None]] = ()
+    ) -> list[Charge]:
+        """Pay for several releases, all or none. `names` tell what the data of each are called, for
+        calls with an id.
+        """
         if not self.allow_seeded and not all(facts.secure for facts in releases):
             raise DuffError(
                 "a release with a seed is not private and not charged. Leave rng out, or use "
@@ -188,8 +193,9 @@ class Ledger:
                     "differs. Open it again."
                 )
             due = Amount()
-            for charge, call, body in zip(charges, calls, bodies, strict=True):
+            for i, (charge, call, body) in enumerate(zip(charges, calls, bodies, strict=True)):
                 if call is not None:
+                    body["source"] = _sealed(names[i]()) if names else None
                     charge.earlier = _stored(view.of_call(self.dataset, call), call, body)
                 if charge.earlier is None:
                     loss = charge.facts.loss
@@ -274,6 +280,7 @@ def _stored(entries: list[Entry], call: str, facts: dict[str, Any]) -> Result | 
     asked = json.loads(json.dumps(facts))
     # What is known of a mechanism grows: a retry pays the same amount, whatever was known then.
     amount = amount_of(asked)
+    source = asked.pop("source")
     for entry in entries:
         body = entry.body
         if entry.kind == "charge" and (
@@ -284,9 +291,21 @@ def _stored(entries: list[Entry], call: str, facts: dict[str, Any]) -> Result | 
                 f"the call id {call!r} was used for a release with other parameters. "
                 "Use an id once for each release."
             )
+        # Entries of earlier versions do not say what they are about.
+        if entry.kind == "charge" and body.get("source", source) != source:
+            raise DuffError(
+                f"the call id {call!r} was used for a release of other data. Nothing was charged; "
+                "use an id once for each release, and call the data as before to have the earlier "
+                "one again."
+            )
         if entry.kind == "release":
             return Result(body["numbers"], dt.datetime.fromisoformat(body["time"]))
     return None
+
+
+def _sealed(name: str | None) -> str | None:
+    """By what data are known again, without the names of folders; None if they have no name."""
+    return name and hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
 
 
 def _chosen(names: list[str], dataset: str | None, path: Path) -> str:

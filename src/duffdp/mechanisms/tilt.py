@@ -42,6 +42,7 @@ def largest_tilts(noise: TwoNoises, miss: Fraction) -> tuple[int, ...]:
     )
 
 
+@np.errstate(all="ignore")  # weights of far points may be 0, whatever the caller does about that
 def _listed(noise: TwoNoises, miss: float) -> tuple[int, ...] | None:
     """By adding up points; None if too many matter.
 

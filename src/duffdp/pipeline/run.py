@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from duffdp.engines.edges import check_edges
 from duffdp.engines.keys import refuse_data_as_keys
 from duffdp.engines.libraries import is_table
 from duffdp.engines.query import Query
+from duffdp.engines.source_name import source_name
 from duffdp.engines.tables import Table
 from duffdp.engines.tables.pair_columns import PairColumns
 from duffdp.engines.tables.passes import Passes
@@ -75,6 +77,7 @@ class Prepared(NamedTuple):
     facts: Facts
     data: Array | Table | Edges | PairColumns
     entropy: Entropy
+    given: Any  # the data as the caller named them
 
     @classmethod
     def of(cls, ask: Ask, data: Any, rng: object) -> Prepared:
@@ -115,7 +118,7 @@ class Prepared(NamedTuple):
             sql=data.sql if isinstance(data, Query) else None,
             suppression=made.suppression,
         )
-        return cls(made, finish, facts, table, source)
+        return cls(made, finish, facts, table, source, data)
 
 
 class Rows(NamedTuple):
@@ -186,7 +189,9 @@ def make_releases(
     charges: Sequence[Charge | None] = (
         [None] * len(prepared)
         if ledger is None
-        else ledger.charge_all([one.facts for one in prepared])
+        else ledger.charge_all(
+            [one.facts for one in prepared], [partial(source_name, one.given) for one in prepared]
+        )
     )
     todo = dict(enumerate(zip(prepared, charges, strict=True)))
     if len(todo) > 1:

@@ -252,6 +252,7 @@ def preview(
     Returns
     -------
     Preview
+        The errors of each mechanism; it prints as a table.
 
     Privacy
     -------

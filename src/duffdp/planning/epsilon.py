@@ -122,6 +122,7 @@ def epsilon_for(
     Returns
     -------
     EpsilonPlan
+        `epsilon` is the smallest one that is enough.
 
     Privacy
     -------

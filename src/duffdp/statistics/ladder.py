@@ -70,6 +70,7 @@ def ladder(
     Returns
     -------
     StepFunction
+        The distance of every candidate.
 
     Privacy
     -------
@@ -125,6 +126,7 @@ def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
     Returns
     -------
     StepFunction
+        The distance of every candidate.
 
     Privacy
     -------

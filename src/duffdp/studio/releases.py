@@ -74,6 +74,7 @@ class Releases:
         self._known: OrderedDict[str, Asked] = OrderedDict()
         self._lock = threading.Lock()
         self._worker = ThreadPoolExecutor(max_workers=1)  # one after the other
+        self.begun = False  # whether one of them may have been charged
 
     def ask(self, form: Form) -> Asked:
         """Write down a release and what it would cost; nothing is charged and no row is read."""
@@ -115,6 +116,7 @@ class Releases:
             if asked.state not in ("asked", "failed") or attempt != str(asked.attempts):
                 return
             asked.attempts += 1
+            self.begun = True
             asked.state, asked.error, asked.finished = "waiting", "", 0
         self._worker.submit(self._make, asked)
 

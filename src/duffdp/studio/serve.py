@@ -6,7 +6,7 @@ import socket
 from collections.abc import Callable
 from pathlib import Path
 
-from duffdp.errors import DuffError
+from duffdp.errors import ChargeNote, DuffError
 from duffdp.optional import need
 from duffdp.studio.folder import Folder
 
@@ -42,9 +42,13 @@ def serve(source: str | None, port: int, tell: Callable[[str, str], None]) -> No
             http="h11",
             timeout_graceful_shutdown=2,
         )
-        tell(studio.guard.address, studio.guard.address_for_once)
         try:
+            tell(studio.guard.address, studio.guard.address_for_once)
             Server(config).run(sockets=[listening])
+        except KeyboardInterrupt as error:
+            if not studio.begun:
+                error.add_note(ChargeNote("nothing was charged"))
+            raise
         finally:
             studio.close()
     finally:

@@ -37,6 +37,11 @@ class Studio:
 
         return Pages(self.workshop, self.guard.csrf).app
 
+    @property
+    def begun(self) -> bool:
+        """Whether a release was begun, which may have been charged."""
+        return "workshop" in self.__dict__ and self.workshop.releases.begun
+
     def close(self) -> None:
         """End what was begun."""
         if "workshop" in self.__dict__:

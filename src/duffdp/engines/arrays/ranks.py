@@ -44,8 +44,9 @@ def counted_runs(ordered: Ints) -> tuple[Ints, Ints]:
 
 
 def wanted(q: Fraction, reach: int, total: int) -> tuple[int, int]:
+    """From which rank to which, of all; at the upper end at least the last one."""
     centre = q.numerator * total // q.denominator
-    return max(centre - reach, 0), min(centre + 1 + reach, total)
+    return max(min(centre - reach, total - 1), 0), min(centre + 1 + reach, total)
 
 
 def ranks_of_few(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
@@ -53,7 +54,7 @@ def ranks_of_few(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
     between."""
     total = len(index)
     low, high = wanted(q, reach, total)
-    low, high = max(min(low, total - 1), 0), min(high, total - 1)
+    high = min(high, total - 1)
     if total and (low > 0 or high < total - 1):
         index.partition((low, high))
     middle = index[low : high + 1].copy()  # the next rank reorders the array

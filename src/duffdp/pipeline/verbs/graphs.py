@@ -44,6 +44,7 @@ def triangles(
     Returns
     -------
     Release
+        `value` is a whole number of 0 or more.
 
     Privacy
     -------
@@ -117,6 +118,7 @@ def stars(
     Returns
     -------
     Release
+        `value` is a whole number of 0 or more.
 
     Privacy
     -------

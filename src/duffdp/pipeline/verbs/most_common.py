@@ -92,6 +92,8 @@ def mode(
     Returns
     -------
     Release
+        `value` is a category, or a candidate between the bounds; with `by` a frame of keys
+        and values.
 
     Privacy
     -------

@@ -92,6 +92,7 @@ def release(
     Returns
     -------
     Release
+        `value` is one of the candidates; with `by` a frame of keys and values.
 
     Privacy
     -------

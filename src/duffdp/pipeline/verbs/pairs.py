@@ -91,6 +91,7 @@ def slope(
     Returns
     -------
     Release
+        `value` is a number between the bounds; with `by` a frame of keys and values.
 
     Privacy
     -------

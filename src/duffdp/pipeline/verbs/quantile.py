@@ -97,6 +97,8 @@ def median(
     Returns
     -------
     Release
+        `value` is a number, or a date or time if the bounds are; with `by` a frame of keys
+        and values.
 
     Privacy
     -------
@@ -221,6 +223,8 @@ def quantile(
     Returns
     -------
     Release
+        `value` is a number, or a date or time if the bounds are; with `by` a frame of keys
+        and values.
 
     Privacy
     -------

@@ -89,6 +89,7 @@ def trimmed_mean(
     Returns
     -------
     Release
+        `value` is a number between the bounds; with `by` a frame of keys and values.
 
     Privacy
     -------

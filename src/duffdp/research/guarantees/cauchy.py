@@ -27,6 +27,7 @@ def cauchy_error_within(sensitivity: Sensitivity, epsilon: Any, eta: float) -> f
     Returns
     -------
     float
+        The error, in the unit of the statistic.
 
     Privacy
     -------

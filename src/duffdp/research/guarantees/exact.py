@@ -31,6 +31,7 @@ def exact_error_within(law: Tailed, target: Any, eta: float) -> float:
     Returns
     -------
     float
+        The error, in the unit of the candidates.
 
     Privacy
     -------

@@ -36,6 +36,7 @@ def finite_domain_error_within(
     Returns
     -------
     float
+        The error, in the unit of the candidates.
 
     Privacy
     -------

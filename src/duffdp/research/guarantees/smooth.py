@@ -33,6 +33,7 @@ def inverse_smoothing(sensitivity: Sensitivity, ratio: float) -> float:
     Returns
     -------
     float
+        The beta.
 
     Privacy
     -------
@@ -149,6 +150,7 @@ def error_probability(
     Returns
     -------
     float
+        The probability, at most 1.
 
     Privacy
     -------
@@ -197,6 +199,7 @@ def error_within(steps: StepFunction, sensitivity: Sensitivity, epsilon: Any, et
     Returns
     -------
     float
+        The error, in the unit of the candidates.
 
     Privacy
     -------

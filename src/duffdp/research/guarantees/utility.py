@@ -31,6 +31,7 @@ def utility_loss_probability(steps: StepFunction, epsilon: Any, t: float) -> flo
     Returns
     -------
     float
+        The probability, at most 1.
 
     Privacy
     -------

@@ -24,6 +24,7 @@ def mean(values: Any, domain: Grid) -> Sensitivity:
     Returns
     -------
     Sensitivity
+        Local, global and smooth.
 
     Privacy
     -------

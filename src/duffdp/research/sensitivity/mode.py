@@ -29,6 +29,7 @@ def mode(values: Any, domain: Grid | Categories) -> Sensitivity:
     Returns
     -------
     Sensitivity
+        Local, global and smooth.
 
     Privacy
     -------

@@ -26,6 +26,7 @@ def median(values: Any, domain: Grid) -> Sensitivity:
     Returns
     -------
     Sensitivity
+        Local, global and smooth.
 
     Privacy
     -------
@@ -70,6 +71,7 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
     Returns
     -------
     Sensitivity
+        Local, global and smooth.
 
     Privacy
     -------
