@@ -1102,8 +1102,8 @@ MUTANTS = (
     Mutant(
         "rows of people stay in the connection of the caller",
         "engines/tables/table.py",
-        "    adapter.drop()\n    if close",
-        "    if close",
+        "self.close = self.adapter.drop",
+        "self.close = None",
         ("tests/column_names_test.py::test_nothing_is_left_behind_in_a_connection",),
     ),
     Mutant(

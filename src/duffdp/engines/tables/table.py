@@ -176,8 +176,8 @@ class Table:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
         self.adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
-        if not self._eager:
-            self.close = partial(_end, self.adapter, self.close)
+        if self.close is None and not self._eager:  # a connection that ends lets go of all
+            self.close = self.adapter.drop
         types = self.adapter.schema
         zone = self.adapter.session_zone if self._path is None else self._path.zone
         if zone is not None:
@@ -310,13 +310,6 @@ class Table:
             made = memory_adapter if isinstance(like, self.nw.DataFrame) else query_adapter
             return made(self.nw, like).answer(columns)
         return self.adapter.answer(columns)
-
-
-def _end(adapter: Any, close: Callable[[], None] | None) -> None:
-    """Let go of what was read, then of where it was read from."""
-    adapter.drop()
-    if close is not None:
-        close()
 
 
 def _in_zone(
