@@ -365,6 +365,8 @@ def of_one_type(given: list[Any]) -> list[Any]:
     """Values as they are if a typed column can hold them together, else as numbers or text that
     it can hold; what is missing stays missing.
     """
+    if type(None) not in set(map(type, given)):
+        return _of_one_type(given)
     found = iter(_of_one_type([value for value in given if value is not None]))
     return [None if value is None else next(found) for value in given]
 
