@@ -99,8 +99,8 @@ class DelimitedFiles:
 
         if any(read_layout(path) != self._layout for path in self._paths):
             raise UnsupportedData(
-                f"the first line of {self._paths[0]!r}, or of a file beside it, is another one than "
-                "when the release began. Make a copy, and release that."
+                f"the first line of {self._paths[0]!r}, or of a file beside it, is another one "
+                "than when the release began. Make a copy, and release that."
             )
         try:
             return self._rows(by_duckdb=True)

@@ -93,7 +93,10 @@ class _Shared:
         if isinstance(first.data, str | os.PathLike):
             asked = () if selection.where is None else selection.where.columns
             needed = list(dict.fromkeys([*columns.values(), *asked]))
-            self._path = open_source(first.data, needed, person=selection.unit)
+            kind = first.read_as or "float"  # which matters in files of text alone
+            self._path = open_source(
+                first.data, needed, values=tuple(values), kind=kind, person=selection.unit
+            )
             try:
                 adapter = query_adapter(nw, nw.from_native(self._path.rows()))
             except Exception as error:
