@@ -197,7 +197,7 @@ def test_files_of_text_are_read_once_for_each_kind_of_values(monkeypatch, ending
     monkeypatch.setattr(reader, "rows", lambda self: read.append(1) or real(self))
     words = Categories(["a", "b", "one", "two"])
     asked = (*ASKED[:4], ("day", Grid(dt.date(2021, 1, 1), dt.date(2022, 1, 1))), ("word", words))
-    asked = (*asked, ("word", Categories(["two"])))
+    asked = (*asked, ("n", Presence()))
     given = {"grouped": True, "unit": "who", "contributions": 4}
     alone, together = (tables(data, asked, **given) for _ in range(2))
     read_together(together)

@@ -24,6 +24,7 @@ from duffdp.engines.pairs import Pairs, no_numbers
 from duffdp.engines.query import Query, open_source
 from duffdp.engines.selection import Selection
 from duffdp.engines.source import Tally
+from duffdp.engines.sql import field_type
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
 from duffdp.engines.tables.count_classes import ClassedColumn, CountClasses
 from duffdp.engines.tables.descent import Descent, failed
@@ -132,7 +133,7 @@ class Table:
         kind: str,
         domain_for: Callable[[bool, bool], PublicSet],
     ) -> None:
-        self.nw, self.data, self._kind = narwhals(), data, kind
+        self.nw, self.data, self.kind = narwhals(), data, kind
         nw = self.nw
         asked = () if selection.where is None else selection.where.columns
         named = (*selection.values, *selection.by, selection.unit, *asked)
@@ -280,10 +281,9 @@ class Table:
 
     @property
     def read_as(self) -> str | None:
-        """The kind that values of a file of text are read as; None where types are declared."""
+        """The type that values of a file of text are read as; None where types are declared."""
         text = isinstance(self.data, TextFile) or any(n in self._untyped for n in self._needed)
-        alike = "float" if self._kind in ("int", "decimal") else self._kind
-        return alike if text and not isinstance(self.data, Query) else None
+        return field_type(self.kind) if text and not isinstance(self.data, Query) else None
 
     @property
     def rows_asked_for(self) -> tuple[Any, ...]:

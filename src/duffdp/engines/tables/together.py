@@ -93,9 +93,8 @@ class _Shared:
         if isinstance(first.data, str | os.PathLike):
             asked = () if selection.where is None else selection.where.columns
             needed = list(dict.fromkeys([*columns.values(), *asked]))
-            kind = first.read_as or "float"  # which matters in files of text alone
             self._path = open_source(
-                first.data, needed, values=tuple(values), kind=kind, person=selection.unit
+                first.data, needed, values=tuple(values), kind=first.kind, person=selection.unit
             )
             try:
                 adapter = query_adapter(nw, nw.from_native(self._path.rows()))
