@@ -660,7 +660,7 @@ MUTANTS = (
     ),
     Mutant(
         "words favour small numbers in draws of many groups",
-        "mechanisms/joint/group_drafts.py",
+        "sampling/entropy.py",
         "np.flatnonzero(words > LARGEST - favoured)",
         "np.flatnonzero(words > LARGEST)",
         (f"{SIDE_BY_SIDE}::test_words_favour_no_number",),
@@ -1446,10 +1446,24 @@ MUTANTS = (
         ("tests/people_test.py::test_one_of_two_rows[polars-lazy-numbers]",),
     ),
     Mutant(
+        "short groups that are sorted together take a row of their neighbours",
+        "engines/groups.py",
+        "self._array[_ranges(begins[which], many)]",
+        "self._array[_ranges(begins[which], many) - 1]",
+        ("tests/side_by_side_test.py::test_ranks_of_all_groups_are_those_of_each",),
+    ),
+    Mutant(
+        "a winner among many groups is the first candidate of its run",
+        "sampling/race.py",
+        "if len(wide := np.flatnonzero(count > 1)):",
+        "if len(wide := np.flatnonzero(count > 2**62)):",
+        ("tests/race_test.py::test_side_by_side",),
+    ),
+    Mutant(
         "a group takes the first row of the next",
         "engines/groups.py",
-        "(begins + sizes).tolist()",
-        "(begins + sizes + 1).tolist()",
+        "(self._begins + self.sizes).tolist()",
+        "(self._begins + self.sizes + 1).tolist()",
         (IN_GROUPS,),
     ),
     Mutant(

@@ -383,7 +383,7 @@ def of_one_type(given: list[Any]) -> list[Any]:
 def _of_one_type(values: list[Any]) -> list[Any]:
     kinds = set(map(type, values))
     zones = {value.tzinfo is None for value in values if isinstance(value, dt.datetime)}
-    large = kinds == {int} and not all(value in _INT64 for value in values)
+    large = kinds == {int} and not (min(values) in _INT64 and max(values) in _INT64)
     if len(kinds) == 1 and len(zones) < 2 and not large:
         return values
     if large and all(abs(value) < 10**_PLACES for value in values):
