@@ -3,7 +3,8 @@ by exact mean errors in 150 cells of real columns.
 
 diffprivlib: the exponential mechanism on the gaps between records (Smith, STOC 2011). OpenDP:
 permute-and-flip on the rank scores that records, as they are, give to a list of candidates. It asks
-for the list and has no default: lists in its documentation have 5 to 101 evenly spaced ones.
+for the list and has no default: lists in its documentation have 5 to 101 of them, or are the whole
+numbers between the bounds.
 
 Where the two are installed, the laws that stand for them here are compared with their draws.
 """
