@@ -85,7 +85,7 @@ def explored(monkeypatch):
 
     monkeypatch.setattr(group_drafts, "_pick", pick)
     monkeypatch.setattr(group_drafts, "_pick_of_ranges", pick_of_ranges)
-    monkeypatch.setattr(group_drafts, "_below", below)
+    monkeypatch.setattr(group_drafts, "below_each", below)
     return lambda law: GroupExplorer(law).drafts()
 
 
@@ -268,7 +268,7 @@ def test_words_favour_no_number():
         words = sorted({0, 1, rounds * bound - 1, min(rounds * bound, 2**64 - 1), 2**64 - 1})
         expected = [word % bound if word < rounds * bound else bound - 1 for word in words]
         bounds = np.full(len(words), bound, dtype=np.int64)
-        found = group_drafts._below(bounds, np.array(words, dtype=np.uint64), Anew())
+        found = group_drafts.below_each(bounds, np.array(words, dtype=np.uint64), Anew())
         assert found.tolist() == expected
 
 

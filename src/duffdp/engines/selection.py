@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import enum
 from collections.abc import Hashable, Iterable, Mapping
-from itertools import product
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from duffdp.errors import DuffError
 from duffdp.parameters import Groups
 
 Row = tuple[Any, ...]
+_SIMPLE = frozenset({int, str, bool})  # of these each is there, and can be told apart
 _EXAMPLE = 'Pass for example keys=["north", "south"].'
 _FORMS = "a list, a frame, a series, Categories, a declared type, a path, or a mapping of these"
 
@@ -231,13 +232,16 @@ def _checked(by: tuple[str, ...], given: list[Row], quoted: bool) -> tuple[Row, 
     Those of a frame or series are not quoted in errors: they may be a column of the data, which no
     one can tell.
     """
-    rows = [
-        tuple(part.item() if isinstance(part, np.generic) else part for part in row)
-        for row in given
-    ]
+    rows = given
+    simple = _SIMPLE.issuperset(map(type, chain.from_iterable(given)))
+    if not simple:
+        rows = [
+            tuple(part.item() if isinstance(part, np.generic) else part for part in row)
+            for row in given
+        ]
     if not rows:
         raise DuffError(f"keys must not be empty. {_EXAMPLE}")
-    for row in rows:
+    for row in [] if simple and set(map(len, rows)) == {len(by)} else rows:
         if len(row) != len(by):
             raise DuffError(
                 f"each key must have one value for each of the {len(by)} columns of by, got "

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from duffdp.domain import PublicSet
-from duffdp.engines.groups import BLOCK
+from duffdp.engines.groups import BLOCK, SideBySide
 from duffdp.engines.tables.passes import PassColumn, Passes
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.pipeline.recipe import Recipe
@@ -181,8 +181,9 @@ def _draw_part(
         return [mechanism.release(windows, entropy)]
     max_distance = _max_distance(statistic, domain, mechanism)
     numbers: list[int] = []
-    for begin in range(0, len(sources), BLOCK):
-        batch = statistic.windows(sources[begin : begin + BLOCK], domain, max_distance)
+    many = sources.block if isinstance(sources, SideBySide) else BLOCK
+    for begin in range(0, len(sources), many):
+        batch = statistic.windows(sources[begin : begin + many], domain, max_distance)
         found: list[int] = mechanism.release(batch, entropy)
         numbers += found if batch.candidates_of is None else batch.candidates_of(found)
     return [numbers]

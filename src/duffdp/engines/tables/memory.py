@@ -117,6 +117,9 @@ class MemoryRows:
         assert self._keys is not None
         numbers: Ints | None = None
         table = self._keys.values
+        if len(self._by) == 1:
+            numbers = adapter.positions(self._by[0], [value for (value,) in table])
+            return np.append(self._keys.positions, -1)[numbers]
         # Column by column: the number of a row among the beginnings of keys, until they are whole
         # keys.
         beginnings: list[tuple[Any, ...]] = [()]

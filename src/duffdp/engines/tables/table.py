@@ -25,7 +25,7 @@ from duffdp.engines.selection import Selection
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
 from duffdp.engines.tables.count_classes import ClassedColumn, CountClasses
-from duffdp.engines.tables.descent import Descent
+from duffdp.engines.tables.descent import Descent, failed
 from duffdp.engines.tables.kept_rows import KeptRows
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
@@ -176,6 +176,8 @@ class Table:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
         self.adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
+        if not self._eager:
+            self.close = partial(_end, self.adapter, self.close)
         types = self.adapter.schema
         zone = self.adapter.session_zone if self._path is None else self._path.zone
         if zone is not None:
@@ -225,12 +227,10 @@ class Table:
         """
         try:
             return self._sources(source) if self.shared is None else self.shared(source)
-        except Exception as error:  # the library's own words may quote data
+        except Exception as error:
             if type(error).__module__.partition(".")[0].lstrip("_") not in LIBRARIES:
                 raise
-            raise UnsupportedData(
-                f"the query cannot be made ({type(error).__name__}). Is the connection closed?"
-            ) from None
+            raise failed(error) from None
 
     def _sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
         nw, domain, adapter = self.nw, self.domain, self.adapter
@@ -312,6 +312,13 @@ class Table:
         return self.adapter.answer(columns)
 
 
+def _end(adapter: Any, close: Callable[[], None] | None) -> None:
+    """Let go of what was read, then of where it was read from."""
+    adapter.drop()
+    if close is not None:
+        close()
+
+
 def _in_zone(
     nw: Any, types: Mapping[str, Any], zone: str, said: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -372,7 +379,7 @@ def of_one_type(given: list[Any]) -> list[Any]:
 def _of_one_type(values: list[Any]) -> list[Any]:
     kinds = set(map(type, values))
     zones = {value.tzinfo is None for value in values if isinstance(value, dt.datetime)}
-    large = kinds == {int} and not all(value in _INT64 for value in values)
+    large = kinds == {int} and not (min(values) in _INT64 and max(values) in _INT64)
     if len(kinds) == 1 and len(zones) < 2 and not large:
         return values
     if large and all(abs(value) < 10**_PLACES for value in values):
