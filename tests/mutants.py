@@ -1102,8 +1102,8 @@ MUTANTS = (
     Mutant(
         "rows of people stay in the connection of the caller",
         "engines/tables/table.py",
-        "    adapter.drop()\n    if close",
-        "    if close",
+        "self.close = self.adapter.drop",
+        "self.close = None",
         ("tests/column_names_test.py::test_nothing_is_left_behind_in_a_connection",),
     ),
     Mutant(
@@ -1888,8 +1888,8 @@ MUTANTS = (
     Mutant(
         "table: a margin of the first group alone",
         "engines/tables/memory.py",
-        "apart = len(set(positions)) == len(positions)",
-        "apart = len(set(positions)) <= len(positions)",
+        "apart = len(np.unique(positions)) == len(positions)",
+        "apart = len(np.unique(positions)) <= len(positions)",
         ("tests/table_test.py::test_every_group_and_the_total_of_those_listed",),
     ),
     Mutant(

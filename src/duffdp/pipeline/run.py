@@ -213,8 +213,10 @@ def make_releases(
                 result = None if paid is None else paid.earlier
                 if result is None:
                     if i not in steps:
-                        counts, domain = one.data.sources(one.entropy), one.data.domain
-                        steps[i] = draw_in_steps(one.recipe, counts, domain, one.entropy)
+                        # Records are let go once the numbers are there.
+                        steps[i] = draw_in_steps(
+                            one.recipe, one.data.sources(one.entropy), one.data.domain, one.entropy
+                        )
                     try:
                         found = next(steps[i])
                     except StopIteration as end:

@@ -176,8 +176,8 @@ class Table:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
         self.adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
-        if not self._eager:
-            self.close = partial(_end, self.adapter, self.close)
+        if self.close is None and not self._eager:  # a connection that ends lets go of all
+            self.close = self.adapter.drop
         types = self.adapter.schema
         zone = self.adapter.session_zone if self._path is None else self._path.zone
         if zone is not None:
@@ -312,13 +312,6 @@ class Table:
         return self.adapter.answer(columns)
 
 
-def _end(adapter: Any, close: Callable[[], None] | None) -> None:
-    """Let go of what was read, then of where it was read from."""
-    adapter.drop()
-    if close is not None:
-        close()
-
-
 def _in_zone(
     nw: Any, types: Mapping[str, Any], zone: str, said: Mapping[str, str]
 ) -> dict[str, Any]:
@@ -372,6 +365,8 @@ def of_one_type(given: list[Any]) -> list[Any]:
     """Values as they are if a typed column can hold them together, else as numbers or text that
     it can hold; what is missing stays missing.
     """
+    if type(None) not in set(map(type, given)):
+        return _of_one_type(given)
     found = iter(_of_one_type([value for value in given if value is not None]))
     return [None if value is None else next(found) for value in given]
 
