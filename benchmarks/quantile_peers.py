@@ -1,27 +1,72 @@
-"""`python -m benchmarks.quantile_peers`: the default quantile beside the exponential mechanism on
-the gaps between records (Smith, STOC 2011), which is what diffprivlib releases: exact mean errors
-of both, in 150 cells of real columns. And beside permute-and-flip on 1,001 and 10,001 evenly spaced
-candidates, as somebody could choose who has to list them: OpenDP asks for such a list and has no
-default.
+"""`python -m benchmarks.quantile_peers`: the default quantile beside what other libraries release,
+by exact mean errors in 150 cells of real columns.
 
-Where diffprivlib is installed, the law that stands for it here is compared with its draws.
+diffprivlib: the exponential mechanism on the gaps between records (Smith, STOC 2011). OpenDP:
+permute-and-flip on the rank scores that records, as they are, give to a list of candidates. It asks
+for the list and has no default: lists in its documentation have 5 to 101 of them, or are the whole
+numbers between the bounds.
+
+Where the two are installed, the laws that stand for them here are compared with their draws.
 """
 
 from __future__ import annotations
 
+import csv
 import math
 import warnings
+from collections.abc import Callable
+from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 
-from benchmarks.steps import COLUMNS, EPSILONS, QS, RECORDS, SETS, column, error, row
 from duffdp import Grid
 from duffdp.domain.default_step import default_grid
-from duffdp.mechanisms import PermuteAndFlip
+from duffdp.mechanisms import Lattice, PermuteAndFlip
+from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON
 from duffdp.statistics import Quantile
+from duffdp.steps import StepFunction
 
-CHOSEN = (1000, 10_000)  # steps between the bounds, where the caller lists candidates
-CHECKED = 2000  # draws of the installed library
+DATA = Path(__file__).parent.parent / "tests" / "data"
+# File, column, and what somebody who has not seen the data would promise.
+COLUMNS = {
+    "taxi fares": ("nyc_taxis.csv", "fare", 0.0, 500.0),
+    "taxi distances": ("nyc_taxis.csv", "distance", 0.0, 100.0),
+    "house incomes": ("california_housing.csv", "median_income", 0.0, 20.0),
+    "invoice amounts": ("online_retail_invoices.csv", "amount", -100_000.0, 100_000.0),
+    "latitudes": ("california_housing.csv", "latitude", -90.0, 90.0),
+}
+QS = (0.05, 0.25, 0.5, 0.75, 0.95)
+EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
+RECORDS, SETS = 1000, 3
+LISTS = (100, 1000, 10_000)  # steps between the bounds, where the caller lists candidates
+EXACT = 1e-6  # errors are told from none from this part of the width of the bounds on
+CHECKED = 1000  # draws of an installed library
+
+Cell = tuple[str, float, float]  # column, quantile, epsilon
+Error = Callable[[np.ndarray, float, float, float, float], float]
+
+
+def column(file: str, name: str) -> np.ndarray:
+    with (DATA / file).open(newline="") as lines:
+        return np.array([float(row[name]) for row in csv.DictReader(lines) if row[name]])
+
+
+def quantile(values: np.ndarray, q: float) -> float:
+    return float(np.sort(values)[max(1, math.ceil(q * len(values))) - 1])
+
+
+def best(epsilon: float, size: int) -> Mechanism:
+    """The mechanism that a default call is drawn by."""
+    return (Lattice if size <= COARSE and epsilon >= LEAST_EPSILON else PermuteAndFlip)(epsilon)
+
+
+def default_error(values: np.ndarray, q: float, epsilon: float, low: float, high: float) -> float:
+    """The mean error of a default call; rounding counts."""
+    grid = default_grid(low, high, "order", whole=False, untyped=False)
+    law = best(epsilon, grid.size).law(Quantile(q, "signed").steps(values, grid))
+    return law.expected_error(quantile(values, q))
 
 
 def gap_error(values: np.ndarray, q: float, epsilon: float, low: float, high: float) -> float:
@@ -41,61 +86,108 @@ def gap_error(values: np.ndarray, q: float, epsilon: float, low: float, high: fl
     return float(chances @ distances)
 
 
-def listed_error(values: np.ndarray, q: float, epsilon: float, grid: Grid) -> float:
-    """The mean error on a list of candidates."""
-    law = PermuteAndFlip(epsilon).law(Quantile(q, "signed").steps(values, grid))
-    return law.expected_error(float(np.sort(values)[max(1, math.ceil(q * len(values))) - 1]))
+def list_error(steps: int) -> Error:
+    """The mean error of permute-and-flip on a list: by |(1-q) below - q above|, which one record
+    moves by max(q, 1-q) at most.
+    """
+
+    def found(values: np.ndarray, q: float, epsilon: float, low: float, high: float) -> float:
+        grid = Grid(low, high, (high - low) / steps)
+        places, ranked = grid.values(range(grid.size)), np.sort(values)
+        below = np.searchsorted(ranked, places, side="left")
+        above = len(ranked) - np.searchsorted(ranked, places, side="right")
+        p, m = Fraction(str(q)).as_integer_ratio()
+        score = abs((m - p) * below - p * above).astype(np.int64)
+        each = np.arange(grid.size), np.ones(grid.size, dtype=np.int64)
+        scores = StepFunction(grid, *each, score, Fraction(1, max(p, m - p)))
+        return PermuteAndFlip(epsilon).law(scores).expected_error(quantile(values, q))
+
+    return found
 
 
-def check_law(values: np.ndarray, low: float, high: float) -> None:
-    """Say how close the law comes to what the installed library draws."""
-    try:
-        from diffprivlib.tools import quantile
-    except ImportError:
-        print("diffprivlib is not installed: its law is not compared with its draws")
-        return
-    truth = np.sort(values)[math.ceil(0.5 * len(values)) - 1]
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        draws = [quantile(values, 0.5, epsilon=0.5, bounds=(low, high)) for _ in range(CHECKED)]
-    found = float(np.mean(np.abs(np.array(draws) - truth)))
-    print(f"law {gap_error(values, 0.5, 0.5, low, high):.4g}, diffprivlib {found:.4g}")
+PEERS: dict[str, Error] = {
+    "gaps": gap_error,
+    **{f"{steps + 1:,} listed": list_error(steps) for steps in LISTS},
+}
 
 
-def main() -> None:
-    row(["column", "q"], [f"{epsilon:g}" for epsilon in EPSILONS])
-    print("| --- " * (2 + len(EPSILONS)) + "|")
-    ratios = {}
-    beside: dict[int, list[float]] = {steps: [] for steps in CHOSEN}
+def errors(find: Error) -> dict[Cell, float]:
+    """The mean error in every cell, over its data sets."""
+    cells = {}
     for name, (file, field, low, high) in COLUMNS.items():
         everything = column(file, field)
         sets = [
             np.random.default_rng(seed).choice(everything, RECORDS, replace=False)
             for seed in range(SETS)
         ]
-        grid = default_grid(low, high, "order", whole=False, untyped=False)
         for q in QS:
             for epsilon in EPSILONS:
-                ours = sum(error(values, q, epsilon, grid) for values in sets)
-                peer = sum(gap_error(values, q, epsilon, low, high) for values in sets)
-                ratios[name, q, epsilon] = ours / peer
-                for steps, found in beside.items():
-                    chosen = Grid(low, high, (high - low) / steps)
-                    found.append(ours / sum(listed_error(v, q, epsilon, chosen) for v in sets))
-            cells = [f"{ratios[name, q, epsilon]:.2f}" for epsilon in EPSILONS]
-            row([name, f"{q:g}"], cells)
-    above = {cell: ratio for cell, ratio in ratios.items() if ratio > 1}
-    print(f"\nat most 1.0 in {len(ratios) - len(above)} of {len(ratios)} cells; above:")
-    for (name, q, epsilon), ratio in above.items():
-        print(f"{name}, q {q:g}, epsilon {epsilon:g}: {ratio:.3f}")
-    for steps, found in beside.items():
-        mean = math.exp(sum(map(math.log, np.maximum(found, 1e-9))) / len(found))
-        within = sum(ratio <= 1 for ratio in found)
-        print(
-            f"beside {steps + 1:,} candidates: at most 1.0 in {within} cells, geometric mean "
-            f"{mean:.2f}, largest {max(found):.3g}"
-        )
-    check_law(sets[0], low, high)
+                found = [find(values, q, epsilon, low, high) for values in sets]
+                cells[name, q, epsilon] = float(np.mean(found)) + EXACT * (high - low)
+    return cells
+
+
+def compared(ours: dict[Cell, float], peer: dict[Cell, float]) -> tuple[int, float, float]:
+    """In how many cells we err at most as much; the geometric mean and the largest ratio."""
+    ratios = np.array([ours[cell] / peer[cell] for cell in ours])
+    return int((ratios <= 1).sum()), float(np.exp(np.log(ratios).mean())), float(ratios.max())
+
+
+def row(*cells: str) -> None:
+    print("|", " | ".join(cells), "|", flush=True)
+
+
+def check_laws() -> None:
+    """Say how close the laws come to what the installed libraries draw."""
+    file, field, low, high = COLUMNS["house incomes"]
+    values, epsilon = column(file, field)[:RECORDS], 0.05
+    truth = quantile(values, 0.5)
+    try:
+        import opendp.prelude as dp
+        from diffprivlib import tools
+    except ImportError:
+        print("opendp and diffprivlib are not both installed: no law is compared with draws")
+        return
+    dp.enable_features("contrib")
+    candidates = np.linspace(low, high, LISTS[0] + 1).tolist()
+    space = dp.vector_domain(dp.atom_domain(T=float, nan=False)), dp.symmetric_distance()
+    release = dp.binary_search_chain(
+        lambda scale: (
+            space >> dp.m.then_private_quantile(dp.max_divergence(), candidates, 0.5, scale)
+        ),
+        d_in=1,
+        d_out=epsilon,
+    )
+    calls: dict[str, tuple[Callable[[], float], Error]] = {
+        "OpenDP": (lambda: float(release(values)), list_error(LISTS[0])),
+        "diffprivlib": (
+            lambda: float(tools.quantile(values, 0.5, epsilon=epsilon, bounds=(low, high))),
+            gap_error,
+        ),
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        for name, (call, law) in calls.items():
+            found = np.abs(np.array([call() for _ in range(CHECKED)]) - truth).mean()
+            expected = law(values, 0.5, epsilon, low, high)
+            print(f"{name}: law {expected:.4g}, {CHECKED} draws {found:.4g}")
+
+
+def main() -> None:
+    ours, peers = errors(default_error), {name: errors(find) for name, find in PEERS.items()}
+    row("column", "q", *(f"{epsilon:g}" for epsilon in EPSILONS))
+    print("| --- " * (2 + len(EPSILONS)) + "|")
+    for name in COLUMNS:
+        for q in QS:
+            cells = [(name, q, epsilon) for epsilon in EPSILONS]
+            row(name, f"{q:g}", *(f"{ours[cell] / peers['gaps'][cell]:.2f}" for cell in cells))
+    print()
+    row("beside", f"at most 1.0, of {len(ours)}", "geometric mean", "largest")
+    print("| --- | --: | --: | --: |")
+    for name, peer in peers.items():
+        within, mean, largest = compared(ours, peer)
+        row(name, str(within), f"{mean:.2f}", f"{largest:.3g}")
+    check_laws()
 
 
 if __name__ == "__main__":

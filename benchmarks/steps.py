@@ -1,101 +1,172 @@
-"""The step that quantiles have when the caller gives none: exact errors for numbers of candidates.
+"""The candidates that quantiles have when the caller gives no step: exact errors by several rules.
 
-Five real columns, five quantiles, six epsilons; errors over those with 2**40 candidates, which is
-as fine as doubles need.
+On the real columns of `benchmarks.quantile_peers`, beside the default and beside peers, and on
+records without decimals to lie on, from shapes in narrow and wide bounds.
 
 Run: python -m benchmarks.steps
 """
 
 from __future__ import annotations
 
-import csv
-import math
 from collections.abc import Callable
 from fractions import Fraction
-from pathlib import Path
+from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
-from duffdp import Digits, Grid
-from duffdp.domain import Ordered
-from duffdp.domain.default_step import default_grid, power_of_ten
-from duffdp.mechanisms import Lattice, PermuteAndFlip
-from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON
+from benchmarks.quantile_peers import (
+    EXACT,
+    PEERS,
+    Error,
+    best,
+    compared,
+    errors,
+    quantile,
+    row,
+)
+from duffdp import Grid
+from duffdp.domain.default_step import power_of_ten
 from duffdp.statistics import Quantile
+from duffdp.steps import StepFunction
 
-DATA = Path(__file__).parent.parent / "tests" / "data"
-# File, column, and what somebody who has not seen the data would promise.
-COLUMNS = {
-    "taxi fares": ("nyc_taxis.csv", "fare", 0.0, 500.0),
-    "taxi distances": ("nyc_taxis.csv", "distance", 0.0, 100.0),
-    "house incomes": ("california_housing.csv", "median_income", 0.0, 20.0),
-    "invoice amounts": ("online_retail_invoices.csv", "amount", -100_000.0, 100_000.0),
-    "latitudes": ("california_housing.csv", "latitude", -90.0, 90.0),
+SHAPES: dict[str, tuple[float, float, Callable[[np.random.Generator, int], np.ndarray]]] = {
+    "N(0, 1) in +-10": (-10.0, 10.0, lambda rng, n: rng.normal(size=n)),
+    "N(0, 1) in +-1000": (-1000.0, 1000.0, lambda rng, n: rng.normal(size=n)),
+    "U(0, 1)": (0.0, 1.0, lambda rng, n: rng.random(n)),
+    "lognormal in 0 to 10,000": (0.0, 1e4, lambda rng, n: rng.lognormal(4, 1, n)),
+    "exponential in 0 to 50": (0.0, 50.0, lambda rng, n: rng.exponential(1, n)),
 }
-QS = (0.05, 0.25, 0.5, 0.75, 0.95)
-EPSILONS = (0.1, 0.25, 0.5, 1.0, 2.0, 5.0)
-RECORDS, SETS = 1000, 3
-RULES: dict[str, Callable[[float, float], Ordered]] = {
-    "2^40": lambda low, high: Grid(low, high),
+SIZES, QS, EPSILONS = (100, 1000, 10_000), (0.1, 0.5, 0.75), (0.1, 0.5, 1.0, 2.0, 5.0)
+DOCUMENTED = ("gaps", "101 listed")
+
+
+class Candidates(NamedTuple):
+    """Where they lie, and how often each counts as if it were one of the coarsest."""
+
+    places: np.ndarray
+    weights: np.ndarray
+
+
+Rule = Callable[[float, float], Candidates]
+
+
+def step_of(low: float, high: float, least: int) -> Fraction:
+    """A power of ten, at most 1, with at least so many steps."""
+    return min(power_of_ten(Fraction(high - low) / least), Fraction(1))
+
+
+def even(low: float, high: float, least: int) -> Candidates:
+    grid = Grid(low, high, step_of(low, high, least))
+    return Candidates(grid.values(range(grid.size)), np.ones(grid.size))
+
+
+def digits(low: float, high: float, many: int, least: int) -> Candidates:
+    """Between the bounds, the numbers with so many significant digits, none closer together than
+    with so many even steps.
+    """
+    finest, edge, found = step_of(low, high, least), Fraction(10) ** 12, [np.zeros(1)]
+    while edge > finest * 10**many:
+        found.append(np.arange(10 ** (many - 1), 10**many) * float(edge / 10**many))
+        edge /= 10
+    found.append(np.arange(1, int(edge / finest)) * float(finest))
+    above = np.concatenate(found)
+    every = np.unique(np.round(np.concatenate([-above, above, [low, high]]), 12))
+    inside = every[(every >= low) & (every <= high)]
+    return Candidates(inside, np.ones(len(inside)))
+
+
+def round_numbers(low: float, high: float, coarse: int, fine: int) -> Candidates:
+    """Even steps of several powers of ten at once, each with an equal share of all weight."""
+    places, finest = even(low, high, fine).places, step_of(low, high, fine)
+    index = np.round(places / float(finest)).astype(np.int64)
+    level, multiple = np.zeros(len(places), dtype=np.int64), 10
+    while Fraction(high - low) / (finest * multiple) >= coarse:
+        level[index % multiple == 0] += 1
+        multiple *= 10
+    many = np.bincount(level)
+    return Candidates(places, many[-1] / many[level])
+
+
+RULES: dict[str, Rule] = {
     **{
-        f"1e{k}": lambda low, high, k=k: Grid(  # type: ignore[misc]
-            low, high, power_of_ten(Fraction(high - low) / 10**k)
-        )
-        for k in (2, 3, 4, 5, 6)
+        f"at least {least:,} steps": lambda low, high, least=least: even(low, high, least)
+        for least in (2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
     },
-    "default": lambda low, high: default_grid(low, high, "order", whole=False, untyped=False),
-    "Digits(3)": lambda low, high: Digits(3),
+    "3 significant digits": lambda low, high: digits(low, high, 3, 10**5),
+    "4 significant digits": lambda low, high: digits(low, high, 4, 10**5),
+    "round numbers first: 1,000, 10,000 and 100,000 steps": lambda low, high: round_numbers(
+        low, high, 10**3, 10**5
+    ),
+    "round numbers first: 10,000 and 100,000 steps": lambda low, high: round_numbers(
+        low, high, 10**4, 10**5
+    ),
 }
+DEFAULT = "at least 100,000 steps"
 
 
-def column(file: str, name: str) -> np.ndarray:
-    with (DATA / file).open(newline="") as lines:
-        return np.array([float(row[name]) for row in csv.DictReader(lines) if row[name]])
+def error_by(rule: Rule) -> Error:
+    """The mean error of a quantile on the candidates of a rule; weights are public, so that they
+    may lower a score: by an even number of records, for the lattice.
+    """
+    made = cache(rule)
+
+    def found(values: np.ndarray, q: float, epsilon: float, low: float, high: float) -> float:
+        places, weights = made(low, high)
+        grid = Grid(0, len(places) - 1, 1)
+        index = np.searchsorted((places[1:] + places[:-1]) / 2, values)
+        steps = Quantile(q, "signed").steps(index, grid)
+        if (weights != 1).any():
+            offset = 2 * np.round(np.log(weights.max() / weights) / epsilon).astype(np.int64)
+            each = np.arange(grid.size), np.ones(grid.size, dtype=np.int64)
+            steps = StepFunction(grid, *each, np.repeat(steps.distance, steps.count) + offset)
+        first, many, chances = best(epsilon, grid.size).law(steps).runs()
+        upto = np.concatenate([[0], np.cumsum(abs(places - quantile(values, q)))])
+        return float(chances @ ((upto[first + many] - upto[first]) / many))
+
+    return found
 
 
-def error(values: np.ndarray, q: float, epsilon: float, domain: Ordered) -> float:
-    """The mean error of a release, from its exact law; rounding counts."""
-    lattice = domain.size <= COARSE and epsilon >= LEAST_EPSILON
-    law = (Lattice if lattice else PermuteAndFlip)(epsilon).law(
-        Quantile(q, "signed").steps(values, domain)
-    )
-    ranked = np.sort(values)
-    return law.expected_error(float(ranked[max(1, math.ceil(q * len(ranked))) - 1]))
-
-
-def row(head: list[str], cells: list[str]) -> None:
-    print("|", " | ".join([*head, *cells]), "|", flush=True)
+def continuous(find: Error) -> np.ndarray:
+    """Mean errors on all shapes and sizes."""
+    found = []
+    for low, high, draw in SHAPES.values():
+        for n in SIZES:
+            values = np.clip(draw(np.random.default_rng(n), n), low, high)
+            found += [
+                find(values, q, epsilon, low, high) + EXACT / 10 * (high - low)
+                for q in QS
+                for epsilon in EPSILONS
+            ]
+    return np.array(found)
 
 
 def main() -> None:
-    row(["column", "q"], list(RULES))
-    print("| --- " * (2 + len(RULES)) + "|")
-    better = dict.fromkeys(RULES, 0)
-    logs: dict[str, list[float]] = {name: [] for name in RULES}
-    for name, (file, field, low, high) in COLUMNS.items():
-        everything = column(file, field)
-        sets = [
-            np.random.default_rng(seed).choice(everything, RECORDS, replace=False)
-            for seed in range(SETS)
-        ]
-        for q in QS:
-            ratios: dict[str, list[float]] = {rule: [] for rule in RULES}
-            for epsilon in EPSILONS:
-                errors = {
-                    rule: sum(error(values, q, epsilon, made(low, high)) for values in sets)
-                    for rule, made in RULES.items()
-                }
-                for rule in RULES:
-                    ratio = (errors[rule] + 1e-9) / (errors["2^40"] + 1e-9)
-                    ratios[rule].append(ratio)
-                    better[rule] += ratio <= 1.005
-                    logs[rule].append(math.log(ratio))
-            means = [math.exp(sum(map(math.log, each)) / len(each)) for each in ratios.values()]
-            row([name, f"{q:g}"], [f"{mean:.2f}" for mean in means])
-    many = len(COLUMNS) * len(QS) * len(EPSILONS)
-    row(["geometric mean", ""], [f"{math.exp(sum(each) / many):.2f}" for each in logs.values()])
-    row(["largest", ""], [f"{math.exp(max(each)):.2f}" for each in logs.values()])
-    row([f"no worse, of {many}", ""], list(map(str, better.values())))
+    peers = {name: errors(find) for name, find in PEERS.items()}
+    documented = {cell: min(peers[name][cell] for name in DOCUMENTED) for cell in peers["gaps"]}
+    today = errors(error_by(RULES[DEFAULT])), continuous(error_by(RULES[DEFAULT]))
+    row(
+        "candidates",
+        "real columns: mean",
+        "largest",
+        *(f"beside {name}" for name in (*peers, "the better of " + " and ".join(DOCUMENTED))),
+        "continuous: mean",
+        "largest",
+    )
+    print("| --- " + "| --: " * (5 + len(peers)) + "|")
+    for name, rule in RULES.items():
+        find = error_by(rule)
+        real, ratios = errors(find), continuous(find) / today[1]
+        _, mean, largest = compared(real, today[0])
+        within = [str(compared(real, peer)[0]) for peer in (*peers.values(), documented)]
+        row(
+            name,
+            f"{mean:.2f}",
+            f"{largest:.1f}",
+            *within,
+            f"{np.exp(np.log(ratios).mean()):.2f}",
+            f"{ratios.max():.3g}",
+        )
 
 
 if __name__ == "__main__":

@@ -269,7 +269,7 @@ class LazyRows(GroupedRows):
         )
         if self.late:
             return rows
-        return self._capped(rows)
+        return self.engine.stored(self._capped(rows)) if self.has_people else self._capped(rows)
 
     def _capped(self, rows: Any) -> Any:
         """The rows of groups, and of people those that count."""
