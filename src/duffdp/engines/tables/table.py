@@ -144,7 +144,7 @@ class Table:
         self.shared: Callable[[Randomness], list[Tally]] | None = None
         untyped: Container[str] = ()
         series = False
-        if is_path(data):
+        if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
             open_data = open_source if isinstance(data, Query) else open_path
             self._path = open_data(
