@@ -8,7 +8,6 @@ import datetime as dt
 import difflib
 import os
 from collections.abc import Callable, Container, Mapping, Sequence
-from contextlib import ExitStack
 from decimal import Decimal
 from functools import partial
 from typing import Any
@@ -177,14 +176,9 @@ class Table:
             if name not in known:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
-        adapter_of: Any = memory_adapter if self._eager else query_adapter
-        self.adapter = adapter_of(nw, frame)
-        if not self._eager:
-            ends = ExitStack()
-            if self.close is not None:
-                ends.callback(self.close)
-            ends.callback(self.adapter.drop)  # before the connection ends
-            self.close = ends.close
+        self.adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
+        if self.close is None and not self._eager:  # a connection that ends lets go of all
+            self.close = self.adapter.drop
         types = self.adapter.schema
         zone = self.adapter.session_zone if self._path is None else self._path.zone
         if zone is not None:
@@ -376,6 +370,8 @@ def of_one_type(given: list[Any]) -> list[Any]:
     """Values as they are if a typed column can hold them together, else as numbers or text that
     it can hold; what is missing stays missing.
     """
+    if type(None) not in set(map(type, given)):
+        return _of_one_type(given)
     found = iter(_of_one_type([value for value in given if value is not None]))
     return [None if value is None else next(found) for value in given]
 

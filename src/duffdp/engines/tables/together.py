@@ -69,10 +69,8 @@ class _Shared:
         if close is not None:
             close()
         self._left -= 1
-        if self._left == 0 and self._passes is not None:
-            self._passes.rows.engine.drop()
-            if self._path is not None and self._path.close is not None:
-                self._path.close()
+        if self._left == 0 and self._path is not None and self._path.close is not None:
+            self._path.close()
 
     @staticmethod
     def _asked(table: Table) -> tuple[str, PublicSet, Known | None]:
