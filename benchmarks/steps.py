@@ -78,16 +78,14 @@ def digits(low: float, high: float, many: int, least: int) -> Candidates:
 
 def round_numbers(low: float, high: float, coarse: int, fine: int) -> Candidates:
     """Even steps of several powers of ten at once, each with an equal share of all weight."""
-    places, ones = even(low, high, fine)
-    steps, weights = step_of(low, high, fine), ones
-    index = np.round(places / float(steps)).astype(np.int64)
-    level = np.zeros(len(places), dtype=np.int64)
-    while Fraction(high - low) / (steps * 10) >= coarse:
-        steps *= 10
-        level[index % int(steps / step_of(low, high, fine)) == 0] += 1
+    places, finest = even(low, high, fine).places, step_of(low, high, fine)
+    index = np.round(places / float(finest)).astype(np.int64)
+    level, multiple = np.zeros(len(places), dtype=np.int64), 10
+    while Fraction(high - low) / (finest * multiple) >= coarse:
+        level[index % multiple == 0] += 1
+        multiple *= 10
     many = np.bincount(level)
-    weights = many[-1] / many[level]
-    return Candidates(places, weights)
+    return Candidates(places, many[-1] / many[level])
 
 
 RULES: dict[str, Rule] = {
@@ -97,8 +95,12 @@ RULES: dict[str, Rule] = {
     },
     "3 significant digits": lambda low, high: digits(low, high, 3, 10**5),
     "4 significant digits": lambda low, high: digits(low, high, 4, 10**5),
-    "1,000, 10,000 and 100,000 steps": lambda low, high: round_numbers(low, high, 10**3, 10**5),
-    "10,000 and 100,000 steps": lambda low, high: round_numbers(low, high, 10**4, 10**5),
+    "round numbers first: 1,000, 10,000 and 100,000 steps": lambda low, high: round_numbers(
+        low, high, 10**3, 10**5
+    ),
+    "round numbers first: 10,000 and 100,000 steps": lambda low, high: round_numbers(
+        low, high, 10**4, 10**5
+    ),
 }
 DEFAULT = "at least 100,000 steps"
 

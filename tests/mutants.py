@@ -92,6 +92,7 @@ LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
 MADE = "mechanism(part.mechanism)(total * part.share / unit.rows)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
 SHUFFLED = "taken = to + generator.integers(0, many - place)"
+REPLACED = "tests/command_process_test.py::test_a_file_that_is_replaced_after_the_charge"
 FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
 CAPPED = "np.repeat(begin, many) < most"
 DRAWN = "found: list[int] = mechanism.release(batch, entropy)"
@@ -303,7 +304,7 @@ MUTANTS = (
     Mutant(
         "the step of a list depends on its records",
         "pipeline/run.py",
-        'domain_for(records.integer, records.array.dtype.kind == "O")',
+        "domain_for(records.integer, untyped)",
         "domain_for(all(type(r) is int for r in records.array), records.integer)",
         (f"{STEPS}::test_without_a_type_the_bounds_decide_and_no_record_does",),
     ),
@@ -1088,6 +1089,20 @@ MUTANTS = (
         (f"{SEVERAL_GROUPS}::test_one_person_in_several_groups_through_the_verb",),
     ),
     Mutant(
+        "columns of a replaced file are taken by their places",
+        "engines/files.py",
+        'chosen = relation.project(", ".join(map(quote_name, alike)))',
+        "chosen = relation",
+        (f"{REPLACED}[parquet-unit1]",),
+    ),
+    Mutant(
+        "a first line that changed is not looked at again",
+        "engines/delimited.py",
+        "read_layout(path) != self._layout",
+        "False",
+        (f"{REPLACED}[csv-unit1]",),
+    ),
+    Mutant(
         "one more row of a person counts in DuckDB",
         "engines/tables/adapters/duckdb_relation.py",
         'filter(f"{PLACE} <= {most}")',
@@ -1104,9 +1119,23 @@ MUTANTS = (
     Mutant(
         "rows of people stay in the connection of the caller",
         "engines/tables/table.py",
-        "    adapter.drop()\n    if close",
-        "    if close",
+        "self.close = self.adapter.drop",
+        "self.close = None",
         ("tests/column_names_test.py::test_nothing_is_left_behind_in_a_connection",),
+    ),
+    Mutant(
+        "shared passes: days of a file of text are read as numbers",
+        "engines/tables/table.py",
+        "most, where, self.read_as",
+        "most, where",
+        ("tests/passes_test.py::test_files_of_text_are_read_once_for_each_kind_of_values[csv]",),
+    ),
+    Mutant(
+        "shared passes: a condition about text is one about values",
+        "engines/tables/table.py",
+        "self.selection.values[0] not in asked",
+        "True",
+        ("tests/passes_test.py::test_files_of_text_are_read_once_for_each_kind_of_values[csv]",),
     ),
     Mutant(
         "shared passes: one more row of a person counts",
@@ -1890,8 +1919,8 @@ MUTANTS = (
     Mutant(
         "table: a margin of the first group alone",
         "engines/tables/memory.py",
-        "apart = len(set(positions)) == len(positions)",
-        "apart = len(set(positions)) <= len(positions)",
+        "apart = len(np.unique(positions)) == len(positions)",
+        "apart = len(np.unique(positions)) <= len(positions)",
         ("tests/table_test.py::test_every_group_and_the_total_of_those_listed",),
     ),
     Mutant(

@@ -14,6 +14,8 @@ import duffdp
 from duffdp import Categories, Grid
 from duffdp.domain import Bins, Presence
 from duffdp.engines.arrays import trim, wanted
+from duffdp.engines.delimited import DelimitedFiles
+from duffdp.engines.json_lines import JsonLines
 from duffdp.engines.selection import select
 from duffdp.engines.source import Levels, Question
 from duffdp.engines.tables import Table, passes
@@ -22,7 +24,7 @@ from duffdp.engines.tables.adapters.polars_lazy import PolarsLazy
 from duffdp.engines.tables.passes import PassColumn
 from duffdp.engines.tables.together import read_together
 from duffdp.sampling.entropy import entropy
-from engines import ENGINES
+from engines import ENGINES, written
 
 KEYS = ["a", "b", "c"]  # nothing is in "c"
 FALSE_ALARM = 1e-9
@@ -184,6 +186,32 @@ def test_only_tables_of_the_same_rows_are_read_together():
     assert all(table.shared is None for table in apart)
     read_together([*apart, *tables(data, ASKED[2:3], unit="who", contributions=2)])
     assert [table.shared is not None for table in apart] == [False] * 4 + [True, False]
+
+
+@pytest.mark.parametrize(
+    ("ending", "reader"), [(".csv", DelimitedFiles), (".jsonl", JsonLines)], ids=["csv", "jsonl"]
+)
+def test_files_of_text_are_read_once_for_each_kind_of_values(monkeypatch, ending, reader):
+    """But not together with a condition about the values, which is about text."""
+    data, real, read = written(ending)(columns()), reader.rows, []
+    monkeypatch.setattr(reader, "rows", lambda self: read.append(1) or real(self))
+    words = Categories(["a", "b", "one", "two"])
+    asked = (*ASKED[:4], ("day", Grid(dt.date(2021, 1, 1), dt.date(2022, 1, 1))), ("word", words))
+    asked = (*asked, ("n", Presence()))
+    given = {"grouped": True, "unit": "who", "contributions": 4}
+    alone, together = (tables(data, asked, **given) for _ in range(2))
+    read_together(together)
+    assert all(table.shared is not None for table in together)
+    known = [[s.tally() for s in groups] for groups in sources(alone)]
+    read.clear()
+    found = [[s.tally() for s in groups] for groups in sources(together)]
+    assert len(read) == 3
+    for one, other in zip(known, found, strict=True):
+        for mine, shared in zip(one, other, strict=True):
+            assert [a.tolist() for a in mine] == [a.tolist() for a in shared]
+    apart = tables(data, asked[5:], where="word <> 'one'")
+    read_together(apart)
+    assert all(table.shared is None for table in apart)
 
 
 def scans(monkeypatch, engine, plan_text):

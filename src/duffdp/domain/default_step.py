@@ -16,8 +16,8 @@ from duffdp.domain.reading import bound
 
 # What is asked of records: their order, an average that is one of the candidates, or sums.
 StepRule = Literal["order", "average", "sum"]
-# Steps between the bounds, at least. For quantiles fewer are too coarse for skewed columns in wide
-# bounds, and more cost accuracy (`python -m benchmarks.steps`).
+# Steps between the bounds, at least. For quantiles fewer are too coarse in wide bounds where
+# records lie on no decimals, and more cost accuracy (`python -m benchmarks.steps`).
 STEPS: dict[StepRule, int] = {"order": 10**5, "average": 10**9}
 MOST_STEPS = 10**12  # for a step of 1 in the widest bounds
 WIDE = 10  # whole bounds of records without a type say that these are whole, if as far apart

@@ -284,7 +284,8 @@ class ParquetFiles:
             "hive_types_autocast = false)"
         )
         alike = [name for name in relation.columns if name not in differing]
-        chosen = relation.project(", ".join(map(quote_name, alike))) if differing else relation
+        # By their names: the places of columns are others in a file that is replaced meanwhile.
+        chosen = relation.project(", ".join(map(quote_name, alike)))
         #: The zones of columns of instants, where all files say the same.
         self.zones = _zones(connection, listed) if "WITH TIME ZONE" in str(chosen.types) else {}
         self.types = chosen

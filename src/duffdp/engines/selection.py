@@ -5,7 +5,7 @@ read.
 from __future__ import annotations
 
 import enum
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain, product
 from typing import Any, NamedTuple
 
@@ -36,7 +36,7 @@ class Selection(NamedTuple):
     values: tuple[str, ...] = ()  # the columns that hold what is summarised: `column`, or `pair`
     groups: Groups = Groups((), ())  # that are answered: the keys, or what they make in a margin
     within: Groups | None = None  # the groups that make up a margin
-    places: tuple[int, ...] = ()  # for each key, which of `groups` it belongs to
+    places: Sequence[int] = ()  # for each key, which of `groups` it belongs to
     where: Condition | None = None  # rows for which it does not hold are left out
     groups_per_person: int | None = None  # in each of which so many rows count; None: in all
     written: tuple[str, ...] = ()  # the columns of groups whose keys are text of a file
@@ -117,12 +117,12 @@ def select(
     )
 
 
-def in_margin(every: Groups, margin: tuple[str, ...]) -> tuple[Groups, tuple[int, ...]]:
+def in_margin(every: Groups, margin: tuple[str, ...]) -> tuple[Groups, Sequence[int]]:
     """The groups that keys make up where some of their columns tell them apart, and for each key
     the position of its group.
     """
     if margin == every.by:
-        return every, tuple(range(len(every.keys)))
+        return every, range(len(every.keys))
     kept = [every.by.index(name) for name in margin]
     parts = [tuple(key[at] for at in kept) for key in every.keys]
     place = {part: at for at, part in enumerate(dict.fromkeys(parts))}

@@ -27,7 +27,7 @@ from duffdp.steps import Batch
 # to the tail.
 NEGLIGIBLE = 12.0
 
-Numbers = list[list[int]]  # for each group, one number or several
+Numbers = Sequence[Sequence[int]]  # for each group, one number or several
 Steps = Generator[Passes, None, Numbers]
 
 
@@ -63,7 +63,7 @@ def draw_in_steps(
     if len(recipe.parts) == 1:
         ((part, made),) = recipe.parts
         alone = _draw_part(part, made, sources, domain, entropy, known)
-        return list(map(list, zip(*alone, strict=True)))
+        return list(zip(*alone, strict=True))
     profiled = [hasattr(part.statistic, "profiles") for part, _ in recipe.parts]
     columns: dict[int, list[Sequence[int]]] = {}
     unspent = [Fraction(0)] * len(sources)
@@ -78,7 +78,7 @@ def draw_in_steps(
             part, made, epsilon, before, unspent, sources, domain, entropy
         )
     in_order = chain.from_iterable(map(columns.__getitem__, range(len(profiled))))
-    return list(map(list, zip(*in_order, strict=True)))
+    return list(zip(*in_order, strict=True))
 
 
 def _draw_adaptively(

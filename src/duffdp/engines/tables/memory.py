@@ -97,8 +97,8 @@ class MemoryRows:
             return [
                 Column(Records(array if missing is None else array[~missing], self._whole), grid)
             ]
-        positions = self._keys.positions
-        apart = len(set(positions)) == len(positions)  # each group has one value of its keys
+        positions = np.array(self._keys.positions)
+        apart = len(np.unique(positions)) == len(positions)  # each group has one value of its keys
         grouped = self._adapter.grouped(self._column, list(self._by)) if apart else None
         if grouped is not None:
             keys, array, sizes = grouped

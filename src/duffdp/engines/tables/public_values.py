@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -35,7 +35,7 @@ class Known(NamedTuple):
     """
 
     values: list[tuple[Any, ...]]
-    positions: list[int]
+    positions: Sequence[int]
     size: int
 
 
@@ -50,8 +50,8 @@ def known_keys(
     columns = zip(*selection.keys, strict=True)
     kinds = [types[name] for name in selection.by]
     if engine.may_equal is None and all(map(partial(_fits_as_it_is, nw), kinds, columns)):
-        places = list(selection.places)  # and keys differ from each other
-        return Known(list(selection.keys), places, max(places) + 1)
+        # And keys differ from each other.
+        return Known(list(selection.keys), selection.places, max(selection.places) + 1)
     converters = [column_values(nw, types[name], name in untyped) for name in selection.by]
     found = []
     for position, key in zip(selection.places, selection.keys, strict=True):

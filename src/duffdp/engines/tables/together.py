@@ -69,10 +69,8 @@ class _Shared:
         if close is not None:
             close()
         self._left -= 1
-        if self._left == 0 and self._passes is not None:
-            self._passes.rows.engine.drop()
-            if self._path is not None and self._path.close is not None:
-                self._path.close()
+        if self._left == 0 and self._path is not None and self._path.close is not None:
+            self._path.close()
 
     @staticmethod
     def _asked(table: Table) -> tuple[str, PublicSet, Known | None]:
@@ -93,7 +91,9 @@ class _Shared:
         if isinstance(first.data, str | os.PathLike):
             asked = () if selection.where is None else selection.where.columns
             needed = list(dict.fromkeys([*columns.values(), *asked]))
-            self._path = open_source(first.data, needed, person=selection.unit)
+            self._path = open_source(
+                first.data, needed, values=tuple(values), kind=first.kind, person=selection.unit
+            )
             try:
                 adapter = query_adapter(nw, nw.from_native(self._path.rows()))
             except Exception as error:

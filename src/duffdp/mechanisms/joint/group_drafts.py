@@ -11,7 +11,7 @@ import numpy as np
 
 from duffdp.domain import Floats, Ints
 from duffdp.mechanisms.joint.draft import Bools, Draft
-from duffdp.mechanisms.joint.many_groups import NEAR, ManyGroups
+from duffdp.mechanisms.joint.many_groups import ManyGroups
 from duffdp.mechanisms.joint.proposal import FIRST, SCALE, SPACING, WORDS
 from duffdp.mechanisms.joint.rare_places import place_between, tuple_of_far_size
 from duffdp.rank_profile import FINEST, UNIT, rank_at
@@ -57,7 +57,7 @@ class GroupDrafts:
     def _blocks(self, words: Words) -> list[Ints]:
         """Block by block from the last place to the first."""
         law, which = self._law, self._which
-        row = np.where(np.abs(self._step) <= NEAR, 1 + NEAR + self._step, 0)
+        row = np.where(np.abs(self._step) <= law.near, 1 + law.near + self._step, 0)
         share, shift = law.row_share[row], law.shift[which, row]
         weights: Floats = law.last[which, row]
         blocks: list[Ints] = []
