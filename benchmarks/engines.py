@@ -165,8 +165,6 @@ def spark() -> None:
     # A new query each time: Spark keeps what a query has shuffled.
     measured = ratio(plain, lambda: data.select(approximate).collect(), 5)
     row(f"median, {name}", "percentile_approx", measured, 0.7)
-    measured = ratio(plain, lambda: data.select(f.expr("percentile(x, 0.5)")).collect(), 1)
-    row(f"median, {name}", "percentile", measured, 0.2)
     measured = ratio(
         lambda: duffdp.median(data, by="g", keys=range(1000), **CALL),
         lambda: data.groupBy("g").agg(approximate).collect(),

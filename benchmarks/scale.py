@@ -22,13 +22,17 @@ PREPARED = """
 import json, re, sys, time, duckdb, duffdp
 from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
 
-fetch, seen = DuckdbRelation.fetch, dict(queries=0, rows=0)
+fetch, stored = DuckdbRelation.fetch, DuckdbRelation.stored
+seen = dict(queries=0, rows=0)
+def counted_store(engine, frame):
+    seen["queries"] += 1
+    return stored(engine, frame)
 def counted(engine, frame):
     got = fetch(engine, frame)
     seen["queries"] += 1
     seen["rows"] += max(map(len, got.values()))
     return got
-DuckdbRelation.fetch = counted
+DuckdbRelation.fetch, DuckdbRelation.stored = counted, counted_store
 connection = duckdb.connect(config=dict(memory_limit="{memory}", temp_directory="{folder}"))
 data = connection.read_parquet("{path}")
 given = dict(column="x", epsilon=1.0, bounds=(-10, 10))

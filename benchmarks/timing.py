@@ -67,18 +67,23 @@ def _counted(
     """The sum over all queries of a run, by what is asked and what came back."""
     from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
 
-    fetch, found = DuckdbRelation.fetch, 0
+    real, found = (DuckdbRelation.fetch, DuckdbRelation.stored), 0
 
-    def counted(engine: DuckdbRelation, frame: Any) -> dict[str, Any]:
+    def fetch(engine: DuckdbRelation, frame: Any) -> dict[str, Any]:
         nonlocal found
-        got = fetch(engine, frame)
+        got = real[0](engine, frame)
         found += count(frame, got)
         return got
 
-    DuckdbRelation.fetch = counted  # type: ignore[method-assign]
+    def stored(engine: DuckdbRelation, frame: Any) -> Any:
+        nonlocal found
+        found += count(frame, {})
+        return real[1](engine, frame)
+
+    DuckdbRelation.fetch, DuckdbRelation.stored = fetch, stored  # type: ignore[method-assign]
     try:
         run()
     finally:
-        DuckdbRelation.fetch = fetch  # type: ignore[method-assign]
+        DuckdbRelation.fetch, DuckdbRelation.stored = real  # type: ignore[method-assign]
     over = "" if found <= limit else "over"
     print(f"{name:76}{found:11} {what:11}{limit:9}   {over}", flush=True)

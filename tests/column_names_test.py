@@ -8,6 +8,7 @@ import duckdb
 import pyarrow as pa
 import pytest
 
+import duffdp
 from duffdp import Grid
 from duffdp.engines.tables import names
 from engines import ENGINES, open_sources
@@ -64,12 +65,10 @@ def test_nothing_is_left_behind_in_a_connection():
         "CREATE TABLE __rows AS SELECT i % 10 AS x, i AS p, 'a' AS g FROM range(100) t(i)"
     )
     relation = connection.table("__rows")
-    for by in (None, "g"):
+    for by in ({}, {"by": "g", "keys": ["a", "b"]}):
         for unit in (None, "p"):
-            sources = open_sources(
-                relation, Grid(0, 9, 1), "x", by, ["a", "b"] if by else None, unit
-            )
-            assert sources[0].tally()[1].sum() == 100
-    assert connection.execute(
-        "SELECT count(*) FROM duckdb_views() WHERE NOT internal"
-    ).fetchone() == (0,)
+            given = {"epsilon": 1e6, "unit": unit, **by}
+            assert duffdp.count(relation, column="x", **given).rows()[0][-1] == 100
+            duffdp.table(relation, {"x": ["mean", 0.5]}, bounds={"x": (0, 9)}, **given)
+    known = "SELECT view_name FROM duckdb_views() WHERE NOT internal UNION ALL SELECT table_name"
+    assert connection.execute(f"{known} FROM duckdb_tables()").fetchall() == [("__rows",)]

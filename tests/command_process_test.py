@@ -169,6 +169,38 @@ def test_an_error_in_words_of_options_tells_what_is_paid(tmp_path, monkeypatch, 
     assert book.spent() == 1
 
 
+@pytest.mark.parametrize("unit", [[], ["--unit", "person", "--contributions", "1"]])
+@pytest.mark.parametrize("kind", ["parquet", "csv"])
+def test_a_file_that_is_replaced_after_the_charge(tmp_path, monkeypatch, capsys, kind, unit):
+    """By one with other columns at their places, or by none: these are not taken for those that
+    were asked for, and the error says what was paid.
+    """
+    file, charge_all = tmp_path / f"ages.{kind}", Ledger.charge_all
+    book = Ledger(tmp_path / "b.db", epsilon=10)
+    command = ["median", str(file), *AGES, *unit, "-e", "1", "--ledger", str(book.path)]
+    columns = "range AS person, 'a' AS word, range % 90 AS age"
+    write = f"COPY (SELECT {{}} FROM range(50)) TO '{file}'"
+
+    others = ["range AS age, 'a' AS x, 1 AS person", "1 AS x", None]
+
+    def replaced(*given, **more):
+        paid = charge_all(*given, **more)
+        file.unlink()
+        if (other := others[int(book.spent()) - 1]) is not None:
+            duckdb.sql(write.format(other))
+        return paid
+
+    monkeypatch.setattr(Ledger, "charge_all", replaced)
+    paid = "Epsilon 1 was charged to the data set 'data' and stays charged."
+    for spent in range(1, len(others) + 1):
+        duckdb.sql(write.format(columns))
+        assert run(command) == 4
+        said = capsys.readouterr().err
+        assert said.strip().endswith(paid)
+        assert "Traceback" not in said
+        assert book.spent() == spent
+
+
 @pytest.mark.slow
 def test_ctrl_c_in_the_middle(tmp_path):
     """Interrupted at many moments of a release: it ends with 0 or 130, one line at most, and the

@@ -85,7 +85,7 @@ def explored(monkeypatch):
 
     monkeypatch.setattr(group_drafts, "_pick", pick)
     monkeypatch.setattr(group_drafts, "_pick_of_ranges", pick_of_ranges)
-    monkeypatch.setattr(group_drafts, "_below", below)
+    monkeypatch.setattr(group_drafts, "below_each", below)
     return lambda law: GroupExplorer(law).drafts()
 
 
@@ -116,7 +116,7 @@ def test_sizes_that_leave_out_much_of_the_law(explored, monkeypatch):
     """Hardly any size is weighed: the others come with uniform tuples."""
     monkeypatch.setattr(many_groups, "RARE", -60)
     monkeypatch.setattr(many_groups, "NEAR", 0)
-    monkeypatch.setattr(group_drafts, "NEAR", 0)
+    monkeypatch.setattr(many_groups, "MOST_NEAR", 0)
     data, epsilon, qs = (0, 1, 1), Fraction(8), (Fraction(1, 2),)
     law = ManyGroups([near(data, 3, qs, epsilon)], epsilon)
     assert law.beyond_bits[0] < 15
@@ -127,10 +127,24 @@ def test_sizes_that_leave_out_much_of_the_law(explored, monkeypatch):
 def test_sizes_that_share_a_pass(explored, monkeypatch, data):
     """All sizes but one come from the flat pass, likely as they are: their weights are bounds."""
     monkeypatch.setattr(many_groups, "NEAR", 0)
-    monkeypatch.setattr(group_drafts, "NEAR", 0)
+    monkeypatch.setattr(many_groups, "MOST_NEAR", 0)
     epsilon = Fraction(1)
     law = ManyGroups([near(data, 4, HALVES, epsilon)], epsilon)
     check(explored, law, joint_oracle.law(data, 4, HALVES, epsilon), 0.01)
+
+
+def test_large_groups_waste_few_drafts():
+    """Bounds of sizes get weaker the more records a group has; more sizes are weighed then."""
+    rng, epsilon, domain = np.random.default_rng(1), Fraction(1), Grid(-10.0, 10.0)
+    quartiles = Quantiles([0.01, 0.25, 0.5, 0.75, 0.99])
+    tries = []
+    for n in (10**3, 10**5):
+        columns = [Column(read(rng.normal(size=n)), domain) for _ in range(16)]
+        law = ManyGroups(quartiles.near([*columns], 1.0), epsilon)
+        assert law.fits.all()
+        tries.append(sum(GroupDrafts(law, np.arange(16), entropy(i)).accepted() for i in range(9)))
+    assert law.near > many_groups.NEAR
+    assert all(many.sum() > 9 * 16 / 6 for many in tries)
 
 
 def test_the_test_of_drafts_can_fail(explored):
@@ -268,7 +282,7 @@ def test_words_favour_no_number():
         words = sorted({0, 1, rounds * bound - 1, min(rounds * bound, 2**64 - 1), 2**64 - 1})
         expected = [word % bound if word < rounds * bound else bound - 1 for word in words]
         bounds = np.full(len(words), bound, dtype=np.int64)
-        found = group_drafts._below(bounds, np.array(words, dtype=np.uint64), Anew())
+        found = group_drafts.below_each(bounds, np.array(words, dtype=np.uint64), Anew())
         assert found.tolist() == expected
 
 

@@ -65,6 +65,8 @@ SEVERAL, RATIOS = "tests/several_intervals_test.py", "tests/ratio_interval_test.
 SLOPE, PAIRS = "tests/slope_test.py", "tests/pairs_test.py"
 ONE_EDGE = f"{NEIGHBOURS}::test_one_edge_through_the_verb"
 DOMINATING = "tests/dominating_pairs_test.py"
+FAMILIES = f"{DOMINATING}::test_every_draw_is_of_the_family_that_its_release_names"
+PASSED_ON = f"{DOMINATING}::test_a_draw_that_gets_what_others_left_is_named_with_all_of_it"
 SERVERS = "tests/server_query_test.py::test_no_record_stops_a_query_or_changes_another_row"
 NASTY = "tests/postgres_test.py::test_no_record_stops_a_query"
 ADDRESSES = "tests/addresses_test.py"
@@ -90,6 +92,7 @@ LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
 MADE = "mechanism(part.mechanism)(total * part.share / unit.rows)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
 SHUFFLED = "taken = to + generator.integers(0, many - place)"
+REPLACED = "tests/command_process_test.py::test_a_file_that_is_replaced_after_the_charge"
 FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
 CAPPED = "np.repeat(begin, many) < most"
 DRAWN = "found: list[int] = mechanism.release(batch, entropy)"
@@ -301,7 +304,7 @@ MUTANTS = (
     Mutant(
         "the step of a list depends on its records",
         "pipeline/run.py",
-        'domain_for(records.integer, records.array.dtype.kind == "O")',
+        "domain_for(records.integer, untyped)",
         "domain_for(all(type(r) is int for r in records.array), records.integer)",
         (f"{STEPS}::test_without_a_type_the_bounds_decide_and_no_record_does",),
     ),
@@ -387,7 +390,7 @@ MUTANTS = (
         "statistics/summary.py",
         "tuple(SUMMARY), 1 - MEAN_SHARE)",
         "tuple(SUMMARY), Fraction(1))",
-        (SHARES,),
+        (f"{SHARES}[describe()-rows]",),
     ),
     Mutant(
         "spread: noise for half of what a record adds",
@@ -408,7 +411,7 @@ MUTANTS = (
         "statistics/moments.py",
         "Fraction(1, 12), Fraction(1, 4), Fraction(1, 24), Fraction(5, 8)",
         "Fraction(1, 12), Fraction(1, 4), Fraction(1, 24), Fraction(6, 8)",
-        (SHARES,),
+        (f"{SHARES}[variance(mechanism=best)-rows]",),
     ),
     Mutant(
         "spread: noise for squares as far as the nearer end",
@@ -429,7 +432,7 @@ MUTANTS = (
         "sampling/staircase.py",
         "if sum(map(abs, point)) < radius:",
         "if sum(map(abs, point[:2])) < radius:",
-        (STAIRS,),
+        (f"{STAIRS}::test_draws_follow_the_law",),
     ),
     Mutant(
         "balls of three numbers are chosen like those of two",
@@ -471,7 +474,7 @@ MUTANTS = (
         "statistics/enclosure.py",
         "MARGIN, TRUSTED = 3, 0.7",
         "MARGIN, TRUSTED = 0, 1.2",
-        (ENCLOSURE,),
+        (f"{ENCLOSURE}::test_records_all_over_the_range_keep_it",),
     ),
     Mutant(
         "spread: records outside are counted on one side",
@@ -528,21 +531,21 @@ MUTANTS = (
         CHARGES,
         "    [draw(p.recipe, p.data.sources(p.entropy), p.data.domain, p.entropy)\n"
         f"     for p in prepared if p.recipe.entry.of_graphs]\n{CHARGES}",
-        (ORDER,),
+        (f"{ORDER}[triangles(nodes=4, mechanism=best)]",),
     ),
     Mutant(
         "graphs are read before they are charged",
         "pipeline/run.py",
         "table = Edges(data, checked.domain)",
         "table = Edges(list(data), checked.domain)",
-        (ORDER,),
+        (f"{ORDER}[triangles(nodes=4, mechanism=best)]",),
     ),
     Mutant(
         "a ledger accepts seeded graphs",
         "pipeline/run.py",
         "secure=source.secure,",
         "secure=source.secure or checked.recipe.entry.of_graphs,",
-        (REFUSED,),
+        (f"{REFUSED}[triangles(nodes=4, mechanism=best)]",),
     ),
     Mutant(
         "a ledger accepts seeds",
@@ -659,7 +662,7 @@ MUTANTS = (
     ),
     Mutant(
         "words favour small numbers in draws of many groups",
-        "mechanisms/joint/group_drafts.py",
+        "sampling/entropy.py",
         "np.flatnonzero(words > LARGEST - favoured)",
         "np.flatnonzero(words > LARGEST)",
         (f"{SIDE_BY_SIDE}::test_words_favour_no_number",),
@@ -711,7 +714,7 @@ MUTANTS = (
         "mechanisms/mechanism.py",
         "period=self._epsilon, slope=rate",
         "period=self._epsilon * 11 / 10, slope=rate",
-        (ONE_ROW,),
+        (f"{ONE_ROW}[median(mechanism=best) on few candidates-list]",),
     ),
     Mutant(
         "a lattice whose law has strides a tenth too long",
@@ -760,7 +763,7 @@ MUTANTS = (
         "mechanisms/lattice.py",
         'loss_family = "geometric"',
         'loss_family = "laplace"',
-        (DOMINATING,),
+        (f"{DOMINATING}::test_a_lattice_is_geometric_noise_in_as_many_steps_as_rows",),
     ),
     Mutant(
         "a distance bound that puts all candidates on one lattice",
@@ -774,14 +777,14 @@ MUTANTS = (
         "mechanisms/permute_and_flip.py",
         'loss_family = "laplace"',
         'loss_family = "bounded-range"',
-        (DOMINATING, f"{NEIGHBOURS}::test_what_is_called_bounded_is_bounded"),
+        (FAMILIES,),
     ),
     Mutant(
         "geometric noise is called Laplace noise",
         "mechanisms/geometric.py",
         'ClassVar[LossFamily] = "geometric"',
         'ClassVar[LossFamily] = "laplace"',
-        (DOMINATING,),
+        (FAMILIES,),
     ),
     Mutant(
         "joint quantiles are called pure",
@@ -795,35 +798,35 @@ MUTANTS = (
         "pipeline/recipe.py",
         "draws[made.loss_family, part.share] += 1",
         "draws[drawing[-1][1].loss_family, part.share] += 1",
-        (DOMINATING,),
+        (FAMILIES,),
     ),
     Mutant(
         "a count of rows is called one of people with several",
         "pipeline/recipe.py",
         "many, rows)\n        for (family",
         "many, rows + 1)\n        for (family",
-        (DOMINATING,),
+        (FAMILIES,),
     ),
     Mutant(
         "draws of a part that cost a share of what they do",
         "pipeline/recipe.py",
         "share * many * total, many, rows",
         "share * many * total, 2 * many, rows",
-        (DOMINATING,),
+        (FAMILIES,),
     ),
     Mutant(
         "epsilon that is passed on is accounted where it was not spent",
         "pipeline/recipe.py",
         'if passed_on and hasattr(part.statistic, "given"):',
         "if False:",
-        (DOMINATING,),
+        (PASSED_ON,),
     ),
     Mutant(
         "an interval does not say that it passes epsilon on",
         "statistics/enclosure.py",
         "passes_on: ClassVar[bool] = True",
         "passes_on: ClassVar[bool] = False",
-        (DOMINATING,),
+        (PASSED_ON,),
     ),
     Mutant(
         "a bounded range is counted at a sixteenth",
@@ -872,14 +875,14 @@ MUTANTS = (
         "ledger/dominating_pairs.py",
         "np.expm1((at - epsilon) / 2) ** 2 / -np.expm1(-epsilon)",
         "np.expm1((at - epsilon) / 2) ** 2",
-        (DOMINATING,),
+        (f"{DOMINATING}::test_laplace_and_logistic_noise_by_integration",),
     ),
     Mutant(
         "geometric noise on one step too many",
         "ledger/dominating_pairs.py",
         "steps = contributions if",
         "steps = contributions + 1 if",
-        (DOMINATING,),
+        (f"{DOMINATING}::test_geometric_noise_by_enumeration",),
     ),
     Mutant(
         "what is only pure is taken for geometric noise for many rows",
@@ -1086,10 +1089,59 @@ MUTANTS = (
         (f"{SEVERAL_GROUPS}::test_one_person_in_several_groups_through_the_verb",),
     ),
     Mutant(
+        "columns of a replaced file are taken by their places",
+        "engines/files.py",
+        'chosen = relation.project(", ".join(map(quote_name, alike)))',
+        "chosen = relation",
+        (f"{REPLACED}[parquet-unit1]",),
+    ),
+    Mutant(
+        "a first line that changed is not looked at again",
+        "engines/delimited.py",
+        "read_layout(path) != self._layout",
+        "False",
+        (f"{REPLACED}[csv-unit1]",),
+    ),
+    Mutant(
+        "one more row of a person counts in DuckDB",
+        "engines/tables/adapters/duckdb_relation.py",
+        'filter(f"{PLACE} <= {most}")',
+        'filter(f"{PLACE} <= {most} + 1")',
+        ("tests/people_test.py::test_one_of_two_rows[duckdb-numbers]",),
+    ),
+    Mutant(
+        "which rows of a person count is no draw in DuckDB",
+        "engines/tables/adapters/duckdb_relation.py",
+        'row = f"hash(hash({COPY}, ({keys[1]})::BIGINT))"',
+        'row = f"hash(hash({PERSON}, ({keys[1]})::BIGINT))"',
+        ("tests/people_test.py::test_rows_alike_count_as_often_as_there_are[duckdb]",),
+    ),
+    Mutant(
+        "rows of people stay in the connection of the caller",
+        "engines/tables/table.py",
+        "self.close = self.adapter.drop",
+        "self.close = None",
+        ("tests/column_names_test.py::test_nothing_is_left_behind_in_a_connection",),
+    ),
+    Mutant(
+        "shared passes: days of a file of text are read as numbers",
+        "engines/tables/table.py",
+        "most, where, self.read_as",
+        "most, where",
+        ("tests/passes_test.py::test_files_of_text_are_read_once_for_each_kind_of_values[csv]",),
+    ),
+    Mutant(
+        "shared passes: a condition about text is one about values",
+        "engines/tables/table.py",
+        "self.selection.values[0] not in asked",
+        "True",
+        ("tests/passes_test.py::test_files_of_text_are_read_once_for_each_kind_of_values[csv]",),
+    ),
+    Mutant(
         "shared passes: one more row of a person counts",
         "engines/tables/adapters/duckdb_relation.py",
-        'CASE WHEN count("{n}") {own} <= {most} THEN',
-        'CASE WHEN count("{n}") {own} <= {most} + 1 THEN',
+        "CASE WHEN count({n}) {own} <= {most} THEN",
+        "CASE WHEN count({n}) {own} <= {most} + 1 THEN",
         ("tests/passes_test.py::test_a_person_who_leaves_takes_their_rows_and_moves_nobody_elses",),
     ),
     Mutant(
@@ -1396,10 +1448,24 @@ MUTANTS = (
         ("tests/people_test.py::test_one_of_two_rows[polars-lazy-numbers]",),
     ),
     Mutant(
+        "short groups that are sorted together take a row of their neighbours",
+        "engines/groups.py",
+        "self._array[_ranges(begins[which], many)]",
+        "self._array[_ranges(begins[which], many) - 1]",
+        ("tests/side_by_side_test.py::test_ranks_of_all_groups_are_those_of_each",),
+    ),
+    Mutant(
+        "a winner among many groups is the first candidate of its run",
+        "sampling/race.py",
+        "if len(wide := np.flatnonzero(count > 1)):",
+        "if len(wide := np.flatnonzero(count > 2**62)):",
+        ("tests/race_test.py::test_side_by_side",),
+    ),
+    Mutant(
         "a group takes the first row of the next",
         "engines/groups.py",
-        "(begins + sizes).tolist()",
-        "(begins + sizes + 1).tolist()",
+        "(self._begins + self.sizes).tolist()",
+        "(self._begins + self.sizes + 1).tolist()",
         (IN_GROUPS,),
     ),
     Mutant(
@@ -1853,8 +1919,8 @@ MUTANTS = (
     Mutant(
         "table: a margin of the first group alone",
         "engines/tables/memory.py",
-        "apart = len(set(positions)) == len(positions)",
-        "apart = len(set(positions)) <= len(positions)",
+        "apart = len(np.unique(positions)) == len(positions)",
+        "apart = len(np.unique(positions)) <= len(positions)",
         ("tests/table_test.py::test_every_group_and_the_total_of_those_listed",),
     ),
     Mutant(
@@ -2114,42 +2180,42 @@ MUTANTS = (
         "cli/option_words.py",
         "error.args = (in_options(str(error)),)",
         "raise type(error)(in_options(str(error))) from None",
-        ("tests/command_process_test.py",),
+        ("tests/command_process_test.py::test_an_error_in_words_of_options_tells_what_is_paid",),
     ),
     Mutant(
         "command: a misplaced address is quoted with its password",
         "cli/app.py",
         'without_passwords(" ".join(text.split()))',
         '" ".join(text.split())',
-        ("tests/addresses_test.py",),
+        (f"{ADDRESSES}::test_a_password_appears_nowhere",),
     ),
     Mutant(
         "studio: the odds of half of epsilon",
         "studio/odds.py",
         "math.exp(-epsilon)",
         "math.exp(-epsilon / 2)",
-        (STUDIO_PLAN,),
+        (f"{STUDIO_PLAN}::test_the_icons_are_what_the_best_attacker_attains",),
     ),
     Mutant(
         "studio: the epsilon of one number for all",
         "studio/expectations.py",
         "total = found * float(plan.plan.epsilon / one.ask.epsilon)",
         "total = found",
-        (STUDIO_PLAN,),
+        (f"{STUDIO_PLAN}::test_found_epsilon_is_enough_and_little_less_is_not",),
     ),
     Mutant(
         "studio: a public sample is not marked",
         "studio/expectations.py",
         '"the PUBLIC sample that you loaded, which is not protected"',
         '"a sample"',
-        (STUDIO_PLAN,),
+        (f"{STUDIO_PLAN}::test_a_public_sample_stands_for_the_records_and_is_marked",),
     ),
     Mutant(
         "studio: the epsilon of the whole table for one number",
         "studio/expectations.py",
         "within = one.outlook.within(one.ask.epsilon, size",
         "within = one.outlook.within(Fraction(1), size",
-        (STUDIO_PLAN,),
+        (f"{STUDIO_PLAN}::test_the_error_is_that_of_the_plans_own_preview",),
     ),
 )
 

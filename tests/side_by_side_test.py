@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
+
 import numpy as np
 import pytest
 
 from duffdp import Grid
 from duffdp.engines.arrays import Column, Records
 from duffdp.engines.groups import SideBySide, stable_order
-from duffdp.engines.source import Levels
+from duffdp.engines.source import Levels, ManyRanks, Question
 
 GRIDS = [Grid(-10, 10, 1), Grid(-10.0, 10.0), Grid(-(2**40), 2**40, 1), Grid(0, 2**61, 3)]
 
@@ -59,3 +61,37 @@ def test_groups_are_made_when_they_are_looked_at():
     for at in (600, -601):
         with pytest.raises(IndexError):
             columns[at]
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.int64])
+@pytest.mark.parametrize("spread", [3, 2**39])
+def test_ranks_of_all_groups_are_those_of_each(kind, spread):
+    """Empty groups, short and long ones, of one length or not, in any order, with values at the
+    ends of their type: the distinct values, and how many lie before them.
+    """
+    rng = np.random.default_rng(3)
+    sizes = np.concatenate([rng.integers(0, 9, 40), [0, 511, 512, 513, 700, 17_000, 0]])
+    order = rng.permutation(len(sizes))
+    begins = np.empty_like(sizes)
+    begins[order] = np.cumsum(sizes[order]) - sizes[order]
+    array = (rng.normal(size=int(sizes.sum())) * spread).astype(kind)
+    array[rng.integers(0, len(array), 90)] = np.inf if kind is np.float64 else 2**63 - 1
+    array[rng.integers(0, len(array), 90)] = -np.inf if kind is np.float64 else -(2**63)
+    grid = Grid(-(2**40), 2**40, 1)
+    columns = SideBySide(Records(array, kind is np.int64), begins, sizes, grid)
+    question = Question(((Fraction(1, 4), 5), (Fraction(1, 2), 30), (Fraction(1), 2)))
+    together = columns.ranks(question)
+    assert spread == 3 or isinstance(together[1], ManyRanks)  # one by one if there are many ties
+    for i, (begin, size) in enumerate(zip(begins, sizes, strict=True)):
+        values, counts = np.unique(grid.snap(array[begin : begin + size]), return_counts=True)
+        before = np.cumsum(counts) - counts
+        for (q, reach), each in zip(question.ranks, together, strict=True):
+            near = each.column(i) if isinstance(each, ManyRanks) else each[i]
+            inside = (values >= near.first) & (values <= near.last)
+            assert near.values.tolist() == values[inside].tolist()
+            assert near.counts.tolist() == counts[inside].tolist()
+            assert near.below == counts[values < near.first].sum()
+            assert near.total == size
+            centre = int(q * int(size))
+            wanted = (before + counts > max(centre - reach + 1, 0)) & (before < centre + reach)
+            assert wanted[inside].sum() >= wanted.sum() - 2  # ties at both edges may be left out

@@ -212,6 +212,8 @@ class DoubleSteps(NamedTuple):
         if self.shrink != 1.0:
             tiny = (offset > -_TINY) & (offset < _TINY)  # nothing, beside bounds so far apart
             offset = nw.when(tiny).then(nw.lit(0.0)).otherwise(offset) * self.shrink
+        if self.before is not None:
+            return ((offset - self.before) * self.factor).floor()
         offset = offset - self.low * self.shrink
         if self.multiply:
             return (offset * self.factor + 0.5).floor()

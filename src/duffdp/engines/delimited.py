@@ -97,6 +97,11 @@ class DelimitedFiles:
         """
         import duckdb
 
+        if any(read_layout(path) != self._layout for path in self._paths):
+            raise UnsupportedData(
+                f"the first line of {self._paths[0]!r}, or of a file beside it, is another one "
+                "than when the release began. Make a copy, and release that."
+            )
         try:
             return self._rows(by_duckdb=True)
         # packed in a way that DuckDB does not know: no record may decide about that

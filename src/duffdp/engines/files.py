@@ -272,15 +272,7 @@ class ParquetFiles:
         self, connection: DuckDBPyConnection, paths: list[str], columns: list[str]
     ) -> None:
         listed = ", ".join(quote_paths(paths))
-        declared = connection.execute(
-            "SELECT name FROM (SELECT file_name, name, list_sort(list((type, logical_type, "
-            "converted_type, "
-            f"precision, scale)::VARCHAR)) AS kind FROM parquet_schema([{listed}]) WHERE type IS "
-            "NOT NULL "
-            "GROUP BY file_name, name) GROUP BY name HAVING count(DISTINCT kind) > 1 OR count(*) < "
-            f"{len(paths)}"
-        )
-        differing = {name for (name,) in declared.fetchall()}
+        differing = _differing(connection, listed, len(paths)) if len(paths) > 1 else set()
         for name in columns:
             if name in differing:
                 raise UnsupportedData(
@@ -291,17 +283,35 @@ class ParquetFiles:
             f"SELECT * FROM read_parquet([{listed}], union_by_name = {bool(differing)}, "
             "hive_types_autocast = false)"
         )
-        said = connection.execute(
-            f"SELECT DISTINCT value FROM parquet_kv_metadata([{listed}]) WHERE key = ?",
-            [KEY.encode()],
-        )
-        known = [read_zones(schema) for (schema,) in said.fetchall()]
-        #: The zones of columns of instants, where all files say the same.
-        self.zones = known[0] if known and all(zones == known[0] for zones in known) else {}
         alike = [name for name in relation.columns if name not in differing]
-        chosen = relation.project(", ".join(map(quote_name, alike))) if differing else relation
-        assert chosen.columns  # reads the types
+        # By their names: the places of columns are others in a file that is replaced meanwhile.
+        chosen = relation.project(", ".join(map(quote_name, alike)))
+        #: The zones of columns of instants, where all files say the same.
+        self.zones = _zones(connection, listed) if "WITH TIME ZONE" in str(chosen.types) else {}
         self.types = chosen
 
     def rows(self) -> DuckDBPyRelation:
         return self.types
+
+
+def _differing(connection: DuckDBPyConnection, listed: str, files: int) -> set[str]:
+    """The columns that not all files have, or declare alike."""
+    declared = connection.execute(
+        "SELECT name FROM (SELECT file_name, name, list_sort(list((type, logical_type, "
+        "converted_type, "
+        f"precision, scale)::VARCHAR)) AS kind FROM parquet_schema([{listed}]) WHERE type IS "
+        "NOT NULL "
+        "GROUP BY file_name, name) GROUP BY name HAVING count(DISTINCT kind) > 1 OR count(*) < "
+        f"{files}"
+    )
+    return {name for (name,) in declared.fetchall()}
+
+
+def _zones(connection: DuckDBPyConnection, listed: str) -> dict[str, str]:
+    """The zones that all files say, if they say the same."""
+    said = connection.execute(
+        f"SELECT DISTINCT value FROM parquet_kv_metadata([{listed}]) WHERE key = ?",
+        [KEY.encode()],
+    )
+    known = [read_zones(schema) for (schema,) in said.fetchall()]
+    return known[0] if known and all(zones == known[0] for zones in known) else {}

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from typing import overload
+from functools import cached_property
+from typing import NamedTuple, overload
 
 import numpy as np
 
 from duffdp.domain import Array, Ints, Ordered
-from duffdp.engines.arrays import SORTED, Column, Records, distinct, wanted
-from duffdp.engines.source import Levels, LevelSums, Question, Ranks
+from duffdp.engines.arrays import SORTED, Column, Records, distinct
+from duffdp.engines.source import Levels, LevelSums, ManyRanks, Question, Ranks
 
 SUMMED = 2**20  # records of several groups that are summed at once
 BLOCK = 256  # groups that are answered at once: their arrays fit into a processor's cache
+# With few records each, more groups do: up to MOST of them, with about RECORDS records in all.
+MOST, RECORDS = 2**12, 2**16
+SHORT = 2**9  # up to so many records a group is sorted together with others of its length
 
 
 class SideBySide(Sequence[Column]):
@@ -34,24 +38,53 @@ class SideBySide(Sequence[Column]):
     @overload
     def __getitem__(self, at: int) -> Column: ...
     @overload
-    def __getitem__(self, at: slice) -> list[Column]: ...
-    def __getitem__(self, at: int | slice) -> Column | list[Column]:
+    def __getitem__(self, at: slice) -> SideBySide: ...
+    def __getitem__(self, at: int | slice) -> Column | SideBySide:
         if isinstance(at, slice):
-            return [self[i] for i in range(*at.indices(len(self)))]
+            return self._some(at)
         block, position = divmod(range(len(self))[at], BLOCK)
         if self._latest[0] != block:
             self._latest = block, self._block(block)
         return self._latest[1][position]
 
+    @property
+    def block(self) -> int:
+        """How many groups are best answered at once."""
+        many = RECORDS * len(self) // max(len(self._records.array), 1)
+        return min(max(many, BLOCK), MOST)
+
+    def ranks(self, question: Question) -> list[ManyRanks | list[Ranks]]:
+        """Each of the wanted ranks, of all groups: together, if none has to be asked by itself."""
+        if question.total or not self._answered_at_once:
+            answers = (column.ask(question)[0] for column in self)
+            return list(map(list, zip(*answers, strict=True)))
+        array, integer = self._records
+        together = _Together(array, self._begins, self._sizes, self._grid)
+        found: list[ManyRanks | list[Ranks]] = []
+        for at, (near, enough) in enumerate(together.answers(question.ranks)):
+            if enough.all():
+                found.append(near)
+                continue
+            each = list(map(near.column, range(len(self))))
+            for i in np.flatnonzero(~enough).tolist():
+                group = Records(together.group(i), integer)
+                each[i] = Column(group, self._grid).ask(question)[0][at]
+            found.append(each)
+        return found
+
+    def _some(self, at: slice) -> SideBySide:
+        some = SideBySide.__new__(SideBySide)
+        some.__dict__ |= self.__dict__
+        some._begins, some._sizes, some._latest = self._begins[at], self._sizes[at], (-1, [])
+        return some
+
     def _block(self, block: int) -> list[Column]:
         own = slice(block * BLOCK, (block + 1) * BLOCK)
-        begins, sizes = self._begins[own], self._sizes[own]
-        spans = zip(begins.tolist(), (begins + sizes).tolist(), strict=True)
-        array, grid = self._records.array, self._grid
-        pieces = [Records(array[begin:end], self._records.integer) for begin, end in spans]
+        (array, integer), grid = self._records, self._grid
+        together = _Together(array, self._begins[own], self._sizes[own], grid)
+        pieces = [Records(together.group(i), integer) for i in range(len(together.sizes))]
         if not self._answered_at_once:
             return [Column(piece, grid) for piece in pieces]
-        together = _Together([piece.array for piece in pieces], grid)
         return [_Member(piece, grid, together, i) for i, piece in enumerate(pieces)]
 
 
@@ -75,13 +108,23 @@ class _Member(Column):
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
         if question.total:
             return super().ask(question)
-        near = [each[self._position] for each in self._together.answers(question.ranks)]
-        found = [ranks for ranks in near if ranks is not None]
-        return (found, 0) if len(found) == len(near) else super().ask(question)
+        answers, own = self._together.answers(question.ranks), self._position
+        if not all(answer.enough[own] for answer in answers):
+            return super().ask(question)
+        return [answer.near.column(own) for answer in answers], 0
 
     def level_sums(self, levels: Levels) -> LevelSums:
         sums = self._together.level_sums(levels)
         return super().level_sums(levels) if sums is None else sums[self._position]
+
+
+class _Answer(NamedTuple):
+    """One of the wanted ranks of several groups; not `enough` where ties reach past what was
+    selected and one has to look closer.
+    """
+
+    near: ManyRanks
+    enough: Array
 
 
 class _Together:
@@ -89,17 +132,22 @@ class _Together:
     count all at once.
     """
 
-    def __init__(self, groups: list[Array], grid: Ordered) -> None:
-        self._groups, self._grid = groups, grid
-        self._found: dict[tuple[tuple[Fraction, int], ...], list[list[Ranks | None]]] = {}
+    def __init__(self, array: Array, begins: Ints, sizes: Ints, grid: Ordered) -> None:
+        self._array, self._begins, self.sizes, self._grid = array, begins, sizes, grid
+        self._found: dict[tuple[tuple[Fraction, int], ...], list[_Answer]] = {}
         self._sums: dict[Levels, list[LevelSums]] = {}
-        self._lengths = np.array([len(group) for group in groups])
-        self._summed_at_once = int(self._lengths.sum()) <= SUMMED
 
-    def answers(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[list[Ranks | None]]:
-        """For each of the wanted ranks those of every group; None where ties reach past what was
-        selected and one has to look closer.
-        """
+    @cached_property
+    def _spans(self) -> list[tuple[int, int]]:
+        return list(zip(self._begins.tolist(), (self._begins + self.sizes).tolist(), strict=True))
+
+    def group(self, i: int) -> Array:
+        """The records of one group."""
+        begin, end = self._spans[i]
+        return self._array[begin:end]
+
+    def answers(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[_Answer]:
+        """Each of the wanted ranks, of all groups."""
         found = self._found.get(ranks)
         if found is None:
             found = self._found[ranks] = self._answers(ranks)
@@ -107,12 +155,12 @@ class _Together:
 
     def level_sums(self, levels: Levels) -> list[LevelSums] | None:
         """The sums of every group; None where each is better off by itself."""
-        if not self._summed_at_once or levels.top * SUMMED >= 2**63:
+        if int(self.sizes.sum()) > SUMMED or levels.top * SUMMED >= 2**63:
             return None
         if levels not in self._sums:
-            index = self._grid.snap(np.concatenate(self._groups))
+            index = self._grid.snap(self._array[_ranges(self._begins, self.sizes)])
             level = levels.of(np.clip(index, levels.low, levels.high))
-            found = [self._lengths, self._added(level)]
+            found = [self.sizes, self._added(level)]
             if levels.squares:
                 found.append(self._added(level * level))
             each = zip(*(column.tolist() for column in found), strict=True)
@@ -123,60 +171,95 @@ class _Together:
         """The sum of every group; a running sum that wraps around leaves differences exact."""
         upto = np.zeros(len(numbers) + 1, dtype=np.int64)
         np.cumsum(numbers, out=upto[1:])
-        end = np.cumsum(self._lengths)
-        added: Ints = upto[end] - upto[end - self._lengths]
+        end = np.cumsum(self.sizes)
+        added: Ints = upto[end] - upto[end - self.sizes]
         return added
 
-    def _answers(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[list[Ranks | None]]:
-        spans = [[_span(q, reach, len(group)) for group in self._groups] for q, reach in ranks]
-        middles: list[list[Array]] = [[] for _ in ranks]
-        for group, *own in zip(self._groups, *spans, strict=True):
-            few = len(group) <= SORTED
-            ends = sorted({end for low, high, _ in own for end in (low, high)})
-            ordered = np.sort(group) if few else np.partition(group, ends)
-            for (low, high, _), parts in zip(own, middles, strict=True):
-                middle = ordered[low : high + 1]
-                parts.append(middle if few else np.sort(middle))
+    def _answers(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[_Answer]:
+        spans = [_span(q, reach, self.sizes) for q, reach in ranks]
+        lengths = [high - low + 1 for low, high in spans]
+        selected = [np.empty(int(many.sum()), dtype=self._array.dtype) for many in lengths]
+        places = [np.cumsum(many) - many for many in lengths]
+        short = self.sizes <= SHORT
+        if short.any():
+            ordered = self._in_order(short)
+            ahead = np.cumsum(self.sizes * short)[short] - self.sizes[short]
+            for near, (low, _), many, place in zip(selected, spans, lengths, places, strict=True):
+                if len(near) == len(ordered) and short.all():
+                    near[:] = ordered
+                else:
+                    own = many[short]
+                    near[_ranges(place[short], own)] = ordered[_ranges(ahead + low[short], own)]
+        for i in np.flatnonzero(~short).tolist():
+            own_spans = [(low.item(i), high.item(i)) for low, high in spans]
+            group, few = self.group(i), self.sizes.item(i) <= SORTED
+            ends = sorted({end for span in own_spans for end in span})
+            in_order = np.sort(group) if few else np.partition(group, ends)
+            for near, place, (first, last) in zip(selected, places, own_spans, strict=True):
+                middle = in_order[first : last + 1]
+                begin = place.item(i)
+                near[begin : begin + len(middle)] = middle if few else np.sort(middle)
         return [
-            self._ranks(q, *each)
-            for (q, _), each in zip(ranks, zip(spans, middles, strict=True), strict=True)
+            self._ranks(q, span, near)
+            for (q, _), span, near in zip(ranks, spans, selected, strict=True)
         ]
 
-    def _ranks(
-        self, q: Fraction, spans: list[tuple[int, int, int]], middles: list[Array]
-    ) -> list[Ranks | None]:
+    def _in_order(self, short: Array) -> Array:
+        """The records of some groups, each sorted, one group after the other."""
+        begins, sizes = self._begins[short], self.sizes[short]
+        ordered = np.empty(int(sizes.sum()), dtype=self._array.dtype)
+        places, length = np.cumsum(sizes) - sizes, np.frexp(sizes)[1]
+        top = np.inf if ordered.dtype == np.float64 else np.iinfo(np.int64).max
+        for like in np.flatnonzero(np.bincount(length)[1:]).tolist():
+            # As rows of one array, in front of what nothing is above, one call sorts them all.
+            which = np.flatnonzero(length == like + 1)
+            many = sizes[which]
+            inside = np.arange(int(many.max())) < many[:, None]
+            rows = np.full(inside.shape, top, dtype=ordered.dtype)
+            rows[inside] = self._array[_ranges(begins[which], many)]
+            rows.sort(axis=1)
+            ordered[_ranges(places[which], many)] = rows[inside]
+        return ordered
+
+    def _ranks(self, q: Fraction, span: tuple[Ints, Ints], near: Array) -> _Answer:
         """One wanted rank of every group, from the sorted records near it."""
-        lengths = np.array([len(middle) for middle in middles])
-        index = self._grid.snap(np.concatenate(middles))
-        values, counts, first = distinct(index, np.cumsum(lengths) - lengths)
-        cuts = np.searchsorted(first, np.concatenate([[0], np.cumsum(lengths)])).tolist()
-        top = self._grid.size - 1
-        found: list[Ranks | None] = []
-        for (low, high, total), begin, end in zip(spans, cuts[:-1], cuts[1:], strict=True):
-            below, least, most = low, 0, top
-            # A value at the edge of what was selected may go on outside: leave it to the tail.
-            if low > 0:
-                below, least, begin = low + int(counts[begin]), int(values[begin]) + 1, begin + 1
-            if high < total - 1:
-                end -= 1
-                most = int(values[end]) - 1
-            near = Ranks(values[begin:end], counts[begin:end], below, total, least, most)
-            centre = q.numerator * total // q.denominator
-            inside = (
-                begin <= end
-                and (low == 0 or below < centre)
-                and (high == total - 1 or below + int(near.counts.sum()) > centre)
-            )
-            found.append(near if inside else None)
-        return found
+        low, high = span
+        upto = np.cumsum(high - low + 1)
+        values, counts, first = distinct(self._grid.snap(near), upto[:-1])
+        begin, end = np.searchsorted(first, upto - (high - low + 1)), np.searchsorted(first, upto)
+        least, most = np.zeros_like(low), np.full_like(low, self._grid.size - 1)
+        # A value at the edge of what was selected may go on outside: leave it to the tail.
+        before, after = low > 0, high < self.sizes - 1
+        below = low.copy()
+        below[before] += counts[begin[before]]
+        least[before] = values[begin[before]] + 1
+        most[after] = values[end[after] - 1] - 1
+        begin, end = begin + before, end - after
+        counted = np.append(0, np.cumsum(counts))
+        within = np.maximum(end, begin)
+        centre = q.numerator * self.sizes // q.denominator
+        enough = (begin <= end) & (~before | (below < centre))
+        enough &= ~after | (below + counted[within] - counted[begin] > centre)
+        if before.any() or after.any():
+            inside = _ranges(begin, within - begin)
+            values, counts = values[inside], counts[inside]
+        ends = np.cumsum(within - begin)
+        return _Answer(ManyRanks(values, counts, ends, below, self.sizes, least, most), enough)
 
 
-def _span(q: Fraction, reach: int, total: int) -> tuple[int, int, int]:
-    """The positions of the first and the last wanted record among so many sorted ones, and how
-    many these are.
-    """
-    low, high = wanted(q, reach, total)
-    return max(min(low, total - 1), 0), min(high, total - 1), total
+def _span(q: Fraction, reach: int, total: Ints) -> tuple[Ints, Ints]:
+    """The positions of the first and the last wanted record among so many sorted ones."""
+    centre = q.numerator * total // q.denominator
+    return np.clip(centre - reach, 0, np.maximum(total - 1, 0)), np.minimum(
+        centre + 1 + reach, total - 1
+    )
+
+
+def _ranges(begins: Ints, many: Ints) -> Ints:
+    """So many positions from each of these on, one range after the other."""
+    ahead = np.cumsum(many) - many
+    found: Ints = np.repeat(begins - ahead, many) + np.arange(int(many.sum()))
+    return found
 
 
 def by_group(records: Records, groups: Array | None, many: int, grid: Ordered) -> Sequence[Column]:

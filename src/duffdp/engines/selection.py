@@ -5,8 +5,8 @@ read.
 from __future__ import annotations
 
 import enum
-from collections.abc import Hashable, Iterable, Mapping
-from itertools import product
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from itertools import chain, product
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +19,7 @@ from duffdp.errors import DuffError
 from duffdp.parameters import Groups
 
 Row = tuple[Any, ...]
+_SIMPLE = frozenset({int, str, bool})  # of these each is there, and can be told apart
 _EXAMPLE = 'Pass for example keys=["north", "south"].'
 _FORMS = "a list, a frame, a series, Categories, a declared type, a path, or a mapping of these"
 
@@ -35,7 +36,7 @@ class Selection(NamedTuple):
     values: tuple[str, ...] = ()  # the columns that hold what is summarised: `column`, or `pair`
     groups: Groups = Groups((), ())  # that are answered: the keys, or what they make in a margin
     within: Groups | None = None  # the groups that make up a margin
-    places: tuple[int, ...] = ()  # for each key, which of `groups` it belongs to
+    places: Sequence[int] = ()  # for each key, which of `groups` it belongs to
     where: Condition | None = None  # rows for which it does not hold are left out
     groups_per_person: int | None = None  # in each of which so many rows count; None: in all
     written: tuple[str, ...] = ()  # the columns of groups whose keys are text of a file
@@ -116,12 +117,12 @@ def select(
     )
 
 
-def in_margin(every: Groups, margin: tuple[str, ...]) -> tuple[Groups, tuple[int, ...]]:
+def in_margin(every: Groups, margin: tuple[str, ...]) -> tuple[Groups, Sequence[int]]:
     """The groups that keys make up where some of their columns tell them apart, and for each key
     the position of its group.
     """
     if margin == every.by:
-        return every, tuple(range(len(every.keys)))
+        return every, range(len(every.keys))
     kept = [every.by.index(name) for name in margin]
     parts = [tuple(key[at] for at in kept) for key in every.keys]
     place = {part: at for at, part in enumerate(dict.fromkeys(parts))}
@@ -231,13 +232,16 @@ def _checked(by: tuple[str, ...], given: list[Row], quoted: bool) -> tuple[Row, 
     Those of a frame or series are not quoted in errors: they may be a column of the data, which no
     one can tell.
     """
-    rows = [
-        tuple(part.item() if isinstance(part, np.generic) else part for part in row)
-        for row in given
-    ]
+    rows = given
+    simple = _SIMPLE.issuperset(map(type, chain.from_iterable(given)))
+    if not simple:
+        rows = [
+            tuple(part.item() if isinstance(part, np.generic) else part for part in row)
+            for row in given
+        ]
     if not rows:
         raise DuffError(f"keys must not be empty. {_EXAMPLE}")
-    for row in rows:
+    for row in [] if simple and set(map(len, rows)) == {len(by)} else rows:
         if len(row) != len(by):
             raise DuffError(
                 f"each key must have one value for each of the {len(by)} columns of by, got "

@@ -24,6 +24,23 @@ class Ranks(NamedTuple):
     last: int
 
 
+class ManyRanks(NamedTuple):
+    """The ranks of several columns side by side: the values of each end at `ends`."""
+
+    values: Ints
+    counts: Ints
+    ends: Ints
+    below: Ints
+    total: Ints
+    first: Ints
+    last: Ints
+
+    def column(self, i: int) -> Ranks:
+        """The ranks of one of them."""
+        own = slice(self.ends.item(i - 1) if i else 0, self.ends.item(i))
+        return Ranks(self.values[own], self.counts[own], *(each.item(i) for each in self[3:]))
+
+
 class Question(NamedTuple):
     """The values whose rank is within `reach` of `q n` for every `(q, reach)`; the sum of all
     indices; or all counts.

@@ -86,6 +86,11 @@ def read_fields(
     )
 
 
+def field_type(kind: str) -> str:
+    """The type that texts are read as for a kind; those of one type are read alike."""
+    return _TYPES.get(kind, "VARCHAR")
+
+
 def read_field(text: str, kind: str, rules: FieldRules = AS_USUAL, zone: str | None = None) -> str:
     """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date" or
     "datetime", and "integer" or "boolean" where that is declared; of any other kind it stays a

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -13,7 +13,7 @@ from duffdp.facts import Facts
 class Result(NamedTuple):
     """What a release came to, for each group one number or several, and when."""
 
-    numbers: list[list[int]]
+    numbers: Sequence[Sequence[int]]
     time: dt.datetime
 
 

@@ -13,7 +13,7 @@ from operator import attrgetter
 from typing import Any
 
 from duffdp.domain import PublicSet
-from duffdp.engines.groups import BLOCK
+from duffdp.engines.groups import BLOCK, SideBySide
 from duffdp.engines.tables.passes import PassColumn, Passes
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.pipeline.recipe import Recipe
@@ -27,7 +27,7 @@ from duffdp.steps import Batch
 # to the tail.
 NEGLIGIBLE = 12.0
 
-Numbers = list[list[int]]  # for each group, one number or several
+Numbers = Sequence[Sequence[int]]  # for each group, one number or several
 Steps = Generator[Passes, None, Numbers]
 
 
@@ -63,7 +63,7 @@ def draw_in_steps(
     if len(recipe.parts) == 1:
         ((part, made),) = recipe.parts
         alone = _draw_part(part, made, sources, domain, entropy, known)
-        return list(map(list, zip(*alone, strict=True)))
+        return list(zip(*alone, strict=True))
     profiled = [hasattr(part.statistic, "profiles") for part, _ in recipe.parts]
     columns: dict[int, list[Sequence[int]]] = {}
     unspent = [Fraction(0)] * len(sources)
@@ -78,7 +78,7 @@ def draw_in_steps(
             part, made, epsilon, before, unspent, sources, domain, entropy
         )
     in_order = chain.from_iterable(map(columns.__getitem__, range(len(profiled))))
-    return list(map(list, zip(*in_order, strict=True)))
+    return list(zip(*in_order, strict=True))
 
 
 def _draw_adaptively(
@@ -181,8 +181,9 @@ def _draw_part(
         return [mechanism.release(windows, entropy)]
     max_distance = _max_distance(statistic, domain, mechanism)
     numbers: list[int] = []
-    for begin in range(0, len(sources), BLOCK):
-        batch = statistic.windows(sources[begin : begin + BLOCK], domain, max_distance)
+    many = sources.block if isinstance(sources, SideBySide) else BLOCK
+    for begin in range(0, len(sources), many):
+        batch = statistic.windows(sources[begin : begin + many], domain, max_distance)
         found: list[int] = mechanism.release(batch, entropy)
         numbers += found if batch.candidates_of is None else batch.candidates_of(found)
     return [numbers]

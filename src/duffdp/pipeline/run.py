@@ -57,14 +57,20 @@ class Array:
     close = None
 
     def __init__(self, data: Any, domain_for: Callable[[bool, bool], PublicSet]) -> None:
-        self._records = records = read(data)
-        domain = domain_for(records.integer, records.array.dtype.kind == "O")
+        records = read(data)
+        untyped = records.array.dtype.kind == "O"
+        domain = domain_for(records.integer, untyped)
         # The records of an array are its values, which may be missing.
         self.domain = Presence() if isinstance(domain, Presence) else domain
-        array_source(records._replace(array=records.array[:0]), self.domain)
+        # Of an array with a type no record is read yet; others are checked without their records.
+        self._unread = records if untyped else None
+        checked = records._replace(array=records.array[:0]) if untyped else records
+        self._counts = array_source(checked, self.domain)
 
     def sources(self, source: Entropy) -> list[Any]:
-        return [array_source(self._records, self.domain)]
+        if self._unread is None:
+            return [self._counts]
+        return [array_source(self._unread, self.domain)]
 
 
 class Prepared(NamedTuple):
@@ -82,7 +88,7 @@ class Prepared(NamedTuple):
     @classmethod
     def of(cls, ask: Ask, data: Any, rng: object) -> Prepared:
         """Check the parameters; of the data, look at the types."""
-        if not isinstance(ask.keys, list):  # which is no data that have groups
+        if ask.keys is not None and not isinstance(ask.keys, list):  # no data that have groups
             refuse_data_as_keys(ask.keys, data)
         checked = ask.check()
         if checked.selection.written and is_table(data):
@@ -207,8 +213,10 @@ def make_releases(
                 result = None if paid is None else paid.earlier
                 if result is None:
                     if i not in steps:
-                        counts, domain = one.data.sources(one.entropy), one.data.domain
-                        steps[i] = draw_in_steps(one.recipe, counts, domain, one.entropy)
+                        # Records are let go once the numbers are there.
+                        steps[i] = draw_in_steps(
+                            one.recipe, one.data.sources(one.entropy), one.data.domain, one.entropy
+                        )
                     try:
                         found = next(steps[i])
                     except StopIteration as end:

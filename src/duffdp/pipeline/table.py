@@ -21,7 +21,7 @@ from duffdp.privacy import PrivacyUnit
 
 ALL = "all"  # in the place of a key, where all of its column are taken together
 Row = tuple[Any, ...]
-Level = tuple[Groups, tuple[int, ...]]  # groups, and to which of them each key belongs
+Level = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
 
 
 @dataclass(frozen=True, slots=True)

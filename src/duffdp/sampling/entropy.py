@@ -7,12 +7,14 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
 
+from duffdp.domain import Ints
 from duffdp.errors import DuffError
 
 if TYPE_CHECKING:
     import numpy.typing as npt
 
 Words: TypeAlias = "npt.NDArray[np.uint64]"
+LARGEST = np.uint64(2**64 - 1)
 
 
 class Entropy(Protocol):
@@ -72,6 +74,18 @@ def system_bytes(size: int) -> bytes:
     found = os.urandom(size)
     if len(found) != size:  # repeated or missing bits would not show in the release
         raise OSError("the operating system returned too few random bytes")
+    return found
+
+
+def below_each(bound: Ints, words: Words, source: Entropy) -> Ints:
+    """Uniform numbers from 0 to bound - 1: from a word each, or from new bits where that would
+    favour some numbers.
+    """
+    bounds = bound.astype(np.uint64)
+    found: Ints = (words % bounds).astype(np.int64)
+    favoured = (LARGEST % bounds + np.uint64(1)) % bounds
+    for i in np.flatnonzero(words > LARGEST - favoured).tolist():
+        found[i] = source.below(int(bound[i]))
     return found
 
 

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from duffdp.domain import Floats, Ints
-from duffdp.sampling.entropy import Entropy, Words
+from duffdp.sampling.entropy import Entropy, Words, below_each
 from duffdp.sampling.lazy_uniform import WORD, LazyUniform
 from duffdp.steps import Batch, StepFunction, Tail
 
@@ -73,22 +73,25 @@ def race(
     first = _first_pass(known, bits, batch.count, batch.distance, float(c), noise)
     low = first.low
     if len(batch.begin) == 1:
-        ahead = [int(low.argmin())]
-        alone = [np.count_nonzero(low <= first.high(ahead[0])) == 1]
-    else:
-        runs = np.diff(batch.begin, append=len(low))
-        least = low == np.repeat(np.minimum.reduceat(low, batch.begin), runs)
-        many = np.add.reduceat(least, batch.begin, dtype=np.intp)
-        leading = least.nonzero()[0][np.cumsum(many) - many]
-        can_win = low <= np.repeat(first.high(leading), runs)
-        ahead = leading.tolist()
-        alone = (np.add.reduceat(can_win, batch.begin, dtype=np.intp) == 1).tolist()
-    return [
-        _within(begin, batch.count.item(run), entropy)
-        if only and (begin := batch.start.item(run)) >= 0
-        else _settle(batch, i, known, bits, first, c, noise, entropy)
-        for i, (run, only) in enumerate(zip(ahead, alone, strict=True))
-    ]
+        run = int(low.argmin())
+        begin = batch.start.item(run)
+        if begin >= 0 and np.count_nonzero(low <= first.high(run)) == 1:
+            return [_within(begin, batch.count.item(run), entropy)]
+        return [_settle(batch, 0, known, bits, first, c, noise, entropy)]
+    runs = np.diff(batch.begin, append=len(low))
+    least = low == np.repeat(np.minimum.reduceat(low, batch.begin), runs)
+    many = np.add.reduceat(least, batch.begin, dtype=np.intp)
+    leading = least.nonzero()[0][np.cumsum(many) - many]
+    can_win = low <= np.repeat(first.high(leading), runs)
+    alone = np.add.reduceat(can_win, batch.begin, dtype=np.intp) == 1
+    found, count = batch.start[leading], batch.count[leading]
+    unsettled = np.flatnonzero(~alone | (found < 0)).tolist()
+    if len(wide := np.flatnonzero(count > 1)):
+        found[wide] += below_each(count[wide], entropy.words(len(wide)), entropy)
+    for i in unsettled:
+        found[i] = _settle(batch, i, known, bits, first, c, noise, entropy)
+    winners: list[int] = found.tolist()
+    return winners
 
 
 def _within(start: int, count: int, entropy: Entropy) -> int:

@@ -16,7 +16,7 @@ from duffdp.engines.arrays import Column, read
 from duffdp.engines.source import Question, Ranks, Source
 from duffdp.parameters import Covers, read_q
 from duffdp.statistics.interval_shift import Shift, check_epsilon, most_of, shift
-from duffdp.statistics.quantile import MOST_RANKS, Quantile
+from duffdp.statistics.quantile import MOST_RANKS, Quantile, together
 from duffdp.steps import Batch, StepFunction, Tail
 
 Side = Literal["low", "high"]
@@ -160,7 +160,7 @@ class _Aimed(Quantile):
 
     def windows_of(self, ranks: list[Ranks], columns: Sequence[Source], domain: Ordered) -> Batch:
         """The windows that hold these ranks."""
-        return self._batch(ranks, columns, domain)
+        return self._batch(together(ranks), columns, domain)
 
     def _above(self, upto: Ints | int, total: Ints | int) -> Any:
         """Steps by which a rank lies above the one that is aimed at."""
@@ -175,10 +175,12 @@ class _Aimed(Quantile):
         above = self._above(upto, total)
         return np.maximum(above[:-1], -above[1:]), np.abs(above)
 
-    def _floor(self, ranks: Ranks, domain: Ordered, upto: int) -> int:
+    def _floor(
+        self, domain: Ordered, upto: int, below: int, total: int, first: int, last: int
+    ) -> int:
         sides = []
-        if ranks.first > 0:
-            sides.append(-self._above(ranks.below, ranks.total))
-        if ranks.last < domain.size - 1:
-            sides.append(self._above(upto, ranks.total))
+        if first > 0:
+            sides.append(-self._above(below, total))
+        if last < domain.size - 1:
+            sides.append(self._above(upto, total))
         return int(min(sides))

@@ -11,7 +11,8 @@ import numpy as np
 
 from duffdp.domain import Ints, Ordered
 from duffdp.engines.arrays import Column, read
-from duffdp.engines.source import Question, Ranks, Source
+from duffdp.engines.groups import SideBySide
+from duffdp.engines.source import ManyRanks, Question, Ranks, Source
 from duffdp.errors import DuffError
 from duffdp.parameters import read_q
 from duffdp.steps import Batch, StepFunction, Tail, merged
@@ -86,9 +87,8 @@ class Quantile:
     def steps(self, values: Any, domain: Ordered) -> StepFunction:
         """The distance of every candidate of the domain."""
         index, count = Column(read(values), domain).tally()
-        whole = self._batch(
-            [Ranks(index, count, 0, int(count.sum()), 0, domain.size - 1)], [], domain
-        )[0]
+        ranks = Ranks(index, count, 0, int(count.sum()), 0, domain.size - 1)
+        whole = self._batch(ranks, [], domain)[0]
         return StepFunction(
             domain, *merged(whole.start, whole.count, whole.distance), self.unit, self.rate
         )
@@ -105,19 +105,31 @@ class Quantile:
     def windows(self, columns: Sequence[Source], domain: Ordered, max_distance: float) -> Batch:
         """The windows of several columns side by side."""
         question = self.question(max_distance)
-        return self._batch([column.ask(question)[0][0] for column in columns], columns, domain)
+        if len(columns) == 1:
+            return self._batch(columns[0].ask(question)[0][0], columns, domain)
+        if isinstance(columns, SideBySide):
+            (ranks,) = columns.ranks(question)
+        else:
+            ranks = [column.ask(question)[0][0] for column in columns]
+        return self._batch(together(ranks), columns, domain)
 
-    def _batch(self, ranks: list[Ranks], columns: Sequence[Source], domain: Ordered) -> Batch:
+    def _batch(self, ranks: Ranks | ManyRanks, columns: Sequence[Source], domain: Ordered) -> Batch:
         """Runs from `first` to `last` of each: every distinct value and the gap after it; in front
         the tail and the first gap.
         """
-        many = len(ranks) > 1
-        begin, end, total, last, left, value, upto = (_many if many else _one)(ranks, domain.size)
-        outside, most = (left.tolist(), upto[end].tolist()) if many else ([left], [int(upto[end])])
-        floor = [
-            self._floor(near, domain, upper) if out else 0
-            for near, upper, out in zip(ranks, most, outside, strict=True)
-        ]
+        floor: Any
+        many = isinstance(ranks, ManyRanks)
+        if isinstance(ranks, ManyRanks):
+            own = _many(ranks, domain.size)
+            floor = np.zeros(len(own.begin), dtype=np.int64)
+            cut = own.left.nonzero()[0]
+            each = (own.upto[own.end], *ranks[3:])
+            for i, *near in zip(cut.tolist(), *(part[cut].tolist() for part in each), strict=True):
+                floor[i] = self._floor(domain, *near)
+        else:
+            own = _one(ranks, domain.size)
+            floor = self._floor(domain, own.upto.item(own.end), *ranks[2:]) if own.left else 0
+        begin, end, total, last, left, value, upto = own
         flat = np.empty((3, 2 * len(value)), dtype=np.int64)
         start, count, distance = flat
         start[::2] = value
@@ -126,23 +138,26 @@ class Quantile:
         count[2 * end + 1] = last - value[end]
         distance[2::2], distance[1::2] = self._distances(upto, total)
         tail = 2 * begin
-        start[tail], count[tail], distance[tail] = -1, left, floor if many else floor[0]
+        start[tail], count[tail], distance[tail] = -1, left, floor
         full = count > 0
         if many:
             kept = np.add.reduceat(full, tail, dtype=np.intp)
             begin = np.cumsum(kept) - kept
 
         def tail_of(i: int) -> Tail | None:
+            near, outside, least = ranks, left, floor
+            if isinstance(near, ManyRanks):
+                near, outside, least = near.column(i), left.item(i), floor.item(i)
+            records = near.total
+
             def distance_of(index: int) -> int:
                 below, equal = columns[i].rank_of(index)
-                value, gap = self._distances(np.array([below, below + equal]), ranks[i].total)
+                value, gap = self._distances(np.array([below, below + equal]), records)
                 return int(value[0] if equal else gap[1])
 
-            return (
-                Tail(ranks[i].first, ranks[i].last, outside[i], floor[i], distance_of)
-                if outside[i]
-                else None
-            )
+            if not outside:
+                return None
+            return Tail(near.first, near.last, outside, least, distance_of)
 
         start, count, distance = flat.take(full.nonzero()[0], axis=1)
         begin = begin if many else _FIRST
@@ -168,21 +183,21 @@ class Quantile:
             value = np.maximum(ranks[:-1] + 1, -ranks[1:])
         return value if self.utility == "signed" else np.maximum(value, 0), gap
 
-    def _floor(self, ranks: Ranks, domain: Ordered, upto: int) -> int:
-        """The least distance outside a window: that of a record just outside, without the 1 for
-        joining.
+    def _floor(
+        self, domain: Ordered, upto: int, below: int, total: int, first: int, last: int
+    ) -> int:
+        """The least distance outside a window that `upto` records do not lie after: that of a
+        record just outside, without the 1 for joining.
         """
         p, m = self._p, self._m
-        over, under = m * upto - p * ranks.total, p * ranks.total - m * ranks.below
+        over, under = m * upto - p * total, p * total - m * below
         if self.utility == "rank":
-            above, below = max(over, 0), max(under, 0)
+            after, before = max(over, 0), max(under, 0)
         else:
             over, under = over + m * self._more, under - m * self._more
-            above = 1 + over // self._largest if over >= 0 else 0
-            below = -(-under // self._largest) if under > 0 else 0
-        sides = ([below] if ranks.first > 0 else []) + (
-            [above] if ranks.last < domain.size - 1 else []
-        )
+            after = 1 + over // self._largest if over >= 0 else 0
+            before = -(-under // self._largest) if under > 0 else 0
+        sides = ([before] if first > 0 else []) + ([after] if last < domain.size - 1 else [])
         return min(sides)
 
     def __repr__(self) -> str:
@@ -207,29 +222,40 @@ class _Flat(NamedTuple):
 _FIRST = np.zeros(1, dtype=np.int64)
 
 
-def _one(ranks: list[Ranks], size: int) -> _Flat:
+def together(ranks: ManyRanks | list[Ranks]) -> ManyRanks:
+    """The ranks of several columns side by side, if they are not yet."""
+    if isinstance(ranks, ManyRanks):
+        return ranks
+    values, counts, *numbers = zip(*ranks, strict=True)
+    ends = np.cumsum([len(each) for each in values])
+    return ManyRanks(np.concatenate(values), np.concatenate(counts), ends, *np.array(numbers))
+
+
+def _one(ranks: Ranks, size: int) -> _Flat:
     """One column: the same as `_many`, with plain numbers."""
-    ((values, counts, below, total, first, last),) = ranks
+    values, counts, below, total, first, last = ranks
     value, equal = np.empty((2, len(values) + 1), dtype=np.int64)
     value[0], equal[0] = first - 1, below
     value[1:], equal[1:] = values, counts
     return _Flat(0, len(values), total, last, size - (last - first + 1), value, equal.cumsum())
 
 
-def _many(ranks: list[Ranks], size: int) -> _Flat:
-    below, total, first, last = np.array([near[2:] for near in ranks]).T
-    length = np.array([len(near.values) for near in ranks])
-    end = np.cumsum(length + 1) - 1
-    begin = end - length
-    value = np.concatenate([part for near in ranks for part in (_FIRST, near.values)])
-    equal = np.concatenate([part for near in ranks for part in (_FIRST, near.counts)])
+def _many(ranks: ManyRanks, size: int) -> _Flat:
+    values, counts, ends, below, _, first, last = ranks
+    end = ends + np.arange(len(ends))
+    begin = np.append(0, end[:-1] + 1)
+    inner = np.ones(len(values) + len(ends), dtype=bool)
+    inner[begin] = False
+    value, equal = np.zeros((2, len(inner)), dtype=np.int64)
+    value[inner], equal[inner] = values, counts
     value[begin] = first - 1
     within = np.add.reduceat(equal, begin)
     equal[begin] = below
     # so that the sum starts anew with each column
     equal[begin[1:]] -= (within + below)[:-1]
     left = size - (last - first + 1)
-    return _Flat(begin, end, np.repeat(total, length + 1), last, left, value, equal.cumsum())
+    total = np.repeat(ranks.total, end - begin + 1)
+    return _Flat(begin, end, total, last, left, value, equal.cumsum())
 
 
 class Median(Quantile):

@@ -34,9 +34,10 @@ def distinct(ordered: Ints, also: Ints) -> tuple[Ints, Ints, Ints]:
 
 def counted_runs(ordered: Ints) -> tuple[Ints, Ints]:
     begin = begins(ordered)
-    if len(begin) == len(ordered):
-        return ordered, np.ones(len(ordered), dtype=np.int64)
     count = np.empty(len(begin), dtype=np.int64)
+    if len(begin) == len(ordered):
+        count.fill(1)  # which np.ones takes longer for
+        return ordered, count
     if len(begin):
         np.subtract(begin[1:], begin[:-1], out=count[:-1])
         count[-1] = len(ordered) - begin[-1]

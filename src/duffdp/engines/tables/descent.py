@@ -356,14 +356,19 @@ class LazyColumn:
 
 
 def answered(query: Callable[[Any], Answer], about: Any) -> Answer:
-    """What an engine answers, or that it failed, without its own words, which may quote data."""
+    """What an engine answers, or that it failed."""
     try:
         return query(about)
     except Exception as error:
-        raise UnsupportedData(
-            f"the query failed in the engine that holds the data ({type(error).__name__}). "
-            "Is it readable and its connection open?"
-        ) from None
+        raise failed(error) from None
+
+
+def failed(error: Exception) -> UnsupportedData:
+    """That an engine failed, without its own words, which may quote data."""
+    return UnsupportedData(
+        f"the query failed in the engine that holds the data ({type(error).__name__}). Is it "
+        "readable, as it was when the release began, and its connection open?"
+    )
 
 
 def added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:

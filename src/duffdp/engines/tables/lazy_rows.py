@@ -133,7 +133,7 @@ class Candidates:
         assert self.categories is not None
         columns = {
             self.value: [value for (value,) in self.categories.values],
-            self.index: self.categories.positions,
+            self.index: list(self.categories.positions),
         }
         return rows.join(self.engine.literal_frame(rows, columns), on=self.value, how=how)
 
@@ -187,7 +187,7 @@ class GroupedRows:
         if self._keys is None:
             return rows
         if limits is None:
-            values, more = self._keys.values, {GROUP: self._keys.positions}
+            values, more = self._keys.values, {GROUP: list(self._keys.positions)}
         else:
             picked = [
                 (row, at) for at, group in enumerate(limits[GROUP]) for row in self._key_rows[group]
@@ -269,7 +269,7 @@ class LazyRows(GroupedRows):
         )
         if self.late:
             return rows
-        return self._capped(rows)
+        return self.engine.stored(self._capped(rows)) if self.has_people else self._capped(rows)
 
     def _capped(self, rows: Any) -> Any:
         """The rows of groups, and of people those that count."""

@@ -97,8 +97,8 @@ class MemoryRows:
             return [
                 Column(Records(array if missing is None else array[~missing], self._whole), grid)
             ]
-        positions = self._keys.positions
-        apart = len(set(positions)) == len(positions)  # each group has one value of its keys
+        positions = np.array(self._keys.positions)
+        apart = len(np.unique(positions)) == len(positions)  # each group has one value of its keys
         grouped = self._adapter.grouped(self._column, list(self._by)) if apart else None
         if grouped is not None:
             keys, array, sizes = grouped
@@ -117,6 +117,9 @@ class MemoryRows:
         assert self._keys is not None
         numbers: Ints | None = None
         table = self._keys.values
+        if len(self._by) == 1:
+            numbers = adapter.positions(self._by[0], [value for (value,) in table])
+            return np.append(self._keys.positions, -1)[numbers]
         # Column by column: the number of a row among the beginnings of keys, until they are whole
         # keys.
         beginnings: list[tuple[Any, ...]] = [()]

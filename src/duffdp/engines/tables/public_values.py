@@ -8,9 +8,10 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Container, Mapping, Sequence
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from itertools import product
 from typing import Any, NamedTuple
 
@@ -34,7 +35,7 @@ class Known(NamedTuple):
     """
 
     values: list[tuple[Any, ...]]
-    positions: list[int]
+    positions: Sequence[int]
     size: int
 
 
@@ -44,10 +45,14 @@ def known_keys(
     """The keys of groups: each can occur, and no row is in two of them. Columns that are `untyped`
     are text of a file.
     """
-    converters = []
     for name in selection.by:
         _check_equality(nw, engine, types[name], name)
-        converters.append(column_values(nw, types[name], name in untyped))
+    columns = zip(*selection.keys, strict=True)
+    kinds = [types[name] for name in selection.by]
+    if engine.may_equal is None and all(map(partial(_fits_as_it_is, nw), kinds, columns)):
+        # And keys differ from each other.
+        return Known(list(selection.keys), selection.places, max(selection.places) + 1)
+    converters = [column_values(nw, types[name], name in untyped) for name in selection.by]
     found = []
     for position, key in zip(selection.places, selection.keys, strict=True):
         parts = [convert(value) for convert, value in zip(converters, key, strict=True)]
@@ -66,6 +71,14 @@ def known_keys(
     return Known(
         [values for values, _ in found], [at for _, at in found], max(selection.places) + 1
     )
+
+
+def _fits_as_it_is(nw: Any, dtype: Any, given: tuple[Any, ...]) -> bool:
+    """Whether a column of whole numbers can hold all of these, which are such numbers."""
+    if not dtype.is_integer() or set(map(type, given)) != {int}:
+        return False
+    least, most = whole_range(nw, dtype)
+    return bool(least <= min(given) and max(given) <= most)
 
 
 def known_categories(

@@ -71,7 +71,7 @@ class SeveralColumns(GroupedRows):
         if not self.late:
             rows = self.joined(rows)
         if people:
-            rows = engine.cap_each(rows, order, most, self.names).drop(PERSON)
+            rows = engine.stored(engine.cap_each(rows, order, most, self.names).drop(PERSON))
         self._rows = rows
 
     def counts(self, wanted: Mapping[int, Any], limits: Limits | None = None) -> Counts:

@@ -18,14 +18,15 @@ from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
 from duffdp.engines.condition import Condition
 from duffdp.engines.files import DELIMITED, JSON_LINES, WORKBOOKS, PathTable, open_path, unreadable
-from duffdp.engines.libraries import LIBRARIES, is_table, narwhals
+from duffdp.engines.libraries import LIBRARIES, is_path, is_table, narwhals
 from duffdp.engines.pairs import Pairs, no_numbers
 from duffdp.engines.query import Query, open_source
 from duffdp.engines.selection import Selection
 from duffdp.engines.source import Tally
+from duffdp.engines.sql import field_type
 from duffdp.engines.tables.adapters import memory_adapter, query_adapter
 from duffdp.engines.tables.count_classes import ClassedColumn, CountClasses
-from duffdp.engines.tables.descent import Descent
+from duffdp.engines.tables.descent import Descent, failed
 from duffdp.engines.tables.kept_rows import KeptRows
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.memory import MemoryRows
@@ -131,7 +132,7 @@ class Table:
         kind: str,
         domain_for: Callable[[bool, bool], PublicSet],
     ) -> None:
-        self.nw, self.data = narwhals(), data
+        self.nw, self.data, self.kind = narwhals(), data, kind
         nw = self.nw
         asked = () if selection.where is None else selection.where.columns
         named = (*selection.values, *selection.by, selection.unit, *asked)
@@ -142,7 +143,7 @@ class Table:
         self.shared: Callable[[Randomness], list[Tally]] | None = None
         untyped: Container[str] = ()
         series = False
-        if isinstance(data, str | os.PathLike):
+        if is_path(data):
             # Names and types alone; its rows are read when they are asked for.
             open_data = open_source if isinstance(data, Query) else open_path
             self._path = open_data(
@@ -176,6 +177,8 @@ class Table:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
         self.adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
+        if self.close is None and not self._eager:  # a connection that ends lets go of all
+            self.close = self.adapter.drop
         types = self.adapter.schema
         zone = self.adapter.session_zone if self._path is None else self._path.zone
         if zone is not None:
@@ -225,12 +228,10 @@ class Table:
         """
         try:
             return self._sources(source) if self.shared is None else self.shared(source)
-        except Exception as error:  # the library's own words may quote data
+        except Exception as error:
             if type(error).__module__.partition(".")[0].lstrip("_") not in LIBRARIES:
                 raise
-            raise UnsupportedData(
-                f"the query cannot be made ({type(error).__name__}). Is the connection closed?"
-            ) from None
+            raise failed(error) from None
 
     def _sources(self, source: Randomness) -> Sequence[Tally] | Sequence[Pairs]:
         nw, domain, adapter = self.nw, self.domain, self.adapter
@@ -266,23 +267,27 @@ class Table:
 
     @property
     def can_be_shared(self) -> bool:
-        """Whether its rows can be read together with those of others. Files of text are not: how
-        a field is read depends on the domain.
-        """
-        text = isinstance(self.data, TextFile) or any(n in self._untyped for n in self._needed)
-        declared = isinstance(self.data, Query) or not text
+        """Whether its rows can be read together with others: no text is read in two ways."""
+        asked = () if self.selection.where is None else self.selection.where.columns
+        apart = self.read_as is None or self.selection.values[0] not in asked
         plain = self.selection.pair is None and self.selection.groups_per_person is None
-        return not self._eager and self.adapter.side_by_side and declared and plain
+        return not self._eager and self.adapter.side_by_side and apart and plain
+
+    @property
+    def read_as(self) -> str | None:
+        """The type that values of a file of text are read as; None where types are declared."""
+        text = isinstance(self.data, TextFile) or any(n in self._untyped for n in self._needed)
+        return field_type(self.kind) if text and not isinstance(self.data, Query) else None
 
     @property
     def rows_asked_for(self) -> tuple[Any, ...]:
         """What is the same for tables of the same rows, groups and people."""
-        path = isinstance(self.data, str | os.PathLike) and not isinstance(self.data, Query)
+        path = is_path(self.data) and not isinstance(self.data, Query | TextFile)
         place = os.fspath(self.data) if path else id(self.data)
         _, by, _, unit, most, *_ = self.selection
         where = None if self.selection.where is None else self.selection.where.text
         keys = None if self.keys is None else (tuple(self.keys.values), tuple(self.keys.positions))
-        return path, place, by, keys, unit, most, where
+        return path, place, by, keys, unit, most, where, self.read_as
 
     def found(self, adapter: Any, columns: dict[str, str]) -> Any:
         """The rows that a condition keeps, with these columns."""
@@ -365,6 +370,8 @@ def of_one_type(given: list[Any]) -> list[Any]:
     """Values as they are if a typed column can hold them together, else as numbers or text that
     it can hold; what is missing stays missing.
     """
+    if type(None) not in set(map(type, given)):
+        return _of_one_type(given)
     found = iter(_of_one_type([value for value in given if value is not None]))
     return [None if value is None else next(found) for value in given]
 
@@ -372,7 +379,7 @@ def of_one_type(given: list[Any]) -> list[Any]:
 def _of_one_type(values: list[Any]) -> list[Any]:
     kinds = set(map(type, values))
     zones = {value.tzinfo is None for value in values if isinstance(value, dt.datetime)}
-    large = kinds == {int} and not all(value in _INT64 for value in values)
+    large = kinds == {int} and not (min(values) in _INT64 and max(values) in _INT64)
     if len(kinds) == 1 and len(zones) < 2 and not large:
         return values
     if large and all(abs(value) < 10**_PLACES for value in values):

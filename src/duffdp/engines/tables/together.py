@@ -91,7 +91,9 @@ class _Shared:
         if isinstance(first.data, str | os.PathLike):
             asked = () if selection.where is None else selection.where.columns
             needed = list(dict.fromkeys([*columns.values(), *asked]))
-            self._path = open_source(first.data, needed, person=selection.unit)
+            self._path = open_source(
+                first.data, needed, values=tuple(values), kind=first.kind, person=selection.unit
+            )
             try:
                 adapter = query_adapter(nw, nw.from_native(self._path.rows()))
             except Exception as error:

@@ -11,17 +11,16 @@ import numpy as np
 
 from duffdp.domain import Floats, Ints
 from duffdp.mechanisms.joint.draft import Bools, Draft
-from duffdp.mechanisms.joint.many_groups import NEAR, ManyGroups
+from duffdp.mechanisms.joint.many_groups import ManyGroups
 from duffdp.mechanisms.joint.proposal import FIRST, SCALE, SPACING, WORDS
 from duffdp.mechanisms.joint.rare_places import place_between, tuple_of_far_size
 from duffdp.rank_profile import FINEST, UNIT, rank_at
-from duffdp.sampling.entropy import Entropy, Words
+from duffdp.sampling.entropy import Entropy, Words, below_each
 from duffdp.sampling.lazy_uniform import WORD, happens
 
 # Relative to all that is added up, far more than it is rounded by: what this leaves open is
 # decided exactly, one time in 10**8.
 SLACK = 2.0**-34
-LARGEST = np.uint64(2**WORD - 1)
 
 
 class Factor(NamedTuple):
@@ -58,7 +57,7 @@ class GroupDrafts:
     def _blocks(self, words: Words) -> list[Ints]:
         """Block by block from the last place to the first."""
         law, which = self._law, self._which
-        row = np.where(np.abs(self._step) <= NEAR, 1 + NEAR + self._step, 0)
+        row = np.where(np.abs(self._step) <= law.near, 1 + law.near + self._step, 0)
         share, shift = law.row_share[row], law.shift[which, row]
         weights: Floats = law.last[which, row]
         blocks: list[Ints] = []
@@ -81,7 +80,7 @@ class GroupDrafts:
         begin = np.where(outside, runs.cut[window], runs.begin[window, at - 1])
         end = np.where(outside, begin + 1, runs.begin[window, at])
         run, factor = _pick_of_ranges(law.volume, begin, end, run_words, self._source)
-        cell = _below(runs.cells[run], cell_words, self._source)
+        cell = below_each(runs.cells[run], cell_words, self._source)
         self.candidates[:, j] = runs.start[run] + cell
         self._rank[:, j] = runs.rank[run]
         # For places outside these say nothing.
@@ -204,7 +203,7 @@ def _pick(weights: Floats, holds: Bools, words: Words, source: Entropy) -> tuple
     whole = (weights / top * SCALE).astype(np.int64) + holds
     upto = np.cumsum(whole, axis=1)
     bound = upto[:, -1]
-    pick = (upto <= _below(bound, words, source)[:, None]).sum(axis=1)
+    pick = (upto <= below_each(bound, words, source)[:, None]).sum(axis=1)
     return pick, Factor(bound, whole[np.arange(len(pick)), pick])
 
 
@@ -221,17 +220,5 @@ def _pick_of_ranges(
     upto = np.cumsum(whole)
     before = upto[first] - whole[first]
     bound = upto[first + length - 1] - before
-    at = np.searchsorted(upto, before + _below(bound, words, source), side="right")
+    at = np.searchsorted(upto, before + below_each(bound, words, source), side="right")
     return run[at], Factor(bound, whole[at])
-
-
-def _below(bound: Ints, words: Words, source: Entropy) -> Ints:
-    """Uniform numbers from 0 to bound - 1: from a word each, or from new bits where that would
-    favour some numbers.
-    """
-    bounds = bound.astype(np.uint64)
-    found: Ints = (words % bounds).astype(np.int64)
-    favoured = (LARGEST % bounds + np.uint64(1)) % bounds
-    for i in np.flatnonzero(words > LARGEST - favoured).tolist():
-        found[i] = source.below(int(bound[i]))
-    return found

@@ -16,7 +16,10 @@ from duffdp.mechanisms.joint.proposal import FIRST, FLAT, RARE, SPACING, TOLERAN
 from duffdp.mechanisms.joint.window_runs import Blocks, WindowRuns
 from duffdp.rank_profile import UNIT, NearRanks
 
-NEAR = 2  # sizes to each side of the middle one with a pass of their own
+# Sizes to each side of the middle one with a pass of their own: more of them, as long as bounds of
+# all others together weigh more than LOOSE of a draft. With many records to a group bounds are
+# weak.
+NEAR, MOST_NEAR, LOOSE = 3, 9, 1 / 8
 # Doubles hold what is weighed as long as no place lies further than so many nats from the wanted
 # one.
 WIDEST = 160.0
@@ -60,7 +63,11 @@ class ManyGroups:
         inner = blocks.middles * self.nat
         self.place: Floats = np.concatenate([inner[:1], inner, inner[-1:]])
         self._weigh_blocks(blocks, shape)
+        self.near = NEAR
         self._weigh()
+        while self.near < MOST_NEAR and self._bounded() > LOOSE:
+            self.near += 2
+            self._weigh()
         self.fits = self._fit()
 
     def _weigh_blocks(self, blocks: Blocks, shape: tuple[int, int]) -> None:
@@ -94,13 +101,14 @@ class ManyGroups:
         top = (logs + away).max(axis=1, keepdims=True)
         self.scale: Floats = top.reshape(shape).sum(axis=1)
         flat, whole = (np.exp(logs + f * away - top).reshape(*shape, -1) for f in (FLAT, 1.0))
-        self.weight: Floats = np.stack([flat, *[whole] * (2 * NEAR + 1)], axis=1)
+        self.flat_and_whole: Floats = np.stack([flat, whole], axis=1)
 
     def _weigh(self) -> None:
         """One pass for the middle size at FLAT of epsilon, and one for each size near it: a row of
         a group each. Weights of two places in a row fall geometrically with their difference.
         """
-        steps = np.array([0, *range(-NEAR, NEAR + 1)])
+        steps = np.array([0, *range(-self.near, self.near + 1)])
+        weight = self.flat_and_whole[:, np.minimum(np.arange(len(steps)), 1)]
         share = np.ones(len(steps))
         share[0] = FLAT
         self.row_share = share
@@ -127,7 +135,7 @@ class ManyGroups:
                 beyond = np.exp(share * moved)[:, :, None]
                 entry = left.ravel()[split] * falling / beyond
                 entry += right.ravel()[split] * rising * beyond
-            total = entry * self.weight[:, :, j]
+            total = entry * weight[:, :, j]
             total[:, :, 0] *= further[0, j]
             total[:, :, -1] *= further[1, j]
             self.totals.append(total)
@@ -157,14 +165,14 @@ class ManyGroups:
         bound, and how rare those beyond are.
         """
         volume = len(self.qs) * math.log(self.size) - math.lgamma(len(self.qs) + 1)
-        own = rows[:, 1 + NEAR]
+        own = rows[:, 1 + self.near]
         nats = max(volume - float(own.min()) + RARE * math.log(2), 0.0)
-        self.more = more = max(math.ceil(2 * nats / SPACING) + 1, NEAR)
+        self.more = more = max(math.ceil(2 * nats / SPACING) + 1, self.near)
         steps = np.arange(-more, more + 1)
         apart = SPACING / 2 * np.abs(steps)
         wrong = np.abs(self.excess[:, None] - SPACING / 2 * steps)
         bound = rows[:, :1] + FLAT * apart - (1 - FLAT) * wrong
-        bound[:, more - NEAR : more + NEAR + 1] = rows[:, 1:]
+        bound[:, more - self.near : more + self.near + 1] = rows[:, 1:]
         bound[self.middle[:, None] + steps < FIRST] = -np.inf
         top = bound.max(axis=1, keepdims=True)
         self.sizes = np.exp(bound - top)
@@ -173,6 +181,12 @@ class ManyGroups:
         self.log_top = total + TOLERANCE
         off = SPACING / 2 * (more + 0.5)
         self.beyond_bits = np.minimum(np.floor((total + off - volume) / math.log(2)) - 3, 60)
+
+    def _bounded(self) -> float:
+        """What share of drafts has a size that is weighed by a bound."""
+        own = self.sizes[:, self.more - self.near : self.more + self.near + 1]
+        bounded = 1 - own.sum(axis=1) / self.sizes.sum(axis=1)
+        return float(bounded[self.weighed].sum()) / len(bounded)
 
     def _fit(self) -> Bools:
         """For which groups doubles hold all that is weighed, and no bound is too weak to be of

@@ -5,7 +5,12 @@ connection of the caller.
 from __future__ import annotations
 
 import datetime as dt
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
 from decimal import Decimal
+from functools import partial
+from itertools import count
 from typing import Any
 
 import numpy as np
@@ -14,14 +19,17 @@ from duffdp.domain import Array
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.names import COLUMN, COPY, COUNT, INDEX, ORDER, PERSON, PLACE
 
-_SAMPLED = "duffdp rows to sample"
+_ROWS = "duffdp rows"  # what statements call a relation
 _LETTERS = ' COLLATE "C"'
+_NUMBERS = count()  # of tables, so that no two have one name
 
 
+@dataclass
 class DuckdbRelation(NarwhalsQuery):
     """A DuckDB relation."""
 
     sums_overflow = False  # they have 128 bits
+    _tables: list[str] = field(default_factory=list)
 
     def rows(self, columns: dict[str, str]) -> Any:
         native, parts = self.frame.to_native(), []
@@ -68,32 +76,43 @@ class DuckdbRelation(NarwhalsQuery):
         return self.nw.from_native(_replaced(native, name, number)), unit
 
     def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
-        native, kept, order = self._mixed(rows, keys)
-        whole = ", ".join((PERSON, *within))
-        place = f"row_number() OVER (PARTITION BY {whole} ORDER BY {order})"
+        native = self._mixed(rows, keys)
+        place = f"row_number() OVER (PARTITION BY {', '.join((PERSON, *within))} ORDER BY {ORDER})"
         capped = native.project(f"*, {place} AS {PLACE}").filter(f"{PLACE} <= {most}")
-        return self.nw.from_native(capped.project(f"{kept}, {PERSON}"))
+        return self.nw.from_native(capped.project(f"* EXCLUDE ({COPY}, {ORDER}, {PLACE})"))
 
     def cap_each(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
         others = [name for name in rows.collect_schema() if name not in names]
-        native, _, order = self._mixed(rows, keys)
-        own = f"OVER (PARTITION BY {PERSON} ORDER BY {order} ROWS UNBOUNDED PRECEDING)"
-        parts = [f'CASE WHEN count("{n}") {own} <= {most} THEN "{n}" END AS "{n}"' for n in names]
-        return self.nw.from_native(native.project(", ".join([*others, *parts])))
+        native, listed = self._mixed(rows, keys), ", ".join(names)
+        own = f"OVER (PARTITION BY {PERSON} ORDER BY {ORDER} ROWS UNBOUNDED PRECEDING)"
+        parts = [f"CASE WHEN count({n}) {own} <= {most} THEN {n} END AS {n}" for n in names]
+        capped = native.project(", ".join([*others, *parts]))
+        return self.nw.from_native(capped.filter(f"coalesce({listed}) IS NOT NULL"))
 
-    def _mixed(self, rows: Any, keys: tuple[int, ...]) -> tuple[Any, str, str]:
-        """Rows with what orders those of a person, the names of all columns but that of people,
-        and the order.
-        """
+    def _mixed(self, rows: Any, keys: tuple[int, ...]) -> Any:
+        """Rows with COPY, which numbers those of a person by what is in them, and ORDER."""
         native = rows.to_native()
         kept = ", ".join(f'"{name}"' for name in native.columns if name != PERSON)
+        copy = f"row_number() OVER (PARTITION BY {PERSON} ORDER BY hash({kept}))"
         # Mixed again after each key went in: a key alone would turn the orders of all people alike.
         person = f"hash(hash({PERSON}, ({keys[0]})::BIGINT))"
-        row = f"hash(hash({kept}, {COPY}, ({keys[1]})::BIGINT))"
-        native = native.project(
-            f"*, row_number() OVER (PARTITION BY {PERSON}, {kept}) AS {COPY}"
-        ).project(f"*, hash(hash({person}, {row})) AS {ORDER}")
-        return native, kept, f"{ORDER}, {kept}, {COPY}"
+        row = f"hash(hash({COPY}, ({keys[1]})::BIGINT))"
+        numbered = native.project(f"*, {copy} AS {COPY}")
+        return numbered.project(f"*, hash(hash({person}, {row})) AS {ORDER}")
+
+    def stored(self, rows: Any) -> Any:
+        """In a table of the session, which may spill to disk."""
+        table = f'temp.main."duffdp people {next(_NUMBERS)}"'
+        with _statements(rows.to_native()) as run:
+            run(f'CREATE TEMP TABLE {table} AS SELECT * FROM "{_ROWS}"')
+            self._tables.append(table)
+            return self.nw.from_native(run(f"SELECT * FROM {table}"))
+
+    def drop(self) -> None:
+        if self._tables:
+            with _statements(self.frame.to_native()) as run:
+                while self._tables:
+                    run(f"DROP TABLE {self._tables.pop()}")
 
     def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
         """By several groupings of one query, which is quicker here than a longer table."""
@@ -110,10 +129,9 @@ class DuckdbRelation(NarwhalsQuery):
         return self.nw.from_native(found.filter(f"{INDEX} IS NOT NULL"))
 
     def sample(self, rows: Any, name: str) -> Array | None:
-        native = rows.to_native()
-        query = f'SELECT "{name}" AS {INDEX} FROM "{_SAMPLED}" USING SAMPLE 1% (system)'
-        some = self.fetch(self.nw.from_native(native.query(_SAMPLED, query)))[INDEX]
-        native.query(_SAMPLED, f'DROP VIEW "{_SAMPLED}"')
+        with _statements(rows.to_native()) as run:
+            some = run(f'SELECT "{name}" AS {INDEX} FROM "{_ROWS}" USING SAMPLE 1% (system)')
+            some = self.fetch(self.nw.from_native(some))[INDEX]
         values: Array = np.ma.filled(some.astype(np.float64), np.nan)
         return values[~np.isnan(values)]
 
@@ -142,6 +160,15 @@ class DuckdbRelation(NarwhalsQuery):
             texts = ConstantExpression(list(map(_text, values)))
             parts.append(FunctionExpression("unnest", texts.cast(f"{types[name]}[]")).alias(name))
         return self.frame.to_native().limit(0).aggregate("count(*)").select(*parts)
+
+
+@contextmanager
+def _statements(native: Any) -> Iterator[Callable[[str], Any]]:
+    """What runs statements about a relation, in its connection."""
+    try:
+        yield partial(native.query, _ROWS)
+    finally:
+        native.query(_ROWS, f'DROP VIEW "{_ROWS}"')
 
 
 def _between(column: str, low: str, high: str) -> str:

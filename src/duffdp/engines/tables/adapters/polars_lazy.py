@@ -81,6 +81,9 @@ class PolarsLazy(NarwhalsQuery):
         native = native.with_columns(mixed.alias(ORDER))
         return native.sort(PERSON, *within, ORDER, *kept, COPY), kept
 
+    def stored(self, rows: Any) -> Any:
+        return self.nw.from_native(rows.to_native().collect().lazy())
+
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import polars
 

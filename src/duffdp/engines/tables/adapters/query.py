@@ -71,6 +71,12 @@ class QueryEngine(Protocol):
         by the same order for all columns; other numbers there become missing.
         """
 
+    def stored(self, rows: Any) -> Any:
+        """The same rows, worked out once where the engine can keep them until `drop`."""
+
+    def drop(self) -> None:
+        """Let go of what is stored."""
+
     def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
         """How many rows have each number in each of the columns `names`, by groups: `by`, COLUMN,
         INDEX, COUNT. By one pass over the rows; what is missing does not count.
@@ -120,6 +126,12 @@ class NarwhalsQuery:
 
     def cap_each(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
         raise NotImplementedError  # where columns are not side by side
+
+    def stored(self, rows: Any) -> Any:
+        return rows
+
+    def drop(self) -> None:
+        """Nothing is."""
 
     def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
         listed = rows.unpivot(on=names, index=by, variable_name=COLUMN, value_name=INDEX)
