@@ -1098,7 +1098,7 @@ MUTANTS = (
     Mutant(
         "a first line that changed is not looked at again",
         "engines/delimited.py",
-        "read_layout(path) != self._layout",
+        "read_layout(path) != layout",
         "False",
         (f"{REPLACED}[csv-unit1]",),
     ),
