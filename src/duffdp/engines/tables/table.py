@@ -176,9 +176,13 @@ class Table:
             if name not in known:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
-        self.adapter: Any = memory_adapter(nw, frame) if self._eager else query_adapter(nw, frame)
-        if self.close is None and not self._eager:  # a connection that ends lets go of all
-            self.close = self.adapter.drop
+        self.adapter: Any
+        if self._eager:
+            self.adapter = memory_adapter(nw, frame)
+        else:
+            self.adapter = query_adapter(nw, frame)
+            if self.close is None:  # a connection that ends lets go of all
+                self.close = self.adapter.drop
         types = self.adapter.schema
         zone = self.adapter.session_zone if self._path is None else self._path.zone
         if zone is not None:
