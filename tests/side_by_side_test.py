@@ -14,6 +14,7 @@ from duffdp.engines.groups import SideBySide, stable_order
 from duffdp.engines.source import Levels, ManyRanks, Question
 from duffdp.statistics import Quantile
 from duffdp.statistics.enclosure import Enclosure
+from duffdp.statistics.interval_end import IntervalEnd
 from duffdp.statistics.iqr import InterquartileRange
 from duffdp.statistics.variance import Variance
 
@@ -140,3 +141,23 @@ def test_tied_records_at_the_edge_are_not_left_out(statistic):
             alone = statistic.windows([Column(Records(group, False), grid)], grid, max_distance)[0]
             for name in ("start", "count", "distance"):
                 assert getattr(batch[i], name).tolist() == getattr(alone, name).tolist()
+
+
+@pytest.mark.parametrize(
+    "statistic",
+    [
+        Quantile(0.5, "signed"),
+        Quantile(0.5, "rank"),
+        IntervalEnd(0.5, "low", miss=0.05, covers="data", epsilon=1),
+    ],
+)
+@pytest.mark.parametrize("between", [0, 1, 4, 30])
+def test_no_tail_begins_near_the_quantile(statistic, between):
+    """Where many records are tied on both sides of a few: all of a near tail would be visited."""
+    grid, max_distance = Grid(0, 10**5, 1), 50
+    group = np.repeat([500.0, 501.0, 502.0], [1000, between, 1000])
+    begins, sizes = np.array([0, len(group)]), np.full(2, len(group))
+    both = SideBySide(Records(np.tile(group, 2), False), begins, sizes, grid)
+    batch = statistic.windows(both, grid, max_distance)
+    for window in batch[0], batch[1]:
+        assert window.tail is None or window.tail.floor * window.unit >= 0.7 * max_distance

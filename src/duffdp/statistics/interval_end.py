@@ -98,7 +98,8 @@ class IntervalEnd:
         for column in columns:
             aim, _ = moved.at(column.length)  # a guess, for speed alone
             reach = math.ceil((max_distance * moved.most + aim) / moved.grain) + 2
-            question = Question(((self.q, min(reach, MOST_RANKS)),), enough=0)
+            enough = math.ceil((0.75 * max_distance * moved.most + aim) / moved.grain)
+            question = Question(((self.q, min(reach, MOST_RANKS)),), enough=enough)
             ranks.append(column.ask(question)[0][0])
         return self._with_safe_end(ranks, columns, domain)
 

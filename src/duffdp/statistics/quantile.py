@@ -96,8 +96,10 @@ class Quantile:
     def question(self, max_distance: float) -> Question:
         """What a window up to the distance `max_distance` needs to know."""
         reach = math.ceil(min(max_distance * self._largest / self._m + 2, MOST_RANKS))
-        # What is meant lies in the window: no candidate of the tail is nearer than its floor says.
-        return Question(((self.q, reach + self._inside),), enough=self._inside)
+        # What is meant lies in the window, or a candidate of the tail is nearer than its floor; and
+        # most of the reach does: the nearer a tail, the more of it has to be visited.
+        enough = self._inside + 3 * reach // 4
+        return Question(((self.q, reach + self._inside),), enough=enough)
 
     def window(self, column: Source, domain: Ordered, max_distance: float) -> StepFunction:
         """The candidates up to about the distance `max_distance`, and the rest as a tail."""
