@@ -10,6 +10,7 @@ import sys
 import tempfile
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from itertools import product
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,13 @@ from benchmarks.timing import came_back, heading, peak, ratio, row, scans
 ROWS = 50_000_000
 CALL = {"column": "x", "epsilon": 1.0, "bounds": (-10, 10)}
 NORMAL = "sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())"
+A_MILLION = """
+import re, numpy as np, polars as pl, duffdp
+rng = np.random.default_rng(1)
+data = pl.DataFrame({"g": rng.integers(0, 10**6, 4 * 10**6), "x": rng.normal(size=4 * 10**6)})
+duffdp.median(data, by="g", keys=range(10**6), column="x", epsilon=1, bounds=(-10, 10))
+print(int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024)
+"""
 ALONE = """
 import re, duffdp
 duffdp.median({path!r}, column="x", epsilon=1, bounds=(-10, 10))
@@ -46,15 +54,8 @@ def parquet() -> None:
         own = f"SELECT median(x) FROM '{path}'"
         measured = ratio(lambda: duffdp.median(path, **CALL), lambda: fetched(own), 5)
         row("median, Parquet with 5e7 doubles", "DuckDB median", measured, 0.35)
-        alone = subprocess.run(
-            [sys.executable, "-c", ALONE.format(path=path)],
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        peak(
-            "median, Parquet with 5e7 doubles: peak memory of the process", float(alone.stdout), 600
-        )
+        alone = peak_of(ALONE.format(path=path))
+        peak("median, Parquet with 5e7 doubles: peak memory of the process", alone, 600)
         grouped = f"SELECT g, median(x) FROM '{path}' GROUP BY g"
         measured = ratio(
             lambda: duffdp.median(path, by="g", keys=range(100), **CALL).value.fetchall(),
@@ -78,8 +79,7 @@ def parquet() -> None:
 def groups() -> None:
     """Many groups of a polars frame, and one column of a pandas frame."""
     rng = np.random.default_rng(1)
-    frame = pl.DataFrame({"g": rng.integers(0, 10_000, 10**7), "x": rng.normal(size=10**7)})
-    x, keys = pl.col("x"), {"by": "g", "keys": range(10_000)}
+    values, x = rng.normal(size=10**7), pl.col("x")
     thirds = [0.25, 0.5, 0.75]
     described = [x.count().alias("count"), x.mean().alias("mean")] + [
         x.quantile(q).alias(str(q)) for q in (0, *thirds, 1)
@@ -95,13 +95,14 @@ def groups() -> None:
         ),
         "describe": (duffdp.describe, [], described, 6),
     }
-    for name, (verb, more, own, goal) in cases.items():
+    for many, (name, (verb, more, own, goal)) in product((10_000, 1000), cases.items()):
+        frame = pl.DataFrame({"g": rng.integers(0, many, 10**7), "x": values})
         measured = ratio(
-            lambda v=verb, m=more: v(frame, *m, **keys, **CALL),  # type: ignore[misc]
-            lambda o=own: frame.group_by("g").agg(o),  # type: ignore[misc]
+            lambda f=frame, v=verb, m=more, n=many: v(f, *m, by="g", keys=range(n), **CALL),  # type: ignore[misc]
+            lambda f=frame, o=own: f.group_by("g").agg(o),  # type: ignore[misc]
             3,
         )
-        row(f"{name} of 10,000 groups, polars, 1e7 rows", "polars", measured, goal)
+        row(f"{name} of {many:,} groups, polars, 1e7 rows", "polars", measured, goal)
     for many, goal in ((10**5, 5.0), (10**6, 8.0)):
         frame = pl.DataFrame(
             {"g": rng.integers(0, many, 4 * 10**6), "x": rng.normal(size=4 * 10**6)}
@@ -112,6 +113,8 @@ def groups() -> None:
             3,
         )
         row(f"medians of {many:.0e} groups, polars, 4e6 rows", "polars", measured, goal)
+    name = "medians of 1e+06 groups, the same: peak memory of the process"
+    peak(name, peak_of(A_MILLION), 400)
     table = pd.DataFrame({"x": rng.normal(size=10**7)})
     array = table["x"].to_numpy()
     measured = ratio(
@@ -205,6 +208,12 @@ def passes() -> None:
             scans(f"count, mean, quartiles, Parquet, 4e6 rows: {name}", run, 3)
             measured = ratio(run, lambda q=query: fetched(q), 1)  # type: ignore[misc]
             row(f"the same: {name}", "DuckDB, one query", measured, 5)
+
+
+def peak_of(code: str) -> float:
+    """The memory that a process of its own prints, in MiB."""
+    alone = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    return float(alone.stdout)
 
 
 def fetched(query: str) -> list[Any]:

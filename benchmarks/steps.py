@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from functools import cache
+from functools import cache, partial
 from typing import NamedTuple
 
 import numpy as np
@@ -65,7 +65,8 @@ def digits(low: float, high: float, many: int, least: int) -> Candidates:
     """Between the bounds, the numbers with so many significant digits, none closer together than
     with so many even steps.
     """
-    finest, edge, found = step_of(low, high, least), Fraction(10) ** 12, [np.zeros(1)]
+    finest, edge = step_of(low, high, least), Fraction(10) ** 12
+    found: list[np.ndarray] = [np.zeros(1)]
     while edge > finest * 10**many:
         found.append(np.arange(10 ** (many - 1), 10**many) * float(edge / 10**many))
         edge /= 10
@@ -90,16 +91,16 @@ def round_numbers(low: float, high: float, coarse: int, fine: int) -> Candidates
 
 RULES: dict[str, Rule] = {
     **{
-        f"at least {least:,} steps": lambda low, high, least=least: even(low, high, least)
+        f"at least {least:,} steps": partial(even, least=least)
         for least in (2000, 5000, 10_000, 20_000, 50_000, 100_000, 1_000_000)
     },
-    "3 significant digits": lambda low, high: digits(low, high, 3, 10**5),
-    "4 significant digits": lambda low, high: digits(low, high, 4, 10**5),
-    "round numbers first: 1,000, 10,000 and 100,000 steps": lambda low, high: round_numbers(
-        low, high, 10**3, 10**5
+    "3 significant digits": partial(digits, many=3, least=10**5),
+    "4 significant digits": partial(digits, many=4, least=10**5),
+    "round numbers first: 1,000, 10,000 and 100,000 steps": partial(
+        round_numbers, coarse=10**3, fine=10**5
     ),
-    "round numbers first: 10,000 and 100,000 steps": lambda low, high: round_numbers(
-        low, high, 10**4, 10**5
+    "round numbers first: 10,000 and 100,000 steps": partial(
+        round_numbers, coarse=10**4, fine=10**5
     ),
 }
 DEFAULT = "at least 100,000 steps"

@@ -123,8 +123,9 @@ def test_ctrl_c_ends_cleanly(tmp_path, sent):
     ],
 )
 def test_what_is_paid_is_told(raised, code, told, tmp_path, monkeypatch, capsys):
-    """A plan of two releases ends in the middle of the second: both are paid. Called again, the
-    first is not paid again."""
+    """A plan of two releases, which are about other rows and so read one after the other, ends in
+    the middle of the second: both are paid. Called again, the first is not paid again.
+    """
     (tmp_path / "ages.csv").write_text("age\n" + "33\n" * 50)
     book = Ledger(tmp_path / "b.db", epsilon=10)
     asked = '[[release]]\nname = "{}"\nstatistic = "median"\ncolumn = "age"\nbounds = [0, 120]\n'
@@ -132,6 +133,7 @@ def test_what_is_paid_is_told(raised, code, told, tmp_path, monkeypatch, capsys)
         f"source = '{tmp_path}/ages.csv'\nepsilon = 3\ncall_id = 'a'\n"
         + asked.format("one")
         + asked.format("two")
+        + "where = 'age IS NOT NULL'\n"
     )
     draw, many = pipeline.draw_in_steps, []
 

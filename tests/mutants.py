@@ -1098,7 +1098,7 @@ MUTANTS = (
     Mutant(
         "a first line that changed is not looked at again",
         "engines/delimited.py",
-        "read_layout(path) != self._layout",
+        "read_layout(path) != layout",
         "False",
         (f"{REPLACED}[csv-unit1]",),
     ),
@@ -1453,6 +1453,30 @@ MUTANTS = (
         "self._array[_ranges(begins[which], many)]",
         "self._array[_ranges(begins[which], many) - 1]",
         ("tests/side_by_side_test.py::test_ranks_of_all_groups_are_those_of_each",),
+    ),
+    Mutant(
+        "of many groups, those that doubles leave open are not settled exactly",
+        "sampling/race.py",
+        "np.flatnonzero(~alone | (found < 0))",
+        "np.flatnonzero(found < 0)",
+        ("tests/lattice_test.py::test_few_bits_keep_the_law",),
+    ),
+    Mutant(
+        "short groups forget the records before what was selected",
+        "engines/groups.py",
+        "below[before] += counts[begin[before]]",
+        "below[before] += 0",
+        ("tests/side_by_side_test.py::test_ranks_of_all_groups_are_those_of_each",),
+    ),
+    Mutant(
+        "a window of a group need not hold its quantile",
+        "engines/groups.py",
+        "enough = (begin <= end) & (~before | (below < centre))",
+        "enough = begin <= end",
+        (
+            "tests/window_test.py"
+            "::test_a_group_whose_quantile_lies_at_the_edge_of_what_was_selected",
+        ),
     ),
     Mutant(
         "a winner among many groups is the first candidate of its run",

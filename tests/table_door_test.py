@@ -117,7 +117,7 @@ def test_a_table_is_paid_for_before_any_of_it_is_read(ledger):
     seen = []
     given = {**GIVEN, **TWO_WAYS, "total": True, "unit": "p"}
     duffdp.table(watched(ledger, seen), STATISTICS, epsilon=0.5, ledger=ledger, **given)
-    assert len(seen) >= 5
+    assert len(seen) >= 4  # the rows of people in each way to group them, once
     assert set(seen) == {0.5}
 
 

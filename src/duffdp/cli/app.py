@@ -6,7 +6,7 @@ import os
 import signal
 import sys
 import threading
-from collections.abc import Sequence
+from collections.abc import Iterable
 from importlib import import_module
 from typing import Annotated, Any
 
@@ -68,12 +68,11 @@ class Commands(Group):
             raise Interrupted from error
 
 
-def application(names: Sequence[str] = COMMANDS) -> typer.Typer:
-    """The command line with these commands; what shells complete are all of them."""
+def application(names: Iterable[str] = COMMANDS) -> typer.Typer:
+    """The command line with these commands."""
     app = typer.Typer(
         name="duffdp",
         cls=Commands,
-        add_completion=names is COMMANDS,
         help=HELP,
         no_args_is_help=True,
         rich_markup_mode=None,

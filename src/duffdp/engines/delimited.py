@@ -97,11 +97,6 @@ class DelimitedFiles:
         """
         import duckdb
 
-        if any(read_layout(path) != self._layout for path in self._paths):
-            raise UnsupportedData(
-                f"the first line of {self._paths[0]!r}, or of a file beside it, is another one "
-                "than when the release began. Make a copy, and release that."
-            )
         try:
             return self._rows(by_duckdb=True)
         # packed in a way that DuckDB does not know: no record may decide about that
@@ -112,6 +107,11 @@ class DelimitedFiles:
         connection, layout, needed = self._connection, self._layout, ", ".join(self._needed)
         lines, parts = [], []
         for path in self._paths:
+            if read_layout(path) != layout:
+                raise UnsupportedData(
+                    f"the first line of {path!r} is another one than when the release began. Make "
+                    "a copy, and release that."
+                )
             form = survey(path, layout.delimiter) if by_duckdb else Form.MIXED
             if form is Form.LINES:
                 lines.append(self._quoted[path])

@@ -17,6 +17,7 @@ SUMMED = 2**20  # records of several groups that are summed at once
 BLOCK = 256  # groups that are answered at once: their arrays fit into a processor's cache
 # With few records each, more groups do: up to MOST of them, with about RECORDS records in all.
 MOST, RECORDS = 2**12, 2**16
+Wanted = tuple[tuple[Fraction, int], ...]
 SHORT = 2**9  # up to so many records a group is sorted together with others of its length
 
 
@@ -65,7 +66,7 @@ class SideBySide(Sequence[Column]):
             if enough.all():
                 found.append(near)
                 continue
-            each = list(map(near.column, range(len(self))))
+            each = near.columns()
             for i in np.flatnonzero(~enough).tolist():
                 group = Records(together.group(i), integer)
                 each[i] = Column(group, self._grid).ask(question)[0][at]
@@ -108,10 +109,8 @@ class _Member(Column):
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
         if question.total:
             return super().ask(question)
-        answers, own = self._together.answers(question.ranks), self._position
-        if not all(answer.enough[own] for answer in answers):
-            return super().ask(question)
-        return [answer.near.column(own) for answer in answers], 0
+        found = self._together.answers_of_each(question.ranks)[self._position]
+        return super().ask(question) if found is None else (found, 0)
 
     def level_sums(self, levels: Levels) -> LevelSums:
         sums = self._together.level_sums(levels)
@@ -134,7 +133,9 @@ class _Together:
 
     def __init__(self, array: Array, begins: Ints, sizes: Ints, grid: Ordered) -> None:
         self._array, self._begins, self.sizes, self._grid = array, begins, sizes, grid
-        self._found: dict[tuple[tuple[Fraction, int], ...], list[_Answer]] = {}
+        self._found: dict[Wanted, list[list[Ranks] | None]] = {}
+        self._latest: Wanted | None = None  # the last that was asked for
+        self._answered: list[list[Ranks] | None] = []
         self._sums: dict[Levels, list[LevelSums]] = {}
 
     @cached_property
@@ -146,12 +147,18 @@ class _Together:
         begin, end = self._spans[i]
         return self._array[begin:end]
 
-    def answers(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[_Answer]:
-        """Each of the wanted ranks, of all groups."""
-        found = self._found.get(ranks)
-        if found is None:
-            found = self._found[ranks] = self._answers(ranks)
-        return found
+    def answers_of_each(self, ranks: Wanted) -> list[list[Ranks] | None]:
+        """All of the wanted ranks for each group; None for one that has to look closer."""
+        if ranks is not self._latest:  # which takes less than to look it up
+            if ranks not in self._found:
+                answers = self.answers(ranks)
+                each = zip(*(near.columns() for near, _ in answers), strict=True)
+                enough = np.logical_and.reduce([enough for _, enough in answers]).tolist()
+                self._found[ranks] = [
+                    list(near) if own else None for near, own in zip(each, enough, strict=True)
+                ]
+            self._latest, self._answered = ranks, self._found[ranks]
+        return self._answered
 
     def level_sums(self, levels: Levels) -> list[LevelSums] | None:
         """The sums of every group; None where each is better off by itself."""
@@ -175,7 +182,8 @@ class _Together:
         added: Ints = upto[end] - upto[end - self.sizes]
         return added
 
-    def _answers(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[_Answer]:
+    def answers(self, ranks: Wanted) -> list[_Answer]:
+        """Each of the wanted ranks, of all groups."""
         spans = [_span(q, reach, self.sizes) for q, reach in ranks]
         lengths = [high - low + 1 for low, high in spans]
         selected = [np.empty(int(many.sum()), dtype=self._array.dtype) for many in lengths]

@@ -40,6 +40,13 @@ class ManyRanks(NamedTuple):
         own = slice(self.ends.item(i - 1) if i else 0, self.ends.item(i))
         return Ranks(self.values[own], self.counts[own], *(each.item(i) for each in self[3:]))
 
+    def columns(self) -> list[Ranks]:
+        """The ranks of each of them."""
+        ends = self.ends.tolist()
+        numbers = zip([0, *ends[:-1]], ends, *(each.tolist() for each in self[3:]), strict=True)
+        values, counts = self.values, self.counts
+        return [Ranks(values[at:end], counts[at:end], *own) for at, end, *own in numbers]
+
 
 class Question(NamedTuple):
     """The values whose rank is within `reach` of `q n` for every `(q, reach)`; the sum of all

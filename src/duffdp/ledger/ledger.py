@@ -46,7 +46,7 @@ class Ledger:
     Each entry holds a hash of all before it, and a charge checks all of them first: a damaged file
     is refused. Whoever can write to the file can also forge all of it; keep the last hash elsewhere
     (`verify(head=...)`) if that matters. Values are stored for calls with a call id alone; they are
-    private releases.
+    private releases, and stand beside a hash of the path or address that their data were read from.
 
     Runtime
     -------

@@ -18,7 +18,7 @@ from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
 from duffdp.engines.condition import Condition
 from duffdp.engines.files import DELIMITED, JSON_LINES, WORKBOOKS, PathTable, open_path, unreadable
-from duffdp.engines.libraries import LIBRARIES, is_path, is_table, narwhals
+from duffdp.engines.libraries import LIBRARIES, is_table, narwhals
 from duffdp.engines.pairs import Pairs, no_numbers
 from duffdp.engines.query import Query, open_source
 from duffdp.engines.selection import Selection
@@ -143,7 +143,7 @@ class Table:
         self.shared: Callable[[Randomness], list[Tally]] | None = None
         untyped: Container[str] = ()
         series = False
-        if is_path(data):
+        if isinstance(data, str | os.PathLike):
             # Names and types alone; its rows are read when they are asked for.
             open_data = open_source if isinstance(data, Query) else open_path
             self._path = open_data(
@@ -176,13 +176,10 @@ class Table:
             if name not in known:
                 raise _no_column(name, known)
         self._eager = isinstance(frame, nw.DataFrame)
-        self.adapter: Any
-        if self._eager:
-            self.adapter = memory_adapter(nw, frame)
-        else:
-            self.adapter = query_adapter(nw, frame)
-            if self.close is None:  # a connection that ends lets go of all
-                self.close = self.adapter.drop
+        adapter_of: Any = memory_adapter if self._eager else query_adapter
+        self.adapter = adapter_of(nw, frame)
+        if self.close is None and not self._eager:  # a connection that ends lets go of all
+            self.close = self.adapter.drop
         types = self.adapter.schema
         zone = self.adapter.session_zone if self._path is None else self._path.zone
         if zone is not None:
@@ -286,7 +283,9 @@ class Table:
     @property
     def rows_asked_for(self) -> tuple[Any, ...]:
         """What is the same for tables of the same rows, groups and people."""
-        path = is_path(self.data) and not isinstance(self.data, Query | TextFile)
+        path = isinstance(self.data, str | os.PathLike) and not isinstance(
+            self.data, Query | TextFile
+        )
         place = os.fspath(self.data) if path else id(self.data)
         _, by, _, unit, most, *_ = self.selection
         where = None if self.selection.where is None else self.selection.where.text
