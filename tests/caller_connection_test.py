@@ -1,8 +1,11 @@
-"""The DuckDB connection of a caller is left as it was, whatever happens."""
+"""What belongs to the caller: a DuckDB connection is left as it was, and what a query runs into is
+not quoted.
+"""
 
 from __future__ import annotations
 
 import duckdb
+import polars as pl
 import pytest
 
 import duffdp
@@ -72,3 +75,16 @@ def names_in(connection):
         "duckdb_tables()"
     )
     return [name for (name,) in found.fetchall()]
+
+
+@pytest.mark.parametrize("unit", [None, "p"])
+def test_a_function_of_the_caller_that_fails_in_a_query_is_not_quoted(unit):
+    def fail(values):
+        raise KeyError(f"cannot take {values[0]}")
+
+    rows = pl.LazyFrame({"p": [1, 2], "x": [7.0, 8.0]})
+    rows = rows.with_columns(pl.col("x").map_batches(fail, return_dtype=pl.Float64))
+    with pytest.raises(duffdp.UnsupportedData, match=r"the query failed .* \(KeyError\)") as raised:
+        duffdp.median(rows, column="x", unit=unit, bounds=(0, 9), epsilon=1)
+    assert "7" not in str(raised.value)
+    assert raised.value.__suppress_context__
