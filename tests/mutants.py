@@ -1471,12 +1471,26 @@ MUTANTS = (
     Mutant(
         "a window of a group need not hold its quantile",
         "engines/groups.py",
-        "enough = (begin <= end) & (~before | (below < centre))",
+        "enough = (begin <= end) & (~before | (below < centre - least_reach))",
         "enough = begin <= end",
         (
             "tests/window_test.py"
             "::test_a_group_whose_quantile_lies_at_the_edge_of_what_was_selected",
         ),
+    ),
+    Mutant(
+        "a window of a group need not hold the record that a minimum aims at",
+        "engines/groups.py",
+        "(upto > centre + least_reach)",
+        "(upto > centre)",
+        ("tests/side_by_side_test.py::test_the_record_that_is_aimed_at_lies_in_the_window",),
+    ),
+    Mutant(
+        "a group leaves out tied records that a statistic counts on",
+        "engines/groups.py",
+        "enough = ~before & ~after",
+        "enough = begin <= end",
+        ("tests/side_by_side_test.py::test_tied_records_at_the_edge_are_not_left_out",),
     ),
     Mutant(
         "a winner among many groups is the first candidate of its run",

@@ -6,11 +6,16 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from tests.windows import same
 
 from duffdp import Grid
 from duffdp.engines.arrays import Column, Records
 from duffdp.engines.groups import SideBySide, stable_order
 from duffdp.engines.source import Levels, ManyRanks, Question
+from duffdp.statistics import Quantile
+from duffdp.statistics.enclosure import Enclosure
+from duffdp.statistics.iqr import InterquartileRange
+from duffdp.statistics.variance import Variance
 
 GRIDS = [Grid(-10, 10, 1), Grid(-10.0, 10.0), Grid(-(2**40), 2**40, 1), Grid(0, 2**61, 3)]
 
@@ -79,7 +84,8 @@ def test_ranks_of_all_groups_are_those_of_each(kind, spread):
     array[rng.integers(0, len(array), 90)] = -np.inf if kind is np.float64 else -(2**63)
     grid = Grid(-(2**40), 2**40, 1)
     columns = SideBySide(Records(array, kind is np.int64), begins, sizes, grid)
-    question = Question(((Fraction(1, 4), 5), (Fraction(1, 2), 30), (Fraction(1), 2)))
+    ranks = (Fraction(1, 4), 5), (Fraction(1, 2), 30), (Fraction(1), 2)
+    question = Question(ranks, enough=0)
     together = columns.ranks(question)
     assert spread == 3 or isinstance(together[1], ManyRanks)  # one by one if there are many ties
     for i, (begin, size) in enumerate(zip(begins, sizes, strict=True)):
@@ -95,3 +101,42 @@ def test_ranks_of_all_groups_are_those_of_each(kind, spread):
             centre = int(q * int(size))
             wanted = (before + counts > max(centre - reach + 1, 0)) & (before < centre + reach)
             assert wanted[inside].sum() >= wanted.sum() - 2  # ties at both edges may be left out
+
+
+# Many records are tied, a few lie apart from them.
+TIED = [
+    np.concatenate([apart, np.full(many, 50.0), beyond])
+    for many in (400, 3000)
+    for apart in ([], [0.0], [0.0, 0.0], [0.0, 3.0, 7.0, 7.0, 8.0])
+    for beyond in ([], [100.0], [51.0, 52.0, 100.0, 100.0])
+] + [np.arange(40.0).repeat(30), np.random.default_rng(0).integers(0, 100, 900).astype(float)]
+
+
+def _tied(grid):
+    sizes = np.array([len(group) for group in TIED])
+    records = Records(np.concatenate(TIED), False)
+    return SideBySide(records, np.cumsum(sizes) - sizes, sizes, grid)
+
+
+@pytest.mark.parametrize("q", [0, 1])
+@pytest.mark.parametrize("inside", [0, 1, 3, 17])
+def test_the_record_that_is_aimed_at_lies_in_the_window(q, inside):
+    """Or the tail would hold a candidate that is nearer than the least distance it promises."""
+    grid = Grid(0, 100, 1)
+    quantile = Quantile(q, "signed", inside)
+    batch = quantile.windows(_tied(grid), grid, 5)
+    for i, group in enumerate(TIED):
+        same(quantile.steps(group, grid), batch[i], few=200)
+
+
+@pytest.mark.parametrize(
+    "statistic", [Variance(), InterquartileRange(), Enclosure((0, 5, 9, 20, 30, 40), most=30)]
+)
+def test_tied_records_at_the_edge_are_not_left_out(statistic):
+    grid = Grid(0, 100, 1)
+    for max_distance in (5, 60):
+        batch = statistic.windows(_tied(grid), grid, max_distance)
+        for i, group in enumerate(TIED):
+            alone = statistic.windows([Column(Records(group, False), grid)], grid, max_distance)[0]
+            for name in ("start", "count", "distance"):
+                assert getattr(batch[i], name).tolist() == getattr(alone, name).tolist()

@@ -17,7 +17,6 @@ SUMMED = 2**20  # records of several groups that are summed at once
 BLOCK = 256  # groups that are answered at once: their arrays fit into a processor's cache
 # With few records each, more groups do: up to MOST of them, with about RECORDS records in all.
 MOST, RECORDS = 2**12, 2**16
-Wanted = tuple[tuple[Fraction, int], ...]
 SHORT = 2**9  # up to so many records a group is sorted together with others of its length
 
 
@@ -62,7 +61,7 @@ class SideBySide(Sequence[Column]):
         array, integer = self._records
         together = _Together(array, self._begins, self._sizes, self._grid)
         found: list[ManyRanks | list[Ranks]] = []
-        for at, (near, enough) in enumerate(together.answers(question.ranks)):
+        for at, (near, enough) in enumerate(together.answers(question)):
             if enough.all():
                 found.append(near)
                 continue
@@ -109,7 +108,7 @@ class _Member(Column):
     def ask(self, question: Question) -> tuple[list[Ranks], int]:
         if question.total:
             return super().ask(question)
-        found = self._together.answers_of_each(question.ranks)[self._position]
+        found = self._together.answers_of_each(question)[self._position]
         return super().ask(question) if found is None else (found, 0)
 
     def level_sums(self, levels: Levels) -> LevelSums:
@@ -133,8 +132,8 @@ class _Together:
 
     def __init__(self, array: Array, begins: Ints, sizes: Ints, grid: Ordered) -> None:
         self._array, self._begins, self.sizes, self._grid = array, begins, sizes, grid
-        self._found: dict[Wanted, list[list[Ranks] | None]] = {}
-        self._latest: Wanted | None = None  # the last that was asked for
+        self._found: dict[Question, list[list[Ranks] | None]] = {}
+        self._latest: Question | None = None  # the last that was asked for
         self._answered: list[list[Ranks] | None] = []
         self._sums: dict[Levels, list[LevelSums]] = {}
 
@@ -147,17 +146,17 @@ class _Together:
         begin, end = self._spans[i]
         return self._array[begin:end]
 
-    def answers_of_each(self, ranks: Wanted) -> list[list[Ranks] | None]:
+    def answers_of_each(self, question: Question) -> list[list[Ranks] | None]:
         """All of the wanted ranks for each group; None for one that has to look closer."""
-        if ranks is not self._latest:  # which takes less than to look it up
-            if ranks not in self._found:
-                answers = self.answers(ranks)
+        if question is not self._latest:  # which takes less than to look it up
+            if question not in self._found:
+                answers = self.answers(question)
                 each = zip(*(near.columns() for near, _ in answers), strict=True)
                 enough = np.logical_and.reduce([enough for _, enough in answers]).tolist()
-                self._found[ranks] = [
+                self._found[question] = [
                     list(near) if own else None for near, own in zip(each, enough, strict=True)
                 ]
-            self._latest, self._answered = ranks, self._found[ranks]
+            self._latest, self._answered = question, self._found[question]
         return self._answered
 
     def level_sums(self, levels: Levels) -> list[LevelSums] | None:
@@ -182,8 +181,9 @@ class _Together:
         added: Ints = upto[end] - upto[end - self.sizes]
         return added
 
-    def answers(self, ranks: Wanted) -> list[_Answer]:
+    def answers(self, question: Question) -> list[_Answer]:
         """Each of the wanted ranks, of all groups."""
+        ranks = question.ranks
         spans = [_span(q, reach, self.sizes) for q, reach in ranks]
         lengths = [high - low + 1 for low, high in spans]
         selected = [np.empty(int(many.sum()), dtype=self._array.dtype) for many in lengths]
@@ -208,7 +208,7 @@ class _Together:
                 begin = place.item(i)
                 near[begin : begin + len(middle)] = middle if few else np.sort(middle)
         return [
-            self._ranks(q, span, near)
+            self._ranks(q, question.enough, span, near)
             for (q, _), span, near in zip(ranks, spans, selected, strict=True)
         ]
 
@@ -229,14 +229,16 @@ class _Together:
             ordered[_ranges(places[which], many)] = rows[inside]
         return ordered
 
-    def _ranks(self, q: Fraction, span: tuple[Ints, Ints], near: Array) -> _Answer:
+    def _ranks(
+        self, q: Fraction, least_reach: int | None, span: tuple[Ints, Ints], near: Array
+    ) -> _Answer:
         """One wanted rank of every group, from the sorted records near it."""
         low, high = span
         upto = np.cumsum(high - low + 1)
         values, counts, first = distinct(self._grid.snap(near), upto[:-1])
         begin, end = np.searchsorted(first, upto - (high - low + 1)), np.searchsorted(first, upto)
         least, most = np.zeros_like(low), np.full_like(low, self._grid.size - 1)
-        # A value at the edge of what was selected may go on outside: leave it to the tail.
+        # A value at the edge of what was selected may go on outside: leave it out.
         before, after = low > 0, high < self.sizes - 1
         below = low.copy()
         below[before] += counts[begin[before]]
@@ -245,9 +247,13 @@ class _Together:
         begin, end = begin + before, end - after
         counted = np.append(0, np.cumsum(counts))
         within = np.maximum(end, begin)
-        centre = q.numerator * self.sizes // q.denominator
-        enough = (begin <= end) & (~before | (below < centre))
-        enough &= ~after | (below + counted[within] - counted[begin] > centre)
+        if least_reach is None:
+            enough = ~before & ~after
+        else:
+            centre = q.numerator * self.sizes // q.denominator
+            upto = below + counted[within] - counted[begin]
+            enough = (begin <= end) & (~before | (below < centre - least_reach))
+            enough &= ~after | (upto > centre + least_reach)
         if before.any() or after.any():
             inside = _ranges(begin, within - begin)
             values, counts = values[inside], counts[inside]

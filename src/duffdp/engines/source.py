@@ -51,11 +51,15 @@ class ManyRanks(NamedTuple):
 class Question(NamedTuple):
     """The values whose rank is within `reach` of `q n` for every `(q, reach)`; the sum of all
     indices; or all counts.
+
+    Who can look further later says with how many ranks around `q n` an answer is `enough`: where
+    many records are tied, the others may be left out. Without it none is.
     """
 
     ranks: tuple[tuple[Fraction, int], ...] = ()
     total: bool = False
     tally: bool = False
+    enough: int | None = None
 
 
 class Levels(NamedTuple):

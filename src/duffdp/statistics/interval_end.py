@@ -98,7 +98,8 @@ class IntervalEnd:
         for column in columns:
             aim, _ = moved.at(column.length)  # a guess, for speed alone
             reach = math.ceil((max_distance * moved.most + aim) / moved.grain) + 2
-            ranks.append(column.ask(Question(((self.q, min(reach, MOST_RANKS)),)))[0][0])
+            question = Question(((self.q, min(reach, MOST_RANKS)),), enough=0)
+            ranks.append(column.ask(question)[0][0])
         return self._with_safe_end(ranks, columns, domain)
 
     def shift(self, domain: Ordered) -> Shift:

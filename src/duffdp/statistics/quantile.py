@@ -96,7 +96,8 @@ class Quantile:
     def question(self, max_distance: float) -> Question:
         """What a window up to the distance `max_distance` needs to know."""
         reach = math.ceil(min(max_distance * self._largest / self._m + 2, MOST_RANKS))
-        return Question(((self.q, reach + self._inside),))  # what is meant lies in the window
+        # What is meant lies in the window: no candidate of the tail is nearer than its floor says.
+        return Question(((self.q, reach + self._inside),), enough=self._inside)
 
     def window(self, column: Source, domain: Ordered, max_distance: float) -> StepFunction:
         """The candidates up to about the distance `max_distance`, and the rest as a tail."""

@@ -71,7 +71,7 @@ class Quantiles:
             nats = many * math.log1p(longest * epsilon / many) + NEGLIGIBLE
             reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
         every = (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE)
-        question = Question(tuple((q, reach) for q in self.qs))
+        question = Question(tuple((q, reach) for q in self.qs), enough=0)
         found = []
         for column in columns:
             near, size = _all_ranks(column) if every else column.ask(question)[0], column.size
