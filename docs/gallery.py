@@ -40,7 +40,7 @@ def save(picture: Any, path: Path) -> None:
         print(f"no Chromium: {path.name} is left as it was")
         return
     options = ["--headless", "--no-sandbox", "--disable-gpu", "--hide-scrollbars"]
-    shot = [f"--screenshot={path}", "--window-size=900,1200", picture.resolve().as_uri()]
+    shot = [f"--screenshot={path}", "--window-size=900,1145", picture.resolve().as_uri()]
     subprocess.run([browser, *options, *shot], check=True, capture_output=True)
 
 

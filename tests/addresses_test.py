@@ -20,6 +20,7 @@ import postgres
 from command_line import SURE, duff, rows
 from duffdp import DuffError, Ledger, UnsupportedData
 from duffdp.engines.addresses import ADDRESS, _split, printable, read_address
+from duffdp.engines.source_name import source_name
 from duffdp.engines.tables.adapters.postgres_table import PostgresTable
 
 INCOME = {"column": "income", "epsilon": 500.0, "bounds": (0, 1000), "step": 1}
@@ -315,6 +316,18 @@ def test_a_connection_is_lost(tmp_path, monkeypatch, call):
     assert duffdp.median(data, ledger=ledger.call("a"), **INCOME).value == first.value
     assert ledger.spent() == 1000
     assert connections() == 0
+
+
+def test_a_call_id_belongs_to_one_table(tmp_path):
+    """By whatever password it is read."""
+    ledger = Ledger(tmp_path / "budget.db", epsilon=5000.0).call("a")
+    first = duffdp.median(postgres.address(PEOPLE), ledger=ledger, **INCOME)
+    for other in ("elsewhere", "closed.people", "clinic.rich"):
+        with pytest.raises(DuffError, match="other data"):
+            duffdp.median(postgres.address(other), ledger=ledger, **INCOME)
+    assert duffdp.median(postgres.address(PEOPLE), ledger=ledger, **INCOME).value == first.value
+    assert ledger.spent() == 500
+    assert source_name(guarded(PEOPLE)) == source_name(guarded(PEOPLE, "another"))
 
 
 def test_a_query_is_ended_while_it_runs():

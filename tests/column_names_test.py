@@ -4,11 +4,9 @@ quotation marks.
 
 from __future__ import annotations
 
-import duckdb
 import pyarrow as pa
 import pytest
 
-import duffdp
 from duffdp import Grid
 from duffdp.engines.tables import names
 from engines import ENGINES, open_sources
@@ -57,18 +55,3 @@ def test_the_group_may_be_the_person(engine):
     columns = {"x": (pa.int64(), [1, 2, 3]), "p": (pa.string(), ["u", "u", "v"])}
     sources = open_sources(ENGINES[engine](columns), Grid(0, 9, 1), "x", "p", ["u", "v"], "p")
     assert [int(source.tally()[1].sum()) for source in sources] == [1, 1]
-
-
-def test_nothing_is_left_behind_in_a_connection():
-    connection = duckdb.connect()
-    connection.execute(
-        "CREATE TABLE __rows AS SELECT i % 10 AS x, i AS p, 'a' AS g FROM range(100) t(i)"
-    )
-    relation = connection.table("__rows")
-    for by in ({}, {"by": "g", "keys": ["a", "b"]}):
-        for unit in (None, "p"):
-            given = {"epsilon": 1e6, "unit": unit, **by}
-            assert duffdp.count(relation, column="x", **given).rows()[0][-1] == 100
-            duffdp.table(relation, {"x": ["mean", 0.5]}, bounds={"x": (0, 9)}, **given)
-    known = "SELECT view_name FROM duckdb_views() WHERE NOT internal UNION ALL SELECT table_name"
-    assert connection.execute(f"{known} FROM duckdb_tables()").fetchall() == [("__rows",)]

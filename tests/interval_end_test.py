@@ -208,8 +208,8 @@ SAMPLES, MISS = 4000, Fraction(1, 10)
 MOST_MISSES = int(binom.isf(1e-9, SAMPLES, float(MISS)))
 
 
-@pytest.mark.parametrize("shrunk", [0, 0.2])
-def test_samples_are_covered_and_an_interval_that_is_a_fifth_narrower_is_found_out(shrunk):
+@pytest.mark.parametrize("shrunk", [0, 0.25])
+def test_samples_are_covered_and_an_interval_that_is_a_quarter_narrower_is_found_out(shrunk):
     records, epsilon, grid, q = 2000, 20, Grid(0, 2**20, 1), 0.5
     rng, source = np.random.default_rng(20), entropy(21)
     misses = dict.fromkeys(SIDES, 0)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from duffdp.engines.addresses import ADDRESS, SEPARATOR, printable
+from duffdp.engines.addresses import ADDRESS, SEPARATOR, read_address
 from duffdp.engines.libraries import is_path
 from duffdp.engines.query import Query
 from duffdp.engines.text_file import TextFile
@@ -29,7 +29,8 @@ def source_name(data: Any) -> str | None:
     if isinstance(name, Piped):
         return None
     if ADDRESS.match(name):
-        return printable(name)
+        _, server, schema, table = read_address(name)  # a hash of a password could be guessed
+        return repr((server, schema, table))
     file, mark, table = name.partition(SEPARATOR)
     name = f"{os.path.realpath(file)}{mark}{table}"
     if isinstance(data, TextFile):

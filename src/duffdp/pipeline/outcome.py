@@ -349,7 +349,7 @@ class Release(Columnar):
         if self.has_distributions:
             return draw_distributions(labels, [whole for (whole,) in self.cells], ax)
         names = [column.name for column in self._values(self.columns)]
-        return draw_groups(str(self.statistic), labels, names, self.spans(), ax)
+        return draw_groups(self.counted or self.title, labels, names, self.spans(), ax)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has; with groups, `value` is a list of rows."""

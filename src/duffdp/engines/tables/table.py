@@ -18,7 +18,7 @@ from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.arrays import wrong_kind
 from duffdp.engines.condition import Condition
 from duffdp.engines.files import DELIMITED, JSON_LINES, WORKBOOKS, PathTable, open_path, unreadable
-from duffdp.engines.libraries import LIBRARIES, is_table, narwhals
+from duffdp.engines.libraries import is_of_library, is_table, narwhals
 from duffdp.engines.pairs import Pairs, no_numbers
 from duffdp.engines.query import Query, open_source
 from duffdp.engines.selection import Selection
@@ -229,8 +229,8 @@ class Table:
         """
         try:
             return self._sources(source) if self.shared is None else self.shared(source)
-        except Exception as error:
-            if type(error).__module__.partition(".")[0].lstrip("_") not in LIBRARIES:
+        except Exception as error:  # of any type: a query may call a function of the caller
+            if isinstance(error, DuffError) or (self._eager and not is_of_library(error)):
                 raise
             raise failed(error) from None
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from duffdp.domain import PublicSet
-from duffdp.engines.files import PathTable, unreadable
+from duffdp.engines.files import unreadable
 from duffdp.engines.query import open_source
 from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters import query_adapter
@@ -48,7 +48,7 @@ class _Shared:
 
     def __init__(self, tables: list[Table]) -> None:
         self._tables, self._left = tables, len(tables)
-        self._path: PathTable | None = None
+        self._end: Callable[[], None] | None = None  # what is shared and no table began
         self._passes: Passes | None = None
         #: Columns with the domains that they are read for, each once.
         self._columns: list[tuple[str, PublicSet, Known | None]] = []
@@ -69,8 +69,8 @@ class _Shared:
         if close is not None:
             close()
         self._left -= 1
-        if self._left == 0 and self._path is not None and self._path.close is not None:
-            self._path.close()
+        if self._left == 0 and self._end is not None:
+            self._end()
 
     @staticmethod
     def _asked(table: Table) -> tuple[str, PublicSet, Known | None]:
@@ -91,13 +91,15 @@ class _Shared:
         if isinstance(first.data, str | os.PathLike):
             asked = () if selection.where is None else selection.where.columns
             needed = list(dict.fromkeys([*columns.values(), *asked]))
-            self._path = open_source(
+            path = open_source(
                 first.data, needed, values=tuple(values), kind=first.kind, person=selection.unit
             )
+            self._end = path.close
             try:
-                adapter = query_adapter(nw, nw.from_native(self._path.rows()))
+                adapter = query_adapter(nw, nw.from_native(path.rows()))
             except Exception as error:
-                raise unreadable(self._path.name, error) from None
+                raise unreadable(path.name, error) from None
+            self._end = path.close or adapter.drop
         kept = first.kept is not None
         rows = first.found(adapter, columns) if kept else adapter.rows(columns)
         domains = [(domain, categories) for _, domain, categories in self._columns]

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 from decimal import Decimal
 from functools import partial
@@ -19,9 +19,8 @@ from duffdp.domain import Array
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.names import COLUMN, COPY, COUNT, INDEX, ORDER, PERSON, PLACE
 
-_ROWS = "duffdp rows"  # what statements call a relation
 _LETTERS = ' COLLATE "C"'
-_NUMBERS = count()  # of tables, so that no two have one name
+_NUMBERS = count()  # of tables and views, so that no two have one name
 
 
 @dataclass
@@ -103,16 +102,18 @@ class DuckdbRelation(NarwhalsQuery):
     def stored(self, rows: Any) -> Any:
         """In a table of the session, which may spill to disk."""
         table = f'temp.main."duffdp people {next(_NUMBERS)}"'
-        with _statements(rows.to_native()) as run:
-            run(f'CREATE TEMP TABLE {table} AS SELECT * FROM "{_ROWS}"')
-            self._tables.append(table)
+        self._tables.append(table)
+        with _statements(rows.to_native()) as (run, given):
+            run(f"CREATE TEMP TABLE {table} AS SELECT * FROM {given}")
             return self.nw.from_native(run(f"SELECT * FROM {table}"))
 
     def drop(self) -> None:
-        if self._tables:
-            with _statements(self.frame.to_native()) as run:
-                while self._tables:
-                    run(f"DROP TABLE {self._tables.pop()}")
+        from duckdb import Error
+
+        while self._tables:
+            # What cannot be dropped went with its transaction, or with its connection.
+            with suppress(Error), _statements(self.frame.to_native()) as (run, _):
+                run(f"DROP TABLE IF EXISTS {self._tables.pop()}")
 
     def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
         """By several groupings of one query, which is quicker here than a longer table."""
@@ -129,8 +130,8 @@ class DuckdbRelation(NarwhalsQuery):
         return self.nw.from_native(found.filter(f"{INDEX} IS NOT NULL"))
 
     def sample(self, rows: Any, name: str) -> Array | None:
-        with _statements(rows.to_native()) as run:
-            some = run(f'SELECT "{name}" AS {INDEX} FROM "{_ROWS}" USING SAMPLE 1% (system)')
+        with _statements(rows.to_native()) as (run, given):
+            some = run(f'SELECT "{name}" AS {INDEX} FROM {given} USING SAMPLE 1% (system)')
             some = self.fetch(self.nw.from_native(some))[INDEX]
         values: Array = np.ma.filled(some.astype(np.float64), np.nan)
         return values[~np.isnan(values)]
@@ -163,12 +164,16 @@ class DuckdbRelation(NarwhalsQuery):
 
 
 @contextmanager
-def _statements(native: Any) -> Iterator[Callable[[str], Any]]:
-    """What runs statements about a relation, in its connection."""
+def _statements(native: Any) -> Iterator[tuple[Callable[[str], Any], str]]:
+    """What runs statements about a relation, in its connection, and what they call it: a name of
+    its own, as that of a view of the caller or of another thread would be taken over.
+    """
+    name = f"duffdp rows {next(_NUMBERS)}"
+    run = partial(native.query, name)
     try:
-        yield partial(native.query, _ROWS)
+        yield run, f'"{name}"'
     finally:
-        native.query(_ROWS, f'DROP VIEW "{_ROWS}"')
+        run(f'DROP VIEW "{name}"')
 
 
 def _between(column: str, low: str, high: str) -> str:
