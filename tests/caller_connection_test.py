@@ -43,6 +43,7 @@ def test_releases_of_one_connection_have_no_name_in_common():
     connection = duckdb.connect()
     given = [connection.sql(f"SELECT {x} AS x") for x in (1, 2)]
     with _statements(given[0]) as (run, first), _statements(given[1]) as (other, second):
+        assert first != second
         assert other(f"SELECT x FROM {second}").fetchall() == [(2,)]
         assert run(f"SELECT x FROM {first}").fetchall() == [(1,)]
     assert names_in(connection) == []

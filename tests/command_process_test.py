@@ -10,8 +10,11 @@ import time
 
 import duckdb
 import polars as pl
+import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 
+import duffdp
 from command_line import ADULT, AGES, COMMAND, SURE, duff, rows
 from duffdp import Ledger, UnsupportedData
 from duffdp.cli.app import run
@@ -201,6 +204,28 @@ def test_a_file_that_is_replaced_after_the_charge(tmp_path, monkeypatch, capsys,
         assert said.strip().endswith(paid)
         assert "Traceback" not in said
         assert book.spent() == spent
+
+
+def test_a_file_that_is_replaced_in_the_second_of_its_making(tmp_path, monkeypatch):
+    """Nothing that was read of the first one is taken for a part of the other."""
+    file, charge_all = tmp_path / "ages.parquet", Ledger.charge_all
+
+    def write(*names):
+        columns = {"age": [20] * 9, "other": [70] * 9}
+        pq.write_table(pa.table({name: columns[name] for name in names}), file)
+        os.utime(file, (1e9, 1e9))
+
+    def replaced(*given, **more):
+        paid = charge_all(*given, **more)
+        write("other", "age")
+        return paid
+
+    monkeypatch.setattr(Ledger, "charge_all", replaced)
+    for asked in (file, duffdp.Query(file, "SELECT age FROM data")):
+        write("age", "other")
+        book = Ledger(tmp_path / f"{type(asked).__name__}.db", epsilon=1e6)
+        given = {"epsilon": 1e6, "bounds": (0, 120), "step": 1, "ledger": book}
+        assert duffdp.median(asked, column="age", **given).value == 20
 
 
 @pytest.mark.slow

@@ -217,3 +217,10 @@ def test_every_commit_is_durable(path, monkeypatch):
     duffdp.median([1], epsilon=0.25, **AGES, ledger=ledger.call("a"))  # a charge and a release
     assert said == [[3, "delete", 1]] * 3
     assert ledger.verify().entries == 3
+
+
+def test_a_path_that_no_file_can_have(tmp_path):
+    with pytest.raises(LedgerError, match="there is no ledger"):
+        Ledger(tmp_path / ("a" * 5000))
+    with pytest.raises(LedgerError):
+        Ledger(tmp_path / ("a" * 5000), epsilon=1)

@@ -93,6 +93,10 @@ MADE = "mechanism(part.mechanism)(total * part.share / unit.rows)"
 CHARGES = "    charges: Sequence[Charge | None] = ("
 SHUFFLED = "taken = to + generator.integers(0, many - place)"
 REPLACED = "tests/command_process_test.py::test_a_file_that_is_replaced_after_the_charge"
+REPLACED_SOON = (
+    "tests/command_process_test.py::test_a_file_that_is_replaced_in_the_second_of_its_making"
+)
+CALLER = "tests/caller_connection_test.py"
 FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
 CAPPED = "np.repeat(begin, many) < most"
 DRAWN = "found: list[int] = mechanism.release(batch, entropy)"
@@ -1121,7 +1125,42 @@ MUTANTS = (
         "engines/tables/table.py",
         "self.close = self.adapter.drop",
         "self.close = None",
-        ("tests/column_names_test.py::test_nothing_is_left_behind_in_a_connection",),
+        (f"{CALLER}::test_nothing_is_left_behind_in_a_connection",),
+    ),
+    Mutant(
+        "shared passes: rows of people stay in the connection of the caller",
+        "engines/tables/together.py",
+        "self._end = path.close or adapter.drop",
+        "self._end = path.close",
+        (f"{CALLER}::test_nothing_is_left_behind_in_a_connection",),
+    ),
+    Mutant(
+        "two threads call their rows by one name",
+        "engines/tables/adapters/duckdb_relation.py",
+        'name = f"duffdp rows {next(_NUMBERS)}"',
+        'name = "duffdp rows"',
+        (f"{CALLER}::test_releases_of_one_connection_have_no_name_in_common",),
+    ),
+    Mutant(
+        "what a lazy query runs into is quoted",
+        "engines/tables/table.py",
+        "(self._eager and not is_of_library(error))",
+        "not is_of_library(error)",
+        (f"{CALLER}::test_a_function_of_the_caller_that_fails_in_a_query_is_not_quoted[p]",),
+    ),
+    Mutant(
+        "blocks of a file are taken for those of another one",
+        "engines/files.py",
+        '"enable_external_file_cache": False',
+        '"enable_external_file_cache": True',
+        (REPLACED_SOON,),
+    ),
+    Mutant(
+        "a call id belongs to all tables of a server",
+        "engines/source_name.py",
+        "repr((server, schema, table))",
+        "server",
+        ("tests/addresses_test.py::test_a_call_id_belongs_to_one_table",),
     ),
     Mutant(
         "shared passes: days of a file of text are read as numbers",

@@ -101,8 +101,7 @@ def open_path(
             "files are read by DuckDB, which is not installed. Run: pip install 'duffdp[files]'."
         ) from None
     path, table = _parts(name)
-    # Where it may spill: not the working folder.
-    connection = connection or duckdb.connect(config={"temp_directory": tempfile.gettempdir()})
+    connection = connection or duckdb.connect(config=settings())
     try:
         reader: Reader
         if path.lower().endswith(WORKBOOKS):
@@ -121,6 +120,13 @@ def open_path(
         return PathTable(name, reader.types, reader.rows, untyped, zone=zone, zones=zones)
     except Exception as error:
         raise unreadable(name, error) from None
+
+
+def settings() -> dict[str, str | bool | int | float | list[str]]:
+    """Of a connection that reads files: it spills elsewhere than into the working folder, and keeps
+    no block of a file, which it would take for one of another file of the same second.
+    """
+    return {"temp_directory": tempfile.gettempdir(), "enable_external_file_cache": False}
 
 
 def unreadable(name: str, error: Exception) -> Exception:

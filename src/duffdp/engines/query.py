@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import tempfile
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from duffdp.engines.addresses import ADDRESS, ServedTable, printable
 from duffdp.engines.delimited import missing_column
-from duffdp.engines.files import FILE_ZONE, PathTable, open_path
+from duffdp.engines.files import FILE_ZONE, PathTable, open_path, settings
 from duffdp.engines.libraries import is_path, is_table, narwhals
 from duffdp.engines.query_text import ReadQuery, read_query
 from duffdp.engines.sql import quote_name
@@ -193,8 +192,7 @@ def _connect() -> DuckDBPyConnection:
     """A connection in which neither the machine nor the working folder has a say."""
     from duffdp.engines.tables.adapters.duckdb_input import UNSAFE
 
-    duckdb, config = load("duckdb", "files"), {"temp_directory": tempfile.gettempdir()}
-    connection: DuckDBPyConnection = duckdb.connect(config=config)
+    connection: DuckDBPyConnection = load("duckdb", "files").connect(config=settings())
     connection.execute(f"SET TimeZone = '{FILE_ZONE}'")
     connection.execute(f"SET disabled_optimizers = '{UNSAFE}'")
     return connection

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 import re
 import sqlite3
 from collections.abc import Iterator
@@ -102,7 +103,7 @@ class Journal:
 
     @contextmanager
     def _connection(self, mode: str) -> Iterator[sqlite3.Connection]:
-        if mode != "rwc" and not self._file.is_file():
+        if mode != "rwc" and not os.path.isfile(self._file):  # False, too, where nobody can look
             raise LedgerError(
                 f"there is no ledger {str(self.path)!r}. Make one with: duffdp ledger init "
                 f"{self.path} --epsilon 1, or in Python with Ledger(path, epsilon=1)."
