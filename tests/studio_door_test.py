@@ -98,8 +98,13 @@ def test_ctrl_c_says_that_nothing_was_charged(folder):
     env = os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
     with subprocess.Popen(COMMAND, cwd=folder, env=env, text=True, **streams) as process:
-        assert process.stdout.readline().startswith("http://127.0.0.1:")
+        address = process.stdout.readline().strip()
+        connection = http.client.HTTPConnection(urlsplit(address).netloc, timeout=60)
+        connection.request("GET", "/")
+        status = connection.getresponse().status  # of a server that runs
+        connection.close()
         process.send_signal(signal.SIGINT)
+        assert status == 403
         assert process.stderr.read() == "duffdp: stopped; nothing was charged\n"
     assert process.returncode == 130
 
