@@ -17,8 +17,9 @@ from duffdp.engines.source import Levels, LevelSums, ManyRanks, Question, Ranks
 
 SUMMED = 2**20  # records of several groups that are summed at once
 BLOCK = 256  # groups that are answered at once: their arrays fit into a processor's cache
-# With few records each, more groups do: up to MOST of them, with about RECORDS records in all.
-MOST, RECORDS = 2**12, 2**16
+# With few records each, more groups do: up to MOST of them, with about RECORDS records in all. With
+# many each, fewer groups, so that there is work for all cores: no less than LEAST of them.
+LEAST, MOST, RECORDS = 16, 2**12, 2**16
 SHORT = 2**9  # up to so many records a group is sorted together with others of its length
 
 
@@ -52,8 +53,19 @@ class SideBySide(Sequence[Column]):
     @property
     def block(self) -> int:
         """How many groups are best answered at once."""
-        many = RECORDS * len(self) // max(len(self._records.array), 1)
-        return min(max(many, BLOCK), MOST)
+        records = max(len(self._records.array), 1)
+        many = min(max(RECORDS * len(self) // records, BLOCK), MOST)
+        return max(min(16 * RECORDS * len(self) // records, many), LEAST)
+
+    @property
+    def longest(self) -> int:
+        """The number of records of the largest group."""
+        return int(self._sizes.max())
+
+    @property
+    def size(self) -> int:
+        """Number of candidates."""
+        return self._grid.size
 
     def ranks(self, question: Question) -> list[ManyRanks | list[Ranks]]:
         """Each of the wanted ranks, of all groups: together, if none has to be asked by itself."""
