@@ -323,7 +323,7 @@ def test_every_set_of_rows_is_chosen_alike(people, size, most, apart):
     """Many people at once, and one person at a time: the law of the sets that are chosen, of a
     person beside that of the next, and of a choice beside the next.
     """
-    numbers, source = np.repeat(np.arange(people), size) * apart, entropy(1)
+    numbers, source = np.repeat(np.arange(1, people + 1), size) * apart, entropy(1)
     sets = {chosen: at for at, chosen in enumerate(combinations(range(size), most))}
     found = []
     for _ in range(2 if people > 1 else 3000):
