@@ -757,6 +757,20 @@ MUTANTS = (
         ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
     ),
     Mutant(
+        "candidates of a tail come as if none had been met before",
+        "sampling/race.py",
+        "times.add(LazyUniform.begin(entropy), tail.count - many)",
+        "times.add(LazyUniform.begin(entropy), tail.count)",
+        ("tests/race_test.py::test_every_window_gives_the_same_law",),
+    ),
+    Mutant(
+        "the time of a candidate of a tail forgets those before it",
+        "sampling/race.py",
+        "before = sums[-1] if sums else Decimal(0)",
+        "before = Decimal(0)",
+        ("tests/race_test.py::test_times_of_a_tail_are_summed_once_each",),
+    ),
+    Mutant(
         "refined bits that forget the lattice",
         "sampling/race.py",
         "c * self.distance - noise.bent(-bound)",

@@ -129,7 +129,8 @@ def _settle(
     least = first.high(place.start + int(low.argmin())) if len(low) else math.inf
     for run in (place.start + (low <= least).nonzero()[0]).tolist():
         uniform = LazyUniform(int(known[run]), bits)
-        rival = _Contender(int(batch.distance[run]), [(uniform, int(batch.count[run]))], run=run)
+        times = _Times(uniform, batch.count.item(run))
+        rival = _Contender(batch.distance.item(run), times, run=run)
         best = rival if best is None or rival.beats(best, c, noise, entropy) else best
     if tail is not None:
         best, candidate = _visit_tail(
@@ -191,12 +192,46 @@ def _first_pass(
     return _FirstPass(low, slack, distance, 6 * SLACK * c, rest, period, lost)
 
 
+class _Times:
+    """When candidates of a run are met, one after the other: at E_1/m_1, E_1/m_1 + E_2/m_2, ...
+
+    Bounds of these sums are kept until more bits are drawn, so that each takes one logarithm.
+    """
+
+    def __init__(self, first: LazyUniform, share: int) -> None:
+        self._terms = [(first, share)]
+        self.bits = first.bits  # the most that a uniform has, so that sums have digits enough
+        self._sums: tuple[list[Decimal], list[Decimal]] = [], []
+
+    def add(self, uniform: LazyUniform, share: int) -> None:
+        """One more candidate; times of those before it stay."""
+        self._terms.append((uniform, share))
+
+    def refine(self, many: int, entropy: Entropy) -> None:
+        """Draw more bits for the first of them."""
+        for uniform, _ in self._terms[:many]:
+            uniform.refine(entropy)
+            self.bits = max(self.bits, uniform.bits)
+        self._sums = [], []
+
+    def bound(self, many: int, near: Context, upper: int) -> Decimal:
+        """Lower or upper bound of one time, but for the rounding of `key` below."""
+        sums = self._sums[upper]
+        for uniform, share in self._terms[len(sums) : many]:
+            left = (1 << uniform.bits) - uniform.known - upper  # 1 - V in units of 2**-bits
+            logarithm = near.ln(near.divide(Decimal(left), Decimal(1 << uniform.bits)))
+            before = sums[-1] if sums else Decimal(0)
+            sums.append(near.subtract(before, near.divide(logarithm, Decimal(share))))
+        return sums[many - 1]
+
+
 @dataclass(slots=True)
 class _Contender:
-    """A run of candidates, or one candidate of a tail, whose time is a sum of E_i / m_i."""
+    """A run of candidates or one candidate of a tail, with the time at which it is met."""
 
     distance: int
-    terms: list[tuple[LazyUniform, int]]
+    times: _Times
+    many: int = 1  # the first of a run, or after so many others
     run: int = -1
     bits: int = -1
     low: Key = -math.inf
@@ -209,14 +244,19 @@ class _Contender:
             other._bound(c, noise)
             if self.high < other.low or other.high < self.low:
                 return self.high < other.low
-            for uniform in {
-                id(u): u for contender in (self, other) for u, _ in contender.terms
-            }.values():
-                uniform.refine(entropy)
+            if self.times is other.times:
+                self.times.refine(max(self.many, other.many), entropy)
+            else:
+                self.times.refine(self.many, entropy)
+                other.times.refine(other.many, entropy)
 
     def _bound(self, c: Fraction, noise: Noise) -> None:
-        if self.bits != (bits := sum(uniform.bits for uniform, _ in self.terms)):
-            self.bits, self.low, self.high = bits, self.key(c, noise, 0), self.key(c, noise, 1)
+        if self.bits != self.times.bits:
+            self.bits, self.low, self.high = (
+                self.times.bits,
+                self.key(c, noise, 0),
+                self.key(c, noise, 1),
+            )
 
     def key(self, c: Fraction, noise: Noise, upper: int) -> Key:
         """Lower or upper bound of the key.
@@ -224,17 +264,12 @@ class _Contender:
         `Decimal.ln` and `Decimal.exp` are correctly rounded, so a step errs by at most one unit in
         the last digit. A time s is at least 2**-(bits + 63) (or 0), so the cancellations in log(1 -
         V) and 1 - exp(-s) cost at most 2**(bits + 64) units, and all steps together less than
-        2**(bits + 67).
+        2**(bits + 67), however many terms a time has: sums of positive terms err by a unit each.
         """
-        bits = max(uniform.bits for uniform, _ in self.terms)
-        lost = (bits + 67) * 0.30103
+        lost = (self.times.bits + 67) * 0.30103
         digits = math.ceil(2 * lost) + 8
         near = Context(prec=digits, Emin=-(10**9), Emax=10**9, traps=[])
-        time = Decimal(0)
-        for uniform, share in self.terms:
-            left = (1 << uniform.bits) - uniform.known - upper  # 1 - V in units of 2**-bits
-            logarithm = near.ln(near.divide(Decimal(left), Decimal(1 << uniform.bits)))
-            time = near.subtract(time, near.divide(logarithm, Decimal(share)))
+        time = self.times.bound(self.many, near, upper)
         key = near.ln(
             near.subtract(Decimal(1), near.exp(near.minus(time))) if noise.exponential else time
         )
@@ -260,20 +295,22 @@ def _visit_tail(
     The times of `m` candidates come as E_1/m, E_1/m + E_2/(m-1), ..., each at a uniform candidate
     not yet met. A key is at least that of the same time at the distance `tail.floor`.
     """
-    terms: list[tuple[LazyUniform, int]] = []
+    times = _Times(first, tail.count)
     met: set[int] = set()
     candidate: int | None = None
-    while len(met) < tail.count:
-        uniform = first if not met else LazyUniform.begin(entropy)
-        terms = [*terms, (uniform, tail.count - len(met))]
-        if best is not None and best.beats(_Contender(tail.floor, terms), c, noise, entropy):
+    while True:
+        many = len(met) + 1
+        if best is not None and best.beats(_Contender(tail.floor, times, many), c, noise, entropy):
             break
         position = entropy.below(tail.count)
         while position in met:
             position = entropy.below(tail.count)
         met.add(position)
         index = tail.candidate(position)
-        rival = _Contender(tail.distance_of(index), terms)
+        rival = _Contender(tail.distance_of(index), times, many)
         if best is None or rival.beats(best, c, noise, entropy):
             best, candidate = rival, index
+        if many == tail.count:
+            break
+        times.add(LazyUniform.begin(entropy), tail.count - many)
     return best, candidate
