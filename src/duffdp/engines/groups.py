@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from typing import NamedTuple, overload
 
 import numpy as np
 
 from duffdp.domain import Array, Ints, Ordered
 from duffdp.engines.arrays import SORTED, Column, Records, distinct
+from duffdp.engines.arrays.threads import side_by_side
 from duffdp.engines.source import Levels, LevelSums, ManyRanks, Question, Ranks
 
 SUMMED = 2**20  # records of several groups that are summed at once
@@ -72,6 +74,24 @@ class SideBySide(Sequence[Column]):
             found.append(each)
         return found
 
+    def level_sums(self, levels: Levels) -> list[Summed]:
+        """The sums of every group, on all cores."""
+        if not self._answered_at_once:
+            return [Summed(column.level_sums(levels)) for column in self]
+        order = np.argsort(self._begins, kind="stable")  # as records lie
+        some = [order[at : at + self.block] for at in range(0, len(order), self.block)]
+        found = list(chain.from_iterable(side_by_side(partial(self._sums_of, levels), some)))
+        return [found[place] for place in np.argsort(order).tolist()]
+
+    def _sums_of(self, levels: Levels, which: Ints) -> list[Summed]:
+        (array, integer), grid = self._records, self._grid
+        together = _Together(array, self._begins[which], self._sizes[which], grid)
+        sums = together.level_sums(levels)
+        if sums is None:
+            pieces = (Records(together.group(i), integer) for i in range(len(which)))
+            sums = [Column(piece, grid).level_sums(levels) for piece in pieces]
+        return list(map(Summed, sums))
+
     def _some(self, at: slice) -> SideBySide:
         some = SideBySide.__new__(SideBySide)
         some.__dict__ |= self.__dict__
@@ -96,6 +116,18 @@ class Counted:
 
     def tally(self) -> tuple[Ints, Ints]:
         return self._index, self._count
+
+
+class Summed:
+    """Sums that are known already."""
+
+    __slots__ = ("_sums",)
+
+    def __init__(self, sums: LevelSums) -> None:
+        self._sums = sums
+
+    def level_sums(self, levels: Levels) -> LevelSums:
+        return self._sums
 
 
 class _Member(Column):
@@ -164,7 +196,7 @@ class _Together:
         if int(self.sizes.sum()) > SUMMED or levels.top * SUMMED >= 2**63:
             return None
         if levels not in self._sums:
-            index = self._grid.snap(self._array[_ranges(self._begins, self.sizes)])
+            index = self._grid.snap(self._records())
             level = levels.of(np.clip(index, levels.low, levels.high))
             found = [self.sizes, self._added(level)]
             if levels.squares:
@@ -172,6 +204,14 @@ class _Together:
             each = zip(*(column.tolist() for column in found), strict=True)
             self._sums[levels] = [LevelSums(*sums) for sums in each]
         return self._sums[levels]
+
+    def _records(self) -> Array:
+        """The records of all groups, one group after the other."""
+        begins, ends = self._begins, self._begins + self.sizes
+        if (begins[1:] == ends[:-1]).all():  # as they lie
+            return self._array[begins[0] : ends[-1]]
+        records: Array = self._array[_ranges(begins, self.sizes)]
+        return records
 
     def _added(self, numbers: Ints) -> Ints:
         """The sum of every group; a running sum that wraps around leaves differences exact."""
