@@ -181,7 +181,7 @@ def _draw_part(
         return [mechanism.release(windows, entropy)]
     max_distance = _max_distance(statistic, domain, mechanism)
     numbers: list[int] = []
-    many = sources.block if isinstance(sources, SideBySide) else BLOCK
+    many = sources.block if len(sources) > 1 and isinstance(sources, SideBySide) else BLOCK
     for begin in range(0, len(sources), many):
         batch = statistic.windows(sources[begin : begin + many], domain, max_distance)
         found: list[int] = mechanism.release(batch, entropy)
