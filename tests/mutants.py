@@ -98,6 +98,7 @@ REPLACED_SOON = (
 )
 CALLER = "tests/caller_connection_test.py"
 FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
+CHOOSING = "tests/people_test.py::test_choosing_is_quick_and_keeps_the_cap"
 CAPPED = "np.repeat(begin, many) < most"
 DRAWN = "found: list[int] = mechanism.release(batch, entropy)"
 
@@ -1484,28 +1485,49 @@ MUTANTS = (
         "engines/tables/people.py",
         CAPPED,
         "np.repeat(begin, many) <= most",
-        (ONE_PERSON,),
+        (CHOOSING,),
     ),
     Mutant(
         "people have no cap",
         "engines/tables/people.py",
         CAPPED,
         "np.repeat(begin, many) < len(rows)",
+        (CHOOSING,),
+    ),
+    Mutant(
+        "a person wins the race once more than is paid for",
+        "engines/tables/people.py",
+        "return race(people, most, generator)",
+        "return race(people, most + 1, generator)",
         (ONE_PERSON,),
+    ),
+    Mutant(
+        "two rows with the largest word of a person",
+        "engines/tables/people.py",
+        "if np.count_nonzero(wins) > np.count_nonzero(largest):",
+        "if False:",
+        ("tests/people_test.py::test_largest_words_are_exactly_fair",),
+    ),
+    Mutant(
+        "the same words in every release",
+        "engines/tables/people.py",
+        "return generator.integers(1,",
+        "return np.random.default_rng(0).integers(1,",
+        (f"{PEOPLE}[polars]",),
     ),
     Mutant(
         "the first rows of every person",
         "engines/tables/people.py",
         SHUFFLED,
         "taken = to",
-        (f"{PEOPLE}[polars]",),
+        (FAIR,),
     ),
     Mutant(
         "the same choice in every release",
         "engines/tables/people.py",
         SHUFFLED,
         "taken = to + np.random.default_rng(0).integers(0, many - place)",
-        (f"{PEOPLE}[polars]",),
+        (FAIR,),
     ),
     Mutant(
         "the last row of a person counts less often",

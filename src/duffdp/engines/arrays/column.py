@@ -75,7 +75,7 @@ class Column(KeyedArray):
         while len(found) < len(ranks):
             todo = [i for i in range(len(ranks)) if i not in found]
             brackets = [self._bracket(sample, *ranks[i], margin) for i in todo]
-            gathers, seen, summed = self._scan(brackets, total and not exact)
+            gathers, seen, summed = self.scan(brackets, total and not exact)
             exact += summed
             found |= {
                 i: near
@@ -96,7 +96,7 @@ class Column(KeyedArray):
             int(sample[high]) if high < size else self.size - 1
         )
 
-    def _scan(self, brackets: list[tuple[int, int]], total: bool) -> tuple[list[_Gather], int, int]:
+    def scan(self, brackets: list[tuple[int, int]], total: bool) -> tuple[list[_Gather], int, int]:
         """One pass that fills the brackets: these, how many records, and if asked the sum of
         indices.
         """

@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
@@ -18,6 +19,8 @@ from duffdp.domain import Ints, Ordered
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Levels, LevelSums, Question, Ranks
+from duffdp.engines.tables import streamed
+from duffdp.engines.tables.bracketed import Rank, near_ranks
 from duffdp.engines.tables.cell_counts import by_cell, celled
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.level_sums import level_sums, shared, sums_of
@@ -27,6 +30,7 @@ from duffdp.errors import UnsupportedData
 BUCKETS = 2**12  # a group's buckets in one pass
 BUCKETS_OF_PEOPLE = 2**18  # where every pass brings the rows of each person together
 LISTED = 2**12  # buckets that one query asks for
+MOST_BRACKETS = 16  # ranks that are looked for by a sample, in the same pass
 EXACT = 2**17  # as few records as this are counted value by value
 ANY = Question(((Fraction(1, 2), 0),))  # some rank: what is wanted is the number of records
 
@@ -51,10 +55,12 @@ class Descent:
         """The answer for every group."""
         if question not in self._answers:
             sums = self._index_sums() if question.total else [0] * self.lazy.groups
-            near = self._sampled(*question.ranks[0]) if len(question.ranks) == 1 else None
-            ranks = [near] if near is not None else self._descend(question.ranks)
+            near = self._near(question.ranks)
+            missing = tuple(dict.fromkeys(r for r in question.ranks if r not in near))
+            near |= dict(zip(missing, self._descend(missing), strict=True))
             self._answers[question] = [
-                ([part[g] for part in ranks], sums[g]) for g in range(self.lazy.groups)
+                ([near[rank][g] for rank in question.ranks], sums[g])
+                for g in range(self.lazy.groups)
             ]
         return self._answers[question]
 
@@ -78,6 +84,8 @@ class Descent:
         lazy, number = self.lazy, self.lazy.nw.len().alias(COUNT)
         if (together := of_all_groups and lazy.groups > 1) and starts in self._cells:
             return list(self._cells[starts][group].tolist())
+        if lazy.streamed_as:
+            return answered(partial(streamed.within, lazy), starts)
         rows = celled(lazy, lazy.counted if together else self.lazy.of_group(group), starts)
         if together:
             got = self._by_group(rows, [INDEX], [number])
@@ -99,6 +107,11 @@ class Descent:
             wanted[group] = levels
             self._expected = {}
             self._sums |= dict.fromkeys(wanted.items(), LevelSums())
+            if self.lazy.streamed_as:
+                self._sums[group, levels] = answered(
+                    partial(streamed.level_sums, self.lazy), levels
+                )
+                return self._sums[group, levels]
             rows, sums = level_sums(self.lazy, wanted)
             if self.lazy.groups == 1:
                 self._sums[group, levels] = sums_of(self._fetch(rows.select(*sums)), 0)
@@ -121,6 +134,13 @@ class Descent:
             for end in (index, index + 1)
         )
         return below, upto - below
+
+    def _near(self, ranks: tuple[Rank, ...]) -> dict[Rank, list[Ranks]]:
+        """Those of a few ranks without groups that a sample of the table brackets."""
+        lazy, most = self.lazy, MOST_BRACKETS if self.lazy.streamed_as else 1
+        if lazy.by or lazy.has_people or not isinstance(lazy.domain, Ordered) or len(ranks) > most:
+            return {}
+        return {rank: [near] for rank, near in answered(partial(near_ranks, lazy), ranks).items()}
 
     def _descend(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[list[Ranks]]:
         """For every wanted rank and group: coarse buckets first, then the few that cover the
@@ -278,46 +298,6 @@ class Descent:
 
     def _fetch(self, rows: Any) -> dict[str, Any]:
         return answered(self.lazy.engine.fetch, rows)
-
-    def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
-        """Numbers without groups, in engines that can: a sample of blocks brackets the rank, and
-        what is below and what is inside is counted.
-        """
-        grid = self.lazy.domain
-        if not isinstance(grid, Ordered) or grid.size <= BUCKETS:
-            return None  # few candidates are counted in one pass without it
-        sample = answered(self.lazy.sample, grid)
-        if sample is None or len(sample) < 2**10:
-            return None
-        size, share, top = len(sample), float(q), grid.size - 1
-        sample.sort()
-        half = (
-            6 * math.sqrt(size * share * (1 - share) + 4) + reach * 1e-6 * size + 1
-        )  # blocks are not independent: wide
-        low, high = math.floor(share * size - half), math.ceil(share * size + half)
-        first = int(sample[low]) if low >= 0 else 0
-        last = int(sample[high]) if high < size else top
-        near = self._around(grid, first, last)
-        low, high = wanted(q, reach, near.total)
-        inside = near.below + int(near.counts.sum())
-        if (first > 0 and near.below > low) or (last < top and inside < high):
-            return None  # the sample misled: count by buckets instead
-        return [trim(near, low, high)]
-
-    def _around(self, grid: Ordered, first: int, last: int) -> Ranks:
-        """What lies from one candidate to another, and how many records lie before and in all."""
-        apart = self.lazy.engine.counts_apart
-        rows = (self.lazy.between if apart else self.lazy.placed)(grid, first, last)
-        got = self._fetch(rows.group_by(INDEX).agg(self.lazy.nw.len().alias(COUNT)))
-        index, count = whole(got[INDEX]), whole(got[COUNT])
-        order = np.argsort(index)
-        index, count = index[order], count[order]
-        if apart:
-            known = self._fetch(self.lazy.before(grid, first))
-            return Ranks(index, count, int(known[LOW][0]), int(known[COUNT][0]), first, last)
-        inside = (index >= 0) & (index < grid.size)
-        total, below = int(count.sum()), int(count[index < 0].sum())
-        return Ranks(index[inside], count[inside], below, total, first, last)
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,16 @@ person capped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Bins, Categories, Ints, Ordered, Presence, PublicSet, Scale
+from duffdp.domain import Array, Bins, Categories, Ints, Ordered, Presence, PublicSet, Scale
 from duffdp.domain.membership import INSIDE, OUTSIDE
 from duffdp.domain.snapping import reaches_expression, snap_expression, whole_rounded_down
+from duffdp.engines.arrays import Column, read
 from duffdp.engines.pairs import Pairs, pairs_by_group
 from duffdp.engines.tables.adapters.query import QueryEngine
 from duffdp.engines.tables.clocks import reach, ticks
@@ -233,7 +234,11 @@ class LazyRows(GroupedRows):
         self._dtype = schema[VALUE]
         self._candidates = Candidates(nw, engine, VALUE, INDEX, self._dtype, domain, categories)
         needed = (PERSON,) if self._candidates.of_rows else (VALUE, OTHER, PERSON)
-        self._rows = self.present(rows, schema, needed)
+        self._all_rows, self._rows = rows, self.present(rows, schema, needed)
+        #: The type in which numbers are handed over, piece by piece, if they are.
+        self.streamed_as: str | None = None
+        if isinstance(domain, Ordered) and not (self.by or self.has_people):
+            self.streamed_as = engine.piece_type(self._dtype)
         #: All rows that count, as candidates; pairs are none.
         self.counted: Any = None if OTHER in schema else self.indexed()
 
@@ -291,8 +296,13 @@ class LazyRows(GroupedRows):
         """
         if self.by or self.has_people or not self._dtype.is_numeric():
             return None
-        values = self.engine.sample(self._rows, VALUE)
-        return None if values is None else grid.snap(values)
+        values = self.engine.sample(self._all_rows, VALUE)
+        return None if values is None else grid.snap(Column(read(values), grid).keys(values))
+
+    def pieces(self) -> Iterator[list[Array]]:
+        """The values of all rows that have one, an array at a time; nan may be among them."""
+        assert self.streamed_as is not None
+        return self.engine.pieces(self._all_rows, {VALUE: self.streamed_as})
 
     def placed(self, grid: Ordered, first: int, last: int) -> Any:
         """INDEX of the rows from one candidate to another; -1 for those before, the number of
