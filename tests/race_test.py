@@ -192,13 +192,18 @@ def test_bounds_of_the_first_pass_hold(noise, bits):
     c = Fraction(1, 20)
     for i, word in enumerate(known.tolist()):
         pair = np.array([top // 2, word], np.uint64), bits, count[[0, i]], distance[[0, i]]
-        first = racing._first_pass(*pair, float(c), noise)  # the slack is that of the two
-        low, high = first.low[1], first.high(1)
+        first = racing._first_pass(*pair, float(c), noise)
+        low, limit = first.low[1], first.limit(1)
+        assert limit == first.limit(np.array([0, 1]))[1]
+        # What a rival whose lower bound is the limit may have; one further away has more.
+        low, high = (end - 0.9 * racing.SLACK * (90 + abs(end)) for end in (low, limit))
         for more in (0, 1, 2**63, 2**64 - 2, 2**64 - 1):
             uniform = LazyUniform((word << 64) | more, bits + 64)
             contender = racing._Contender(int(distance[i]), racing._Times(uniform, int(count[i])))
             assert contender.key(c, noise, 0) >= Decimal(low) or word == 0
             assert contender.key(c, noise, 1) <= Decimal(high) or word == top
+        assert word > 0 or low < -1e299  # anything can be
+        assert 0 < word < top or limit > 1e300
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=str)
