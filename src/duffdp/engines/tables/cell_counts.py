@@ -1,6 +1,4 @@
-"""Counts of records between candidates of a list, and of candidates in groups, in engines that run
-queries.
-"""
+"""Counts of records between candidates of a list, in engines that run queries."""
 
 from __future__ import annotations
 
@@ -28,17 +26,3 @@ def by_cell(got: dict[str, Ints], groups: int, cells: int) -> Ints:
     cell = got[INDEX] + (got[GROUP] * cells if groups > 1 else 0)
     np.add.at(found.reshape(-1), cell, got[COUNT])
     return found
-
-
-def in_order(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Counts by group, part and index; those of the same place made one, as a group may be spelled
-    in several ways.
-    """
-    order = np.lexsort((index, part, group))
-    group, part, index, count = group[order], part[order], index[order], count[order]
-    new = np.ones(len(index), dtype=bool)
-    new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
-    if new.all():
-        return group, part, index, count
-    begin = new.nonzero()[0]
-    return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)

@@ -21,7 +21,7 @@ from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Levels, LevelSums, Question, Ranks
 from duffdp.engines.tables import streamed
 from duffdp.engines.tables.bracketed import Rank, near_ranks
-from duffdp.engines.tables.cell_counts import by_cell, celled, in_order
+from duffdp.engines.tables.cell_counts import by_cell, celled
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.level_sums import level_sums, shared, sums_of
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
@@ -218,7 +218,7 @@ class Descent:
                 np.concatenate(column) for column in zip(*pieces, strict=True)
             )
         elif self.lazy.streamed_as and ranges:
-            return answered(partial(counts_within, self.lazy, shift), ranges)
+            return answered(partial(counts_within, self.lazy, shift, in_order), ranges)
         elif self.lazy.streamed_as and self.lazy.groups * (size >> shift) <= MOST_CELLS:
             return answered(partial(bucket_counts, self.lazy), shift)
         else:
@@ -353,6 +353,20 @@ def failed(error: Exception) -> UnsupportedData:
         f"the query failed in the engine that holds the data ({type(error).__name__}). Is it "
         "readable, as it was when the release began, and its connection open?"
     )
+
+
+def in_order(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Counts by group, part and index; those of the same place made one, as a group may be spelled
+    in several ways.
+    """
+    order = np.lexsort((index, part, group))
+    group, part, index, count = group[order], part[order], index[order], count[order]
+    new = np.ones(len(index), dtype=bool)
+    new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
+    if new.all():
+        return group, part, index, count
+    begin = new.nonzero()[0]
+    return group[begin], part[begin], index[begin], np.add.reduceat(count, begin)
 
 
 def whole(values: Any) -> Ints:

@@ -11,8 +11,7 @@ import numpy as np
 
 from duffdp.domain import Ints, PublicSet
 from duffdp.engines.tables.adapters.query import QueryEngine
-from duffdp.engines.tables.cell_counts import in_order
-from duffdp.engines.tables.descent import answered, whole
+from duffdp.engines.tables.descent import answered, in_order, whole
 from duffdp.engines.tables.lazy_rows import Candidates, GroupedRows
 from duffdp.engines.tables.names import (
     CANDIDATES,

@@ -5,13 +5,12 @@ group lie in every bucket of candidates.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 
 import numpy as np
 
 from duffdp.domain import Ints, Keys, Ordered
 from duffdp.engines.arrays import Column, Records
-from duffdp.engines.tables.cell_counts import in_order
 from duffdp.engines.tables.lazy_rows import LazyRows
 
 MOST_CELLS = 2**20  # buckets of all groups that are counted at once
@@ -36,8 +35,15 @@ def bucket_counts(lazy: LazyRows, shift: int) -> Counts:
     return place // many, np.zeros_like(place), place % many << shift, found[place]
 
 
-def counts_within(lazy: LazyRows, shift: int, ranges: Mapping[tuple[int, int], Range]) -> Counts:
-    """The buckets of every group in its ranges of candidates, of which each part has one."""
+def counts_within(
+    lazy: LazyRows,
+    shift: int,
+    in_order: Callable[[Ints, Ints, Ints, Ints], Counts],
+    ranges: Mapping[tuple[int, int], Range],
+) -> Counts:
+    """The buckets of every group in its ranges of candidates, of which each part has one; counts of
+    the same bucket are made one by `in_order`.
+    """
     limits: dict[int, tuple[Ints, Ints]] = {}
     for (part, group), (first, last, _) in ranges.items():
         if part not in limits:  # nothing lies from 1 to 0
@@ -53,8 +59,8 @@ def counts_within(lazy: LazyRows, shift: int, ranges: Mapping[tuple[int, int], R
                 some.append((own, ones * part, index >> shift << shift, ones))
                 pending += len(own)
         if pending > PENDING:
-            some, pending = [_together(some)], 0
-    return _together(some)
+            some, pending = [in_order(*map(np.concatenate, zip(*some, strict=True)))], 0
+    return in_order(*map(np.concatenate, zip(*some, strict=True)))
 
 
 def _between(
@@ -73,11 +79,6 @@ def _between(
         inside = index >= low[group]
         inside &= index <= high[group]
         yield group[inside], index[inside]
-
-
-def _together(some: list[Counts]) -> Counts:
-    group, part, index, count = map(np.concatenate, zip(*some, strict=True))
-    return in_order(group, part, index, count)
 
 
 def _pieces(lazy: LazyRows) -> Iterator[tuple[Keys, Ints, Column]]:
