@@ -98,6 +98,7 @@ REPLACED_SOON = (
 )
 CALLER = "tests/caller_connection_test.py"
 FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
+CHOOSING = "tests/people_test.py::test_choosing_is_quick_and_keeps_the_cap"
 CAPPED = "np.repeat(begin, many) < most"
 DRAWN = "found: list[int] = mechanism.release(batch, source)"
 
@@ -737,23 +738,72 @@ MUTANTS = (
     Mutant(
         "a first pass of the race that bends the noise too little",
         "sampling/race.py",
-        "rest *= lost",
-        "rest *= 0.9 * lost",
+        "np.multiply(rest, lost, out=rest)",
+        "np.multiply(rest, 0.9 * lost, out=rest)",
         ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
     ),
     Mutant(
         "an upper bound that forgets a whole period",
         "sampling/race.py",
-        "high += self.lost * self.period",
-        "high += 0 * self.period",
+        "high = high + lost * period",
+        "high = high + 0 * period",
         ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
     ),
     Mutant(
-        "a slack for the first run alone",
+        "a word of zeros is overlooked but in the first run",
         "sampling/race.py",
         "known.item(known.argmin())",
         "known.item(0)",
         ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "candidates of a tail come as if none had been met before",
+        "sampling/race.py",
+        "times.add(LazyUniform.begin(entropy), tail.count - many)",
+        "times.add(LazyUniform.begin(entropy), tail.count)",
+        ("tests/race_test.py::test_every_window_gives_the_same_law",),
+    ),
+    Mutant(
+        "the time of a candidate of a tail forgets those before it",
+        "sampling/race.py",
+        "before = sums[-1] if sums else Decimal(0)",
+        "before = Decimal(0)",
+        ("tests/race_test.py::test_times_of_a_tail_are_summed_once_each",),
+    ),
+    Mutant(
+        "an upper bound that forgets what bits not yet drawn can do",
+        "sampling/race.py",
+        "2.0**16 / (units + 2.0**-990)",
+        "2.0**-16 / (units + 2.0**-990)",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "a uniform of the first pass may be above what its bits say",
+        "sampling/race.py",
+        "-(1 - 2.0**-51)",
+        "-(1 - 2.0**-53)",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "a lower bound is not lowered by what logarithms round",
+        "sampling/race.py",
+        "np.array(-math.exp(-SHIFT))",
+        "np.array(-1.0)",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "one record more of each side is taken for one that is tied",
+        "engines/arrays/ranks.py",
+        "if near.item(0) == first:",
+        "if near.item(0) < first:",
+        ("tests/window_test.py",),
+    ),
+    Mutant(
+        "a window of one column that keeps runs without candidates",
+        "statistics/quantile.py",
+        "lead = 0 if count.item(1) else 1",
+        "lead = 1",
+        ("tests/window_test.py",),
     ),
     Mutant(
         "refined bits that forget the lattice",
@@ -1435,28 +1485,49 @@ MUTANTS = (
         "engines/tables/people.py",
         CAPPED,
         "np.repeat(begin, many) <= most",
-        (ONE_PERSON,),
+        (CHOOSING,),
     ),
     Mutant(
         "people have no cap",
         "engines/tables/people.py",
         CAPPED,
         "np.repeat(begin, many) < len(rows)",
+        (CHOOSING,),
+    ),
+    Mutant(
+        "a person wins the race once more than is paid for",
+        "engines/tables/people.py",
+        "return race(people, most, generator)",
+        "return race(people, most + 1, generator)",
         (ONE_PERSON,),
+    ),
+    Mutant(
+        "two rows with the largest word of a person",
+        "engines/tables/people.py",
+        "if np.count_nonzero(wins) > np.count_nonzero(largest):",
+        "if False:",
+        ("tests/people_test.py::test_largest_words_are_exactly_fair",),
+    ),
+    Mutant(
+        "the same words in every release",
+        "engines/tables/people.py",
+        "return generator.integers(1,",
+        "return np.random.default_rng(0).integers(1,",
+        (f"{PEOPLE}[polars]",),
     ),
     Mutant(
         "the first rows of every person",
         "engines/tables/people.py",
         SHUFFLED,
         "taken = to",
-        (f"{PEOPLE}[polars]",),
+        (FAIR,),
     ),
     Mutant(
         "the same choice in every release",
         "engines/tables/people.py",
         SHUFFLED,
         "taken = to + np.random.default_rng(0).integers(0, many - place)",
-        (f"{PEOPLE}[polars]",),
+        (FAIR,),
     ),
     Mutant(
         "the last row of a person counts less often",
@@ -1695,8 +1766,8 @@ MUTANTS = (
     Mutant(
         "postgres: a number near 0 stops a query",
         "domain/snapping.py",
-        "start=start if start < most and made._place(start) == 0 else least,",
-        "start=least,",
+        "start = start if start < most and made._place(start) == 0 else least",
+        "start = least",
         (NASTY,),
     ),
     Mutant(

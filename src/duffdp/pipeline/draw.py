@@ -214,6 +214,8 @@ def _by_block(
     """What is found for some groups after the others. Those of one array are answered on all cores,
     a block with bits of its own: what a seed gives does not depend on the number of cores.
     """
+    if len(sources) == 1:
+        return [work(sources, entropy)]
     together = isinstance(sources, SideBySide)
     many = sources.block if isinstance(sources, SideBySide) else BLOCK
     blocks = [sources[at : at + many] for at in range(0, len(sources), many)]

@@ -26,8 +26,9 @@ def in_stretches(work: Callable[[Array], T], array: Array) -> list[T]:
 
     edges = [len(array) * i // many for i in range(many + 1)]
     stretches = [array[begin:end] for begin, end in pairwise(edges)]
-    with ThreadPoolExecutor(many) as threads:
-        return list(threads.map(work, stretches))
+    with ThreadPoolExecutor(many - 1) as threads:  # this one works as well
+        others = threads.map(work, stretches[1:])
+        return [work(stretches[0]), *others]
 
 
 def side_by_side(work: Callable[..., T], *pieces: Sequence[Any]) -> list[T]:

@@ -81,7 +81,9 @@ class MemoryRows:
         rows = np.flatnonzero(present)
         if self._unit is not None:
             own = None if groups is None else groups[rows]
-            rows = rows[choose(people[rows], own, self._cap, source)]
+            if len(rows) < len(people):
+                people = people[rows]
+            rows = rows[choose(people, own, self._cap, source)]
         return rows, None if groups is None else groups[rows]
 
     def _people(self, unit: str) -> Ints:
