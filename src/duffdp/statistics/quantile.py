@@ -144,10 +144,13 @@ class Quantile:
         """The window of one column, in few calls."""
         values, counts, below, total, first, last = ranks
         many = len(values)
-        upto = np.empty(many + 1, dtype=np.int64)
-        upto[0] = below
-        upto[1:] = counts
-        np.add.accumulate(upto, out=upto)
+        if many and counts.item(counts.argmax()) == 1:  # none is tied
+            upto = np.arange(below, below + many + 1, dtype=np.int64)
+        else:
+            upto = np.empty(many + 1, dtype=np.int64)
+            upto[0] = below
+            upto[1:] = counts
+            np.add.accumulate(upto, out=upto)
         runs = np.empty((3, 2 * many + 2), dtype=np.int64)
         start, count, distance = runs[0], runs[1], runs[2]
         start[1] = first
