@@ -17,7 +17,7 @@ from duffdp import Digits, Grid
 from duffdp.engines import files
 from duffdp.engines.arrays import Column, Records, trim, wanted
 from duffdp.engines.source import Levels, Question
-from duffdp.engines.tables import bracketed
+from duffdp.engines.tables import bracketed, descent, streamed_groups
 from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
 from duffdp.engines.tables.arrow_stream import batches
 from engines import open_sources
@@ -149,3 +149,49 @@ def test_parquet_files_share_a_database_and_nothing_else(tmp_path):
         os._exit(0)
     os.close(writer)
     assert os.read(reader, 9) == b"4"
+
+
+WORDS = {0: "a", 1: "b", 2: "c", -5: "d", 2**40: "e"}
+
+
+@pytest.mark.parametrize("grid", [FINE, COARSE, Grid(0, 2**62 - 1, 1)], ids=repr)
+@pytest.mark.parametrize("by", [["n"], ["word"], ["n", "word"], ["real"]], ids="-".join)
+@pytest.mark.parametrize("kind", ["DOUBLE", "BIGINT", "UBIGINT"])
+def test_every_number_counts_in_its_group(monkeypatch, kind, by, grid):
+    """Of keys that are whole numbers, near each other or not, texts, doubles, two columns; others
+    and missing ones are left out.
+    """
+    monkeypatch.setattr(descent, "BUCKETS", 64)
+    monkeypatch.setattr(descent, "EXACT", 40)
+    monkeypatch.setattr(streamed_groups, "PENDING", 100)
+    monkeypatch.setattr(streamed_groups, "CHUNK", 32)
+    rng = np.random.default_rng(3)
+    values = EXTREMES[kind] * 30 + rng.integers(0, 5, 200).tolist() + [None] * 9
+    number = rng.choice([0, 1, 2, -5, 7, 2**62, -(2**63)], len(values)).tolist()
+    number[::23] = [None] * len(number[::23])
+    columns = {
+        "x": pa.array(values, {"UBIGINT": pa.uint64()}.get(kind)),
+        "n": pa.array(number, pa.int64()),
+        "word": [WORDS.get(n, "elsewhere") for n in number],
+        "real": pa.array([None if n is None else -0.0 if n == 0 else float(n) for n in number]),
+    }
+    data = duckdb.connect().from_arrow(pa.table(columns)).project(f"* REPLACE (x::{kind} AS x)")
+    asked = [0, 2, 1, -5, 3]
+    spelled = {"n": asked, "word": [WORDS.get(n, "nobody") for n in asked], "real": asked}
+    keys = list(zip(*(spelled[name] for name in by), strict=True))
+    keys = [key for (key,) in keys] if len(by) == 1 else keys
+    sources = open_sources(data, grid, column="x", by=by if len(by) > 1 else by[0], keys=keys)
+    assert sources[0].descent.lazy.streamed_as
+    for source, group in zip(sources, asked, strict=True):
+        own = [v for v, n in zip(values, number, strict=True) if n == group and v is not None]
+        present = np.array(own, DTYPES[kind])
+        same(source, Column(Records(present, present.dtype.kind != "f"), grid), QUESTION)
+
+
+@pytest.mark.parametrize("keys", [[3, 2**30, 9], [2**62 + 5, 3], [3]])
+def test_keys_that_lie_wide_apart(keys):
+    rows = "SELECT i % 11 AS x, CASE i % 4 WHEN 0 THEN 3 WHEN 1 THEN 2**30 ELSE 9 END::BIGINT AS g"
+    data = duckdb.connect().sql(f"{rows} FROM range(800) t(i)")
+    sources = open_sources(data, Grid(0, 10, 1), column="x", by="g", keys=keys)
+    known = {3: 200, 2**30: 200, 9: 400}
+    assert [source.count() for source in sources] == [known.get(key, 0) for key in keys]

@@ -180,7 +180,10 @@ def _draw_part(
         return list(zip(*chain.from_iterable(rows), strict=True))
     if hasattr(statistic, "totals"):
         exact = [(count,) for count in known if isinstance(statistic, Count)]
-        _expect(statistic, sources, domain)
+        if isinstance(sources, SideBySide) and hasattr(statistic, "levels"):
+            sources = sources.level_sums(statistic.levels(domain))
+        else:
+            _expect(statistic, sources, domain)
         exact = exact or [statistic.totals(source, domain) for source in sources]
         sensitivity = statistic.sensitivity(domain)
         if isinstance(statistic, Top):

@@ -48,8 +48,8 @@ _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes
 
 
 def batches(capsule: Any, dtypes: Sequence[Any]) -> Iterator[list[Array]]:
-    """The columns of a stream as arrays of these types, without the rows in which the first column
-    is missing. An array is gone when the next batch is asked for.
+    """The columns of a stream as arrays of these types, without the rows in which one of them is
+    missing. An array is gone when the next batch is asked for.
     """
     stream = ctypes.cast(_pointer(capsule, b"arrow_array_stream"), ctypes.POINTER(_Stream))
     while True:
@@ -65,18 +65,16 @@ def batches(capsule: Any, dtypes: Sequence[Any]) -> Iterator[list[Array]]:
 
 
 def _columns(batch: _Batch, dtypes: Sequence[Any]) -> list[Array]:
-    found = []
+    found, present = [], None
     for at, dtype in enumerate(dtypes):
         column = batch.children[at].contents
         begin, end = column.offset, column.offset + batch.length
         found.append(_bytes(column.buffers[1], end * np.dtype(dtype).itemsize).view(dtype)[begin:])
-    first = batch.children[0].contents
-    if first.null_count and first.buffers[0]:
-        begin, end = first.offset, first.offset + batch.length
-        bits = np.unpackbits(_bytes(first.buffers[0], -(-end // 8)), bitorder="little")
-        present = bits[begin:end].view(bool)
-        found = [column[present] for column in found]
-    return found
+        if column.null_count and column.buffers[0]:
+            bits = np.unpackbits(_bytes(column.buffers[0], -(-end // 8)), bitorder="little")
+            own = bits[begin:end].view(bool)
+            present = own if present is None else present & own
+    return found if present is None else [column[present] for column in found]
 
 
 def _bytes(address: int | None, size: int) -> Array:

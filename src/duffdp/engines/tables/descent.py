@@ -25,6 +25,7 @@ from duffdp.engines.tables.cell_counts import by_cell, celled
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.level_sums import level_sums, shared, sums_of
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
+from duffdp.engines.tables.streamed_groups import MOST_CELLS, bucket_counts, counts_within
 from duffdp.errors import UnsupportedData
 
 BUCKETS = 2**12  # a group's buckets in one pass
@@ -84,7 +85,7 @@ class Descent:
         lazy, number = self.lazy, self.lazy.nw.len().alias(COUNT)
         if (together := of_all_groups and lazy.groups > 1) and starts in self._cells:
             return list(self._cells[starts][group].tolist())
-        if lazy.streamed_as:
+        if lazy.streamed_as and not lazy.by:
             return answered(partial(streamed.within, lazy), starts)
         rows = celled(lazy, lazy.counted if together else self.lazy.of_group(group), starts)
         if together:
@@ -107,7 +108,7 @@ class Descent:
             wanted[group] = levels
             self._expected = {}
             self._sums |= dict.fromkeys(wanted.items(), LevelSums())
-            if self.lazy.streamed_as:
+            if self.lazy.streamed_as and not self.lazy.by:
                 self._sums[group, levels] = answered(
                     partial(streamed.level_sums, self.lazy), levels
                 )
@@ -204,18 +205,22 @@ class Descent:
         self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None
     ) -> tuple[Ints, Ints, Ints, Ints]:
         """Group, part, bucket and number of records, ordered."""
-        number = self.lazy.nw.len().alias(COUNT)
+        number, size = self.lazy.nw.len().alias(COUNT), self.lazy.domain.size
         if self.lazy.groups == 1:
             ends = {part: (low, high) for (part, _), (low, high, _) in (ranges or {}).items()}
             index, count = self._counts_within(shift, list(ends.values()) if ranges else None)
             pieces = []
-            for part, (low, high) in (ends or {0: (0, self.lazy.domain.size - 1)}).items():
+            for part, (low, high) in (ends or {0: (0, size - 1)}).items():
                 own = slice(*np.searchsorted(index, (low, high + 1)))
                 zeros = np.zeros_like(index[own])
                 pieces.append((zeros, zeros + part, index[own], count[own]))
             group, part_of, index, count = (
                 np.concatenate(column) for column in zip(*pieces, strict=True)
             )
+        elif self.lazy.streamed_as and ranges:
+            return answered(partial(counts_within, self.lazy, shift, in_order), ranges)
+        elif self.lazy.streamed_as and self.lazy.groups * (size >> shift) <= MOST_CELLS:
+            return answered(partial(bucket_counts, self.lazy), shift)
         else:
             if ranges is None:
                 got = self._by_group(self._bucketed(None, shift), [INDEX], [number])
@@ -228,8 +233,7 @@ class Descent:
                 )
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
-        order = np.lexsort((index, part_of, group))
-        return added_up(group[order], part_of[order], index[order], count[order])
+        return in_order(group, part_of, index, count)
 
     def _counts_within(self, shift: int, ranges: list[tuple[int, int]] | None) -> tuple[Ints, Ints]:
         """Every bucket in some ranges of candidates, or (None) in all, with its records, in order.
@@ -351,10 +355,12 @@ def failed(error: Exception) -> UnsupportedData:
     )
 
 
-def added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Counts of the same index in the same group made one: a group may be spelled in several
-    ways.
+def in_order(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Counts by group, part and index; those of the same place made one, as a group may be spelled
+    in several ways.
     """
+    order = np.lexsort((index, part, group))
+    group, part, index, count = group[order], part[order], index[order], count[order]
     new = np.ones(len(index), dtype=bool)
     new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
     if new.all():

@@ -92,7 +92,7 @@ class QueryEngine(Protocol):
 
     def pieces(self, rows: Any, types: dict[str, str]) -> Iterator[list[Array]]:
         """Some columns of numbers in these types, an array of each at a time, without rows in which
-        the first one is missing. Arrays are gone when the next ones are asked for.
+        one of them is missing. Arrays are gone when the next ones are asked for.
         """
 
     def fetch(self, rows: Any) -> dict[str, Any]:
