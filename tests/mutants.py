@@ -806,6 +806,13 @@ MUTANTS = (
         ("tests/window_test.py",),
     ),
     Mutant(
+        "a window of ranks ends with the records that are tied",
+        "statistics/quantile.py",
+        "if cut and batch.distance[0] < batch.distance[1:].min():",
+        "if cut and batch.distance[0] < 0:",
+        ("tests/window_test.py::test_a_window_of_ranks_reaches_past_tied_records",),
+    ),
+    Mutant(
         "refined bits that forget the lattice",
         "sampling/race.py",
         "c * self.distance - noise.bent(-bound)",
