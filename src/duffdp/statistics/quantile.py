@@ -127,8 +127,8 @@ class Quantile:
         """The same past all records of a first window, so that the gaps at its ends are in it."""
         ((q, reach),) = question.ranks
         centre, upto = int(q * ranks.total), ranks.below + int(ranks.counts.sum())
-        reach += max(centre - ranks.below, upto - centre) + 1
-        return Question(((q, min(reach, MOST_RANKS)),), enough=reach)
+        reach = min(reach + max(centre - ranks.below, upto - centre) + 1, MOST_RANKS)
+        return Question(((q, reach),), enough=reach)
 
     def _batch(self, ranks: Ranks | ManyRanks, columns: Sequence[Source], domain: Ordered) -> Batch:
         """Runs from `first` to `last` of each: every distinct value and the gap after it; in front
