@@ -101,7 +101,9 @@ def open_path(
             "files are read by DuckDB, which is not installed. Run: pip install 'duffdp[files]'."
         ) from None
     path, table = _parts(name)
-    connection = connection or duckdb.connect(config=settings())
+    if connection is None:
+        alone = bool(table) or not path.lower().endswith(PARQUET)
+        connection = duckdb.connect(config=settings()) if alone else _shared_connection()
     try:
         reader: Reader
         if path.lower().endswith(WORKBOOKS):
@@ -120,6 +122,21 @@ def open_path(
         return PathTable(name, reader.types, reader.rows, untyped, zone=zone, zones=zones)
     except Exception as error:
         raise unreadable(name, error) from None
+
+
+_STARTED: dict[int, DuckDBPyConnection] = {}  # by process: a fork has no threads of a database
+
+
+def _shared_connection() -> DuckDBPyConnection:
+    """A connection of its own to one database of this process, which takes longer to start than
+    most files to read. For those who make nothing there but what ends with their connection.
+    """
+    import duckdb
+
+    process = os.getpid()
+    if process not in _STARTED:
+        _STARTED[process] = duckdb.connect(config=settings())
+    return _STARTED[process].cursor()
 
 
 def settings() -> dict[str, str | bool | int | float | list[str]]:

@@ -9,6 +9,7 @@ import operator
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from itertools import pairwise
 from typing import Any, ClassVar, TypeVar
 
@@ -18,15 +19,19 @@ from duffdp.domain import Ints, Ordered
 from duffdp.domain.snapping import rounded_down
 from duffdp.engines.arrays import trim, wanted
 from duffdp.engines.source import Levels, LevelSums, Question, Ranks
+from duffdp.engines.tables import streamed
+from duffdp.engines.tables.bracketed import Rank, near_ranks
 from duffdp.engines.tables.cell_counts import by_cell, celled
 from duffdp.engines.tables.lazy_rows import LazyRows
 from duffdp.engines.tables.level_sums import level_sums, shared, sums_of
 from duffdp.engines.tables.names import COUNT, GROUP, HIGH, INDEX, LOW, PART
+from duffdp.engines.tables.streamed_groups import MOST_CELLS, bucket_counts, counts_within
 from duffdp.errors import UnsupportedData
 
 BUCKETS = 2**12  # a group's buckets in one pass
 BUCKETS_OF_PEOPLE = 2**18  # where every pass brings the rows of each person together
 LISTED = 2**12  # buckets that one query asks for
+MOST_BRACKETS = 16  # ranks that are looked for by a sample, in the same pass
 EXACT = 2**17  # as few records as this are counted value by value
 ANY = Question(((Fraction(1, 2), 0),))  # some rank: what is wanted is the number of records
 
@@ -51,10 +56,12 @@ class Descent:
         """The answer for every group."""
         if question not in self._answers:
             sums = self._index_sums() if question.total else [0] * self.lazy.groups
-            near = self._sampled(*question.ranks[0]) if len(question.ranks) == 1 else None
-            ranks = [near] if near is not None else self._descend(question.ranks)
+            near = self._near(question.ranks)
+            missing = tuple(dict.fromkeys(r for r in question.ranks if r not in near))
+            near |= dict(zip(missing, self._descend(missing), strict=True))
             self._answers[question] = [
-                ([part[g] for part in ranks], sums[g]) for g in range(self.lazy.groups)
+                ([near[rank][g] for rank in question.ranks], sums[g])
+                for g in range(self.lazy.groups)
             ]
         return self._answers[question]
 
@@ -78,6 +85,8 @@ class Descent:
         lazy, number = self.lazy, self.lazy.nw.len().alias(COUNT)
         if (together := of_all_groups and lazy.groups > 1) and starts in self._cells:
             return list(self._cells[starts][group].tolist())
+        if lazy.streamed_as and not lazy.by:
+            return answered(partial(streamed.within, lazy), starts)
         rows = celled(lazy, lazy.counted if together else self.lazy.of_group(group), starts)
         if together:
             got = self._by_group(rows, [INDEX], [number])
@@ -99,6 +108,11 @@ class Descent:
             wanted[group] = levels
             self._expected = {}
             self._sums |= dict.fromkeys(wanted.items(), LevelSums())
+            if self.lazy.streamed_as and not self.lazy.by:
+                self._sums[group, levels] = answered(
+                    partial(streamed.level_sums, self.lazy), levels
+                )
+                return self._sums[group, levels]
             rows, sums = level_sums(self.lazy, wanted)
             if self.lazy.groups == 1:
                 self._sums[group, levels] = sums_of(self._fetch(rows.select(*sums)), 0)
@@ -121,6 +135,13 @@ class Descent:
             for end in (index, index + 1)
         )
         return below, upto - below
+
+    def _near(self, ranks: tuple[Rank, ...]) -> dict[Rank, list[Ranks]]:
+        """Those of a few ranks without groups that a sample of the table brackets."""
+        lazy, most = self.lazy, MOST_BRACKETS if self.lazy.streamed_as else 1
+        if lazy.by or lazy.has_people or not isinstance(lazy.domain, Ordered) or len(ranks) > most:
+            return {}
+        return {rank: [near] for rank, near in answered(partial(near_ranks, lazy), ranks).items()}
 
     def _descend(self, ranks: tuple[tuple[Fraction, int], ...]) -> list[list[Ranks]]:
         """For every wanted rank and group: coarse buckets first, then the few that cover the
@@ -184,18 +205,22 @@ class Descent:
         self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None
     ) -> tuple[Ints, Ints, Ints, Ints]:
         """Group, part, bucket and number of records, ordered."""
-        number = self.lazy.nw.len().alias(COUNT)
+        number, size = self.lazy.nw.len().alias(COUNT), self.lazy.domain.size
         if self.lazy.groups == 1:
             ends = {part: (low, high) for (part, _), (low, high, _) in (ranges or {}).items()}
             index, count = self._counts_within(shift, list(ends.values()) if ranges else None)
             pieces = []
-            for part, (low, high) in (ends or {0: (0, self.lazy.domain.size - 1)}).items():
+            for part, (low, high) in (ends or {0: (0, size - 1)}).items():
                 own = slice(*np.searchsorted(index, (low, high + 1)))
                 zeros = np.zeros_like(index[own])
                 pieces.append((zeros, zeros + part, index[own], count[own]))
             group, part_of, index, count = (
                 np.concatenate(column) for column in zip(*pieces, strict=True)
             )
+        elif self.lazy.streamed_as and ranges:
+            return answered(partial(counts_within, self.lazy, shift, in_order), ranges)
+        elif self.lazy.streamed_as and self.lazy.groups * (size >> shift) <= MOST_CELLS:
+            return answered(partial(bucket_counts, self.lazy), shift)
         else:
             if ranges is None:
                 got = self._by_group(self._bucketed(None, shift), [INDEX], [number])
@@ -208,8 +233,7 @@ class Descent:
                 )
                 part_of = whole(got[PART])
             group, index, count = (whole(got[name]) for name in (GROUP, INDEX, COUNT))
-        order = np.lexsort((index, part_of, group))
-        return added_up(group[order], part_of[order], index[order], count[order])
+        return in_order(group, part_of, index, count)
 
     def _counts_within(self, shift: int, ranges: list[tuple[int, int]] | None) -> tuple[Ints, Ints]:
         """Every bucket in some ranges of candidates, or (None) in all, with its records, in order.
@@ -279,46 +303,6 @@ class Descent:
     def _fetch(self, rows: Any) -> dict[str, Any]:
         return answered(self.lazy.engine.fetch, rows)
 
-    def _sampled(self, q: Fraction, reach: int) -> list[Ranks] | None:
-        """Numbers without groups, in engines that can: a sample of blocks brackets the rank, and
-        what is below and what is inside is counted.
-        """
-        grid = self.lazy.domain
-        if not isinstance(grid, Ordered) or grid.size <= BUCKETS:
-            return None  # few candidates are counted in one pass without it
-        sample = answered(self.lazy.sample, grid)
-        if sample is None or len(sample) < 2**10:
-            return None
-        size, share, top = len(sample), float(q), grid.size - 1
-        sample.sort()
-        half = (
-            6 * math.sqrt(size * share * (1 - share) + 4) + reach * 1e-6 * size + 1
-        )  # blocks are not independent: wide
-        low, high = math.floor(share * size - half), math.ceil(share * size + half)
-        first = int(sample[low]) if low >= 0 else 0
-        last = int(sample[high]) if high < size else top
-        near = self._around(grid, first, last)
-        low, high = wanted(q, reach, near.total)
-        inside = near.below + int(near.counts.sum())
-        if (first > 0 and near.below > low) or (last < top and inside < high):
-            return None  # the sample misled: count by buckets instead
-        return [trim(near, low, high)]
-
-    def _around(self, grid: Ordered, first: int, last: int) -> Ranks:
-        """What lies from one candidate to another, and how many records lie before and in all."""
-        apart = self.lazy.engine.counts_apart
-        rows = (self.lazy.between if apart else self.lazy.placed)(grid, first, last)
-        got = self._fetch(rows.group_by(INDEX).agg(self.lazy.nw.len().alias(COUNT)))
-        index, count = whole(got[INDEX]), whole(got[COUNT])
-        order = np.argsort(index)
-        index, count = index[order], count[order]
-        if apart:
-            known = self._fetch(self.lazy.before(grid, first))
-            return Ranks(index, count, int(known[LOW][0]), int(known[COUNT][0]), first, last)
-        inside = (index >= 0) & (index < grid.size)
-        total, below = int(count.sum()), int(count[index < 0].sum())
-        return Ranks(index[inside], count[inside], below, total, first, last)
-
 
 @dataclass(frozen=True, slots=True)
 class LazyColumn:
@@ -371,10 +355,12 @@ def failed(error: Exception) -> UnsupportedData:
     )
 
 
-def added_up(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
-    """Counts of the same index in the same group made one: a group may be spelled in several
-    ways.
+def in_order(group: Ints, part: Ints, index: Ints, count: Ints) -> tuple[Ints, Ints, Ints, Ints]:
+    """Counts by group, part and index; those of the same place made one, as a group may be spelled
+    in several ways.
     """
+    order = np.lexsort((index, part, group))
+    group, part, index, count = group[order], part[order], index[order], count[order]
     new = np.ones(len(index), dtype=bool)
     new[1:] = (group[1:] != group[:-1]) | (part[1:] != part[:-1]) | (index[1:] != index[:-1])
     if new.all():

@@ -4,21 +4,24 @@ person capped.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Bins, Categories, Ints, Ordered, Presence, PublicSet, Scale
+from duffdp.domain import Array, Bins, Categories, Ints, Ordered, Presence, PublicSet, Scale
 from duffdp.domain.membership import INSIDE, OUTSIDE
 from duffdp.domain.snapping import reaches_expression, snap_expression, whole_rounded_down
+from duffdp.engines.arrays import Column, read
 from duffdp.engines.pairs import Pairs, pairs_by_group
 from duffdp.engines.tables.adapters.query import QueryEngine
 from duffdp.engines.tables.clocks import reach, ticks
 from duffdp.engines.tables.names import COUNT, GROUP, INDEX, LOW, OTHER, PERSON, VALUE
 from duffdp.engines.tables.people import Cap
 from duffdp.engines.tables.public_values import Known
+
+MOST_PLACES = 2**20  # from the least key to the largest
 
 
 @dataclass(frozen=True, slots=True)
@@ -233,7 +236,12 @@ class LazyRows(GroupedRows):
         self._dtype = schema[VALUE]
         self._candidates = Candidates(nw, engine, VALUE, INDEX, self._dtype, domain, categories)
         needed = (PERSON,) if self._candidates.of_rows else (VALUE, OTHER, PERSON)
-        self._rows = self.present(rows, schema, needed)
+        self._all_rows, self._rows = rows, self.present(rows, schema, needed)
+        #: The type in which numbers are handed over, piece by piece, if they are.
+        self.streamed_as: str | None = None
+        if isinstance(domain, Ordered) and not self.has_people and (self.late or not self.by):
+            self.streamed_as = engine.piece_type(self._dtype)
+        self._places = self._group_places(schema) if self.late and self.streamed_as else None
         #: All rows that count, as candidates; pairs are none.
         self.counted: Any = None if OTHER in schema else self.indexed()
 
@@ -291,8 +299,43 @@ class LazyRows(GroupedRows):
         """
         if self.by or self.has_people or not self._dtype.is_numeric():
             return None
-        values = self.engine.sample(self._rows, VALUE)
-        return None if values is None else grid.snap(values)
+        values = self.engine.sample(self._all_rows, VALUE)
+        return None if values is None else grid.snap(Column(read(values), grid).keys(values))
+
+    def pieces(self) -> Iterator[list[Array]]:
+        """The values of all rows that have one, an array at a time, and if there are groups their
+        numbers; nan may be among them.
+        """
+        assert self.streamed_as is not None
+        types = {VALUE: self.streamed_as}
+        if not self.by:
+            yield from self.engine.pieces(self._all_rows, types)
+        elif self._places is None:
+            yield from self.engine.pieces(self.joined(self._rows), types | {GROUP: "int64"})
+        else:
+            # Whole numbers are looked up sooner than joined.
+            before, places = self._places
+            for values, keys in self.engine.pieces(self._all_rows, types | {self.by[0]: "int64"}):
+                group = places[np.clip(keys, before, before + len(places) - 1) - before]
+                known = group >= 0
+                yield [values, group] if known.all() else [values[known], group[known]]
+
+    def _group_places(self, schema: Any) -> tuple[int, Ints] | None:
+        """A whole number before all keys, and the group of each one from there to after them, -1
+        for none; None if keys are no whole numbers, or lie wide apart.
+        """
+        if len(self.by) > 1 or self.engine.piece_type(schema[self.by[0]]) != "int64":
+            return None
+        keys = {key: group for group, rows in self._key_rows.items() for (key,) in rows}
+        if not all(isinstance(key, int) for key in keys):
+            return None
+        before, after = min(keys, default=0) - 1, max(keys, default=0) + 1
+        if after - before > MOST_PLACES or before < -(2**62) or after > 2**62:
+            return None
+        places = np.full(after - before + 1, -1, dtype=np.int64)
+        for key, group in keys.items():
+            places[key - before] = group
+        return before, places
 
     def placed(self, grid: Ordered, first: int, last: int) -> Any:
         """INDEX of the rows from one candidate to another; -1 for those before, the number of

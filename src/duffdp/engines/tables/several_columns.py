@@ -11,7 +11,7 @@ import numpy as np
 
 from duffdp.domain import Ints, PublicSet
 from duffdp.engines.tables.adapters.query import QueryEngine
-from duffdp.engines.tables.descent import added_up, answered, whole
+from duffdp.engines.tables.descent import answered, in_order, whole
 from duffdp.engines.tables.lazy_rows import Candidates, GroupedRows
 from duffdp.engines.tables.names import (
     CANDIDATES,
@@ -88,10 +88,7 @@ class SeveralColumns(GroupedRows):
         index, count = whole(got[INDEX]), whole(got[COUNT])
         column = np.array([names[name] for name in got[COLUMN]], dtype=np.int64)
         group = whole(got[GROUP]) if GROUP in got else np.zeros_like(index)
-        order = np.lexsort((index, column, group))
-        group, column, index, count = added_up(
-            group[order], column[order], index[order], count[order]
-        )
+        group, column, index, count = in_order(group, column, index, count)
         every = [(at, g) for g in range(self.groups) for at in range(len(self.names))]
         ends = np.searchsorted(group * len(self.names) + column, np.arange(len(every) + 1))
         return {

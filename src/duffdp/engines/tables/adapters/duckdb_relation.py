@@ -17,8 +17,10 @@ import numpy as np
 
 from duffdp.domain import Array
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
+from duffdp.engines.tables.arrow_stream import batches
 from duffdp.engines.tables.names import COLUMN, COPY, COUNT, INDEX, ORDER, PERSON, PLACE
 
+_PIECES = {"float64": "DOUBLE", "int64": "BIGINT", "uint64": "UBIGINT"}
 _LETTERS = ' COLLATE "C"'
 _NUMBERS = count()  # of tables and views, so that no two have one name
 
@@ -132,9 +134,21 @@ class DuckdbRelation(NarwhalsQuery):
     def sample(self, rows: Any, name: str) -> Array | None:
         with _statements(rows.to_native()) as (run, given):
             some = run(f'SELECT "{name}" AS {INDEX} FROM {given} USING SAMPLE 1% (system)')
-            some = self.fetch(self.nw.from_native(some))[INDEX]
-        values: Array = np.ma.filled(some.astype(np.float64), np.nan)
-        return values[~np.isnan(values)]
+            some = np.ma.compressed(self.fetch(self.nw.from_native(some))[INDEX])
+        values: Array = some if some.dtype.kind in "fiu" else some.astype(np.float64)
+        return values
+
+    def piece_type(self, dtype: Any) -> str | None:
+        if dtype.is_float():
+            return "float64"
+        if dtype.is_integer() and dtype not in (self.nw.Int128, self.nw.UInt128):
+            return "uint64" if dtype == self.nw.UInt64 else "int64"
+        return None
+
+    def pieces(self, rows: Any, types: dict[str, str]) -> Iterator[list[Array]]:
+        parts = (f'"{name}"::{_PIECES[kind]}' for name, kind in types.items())
+        capsule = rows.to_native().project(", ".join(parts)).__arrow_c_stream__()
+        return batches(capsule, list(types.values()))
 
     def fetch(self, rows: Any) -> dict[str, Any]:
         native = rows.to_native()

@@ -4,7 +4,7 @@ rest.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar, Protocol
 
@@ -85,6 +85,16 @@ class QueryEngine(Protocol):
     def sample(self, rows: Any, name: str) -> Array | None:
         """A few blocks of a column of numbers, where the engine need not read everything for it."""
 
+    def piece_type(self, dtype: Any) -> str | None:
+        """The type of numpy in which `pieces` has numbers of a column, without error; None where
+        they would leave another process for that, or are no such numbers.
+        """
+
+    def pieces(self, rows: Any, types: dict[str, str]) -> Iterator[list[Array]]:
+        """Some columns of numbers in these types, an array of each at a time, without rows in which
+        one of them is missing. Arrays are gone when the next ones are asked for.
+        """
+
     def fetch(self, rows: Any) -> dict[str, Any]:
         """The few rows of a finished query, column by column; whole numbers are exact."""
 
@@ -140,6 +150,12 @@ class NarwhalsQuery:
 
     def sample(self, rows: Any, name: str) -> Array | None:
         return None
+
+    def piece_type(self, dtype: Any) -> str | None:
+        return None
+
+    def pieces(self, rows: Any, types: dict[str, str]) -> Iterator[list[Array]]:
+        raise NotImplementedError  # where there is no type for them
 
     def fetch(self, rows: Any) -> dict[str, Any]:
         collected = rows.lazy().collect()
