@@ -31,6 +31,7 @@ ROOMS = (
     "printable",
     "optional",
     "written",
+    "rows",
     "domain",
     "parameters",
     "loss_family",

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from duffdp.sampling.lazy_uniform import LazyUniform, decide
+from duffdp.sampling.lazy_uniform import LazyUniform, decide, happen, happens
 
 
 class Listed:
@@ -66,3 +66,47 @@ def test_bits_are_drawn_until_the_outcome_is_certain():
 
     assert decide(Listed(2**63 - 1, 2**64 - 1, 5), half) == "low"
     assert seen == [(2**63 - 1, 64), (2**127 - 1, 128), ((2**127 - 1) << 64 | 5, 192)]
+
+
+@pytest.mark.parametrize(
+    ("exponent", "ratio"),
+    [
+        (Fraction(1), Fraction(1, 3)),
+        (Fraction(0), Fraction(1, 3)),
+        (Fraction(0), Fraction(1)),
+        (Fraction(3), Fraction(20)),  # nearly 1
+        (Fraction(40), Fraction(1)),  # few words below it
+        (Fraction(700), Fraction(1, 2)),  # less than any word
+        (Fraction(700), Fraction(int(Decimal(699).exp()))),
+    ],
+)
+def test_many_coins_fall_as_each_would(exponent, ratio):
+    """Near where they turn as well, and by the same bits: those that doubles leave open need more
+    of them, one after the other.
+    """
+    chance = Fraction(ratio) * Fraction(Context(prec=60).exp(Decimal(-int(exponent))))
+    turn = int(chance * 2**64)
+    near = [turn + i for step in (1, 2**20, 2**27, 2**40) for i in (-step, 0, step)]
+    words = [word for word in (*near, 0, 2**63, 2**64 - 1) if 0 <= word < 2**64]
+    together, alone = Counted(), Counted()
+    fell = happen(exponent, ratio, together, words)
+    assert fell == [happens(exponent, ratio, alone, word) for word in words]
+    assert together.asked == alone.asked
+
+
+def test_many_coins_with_a_probability_above_1_are_an_error():
+    with pytest.raises(ArithmeticError):
+        happen(Fraction(0), Fraction(2), Listed(), [5, 2**64 - 1])
+
+
+class Counted:
+    """The same word, so often."""
+
+    secure = False
+
+    def __init__(self):
+        self.asked = 0
+
+    def words(self, size):
+        self.asked += size
+        return np.full(size, 2**62 + 5, dtype=np.uint64)

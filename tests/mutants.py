@@ -98,8 +98,9 @@ REPLACED_SOON = (
 )
 CALLER = "tests/caller_connection_test.py"
 FAIR = "tests/people_test.py::test_every_set_of_rows_is_chosen_alike"
+CHOOSING = "tests/people_test.py::test_choosing_is_quick_and_keeps_the_cap"
 CAPPED = "np.repeat(begin, many) < most"
-DRAWN = "found: list[int] = mechanism.release(batch, entropy)"
+DRAWN = "found: list[int] = mechanism.release(batch, source)"
 
 MUTANTS = (
     Mutant(
@@ -737,23 +738,72 @@ MUTANTS = (
     Mutant(
         "a first pass of the race that bends the noise too little",
         "sampling/race.py",
-        "rest *= lost",
-        "rest *= 0.9 * lost",
+        "np.multiply(rest, lost, out=rest)",
+        "np.multiply(rest, 0.9 * lost, out=rest)",
         ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
     ),
     Mutant(
         "an upper bound that forgets a whole period",
         "sampling/race.py",
-        "high += self.lost * self.period",
-        "high += 0 * self.period",
+        "high = high + lost * period",
+        "high = high + 0 * period",
         ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
     ),
     Mutant(
-        "a slack for the first run alone",
+        "a word of zeros is overlooked but in the first run",
         "sampling/race.py",
         "known.item(known.argmin())",
         "known.item(0)",
         ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "candidates of a tail come as if none had been met before",
+        "sampling/race.py",
+        "times.add(LazyUniform.begin(entropy), tail.count - many)",
+        "times.add(LazyUniform.begin(entropy), tail.count)",
+        ("tests/race_test.py::test_every_window_gives_the_same_law",),
+    ),
+    Mutant(
+        "the time of a candidate of a tail forgets those before it",
+        "sampling/race.py",
+        "before = sums[-1] if sums else Decimal(0)",
+        "before = Decimal(0)",
+        ("tests/race_test.py::test_times_of_a_tail_are_summed_once_each",),
+    ),
+    Mutant(
+        "an upper bound that forgets what bits not yet drawn can do",
+        "sampling/race.py",
+        "2.0**16 / (units + 2.0**-990)",
+        "2.0**-16 / (units + 2.0**-990)",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "a uniform of the first pass may be above what its bits say",
+        "sampling/race.py",
+        "-(1 - 2.0**-51)",
+        "-(1 - 2.0**-53)",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "a lower bound is not lowered by what logarithms round",
+        "sampling/race.py",
+        "np.array(-math.exp(-SHIFT))",
+        "np.array(-1.0)",
+        ("tests/race_test.py::test_bounds_of_the_first_pass_hold",),
+    ),
+    Mutant(
+        "one record more of each side is taken for one that is tied",
+        "engines/arrays/ranks.py",
+        "if near.item(0) == first:",
+        "if near.item(0) < first:",
+        ("tests/window_test.py",),
+    ),
+    Mutant(
+        "a window of one column that keeps runs without candidates",
+        "statistics/quantile.py",
+        "lead = 0 if count.item(1) else 1",
+        "lead = 1",
+        ("tests/window_test.py",),
     ),
     Mutant(
         "refined bits that forget the lattice",
@@ -1046,7 +1096,7 @@ MUTANTS = (
         "the smaller one of two draws",
         "pipeline/draw.py",
         DRAWN,
-        "pairs = zip(*(mechanism.release(batch, entropy) for _ in range(2)), strict=True)\n"
+        "pairs = zip(*(mechanism.release(batch, source) for _ in range(2)), strict=True)\n"
         "        found = list(map(min, pairs))",
         (SHARES,),
     ),
@@ -1435,28 +1485,49 @@ MUTANTS = (
         "engines/tables/people.py",
         CAPPED,
         "np.repeat(begin, many) <= most",
-        (ONE_PERSON,),
+        (CHOOSING,),
     ),
     Mutant(
         "people have no cap",
         "engines/tables/people.py",
         CAPPED,
         "np.repeat(begin, many) < len(rows)",
+        (CHOOSING,),
+    ),
+    Mutant(
+        "a person wins the race once more than is paid for",
+        "engines/tables/people.py",
+        "return race(people, most, generator)",
+        "return race(people, most + 1, generator)",
         (ONE_PERSON,),
+    ),
+    Mutant(
+        "two rows with the largest word of a person",
+        "engines/tables/people.py",
+        "if np.count_nonzero(wins) > np.count_nonzero(largest):",
+        "if False:",
+        ("tests/people_test.py::test_largest_words_are_exactly_fair",),
+    ),
+    Mutant(
+        "the same words in every release",
+        "engines/tables/people.py",
+        "return generator.integers(1,",
+        "return np.random.default_rng(0).integers(1,",
+        (f"{PEOPLE}[polars]",),
     ),
     Mutant(
         "the first rows of every person",
         "engines/tables/people.py",
         SHUFFLED,
         "taken = to",
-        (f"{PEOPLE}[polars]",),
+        (FAIR,),
     ),
     Mutant(
         "the same choice in every release",
         "engines/tables/people.py",
         SHUFFLED,
         "taken = to + np.random.default_rng(0).integers(0, many - place)",
-        (f"{PEOPLE}[polars]",),
+        (FAIR,),
     ),
     Mutant(
         "the last row of a person counts less often",
@@ -1537,6 +1608,41 @@ MUTANTS = (
         "if len(wide := np.flatnonzero(count > 1)):",
         "if len(wide := np.flatnonzero(count > 2**62)):",
         ("tests/race_test.py::test_side_by_side",),
+    ),
+    Mutant(
+        "sums of groups are those of other groups",
+        "engines/groups.py",
+        "for place in np.argsort(order).tolist()",
+        "for place in order.tolist()",
+        ("tests/side_by_side_test.py::test_sums_of_all_groups_are_those_of_each",),
+    ),
+    Mutant(
+        "groups take the records of no group that lie between them",
+        "engines/groups.py",
+        "if (begins[1:] == ends[:-1]).all():",
+        "if (begins[1:] >= ends[:-1]).all():",
+        ("tests/side_by_side_test.py::test_sums_of_all_groups_are_those_of_each",),
+    ),
+    Mutant(
+        "of many coins, those that doubles leave open fall",
+        "sampling/lazy_uniform.py",
+        "(word <= high + 1 and happens(exponent, ratio, source, word))",
+        "(word <= high + 1)",
+        ("tests/lazy_uniform_test.py::test_many_coins_fall_as_each_would",),
+    ),
+    Mutant(
+        "blocks of groups have the bits of the whole",
+        "sampling/entropy.py",
+        "return SeededEntropy(np.random.default_rng(self.words(4)))",
+        "return self",
+        ("tests/threads_test.py::test_blocks_have_bits_of_their_own",),
+    ),
+    Mutant(
+        "many keys need not differ",
+        "engines/selection.py",
+        "if column and len(set(column)) == len(column):",
+        "if column:",
+        ("tests/rows_test.py::test_many_keys_differ",),
     ),
     Mutant(
         "a group takes the first row of the next",
@@ -1639,8 +1745,8 @@ MUTANTS = (
     Mutant(
         "the first step of a staircase is accepted too often",
         "sampling/staircase.py",
-        "ball = 0 if j == 0 and source.below(scale) < least else None",
-        "ball = 0 if source.below(scale) < least else None",
+        "elif j == 0:",
+        "elif True:",
         (f"{STAIRS}::test_draws_follow_the_law",),
     ),
     Mutant(
@@ -1660,8 +1766,8 @@ MUTANTS = (
     Mutant(
         "postgres: a number near 0 stops a query",
         "domain/snapping.py",
-        "start=start if start < most and made._place(start) == 0 else least,",
-        "start=least,",
+        "start = start if start < most and made._place(start) == 0 else least",
+        "start = least",
         (NASTY,),
     ),
     Mutant(
@@ -1996,8 +2102,8 @@ MUTANTS = (
     Mutant(
         "table: a margin of the first group alone",
         "engines/tables/memory.py",
-        "apart = len(np.unique(positions)) == len(positions)",
-        "apart = len(np.unique(positions)) <= len(positions)",
+        "apart = isinstance(places, range) or len(set(places)) == len(places)",
+        "apart = True",
         ("tests/table_test.py::test_every_group_and_the_total_of_those_listed",),
     ),
     Mutant(

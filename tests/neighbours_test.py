@@ -25,9 +25,8 @@ from duffdp.audit.neighbours import (
     log_ratios,
     neighbours,
 )
-from duffdp.engines.tables import people
 from duffdp.statistics import Median, Mode
-from release_draws import in_order, laws
+from release_draws import choose_in_order, laws
 from verb_calls import GRAPHS, REGISTERED, TABLES
 
 EPSILONS = [0.3, 1.0, 3.0]
@@ -292,7 +291,7 @@ def people_draws(call, rows, order, **given):
     """The laws of a release with people if the rows are put in this order before those that count
     are chosen."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(people, "shuffle_beginnings", in_order(order))
+        choose_in_order(patch, order)
         return laws(lambda: call(frame_of(rows), column="x", unit="p", **given), PLACES)
 
 

@@ -4,7 +4,7 @@ between people.
 
 from __future__ import annotations
 
-from itertools import combinations
+from itertools import combinations, product
 
 import numpy as np
 import pandas as pd
@@ -15,7 +15,7 @@ from scipy import stats
 
 import duffdp
 from duffdp import Categories, Grid
-from duffdp.engines.tables.people import choose_rows
+from duffdp.engines.tables.people import choose_rows, with_largest_words
 from duffdp.sampling.entropy import entropy
 from engines import ENGINES, open_sources
 
@@ -31,6 +31,7 @@ LAZY = [
 ]
 PEOPLE = 10_000
 NUMBERS = Grid(0, 9, 1)
+WIDE_APART = [1, 1000]  # numbers of people: side by side, which is quicker, or not
 
 
 def counts(data, domain, **where):
@@ -304,25 +305,55 @@ def test_both_zeros_are_one_person(engine):
     assert counts(ENGINES[engine](data), NUMBERS, column="x").sum() == 1
 
 
-def test_choosing_is_quick_and_keeps_the_cap():
-    """A million people with four rows: a few sorts, not a loop."""
+@pytest.mark.parametrize("apart", WIDE_APART)
+def test_choosing_is_quick_and_keeps_the_cap(apart):
+    """A million people with four rows: a few passes or sorts, not a loop."""
     people = np.random.default_rng(1).permutation(np.repeat(np.arange(10**6), 4))
     for most in (1, 3, 4, 5):
-        rows = choose_rows(people, most, entropy(1))
+        rows = choose_rows(people * apart, most, entropy(1))
         assert np.bincount(rows).max() == 1
         assert (np.bincount(people[rows], minlength=10**6) == min(most, 4)).all()
 
 
-@pytest.mark.parametrize(("people", "size", "most"), [(30_000, 3, 1), (30_000, 4, 2), (1, 5, 3)])
-def test_every_set_of_rows_is_chosen_alike(people, size, most):
-    """Many people at once, and one person at a time: the law of the sets that are chosen."""
-    numbers, source = np.repeat(np.arange(people), size), entropy(1)
-    sets: dict[tuple[int, ...], int] = dict.fromkeys(combinations(range(size), most), 0)
-    for _ in range(1 if people > 1 else 6000):
-        rows = choose_rows(numbers, most, source)
-        for chosen in np.sort(rows.reshape(people, most) % size, axis=1).tolist():
-            sets[tuple(chosen)] += 1
-    assert stats.chisquare(list(sets.values())).pvalue > FALSE_ALARM
+@pytest.mark.parametrize("apart", WIDE_APART)
+@pytest.mark.parametrize(
+    ("people", "size", "most"), [(30_000, 3, 1), (30_000, 4, 2), (10_000, 6, 5), (1, 5, 3)]
+)
+def test_every_set_of_rows_is_chosen_alike(people, size, most, apart):
+    """Many people at once, and one person at a time: the law of the sets that are chosen, of a
+    person beside that of the next, and of a choice beside the next.
+    """
+    numbers, source = np.repeat(np.arange(1, people + 1), size) * apart, entropy(1)
+    sets = {chosen: at for at, chosen in enumerate(combinations(range(size), most))}
+    found = []
+    for _ in range(2 if people > 1 else 3000):
+        rows = np.sort(choose_rows(numbers, most, source)).reshape(people, most)
+        assert (rows // size == np.arange(people)[:, None]).all()
+        found.extend(sets[tuple(chosen)] for chosen in (rows % size).tolist())
+    law = np.bincount(found, minlength=len(sets))
+    assert stats.chisquare(law).pvalue > FALSE_ALARM
+    for later in {1, people}:
+        pairs = np.array(found[later:]) * len(sets) + found[:-later]
+        assert stats.chisquare(np.bincount(pairs, minlength=len(sets) ** 2)).pvalue > FALSE_ALARM
+
+
+@pytest.mark.parametrize("most", [1, 2])
+def test_largest_words_are_exactly_fair(most):
+    """All words of two people with three and two rows: without ties, each set of rows of one stands
+    as often beside each set of the other.
+    """
+    people = np.array([1, 0, 1, 1, 0])
+    sets: dict[tuple[int, ...], int] = {}
+    for words in product(range(1, 5), repeat=len(people)):
+        rows = with_largest_words(people, most, np.array(words, dtype=np.uint32))
+        each = [sorted(w for w, p in zip(words, people, strict=True) if p == own) for own in (0, 1)]
+        tied = any(len(set(own[-most - 1 :])) < len(own[-most - 1 :]) for own in each)
+        assert (rows is None) == tied
+        if rows is not None:
+            chosen = tuple(sorted(rows.tolist()))
+            sets[chosen] = sets.get(chosen, 0) + 1
+    assert len(sets) == 3 * (2 if most == 1 else 1)
+    assert len(set(sets.values())) == 1
 
 
 @pytest.mark.parametrize("kind", [pl.Int8, pl.UInt8, pl.Int64, pl.UInt64])

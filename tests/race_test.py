@@ -192,26 +192,72 @@ def test_bounds_of_the_first_pass_hold(noise, bits):
     c = Fraction(1, 20)
     for i, word in enumerate(known.tolist()):
         pair = np.array([top // 2, word], np.uint64), bits, count[[0, i]], distance[[0, i]]
-        first = racing._first_pass(*pair, float(c), noise)  # the slack is that of the two
-        low, high = first.low[1], first.high(1)
+        first = racing._first_pass(*pair, float(c), noise)
+        low, limit = first.low[1], first.limit(1)
+        assert limit == first.limit(np.array([0, 1]))[1]
+        # What a rival whose lower bound is the limit may have; one further away has more.
+        low, high = (end - 0.9 * racing.SLACK * (90 + abs(end)) for end in (low, limit))
         for more in (0, 1, 2**63, 2**64 - 2, 2**64 - 1):
             uniform = LazyUniform((word << 64) | more, bits + 64)
-            contender = racing._Contender(int(distance[i]), [(uniform, int(count[i]))])
+            contender = racing._Contender(int(distance[i]), racing._Times(uniform, int(count[i])))
             assert contender.key(c, noise, 0) >= Decimal(low) or word == 0
             assert contender.key(c, noise, 1) <= Decimal(high) or word == top
+        assert word > 0 or low < -1e299  # anything can be
+        assert 0 < word < top or limit > 1e300
 
 
 @pytest.mark.parametrize("noise", NOISES, ids=str)
 def test_more_bits_narrow_the_interval(noise):
-    uniform = LazyUniform(3, 4)
-    contender = racing._Contender(5, [(uniform, 7)])
+    times = racing._Times(LazyUniform(3, 4), 7)
+    contender = racing._Contender(5, times)
     widths = []
     for _ in range(4):
         low, high = (contender.key(Fraction(1, 3), noise, upper) for upper in (0, 1))
         assert low < high
         widths.append(high - low)
-        uniform.refine(SYSTEM)
+        times.refine(1, SYSTEM)
     assert all(b < a / 10**15 for a, b in pairwise(widths))
+
+
+def test_times_of_a_tail_are_summed_once_each():
+    """Sums that are kept are those that are made anew, and a time takes one logarithm a bound."""
+    read = 0
+
+    class Counted(LazyUniform):
+        @property
+        def bits(self):
+            nonlocal read
+            read += 1
+            return self._bits
+
+        @bits.setter
+        def bits(self, value):
+            self._bits = value
+
+    words = np.random.default_rng(1).integers(0, 2**64, 300, dtype=np.uint64).tolist()
+    times = racing._Times(Counted(words[0], 64), 300)
+    for many, word in enumerate(words[1:], 1):
+        low, high = (
+            racing._Contender(3, times, many).key(Fraction(1, 2), racing.EXPONENTIAL, upper)
+            for upper in (0, 1)
+        )
+        assert low < high
+        times.add(Counted(word, 64), 300 - many)
+    assert read < 300 * 10
+    times.refine(200, SYSTEM)
+    assert times.bits == 128
+    anew = racing._Times(*times._terms[0])
+    for term in times._terms[1:]:
+        anew.add(*term)
+    for many in (1, 150, 200, 250, 300):
+        kept, whole = (
+            racing._Contender(3, each, many).key(Fraction(1, 2), racing.GUMBEL, 1)
+            for each in (times, anew)
+        )
+        assert kept == whole
+    terms = [(uniform.known / 2**uniform.bits, share) for uniform, share in times._terms]
+    expected = math.log(sum(-math.log1p(-v) / share for v, share in terms)) + 1.5
+    assert float(whole) == pytest.approx(expected, rel=1e-12)
 
 
 def test_levels_beyond_the_reach_of_doubles_can_win():

@@ -21,6 +21,7 @@ import duffdp.mechanisms.mechanism as mechanism
 import duffdp.mechanisms.piecewise_laplace as piecewise_laplace
 import duffdp.mechanisms.staircase as staircase
 from duffdp.audit.neighbours import Distribution, Listed, Stepped
+from duffdp.engines.tables import people
 from duffdp.mechanisms import (
     Exponential,
     Geometric,
@@ -472,10 +473,15 @@ def _quantiles_law(self, profile, exponent, sizes, places) -> Listed:
     return LISTED[key]
 
 
-def in_order(*orders):
-    """What stands for the random shuffle of the rows of people: known orders of all rows, one for
+def choose_in_order(patch, *orders):
+    """Put known orders of all rows in place of the random choice of the rows of people: one for
     each choice, the same ones again after the last."""
     next_order = itertools.cycle(orders).__next__
+
+    def draw_words(many, generator):
+        order = next_order()
+        assert many == len(order)
+        return many - np.argsort(order).astype(np.uint32)
 
     def shuffle_beginnings(rows, begin, many, most, generator):
         order = next_order()
@@ -484,4 +490,5 @@ def in_order(*orders):
             assert size > most
             rows[first : first + size] = sorted(rows[first : first + size], key=order.index)
 
-    return shuffle_beginnings
+    patch.setattr(people, "draw_words", draw_words)
+    patch.setattr(people, "shuffle_beginnings", shuffle_beginnings)

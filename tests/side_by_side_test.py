@@ -23,7 +23,9 @@ GRIDS = [Grid(-10, 10, 1), Grid(-10.0, 10.0), Grid(-(2**40), 2**40, 1), Grid(0, 
 
 @pytest.mark.parametrize("grid", GRIDS, ids=str)
 @pytest.mark.parametrize("kind", [np.float64, np.int64])
-def test_sums_of_all_groups_are_those_of_each(kind, grid):
+@pytest.mark.parametrize(("mixed", "some"), [(False, False), (True, False), (False, True)])
+def test_sums_of_all_groups_are_those_of_each(kind, grid, mixed, some):
+    """Whether they lie in the order of their keys or not, and with records of no group between."""
     if kind is np.int64 and not grid.whole:
         pytest.skip("whole numbers on such a grid are not summed together")
     rng = np.random.default_rng(1)
@@ -31,6 +33,8 @@ def test_sums_of_all_groups_are_those_of_each(kind, grid):
     records.array[::2] = rng.integers(-12, 12, 4500)
     sizes = rng.integers(0, 30, 300)  # more than one block of groups, and some are empty
     begins, top = np.cumsum(sizes) - sizes, grid.size - 1
+    order = rng.permutation(300) if mixed else np.arange(300)[::2] if some else np.arange(300)
+    begins, sizes = begins[order], sizes[order]
     columns = SideBySide(records, begins, sizes, grid)
     for levels in (
         Levels(0, top),
@@ -38,9 +42,11 @@ def test_sums_of_all_groups_are_those_of_each(kind, grid):
         Levels(top // 4, top, 1),
         Levels.squared(0, top),
     ):
-        for column, begin, size in zip(columns, begins, sizes, strict=True):
+        every = columns.level_sums(levels)
+        for column, known, begin, size in zip(columns, every, begins, sizes, strict=True):
             alone = Records(records.array[begin : begin + size], records.integer)
-            assert column.level_sums(levels) == Column(alone, grid).level_sums(levels)
+            sums = Column(alone, grid).level_sums(levels)
+            assert sums == column.level_sums(levels) == known.level_sums(levels)
 
 
 @pytest.mark.parametrize("most", [1, 2**16, 2**16 + 1, 2**32])

@@ -13,8 +13,7 @@ import pytest
 import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, TablePlan
 from duffdp.audit.neighbours import largest_log_ratio, log_ratio, neighbours
-from duffdp.engines.tables import people
-from release_draws import in_order, laws, recorded
+from release_draws import choose_in_order, laws, recorded
 
 ASKED, BUDGET = Fraction(7, 10), 10
 ROWS = {
@@ -180,7 +179,7 @@ def test_one_person_moves_all_of_a_table_by_at_most_epsilon(contributions):
     @cache
     def draws_of(rows, order):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(people, "shuffle_beginnings", in_order(order))
+            choose_in_order(patch, order)
             return laws(lambda: duffdp.table(frame_of(rows), FEW, **given))
 
     largest = 0.0

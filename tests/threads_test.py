@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 
+import duffdp
 from duffdp import Grid
+from duffdp.engines import groups
 from duffdp.engines.arrays import Column, column, read, threads
 from duffdp.engines.source import Levels, Question
+from duffdp.sampling.entropy import SYSTEM, entropy
 
 rng = np.random.default_rng(5)
 ARRAYS = {
@@ -62,3 +68,87 @@ def test_an_error_in_a_thread_is_raised(monkeypatch):
     monkeypatch.setattr(threads, "cores", lambda: 3)
     with pytest.raises(ZeroDivisionError):
         threads.in_stretches(lambda part: 1 // 0, np.arange(10_000))
+
+
+def test_pieces_come_back_in_order_and_the_first_error_is_raised(monkeypatch):
+    monkeypatch.setattr(threads, "cores", lambda: 4)
+
+    def slowest_first(piece, more):
+        time.sleep(0.002 * (8 - piece))
+        return piece + more
+
+    assert threads.side_by_side(slowest_first, range(8), [10] * 8) == list(range(10, 18))
+
+    def fails(piece):
+        time.sleep(0.002 * (8 - piece))
+        if piece in (3, 5):
+            raise ValueError(piece)
+
+    with pytest.raises(ValueError, match="3"):
+        threads.side_by_side(fails, range(8))
+
+
+def test_what_is_not_begun_is_left_after_an_error(monkeypatch):
+    monkeypatch.setattr(threads, "cores", lambda: 2)
+    begun = []
+
+    def fails(piece):
+        begun.append(piece)
+        time.sleep(0.01)
+        raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        threads.side_by_side(fails, range(100))
+    assert len(begun) < 20
+
+
+def test_one_piece_needs_no_thread(monkeypatch):
+    """Nor do several on one core."""
+    found = []
+    threads.side_by_side(lambda _: found.append(threading.current_thread()), [1])
+    monkeypatch.setattr(threads, "cores", lambda: 1)
+    threads.side_by_side(lambda _: found.append(threading.current_thread()), [1, 2])
+    assert set(found) == {threading.main_thread()}
+
+
+MANY = 1100  # groups: more than are kept as a tuple
+GROUP = rng.integers(0, MANY + 9, 60_000)
+FRAME = pl.DataFrame({"g": GROUP, "x": rng.normal(size=60_000) + GROUP % 7})
+CALLS = {
+    "median": lambda **given: duffdp.median(FRAME, **given),
+    "quantiles": lambda **given: duffdp.quantiles(FRAME, [0.25, 0.75], **given),
+    "mean": lambda **given: duffdp.mean(FRAME, **given),
+    "describe": lambda **given: duffdp.describe(FRAME, **given),
+}
+
+
+@pytest.mark.parametrize("name", CALLS)
+def test_a_seed_gives_the_same_groups_on_any_number_of_cores(name, monkeypatch):
+    given = {"column": "x", "by": "g", "keys": range(MANY), "epsilon": 2.0, "bounds": (-9, 9)}
+    releases = []
+    monkeypatch.setattr(groups, "RECORDS", 1)  # so that there are several blocks
+    for many in (1, 3):
+        monkeypatch.setattr(threads, "cores", lambda many=many: many)
+        releases.append(CALLS[name](**given, rng=5))
+    assert releases[0].cells == releases[1].cells
+    if name in ("median", "mean"):  # each of its own group
+        near = [row[0] for row in releases[1].cells]
+        assert np.corrcoef(near, np.arange(MANY) % 7)[0, 1] > 0.9
+
+
+def test_blocks_have_bits_of_their_own():
+    """None has those of another, nor those that are drawn from the whole later; and again the same
+    from the same seed.
+    """
+    assert SYSTEM.split() is SYSTEM
+    source = entropy(7)
+    streams = [source.split(), source.split(), source]
+    words = [stream.words(100).tolist() for stream in streams]
+    assert len(set(np.ravel(words).tolist())) == 300
+    source = entropy(7)
+    first, second = source.split(), source.split()
+    for stream, same in ((second, words[1]), (source, words[2]), (first, words[0])):
+        assert stream.words(100).tolist() == same  # whoever is first
+    generator = np.random.default_rng(7)
+    assert entropy(generator).split().words(100).tolist() == words[0]
+    assert entropy(generator).split().words(100).tolist() == words[1]

@@ -6,7 +6,7 @@ The ledger, the report, JSON and `repr` read these and nothing else.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -16,6 +16,7 @@ from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Presence, 
 from duffdp.domain.zones import zone_name
 from duffdp.parameters import Choice, Groups, Interval, Suppression, exact
 from duffdp.privacy import Loss, PrivacyUnit, Worded
+from duffdp.rows import RowsOfColumns
 
 DAY = dt.timedelta(days=1)
 SIZE = "size"  # what the draw of noisy sizes beside values is for
@@ -134,7 +135,7 @@ class Facts:
     domain: PublicSet
     column: str | None = None
     by: tuple[str, ...] = ()
-    keys: tuple[tuple[Any, ...], ...] = ()
+    keys: Sequence[tuple[Any, ...]] = ()
     secure: bool = True
     interval: Interval | None = None
     where: str | None = None  # rows for which this does not hold are left out
@@ -293,7 +294,7 @@ def as_json(value: Any) -> Any:
         return value
     if isinstance(value, dict):
         return {str(name): as_json(item) for name, item in value.items()}
-    if isinstance(value, list | tuple):
+    if isinstance(value, list | tuple | RowsOfColumns):
         return [as_json(item) for item in value]
     if isinstance(value, dt.date | dt.time):  # a datetime is a date
         return value.isoformat()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
@@ -198,7 +198,7 @@ class Groups(NamedTuple):
     """Groups of rows: the columns that form them, and their public keys."""
 
     by: tuple[str, ...]
-    keys: tuple[tuple[Any, ...], ...]
+    keys: Sequence[tuple[Any, ...]]
 
 
 class Suppression(NamedTuple):

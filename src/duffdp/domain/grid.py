@@ -182,6 +182,10 @@ class Grid:
 
     def values(self, indices: Iterable[int]) -> Array:
         """The candidates with these indices as an array (of objects for decimals and dates)."""
+        last = self._num_lo + (self.size - 1) * self._num_step
+        if self.kind in ("int", "float") and max(abs(self._num_lo), abs(last), self._den) <= 2**53:
+            position = self._num_lo + np.fromiter(indices, dtype=np.int64) * self._num_step
+            return position // self._den if self.kind == "int" else position / self._den
         ends = self.value(0), self.value(self.size - 1)
         short = self.kind == "int" and _INT64.min <= ends[0] and ends[1] <= _INT64.max
         dtype = np.int64 if short else np.float64 if self.kind == "float" else object
@@ -337,6 +341,8 @@ class Grid:
 
     def snap(self, keys: Keys) -> Ints:
         """Index of every key: a number, or days or microseconds since 1970 for dates and times."""
+        if keys.dtype.kind == "f" and self.double_steps.silent:
+            return self.double_steps.places(keys).astype(np.int64)
         with np.errstate(all="ignore"):
             if keys.dtype.kind != "f":
                 assert self.whole_steps is not None

@@ -145,6 +145,7 @@ class DoubleSteps(NamedTuple):
     rounds: bool  # whether an index may come out above the last candidate
     start: float  # a key of candidate 0 from which no offset is so near 0 that its quotient is
     before: float | None  # half a step before the lower bound, if offsets from there say the same
+    silent: bool  # whether nothing can over- or underflow, so that no record makes numpy warn
 
     @classmethod
     def of(cls, low: Fraction, step: Fraction, size: int) -> DoubleSteps:
@@ -154,12 +155,15 @@ class DoubleSteps(NamedTuple):
         exact = math.frexp(pitch)[0] == 0.5 and Fraction(pitch) == step * Fraction(shrink)
         exact = exact and math.isfinite(1 / pitch)
         factor = 1 / pitch if exact else pitch
-        made = cls(least, most, shrink, factor, exact, size, False, least, None)
+        made = cls(least, most, shrink, factor, exact, size, False, least, None, False)
         start, fits = least + float(step) / 8, exact and shrink == 1.0
+        start = start if start < most and made._place(start) == 0 else least
+        rounds = size > EXACT_QUOTIENT or made._place(most) > size - 1
         return made._replace(
-            rounds=size > EXACT_QUOTIENT or made._place(most) > size - 1,
-            start=start if start < most and made._place(start) == 0 else least,
+            rounds=rounds,
+            start=start,
             before=float(low - step / 2) if fits and _halves_first(low / step, size) else None,
+            silent=shrink == 1.0 and start > least and not rounds,
         )
 
     def _place(self, key: float) -> int:
@@ -180,9 +184,9 @@ class DoubleSteps(NamedTuple):
     def places(self, keys: Keys, out: Floats | None = None) -> Floats:
         """The same before they are rounded down; none is below 0."""
         inside = (
-            clamp(keys, self.low, self.high)
+            clamp(keys, self.start, self.high)
             if out is None
-            else keys.clip(self.low, self.high, out=out)
+            else keys.clip(self.start, self.high, out=out)
         )
         place: Floats
         if self.shrink == 1.0:
@@ -273,7 +277,7 @@ def _column_quotient(nw: Any, gap: Any, step: int, most: int) -> Any:
 def clamp(keys: Keys, low: float, high: float) -> Keys:
     """Keys within bounds; what needs no clamping is not copied."""
     # The places of the least and the largest key are found sooner than these themselves.
-    if keys.size and (keys[keys.argmin()] < low or keys[keys.argmax()] > high):
+    if keys.size and (keys.item(keys.argmin()) < low or keys.item(keys.argmax()) > high):
         return keys.clip(low, high)
     return keys
 

@@ -4,19 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from functools import cached_property
+from functools import cached_property, partial
+from itertools import chain
 from typing import NamedTuple, overload
 
 import numpy as np
 
 from duffdp.domain import Array, Ints, Ordered
 from duffdp.engines.arrays import SORTED, Column, Records, distinct
+from duffdp.engines.arrays.threads import side_by_side
 from duffdp.engines.source import Levels, LevelSums, ManyRanks, Question, Ranks
 
 SUMMED = 2**20  # records of several groups that are summed at once
 BLOCK = 256  # groups that are answered at once: their arrays fit into a processor's cache
-# With few records each, more groups do: up to MOST of them, with about RECORDS records in all.
-MOST, RECORDS = 2**12, 2**16
+# With few records each, more groups do: up to MOST of them, with about RECORDS records in all. With
+# many each, fewer groups, so that there is work for all cores: no less than LEAST of them.
+LEAST, MOST, RECORDS = 16, 2**12, 2**16
 SHORT = 2**9  # up to so many records a group is sorted together with others of its length
 
 
@@ -50,8 +53,19 @@ class SideBySide(Sequence[Column]):
     @property
     def block(self) -> int:
         """How many groups are best answered at once."""
-        many = RECORDS * len(self) // max(len(self._records.array), 1)
-        return min(max(many, BLOCK), MOST)
+        records = max(len(self._records.array), 1)
+        many = min(max(RECORDS * len(self) // records, BLOCK), MOST)
+        return max(min(16 * RECORDS * len(self) // records, many), LEAST)
+
+    @property
+    def longest(self) -> int:
+        """The number of records of the largest group."""
+        return int(self._sizes.max())
+
+    @property
+    def size(self) -> int:
+        """Number of candidates."""
+        return self._grid.size
 
     def ranks(self, question: Question) -> list[ManyRanks | list[Ranks]]:
         """Each of the wanted ranks, of all groups: together, if none has to be asked by itself."""
@@ -71,6 +85,24 @@ class SideBySide(Sequence[Column]):
                 each[i] = Column(group, self._grid).ask(question)[0][at]
             found.append(each)
         return found
+
+    def level_sums(self, levels: Levels) -> list[Summed]:
+        """The sums of every group, on all cores."""
+        if not self._answered_at_once:
+            return [Summed(column.level_sums(levels)) for column in self]
+        order = np.argsort(self._begins, kind="stable")  # as records lie
+        some = [order[at : at + self.block] for at in range(0, len(order), self.block)]
+        found = list(chain.from_iterable(side_by_side(partial(self._sums_of, levels), some)))
+        return [found[place] for place in np.argsort(order).tolist()]
+
+    def _sums_of(self, levels: Levels, which: Ints) -> list[Summed]:
+        (array, integer), grid = self._records, self._grid
+        together = _Together(array, self._begins[which], self._sizes[which], grid)
+        sums = together.level_sums(levels)
+        if sums is None:
+            pieces = (Records(together.group(i), integer) for i in range(len(which)))
+            sums = [Column(piece, grid).level_sums(levels) for piece in pieces]
+        return list(map(Summed, sums))
 
     def _some(self, at: slice) -> SideBySide:
         some = SideBySide.__new__(SideBySide)
@@ -96,6 +128,18 @@ class Counted:
 
     def tally(self) -> tuple[Ints, Ints]:
         return self._index, self._count
+
+
+class Summed:
+    """Sums that are known already."""
+
+    __slots__ = ("_sums",)
+
+    def __init__(self, sums: LevelSums) -> None:
+        self._sums = sums
+
+    def level_sums(self, levels: Levels) -> LevelSums:
+        return self._sums
 
 
 class _Member(Column):
@@ -164,7 +208,7 @@ class _Together:
         if int(self.sizes.sum()) > SUMMED or levels.top * SUMMED >= 2**63:
             return None
         if levels not in self._sums:
-            index = self._grid.snap(self._array[_ranges(self._begins, self.sizes)])
+            index = self._grid.snap(self._records())
             level = levels.of(np.clip(index, levels.low, levels.high))
             found = [self.sizes, self._added(level)]
             if levels.squares:
@@ -172,6 +216,14 @@ class _Together:
             each = zip(*(column.tolist() for column in found), strict=True)
             self._sums[levels] = [LevelSums(*sums) for sums in each]
         return self._sums[levels]
+
+    def _records(self) -> Array:
+        """The records of all groups, one group after the other."""
+        begins, ends = self._begins, self._begins + self.sizes
+        if (begins[1:] == ends[:-1]).all():  # as they lie
+            return self._array[begins[0] : ends[-1]]
+        records: Array = self._array[_ranges(begins, self.sizes)]
+        return records
 
     def _added(self, numbers: Ints) -> Ints:
         """The sum of every group; a running sum that wraps around leaves differences exact."""

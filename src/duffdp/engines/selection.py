@@ -17,8 +17,8 @@ from duffdp.engines.keys import FileKeys
 from duffdp.engines.libraries import is_of_library, narwhals
 from duffdp.errors import DuffError
 from duffdp.parameters import Groups
+from duffdp.rows import MANY, Row, RowsOfColumns
 
-Row = tuple[Any, ...]
 _SIMPLE = frozenset({int, str, bool})  # of these each is there, and can be told apart
 _EXAMPLE = 'Pass for example keys=["north", "south"].'
 _FORMS = "a list, a frame, a series, Categories, a declared type, a path, or a mapping of these"
@@ -29,7 +29,7 @@ class Selection(NamedTuple):
 
     column: str | None = None
     by: tuple[str, ...] = ()
-    keys: tuple[tuple[Any, ...], ...] = ()
+    keys: Sequence[Row] = ()
     unit: str | None = None
     contributions: int = 1
     pair: tuple[str, str] | None = None  # in the place of `column`, where records are pairs
@@ -148,12 +148,13 @@ class Keys(NamedTuple):
     declares no types.
     """
 
-    rows: tuple[Row, ...]
+    rows: Sequence[Row]
     written: tuple[str, ...] = ()
 
 
 def _read_keys(by: tuple[str, ...], keys: Any) -> Keys:
     """Public keys as tuples, in the given order: each once, with a value for each column."""
+    rows: Sequence[Row]
     written: tuple[str, ...] = ()
     if isinstance(keys, list | tuple) and keys and all(isinstance(key, Categories) for key in keys):
         if len(keys) != len(by):
@@ -179,10 +180,10 @@ def _read_keys(by: tuple[str, ...], keys: Any) -> Keys:
     return Keys(_checked(by, rows, quoted), written)
 
 
-def _rows(by: tuple[str, ...], keys: Any) -> list[Row]:
+def _rows(by: tuple[str, ...], keys: Any) -> Sequence[Row]:
     """Keys that are lists, frames, series or types."""
-    if isinstance(keys, list | tuple):
-        return [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
+    if isinstance(keys, list | tuple | range):
+        return _one_by_one(keys)
     declared = _declared(keys)
     if declared is not None:
         return [(value,) for value in declared]
@@ -203,8 +204,15 @@ def _rows(by: tuple[str, ...], keys: Any) -> list[Row]:
                 )
             return [tuple(row) for row in frame.select(*by).rows()]
     if isinstance(keys, Iterable) and not isinstance(keys, str | bytes):
-        return [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
+        return _one_by_one(list(keys))
     raise DuffError(f"keys must be {_FORMS}, got {type(keys).__name__}. {_EXAMPLE}")
+
+
+def _one_by_one(keys: list[Any] | tuple[Any, ...] | range) -> Sequence[Row]:
+    """Each key as a row; many of one column stay a column."""
+    if len(keys) >= MANY and _SIMPLE.issuperset(map(type, keys)):
+        return RowsOfColumns([keys if isinstance(keys, range) else tuple(keys)])
+    return [tuple(key) if isinstance(key, tuple | list) else (key,) for key in keys]
 
 
 def _declared(keys: Any) -> list[Any] | None:
@@ -226,12 +234,16 @@ def _declared(keys: Any) -> list[Any] | None:
     return list(listed)
 
 
-def _checked(by: tuple[str, ...], given: list[Row], quoted: bool) -> tuple[Row, ...]:
+def _checked(by: tuple[str, ...], given: Sequence[Row], quoted: bool) -> Sequence[Row]:
     """Keys that can be told apart: complete, hashable, different.
 
     Those of a frame or series are not quoted in errors: they may be a column of the data, which no
     one can tell.
     """
+    if isinstance(given, RowsOfColumns) and len(by) == 1:
+        (column,) = given.columns
+        if column and len(set(column)) == len(column):
+            return given
     rows = given
     simple = _SIMPLE.issuperset(map(type, chain.from_iterable(given)))
     if not simple:

@@ -229,7 +229,7 @@ class Ledger:
         def store(result: Result) -> None:
             body = {
                 "charge": charge.number,
-                "numbers": result.numbers,
+                "numbers": list(map(list, result.numbers)),
                 "time": result.time.isoformat(),
             }
             with self._journal.transaction() as view:

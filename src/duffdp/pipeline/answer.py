@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any
 
+from duffdp.domain import Grid
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Result
 from duffdp.pipeline.distribution import Distribution
@@ -19,9 +20,10 @@ from duffdp.pipeline.suppression import (
     sizes_apart,
     withheld,
 )
+from duffdp.rows import MANY, RowsOfColumns
 from duffdp.statistics.entry import Column, Finish, Shape
 
-Cells = tuple[tuple[Any, ...], ...]  # for each group, a value for each column
+Cells = Sequence[tuple[Any, ...]]  # for each group, a value for each column
 
 
 def answer(
@@ -38,16 +40,17 @@ def answer(
     if facts.suppression is not None:
         rows, sizes = sizes_apart(facts, rows)
     if finish is None:
-        readers = [reader(column, domain) for column in columns]
-        each = zip(readers, zip(*rows, strict=True), strict=True)
-        values = [list(map(read, numbers)) for read, numbers in each]
+        by_column = rows.columns if isinstance(rows, RowsOfColumns) else zip(*rows, strict=True)
+        readers = [reader(column, domain, len(rows) >= MANY) for column in columns]
+        values = [list(read(numbers)) for read, numbers in zip(readers, by_column, strict=True)]
     else:
         made = [finish.values(domain, numbers) for numbers in rows]
         values = list(map(list, zip(*made, strict=True)))
     whole = columns[0].kind == "distribution"
     if whole:
         values = [[Distribution(domain, *cells) for cells in values[0]]]
-    cells = tuple(zip(*values, strict=True))
+    many = len(values[0]) >= MANY
+    cells: Cells = RowsOfColumns(values) if many else tuple(zip(*values, strict=True))
     if facts.suppression is not None:
         cells = withheld(facts, columns, cells, sizes)
     if facts.by and whole:
@@ -75,9 +78,15 @@ def by_key(facts: Facts, values: list[Any]) -> dict[Any, Any]:
     return dict(zip(keys, values, strict=True))
 
 
-def reader(column: Column, domain: Any) -> Callable[[int], Any]:
-    """What is released of a drawn number, where nothing else is made of it."""
-    return domain.value if column.kind == "candidate" else partial(max, 0)
+def reader(
+    column: Column, domain: Any, many: bool = False
+) -> Callable[[Sequence[int]], Iterable[Any]]:
+    """What is released of drawn numbers, few or many, where nothing else is made of them."""
+    if column.kind != "candidate":
+        return partial(map, partial(max, 0))
+    if many and isinstance(domain, Grid):
+        return lambda numbers: domain.values(numbers).tolist()
+    return partial(map, domain.value)
 
 
 def framed(

@@ -52,7 +52,7 @@ class Ask:
         """All that can be checked without data."""
         given = (
             self.statistic,
-            tuple((name, _hashable(value)) for name, value in self.parameters.items()),
+            tuple([(name, _hashable(value)) for name, value in self.parameters.items()]),
             self.mechanism,
             self.epsilon,
             self.unit,
@@ -72,7 +72,8 @@ class Ask:
         pair = self._pair(made) if made.entry.of_pairs else None
         if self.by is None:
             self._refuse_without_groups()
-        keys = self.keys if isinstance(self.keys, list) else load_keys(self.by, self.keys)
+        listed = self.keys is None or isinstance(self.keys, list)
+        keys = self.keys if listed else load_keys(self.by, self.keys)
         rows = (self.column, self.by, keys, self.unit)
         if (*rows, pair, self.margin, self.where) == NOTHING:
             return Checked(self, made, EVERYTHING, domain)
@@ -85,10 +86,11 @@ class Ask:
 
     def _refuse_without_groups(self) -> None:
         """What is about groups needs some."""
-        for name in ("groups_per_person", "suppress_below"):
-            if getattr(self, name) is not None:
+        given = {"groups_per_person": self.groups_per_person, "suppress_below": self.suppress_below}
+        for name, value in given.items():
+            if value is not None:
                 raise DuffError(
-                    f"{name}={getattr(self, name)} needs by, the columns that form groups. Pass "
+                    f"{name}={value} needs by, the columns that form groups. Pass "
                     'for example by="region".'
                 )
 

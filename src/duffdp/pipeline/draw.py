@@ -5,18 +5,20 @@ never the data.
 from __future__ import annotations
 
 import math
-from collections.abc import Generator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from itertools import chain
 from operator import attrgetter
-from typing import Any
+from typing import Any, TypeVar
 
 from duffdp.domain import PublicSet
+from duffdp.engines.arrays.threads import side_by_side
 from duffdp.engines.groups import BLOCK, SideBySide
 from duffdp.engines.tables.passes import PassColumn, Passes
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.pipeline.recipe import Recipe
+from duffdp.rows import MANY, RowsOfColumns
 from duffdp.sampling.entropy import Entropy
 from duffdp.statistics.cells import Top
 from duffdp.statistics.count import Count
@@ -29,6 +31,7 @@ NEGLIGIBLE = 12.0
 
 Numbers = Sequence[Sequence[int]]  # for each group, one number or several
 Steps = Generator[Passes, None, Numbers]
+T = TypeVar("T")
 
 
 def draw(recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Entropy) -> Numbers:
@@ -59,11 +62,20 @@ def draw_in_steps(
         ]
     ):
         yield waiting[0]
-    known: list[int] = []  # numbers of records, from profiles: a count needs no pass of its own
     if len(recipe.parts) == 1:
         ((part, made),) = recipe.parts
-        alone = _draw_part(part, made, sources, domain, entropy, known)
-        return list(zip(*alone, strict=True))
+        columns = _draw_part(part, made, sources, domain, entropy, [])
+    else:
+        columns = yield from _draw_parts(recipe, sources, domain, entropy)
+    many = len(sources) >= MANY
+    return RowsOfColumns(columns) if many else list(zip(*columns, strict=True))
+
+
+def _draw_parts(
+    recipe: Recipe, sources: Sequence[Any], domain: PublicSet, entropy: Entropy
+) -> Generator[Passes, None, list[Sequence[int]]]:
+    """The columns of several parts, in order."""
+    known: list[int] = []  # numbers of records, from profiles: a count needs no pass of its own
     profiled = [hasattr(part.statistic, "profiles") for part, _ in recipe.parts]
     columns: dict[int, list[Sequence[int]]] = {}
     unspent = [Fraction(0)] * len(sources)
@@ -77,8 +89,7 @@ def draw_in_steps(
         columns[place] = yield from _draw_adaptively(
             part, made, epsilon, before, unspent, sources, domain, entropy
         )
-    in_order = chain.from_iterable(map(columns.__getitem__, range(len(profiled))))
-    return list(zip(*in_order, strict=True))
+    return list(chain.from_iterable(map(columns.__getitem__, range(len(profiled)))))
 
 
 def _draw_adaptively(
@@ -159,12 +170,20 @@ def _draw_part(
     """The columns of one part, each with a number for every group."""
     statistic = part.statistic
     if hasattr(statistic, "profiles"):
-        near = statistic.near(sources, mechanism.epsilon)
-        known.extend(map(attrgetter("total"), near))
-        return list(zip(*mechanism.release(near, entropy), strict=True))
+
+        def drawn_near(some: Sequence[Any], source: Entropy) -> tuple[list[int], list[Any]]:
+            near = statistic.near(some, mechanism.epsilon)
+            return list(map(attrgetter("total"), near)), mechanism.release(near, source)
+
+        counts, rows = zip(*_by_block(drawn_near, sources, entropy), strict=True)
+        known.extend(chain.from_iterable(counts))
+        return list(zip(*chain.from_iterable(rows), strict=True))
     if hasattr(statistic, "totals"):
         exact = [(count,) for count in known if isinstance(statistic, Count)]
-        _expect(statistic, sources, domain)
+        if isinstance(sources, SideBySide) and hasattr(statistic, "levels"):
+            sources = sources.level_sums(statistic.levels(domain))
+        else:
+            _expect(statistic, sources, domain)
         exact = exact or [statistic.totals(source, domain) for source in sources]
         sensitivity = statistic.sensitivity(domain)
         if isinstance(statistic, Top):
@@ -180,13 +199,29 @@ def _draw_part(
         windows = Batch.of([ladder.window(domain, levels) for ladder in ladders])
         return [mechanism.release(windows, entropy)]
     max_distance = _max_distance(statistic, domain, mechanism)
-    numbers: list[int] = []
+
+    def raced(some: Sequence[Any], source: Entropy) -> list[int]:
+        batch = statistic.windows(some, domain, max_distance)
+        found: list[int] = mechanism.release(batch, source)
+        return found if batch.candidates_of is None else batch.candidates_of(found)
+
+    return [list(chain.from_iterable(_by_block(raced, sources, entropy)))]
+
+
+def _by_block(
+    work: Callable[[Sequence[Any], Entropy], T], sources: Sequence[Any], entropy: Entropy
+) -> list[T]:
+    """What is found for some groups after the others. Those of one array are answered on all cores,
+    a block with bits of its own: what a seed gives does not depend on the number of cores.
+    """
+    if len(sources) == 1:
+        return [work(sources, entropy)]
+    together = isinstance(sources, SideBySide)
     many = sources.block if isinstance(sources, SideBySide) else BLOCK
-    for begin in range(0, len(sources), many):
-        batch = statistic.windows(sources[begin : begin + many], domain, max_distance)
-        found: list[int] = mechanism.release(batch, entropy)
-        numbers += found if batch.candidates_of is None else batch.candidates_of(found)
-    return [numbers]
+    blocks = [sources[at : at + many] for at in range(0, len(sources), many)]
+    if len(blocks) == 1 or not together:
+        return [work(block, entropy) for block in blocks]
+    return side_by_side(work, blocks, [entropy.split() for _ in blocks])
 
 
 def _max_distance(statistic: Any, domain: PublicSet, mechanism: Any) -> float:

@@ -6,6 +6,7 @@ import datetime as dt
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import itemgetter
 from typing import Any, TypeVar
 
 from duffdp.domain import PublicSet
@@ -129,7 +130,7 @@ class Release(Columnar):
         return self.facts.by
 
     @property
-    def keys(self) -> tuple[tuple[Any, ...], ...]:
+    def keys(self) -> Sequence[tuple[Any, ...]]:
         return self.facts.keys
 
     @property
@@ -321,7 +322,7 @@ class Release(Columnar):
         return quantile_columns(self.facts, self.cells) if whole else self._columns()
 
     def _columns(self) -> dict[str, list[Any]]:
-        keys = dict(zip(self.by, map(list, zip(*self.keys, strict=True)), strict=True))
+        keys = {name: list(map(itemgetter(i), self.keys)) for i, name in enumerate(self.by)}
         names = frame_names(self.facts, self.columns)
         return keys | framed(self.facts, names, self.cells, self.sizes)
 

@@ -138,7 +138,7 @@ class Table(Columnar):
         return self.groups.by
 
     @property
-    def keys(self) -> tuple[tuple[Any, ...], ...]:
+    def keys(self) -> Sequence[tuple[Any, ...]]:
         return self.groups.keys
 
     @property

@@ -112,7 +112,7 @@ def _of_numbers(made: Recipe, data: DataSet, effort: Effort) -> Forecast:
             outcomes, first = simulated, len(errors)
         by_column = list(zip(*outcomes.rows, strict=True))
         for i, (column, truth) in enumerate(zip(columns, truths, strict=True)):
-            found = list(map(reader(column, data.domain), by_column[first + i]))
+            found = list(reader(column, data.domain)(by_column[first + i]))
             errors.append(point_errors(column, data.domain, found, outcomes.weights, truth))
     return Forecast(tuple(errors), draws=0 if simulated is None else effort.draws)
 

@@ -28,6 +28,9 @@ class Entropy(Protocol):
     def below(self, bound: int) -> int:
         """A uniform integer from 0 to bound - 1."""
 
+    def split(self) -> Entropy:
+        """Bits for another thread, independent of those that are drawn here later."""
+
 
 class SystemEntropy:
     """The operating system's generator, asked anew each time: no state to share after a fork or
@@ -45,6 +48,9 @@ class SystemEntropy:
         while (found := int.from_bytes(system_bytes(size), "big") >> (8 * size - bits)) >= bound:
             pass
         return found
+
+    def split(self) -> SystemEntropy:
+        return self
 
 
 class SeededEntropy:
@@ -67,6 +73,9 @@ class SeededEntropy:
         while (found := int.from_bytes(self._generator.bytes(size), "big") >> more) >= bound:
             pass
         return found
+
+    def split(self) -> SeededEntropy:
+        return SeededEntropy(np.random.default_rng(self.words(4)))
 
 
 def system_bytes(size: int) -> bytes:

@@ -5,7 +5,7 @@ exact draw.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from fractions import Fraction
@@ -106,3 +106,19 @@ def happens(exponent: Fraction, ratio: Fraction, source: Entropy, first: int | N
         return False if Fraction(uniform.known, whole) >= chance * (1 + slack) else None
 
     return decide(source, below, first)
+
+
+def happen(
+    exponent: Fraction, ratio: Fraction, source: Entropy, words: Sequence[int]
+) -> list[bool]:
+    """The same for several random words that were drawn before: those that doubles leave open are
+    decided exactly.
+    """
+    chance = float(ratio) * math.exp(-float(exponent)) if exponent < 600 else math.inf
+    if len(words) == 1 or chance > 1:
+        return [happens(exponent, ratio, source, word) for word in words]
+    low, high = (int(2**WORD * chance * (1 + side * SLACK)) for side in (-1, 1))
+    return [
+        word < low - 1 or (word <= high + 1 and happens(exponent, ratio, source, word))
+        for word in words
+    ]

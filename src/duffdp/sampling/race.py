@@ -31,6 +31,11 @@ from duffdp.steps import Batch, StepFunction, Tail
 # spare: the price of a
 # wide slack is only that refinement is needed one time in 10**8.
 SLACK = 2.0**-36
+SHIFT = 90 * SLACK  # of logarithms, which are at most 90 in size
+# In front of a number whose logarithm is lowered by that; an array, which numpy takes sooner.
+LOWERED = np.array(-math.exp(-SHIFT))
+# From words to uniform numbers, with a minus sign; never above what the bits say, and never -1.
+UNIT = np.array(-(1 - 2.0**-51) * 2.0**-WORD)
 BLOCK = 2**20  # runs raced at once when many draws are asked for
 Key = Fraction | float  # a float only if infinite
 
@@ -48,10 +53,12 @@ class Noise:
     period: Fraction | None = None
     slope: Fraction = Fraction(1)
     in_doubles: tuple[float, float] = field(init=False)  # the period, and 1 less the slope
+    in_arrays: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)  # the same
 
     def __post_init__(self) -> None:
         doubles = float(self.period or 0), float(1 - self.slope)
         object.__setattr__(self, "in_doubles", doubles)
+        object.__setattr__(self, "in_arrays", tuple(map(np.array, doubles)))
 
     def bent(self, noise: Fraction) -> Fraction:
         """What an exponential noise counts as."""
@@ -75,14 +82,18 @@ def race(
     if len(batch.begin) == 1:
         run = int(low.argmin())
         begin = batch.start.item(run)
-        if begin >= 0 and np.count_nonzero(low <= first.high(run)) == 1:
-            return [_within(begin, batch.count.item(run), entropy)]
+        if begin >= 0:
+            limit, least = first.limit(run), low.item(run)
+            low[run] = math.inf
+            if low.item(low.argmin()) > limit:
+                return [_within(begin, batch.count.item(run), entropy)]
+            low[run] = least
         return [_settle(batch, 0, known, bits, first, c, noise, entropy)]
     runs = np.diff(batch.begin, append=len(low))
     least = low == np.repeat(np.minimum.reduceat(low, batch.begin), runs)
     many = np.add.reduceat(least, batch.begin, dtype=np.intp)
     leading = least.nonzero()[0][np.cumsum(many) - many]
-    can_win = low <= np.repeat(first.high(leading), runs)
+    can_win = low <= np.repeat(first.limit(leading), runs)
     alone = np.add.reduceat(can_win, batch.begin, dtype=np.intp) == 1
     found, count = batch.start[leading], batch.count[leading]
     unsettled = np.flatnonzero(~alone | (found < 0)).tolist()
@@ -126,10 +137,11 @@ def _settle(
     place, tail = batch.place(which), batch.tail_of(which)
     best: _Contender | None = None
     low = first.low[place]
-    least = first.high(place.start + int(low.argmin())) if len(low) else math.inf
+    least = first.limit(place.start + int(low.argmin())) if len(low) else math.inf
     for run in (place.start + (low <= least).nonzero()[0]).tolist():
         uniform = LazyUniform(int(known[run]), bits)
-        rival = _Contender(int(batch.distance[run]), [(uniform, int(batch.count[run]))], run=run)
+        times = _Times(uniform, batch.count.item(run))
+        rival = _Contender(batch.distance.item(run), times, run=run)
         best = rival if best is None or rival.beats(best, c, noise, entropy) else best
     if tail is not None:
         best, candidate = _visit_tail(
@@ -142,61 +154,98 @@ def _settle(
 
 
 class _FirstPass(NamedTuple):
-    """Bounds of every key, in doubles."""
+    """Lower bounds of all keys in doubles, but for their rounding, and what makes upper bounds."""
 
     low: Floats
-    slack: float  # how far a key may be from what doubles say, before and after a bend
-    distance: Ints
-    rounding: float  # for each step of distance, twice
     rest: Floats | None  # what the bend took, 0 or less; None without one
-    period: float
-    lost: float  # the share of an incomplete period that the bend takes
+    known: Words
+    middle: float  # of all words
+    noise: Noise
 
-    def high(self, run: Any) -> Any:
-        """An upper bound of the key of a run, or of each of several."""
+    def limit(self, run: Any) -> Any:
+        """What lower bounds exceed if they cannot win against a run, or each of several."""
         at: Any = np.ndarray.item if isinstance(run, int) else np.ndarray.take
-        high = at(self.low, run) + (2 * self.slack + self.rounding * abs(at(self.distance, run)))
+        low = at(self.low, run)
+        # Undrawn bits move V by one unit of 2**-64, and doubles by less than 2**14 near 1: little
+        # where V is many units away from 0 and 1, as nearly all are.
+        units = self.middle - abs(at(self.known, run) * 1.0 - self.middle)
+        width = 2 * SHIFT + 2.0**16 / (units + 2.0**-990)
+        high = low + width
         if self.rest is not None:  # the noise of the upper bound may have a whole period less
-            high += self.lost * self.period * (at(self.rest, run) >= -2 * self.lost * self.slack)
-        return high
+            period, lost = self.noise.in_doubles
+            high = high + lost * period * (at(self.rest, run) >= -lost * width)
+        return high + SLACK * (90 + abs(high))
 
 
 def _first_pass(
     known: Words, bits: int, count: Ints, distance: Ints, c: float, noise: Noise
 ) -> _FirstPass:
-    """Lower bounds of all keys, and what makes upper bounds of them."""
-    uniform = known.astype(np.float64)
-    uniform += 0.5
-    uniform *= -(1 - 2.0**-53) * 2.0**-bits  # never -1
-    time = np.log1p(uniform, out=uniform)
-    time /= count
+    """Lower bounds of all keys, and what makes upper bounds of them.
+
+    Logarithms are at most 90 in size, and a key errs by less than 2**-48 of 90 and itself: a lower
+    bound that is the larger one by `SLACK` of both belongs to the larger key.
+    """
+    none = known.item(known.argmin()) == 0
+    unit = UNIT if bits == WORD else UNIT * 2.0 ** (WORD - bits)
+    time = np.multiply(np.maximum(known, 1) if none else known, unit)
+    np.log1p(time, out=time)
+    np.divide(time, count, out=time)
     if noise.exponential:
         np.expm1(time, out=time)
-    low = np.log(np.negative(time, out=time), out=time)
-    # Undrawn bits move V by one unit, and doubles by less than 2**12 + 1 near 1: little where V is
-    # many units away from 0 and 1, as nearly all are. One bound for all is quick.
-    units = min(known.item(known.argmin()), 2**bits - 1 - known.item(known.argmax()))
-    period, lost = noise.in_doubles
-    # Rounding: the logarithm is at most 90 in size. A bend leaves 1 - lost of a slack at least.
-    negative = max(0, -distance.item(distance.argmin()))
-    rounding = 90 * SLACK + 6 * SLACK * c * negative
-    slack = 2.0**13 / max(units, 2.0**-900) + rounding + rounding / (1 - lost)
-    low -= slack
+    np.multiply(time, LOWERED, out=time)
+    low = np.log(time, out=time)
     rest = None
     if noise.period is not None:
+        period, lost = noise.in_arrays
         rest = np.fmod(low, period)
-        rest *= lost
-        low -= rest  # minus what is lost of the noise, which is -low
-    low += distance * (c * (1 - 3 * SLACK))
-    return _FirstPass(low, slack, distance, 6 * SLACK * c, rest, period, lost)
+        np.multiply(rest, lost, out=rest)
+        np.subtract(low, rest, out=low)  # minus what is lost of the noise, which is -low
+    np.add(low, np.multiply(distance, c), out=low)
+    if none:
+        low[known == 0] = -1e300  # nothing is known of these
+    return _FirstPass(low, rest, known, (2.0**bits - 1) / 2, noise)
+
+
+class _Times:
+    """When candidates of a run are met, one after the other: at E_1/m_1, E_1/m_1 + E_2/m_2, ...
+
+    Bounds of these sums are kept until more bits are drawn, so that each takes one logarithm.
+    """
+
+    def __init__(self, first: LazyUniform, share: int) -> None:
+        self._terms = [(first, share)]
+        self.bits = first.bits  # the most that a uniform has, so that sums have digits enough
+        self._sums: tuple[list[Decimal], list[Decimal]] = [], []
+
+    def add(self, uniform: LazyUniform, share: int) -> None:
+        """One more candidate; times of those before it stay."""
+        self._terms.append((uniform, share))
+
+    def refine(self, many: int, entropy: Entropy) -> None:
+        """Draw more bits for the first of them."""
+        for uniform, _ in self._terms[:many]:
+            uniform.refine(entropy)
+            self.bits = max(self.bits, uniform.bits)
+        self._sums = [], []
+
+    def bound(self, many: int, near: Context, upper: int) -> Decimal:
+        """Lower or upper bound of one time, but for the rounding of `key` below."""
+        sums = self._sums[upper]
+        for uniform, share in self._terms[len(sums) : many]:
+            left = (1 << uniform.bits) - uniform.known - upper  # 1 - V in units of 2**-bits
+            logarithm = near.ln(near.divide(Decimal(left), Decimal(1 << uniform.bits)))
+            before = sums[-1] if sums else Decimal(0)
+            sums.append(near.subtract(before, near.divide(logarithm, Decimal(share))))
+        return sums[many - 1]
 
 
 @dataclass(slots=True)
 class _Contender:
-    """A run of candidates, or one candidate of a tail, whose time is a sum of E_i / m_i."""
+    """A run of candidates or one candidate of a tail, with the time at which it is met."""
 
     distance: int
-    terms: list[tuple[LazyUniform, int]]
+    times: _Times
+    many: int = 1  # the first of a run, or after so many others
     run: int = -1
     bits: int = -1
     low: Key = -math.inf
@@ -209,14 +258,19 @@ class _Contender:
             other._bound(c, noise)
             if self.high < other.low or other.high < self.low:
                 return self.high < other.low
-            for uniform in {
-                id(u): u for contender in (self, other) for u, _ in contender.terms
-            }.values():
-                uniform.refine(entropy)
+            if self.times is other.times:
+                self.times.refine(max(self.many, other.many), entropy)
+            else:
+                self.times.refine(self.many, entropy)
+                other.times.refine(other.many, entropy)
 
     def _bound(self, c: Fraction, noise: Noise) -> None:
-        if self.bits != (bits := sum(uniform.bits for uniform, _ in self.terms)):
-            self.bits, self.low, self.high = bits, self.key(c, noise, 0), self.key(c, noise, 1)
+        if self.bits != self.times.bits:
+            self.bits, self.low, self.high = (
+                self.times.bits,
+                self.key(c, noise, 0),
+                self.key(c, noise, 1),
+            )
 
     def key(self, c: Fraction, noise: Noise, upper: int) -> Key:
         """Lower or upper bound of the key.
@@ -224,17 +278,12 @@ class _Contender:
         `Decimal.ln` and `Decimal.exp` are correctly rounded, so a step errs by at most one unit in
         the last digit. A time s is at least 2**-(bits + 63) (or 0), so the cancellations in log(1 -
         V) and 1 - exp(-s) cost at most 2**(bits + 64) units, and all steps together less than
-        2**(bits + 67).
+        2**(bits + 67), however many terms a time has: sums of positive terms err by a unit each.
         """
-        bits = max(uniform.bits for uniform, _ in self.terms)
-        lost = (bits + 67) * 0.30103
+        lost = (self.times.bits + 67) * 0.30103
         digits = math.ceil(2 * lost) + 8
         near = Context(prec=digits, Emin=-(10**9), Emax=10**9, traps=[])
-        time = Decimal(0)
-        for uniform, share in self.terms:
-            left = (1 << uniform.bits) - uniform.known - upper  # 1 - V in units of 2**-bits
-            logarithm = near.ln(near.divide(Decimal(left), Decimal(1 << uniform.bits)))
-            time = near.subtract(time, near.divide(logarithm, Decimal(share)))
+        time = self.times.bound(self.many, near, upper)
         key = near.ln(
             near.subtract(Decimal(1), near.exp(near.minus(time))) if noise.exponential else time
         )
@@ -260,20 +309,22 @@ def _visit_tail(
     The times of `m` candidates come as E_1/m, E_1/m + E_2/(m-1), ..., each at a uniform candidate
     not yet met. A key is at least that of the same time at the distance `tail.floor`.
     """
-    terms: list[tuple[LazyUniform, int]] = []
+    times = _Times(first, tail.count)
     met: set[int] = set()
     candidate: int | None = None
-    while len(met) < tail.count:
-        uniform = first if not met else LazyUniform.begin(entropy)
-        terms = [*terms, (uniform, tail.count - len(met))]
-        if best is not None and best.beats(_Contender(tail.floor, terms), c, noise, entropy):
+    while True:
+        many = len(met) + 1
+        if best is not None and best.beats(_Contender(tail.floor, times, many), c, noise, entropy):
             break
         position = entropy.below(tail.count)
         while position in met:
             position = entropy.below(tail.count)
         met.add(position)
         index = tail.candidate(position)
-        rival = _Contender(tail.distance_of(index), terms)
+        rival = _Contender(tail.distance_of(index), times, many)
         if best is None or rival.beats(best, c, noise, entropy):
             best, candidate = rival, index
+        if many == tail.count:
+            break
+        times.add(LazyUniform.begin(entropy), tail.count - many)
     return best, candidate

@@ -13,7 +13,7 @@ from fractions import Fraction
 
 from duffdp.sampling.entropy import Entropy
 from duffdp.sampling.geometric import coins, geometrics
-from duffdp.sampling.lazy_uniform import happens
+from duffdp.sampling.lazy_uniform import happen
 
 
 def staircases(
@@ -72,15 +72,21 @@ def _balls(
         each = iter(geometrics(epsilon, (numbers + 1) * size, source))
         sums = map(sum, zip(*[each] * (numbers + 1), strict=True))
         later, words = coins(size, source).tolist(), source.words(size).tolist()
-        for j, is_later, word in zip(sums, later, words, strict=True):
+        alike: dict[tuple[int, bool], list[int]] = {}  # what is accepted with one probability
+        for i, proposed in enumerate(zip(sums, later, strict=True)):
+            alike.setdefault(proposed, []).append(i)
+        accepted: list[int | None] = [None] * size
+        for (j, is_later), which in alike.items():
             if is_later:
-                weight = Fraction(
-                    points((j + 1) * sensitivity + width, numbers),
-                    scale * math.comb(j + numbers, numbers),
-                )
-                ball = j + 1 if happens(epsilon, weight, source, word) else None
+                inside = points((j + 1) * sensitivity + width, numbers)
+                weight = Fraction(inside, scale * math.comb(j + numbers, numbers))
+                coin = happen(epsilon, weight, source, [words[i] for i in which])
+            elif j == 0:
+                first = Fraction(least, scale)
+                coin = happen(Fraction(0), first, source, [words[i] for i in which])
             else:
-                ball = 0 if j == 0 and source.below(scale) < least else None
-            if ball is not None:
-                found.append(ball)
+                continue
+            for i, taken in zip(which, coin, strict=True):
+                accepted[i] = j + is_later if taken else None
+        found += [ball for ball in accepted if ball is not None]
     return found

@@ -120,32 +120,8 @@ class Quantile:
         """Runs from `first` to `last` of each: every distinct value and the gap after it; in front
         the tail and the first gap.
         """
-        floor: Any
-        many = isinstance(ranks, ManyRanks)
-        if isinstance(ranks, ManyRanks):
-            own = _many(ranks, domain.size)
-            floor = np.zeros(len(own.begin), dtype=np.int64)
-            cut = own.left.nonzero()[0]
-            each = (own.upto[own.end], *ranks[3:])
-            for i, *near in zip(cut.tolist(), *(part[cut].tolist() for part in each), strict=True):
-                floor[i] = self._floor(domain, *near)
-        else:
-            own = _one(ranks, domain.size)
-            floor = self._floor(domain, own.upto.item(own.end), *ranks[2:]) if own.left else 0
-        begin, end, total, last, left, value, upto = own
-        flat = np.empty((3, 2 * len(value)), dtype=np.int64)
-        start, count, distance = flat
-        start[::2] = value
-        np.add(value, 1, out=start[1::2])
-        np.subtract(start[1:], start[:-1], out=count[:-1])
-        count[2 * end + 1] = last - value[end]
-        distance[2::2], distance[1::2] = self._distances(upto, total)
-        tail = 2 * begin
-        start[tail], count[tail], distance[tail] = -1, left, floor
-        full = count > 0
-        if many:
-            kept = np.add.reduceat(full, tail, dtype=np.intp)
-            begin = np.cumsum(kept) - kept
+        made = self._side_by_side if isinstance(ranks, ManyRanks) else self._alone
+        runs, begin, left, floor = made(ranks, domain)  # type: ignore[arg-type]
 
         def tail_of(i: int) -> Tail | None:
             near, outside, least = ranks, left, floor
@@ -162,9 +138,71 @@ class Quantile:
                 return None
             return Tail(near.first, near.last, outside, least, distance_of)
 
-        start, count, distance = flat.take(full.nonzero()[0], axis=1)
-        begin = begin if many else _FIRST
-        return Batch(domain, start, count, distance, begin, tail_of, self.unit, self.rate)
+        return Batch(domain, runs[0], runs[1], runs[2], begin, tail_of, self.unit, self.rate)
+
+    def _alone(self, ranks: Ranks, domain: Ordered) -> _Windows:
+        """The window of one column, in few calls."""
+        values, counts, below, total, first, last = ranks
+        many = len(values)
+        if many and counts.item(counts.argmax()) == 1:  # none is tied
+            upto = np.arange(below, below + many + 1, dtype=np.int64)
+        else:
+            upto = np.empty(many + 1, dtype=np.int64)
+            upto[0] = below
+            upto[1:] = counts
+            np.add.accumulate(upto, out=upto)
+        runs = np.empty((3, 2 * many + 2), dtype=np.int64)
+        start, count, distance = runs[0], runs[1], runs[2]
+        start[1] = first
+        start[2::2] = values
+        np.add(values, 1, out=start[3::2])
+        np.subtract(start[2:], start[1:-1], out=count[1:-1])
+        after = count[-1] = last + 1 - start.item(-1)
+        distance[2::2], distance[1::2] = self._distances(upto, total)
+        left = domain.size - (last - first + 1)
+        floor = self._floor(domain, upto.item(-1), *ranks[2:]) if left else 0
+        lead = 0 if count.item(1) else 1  # a window that is cut off begins and ends with a value
+        start[lead], count[lead], distance[lead] = -1, left, floor
+        runs = runs[:, lead:] if after else runs[:, lead:-1]
+        count = runs[1]
+        if not count.item(count.argmin()):
+            runs = runs.take(count.nonzero()[0], axis=1)
+        return _Windows(runs, _FIRST, left, floor)
+
+    def _side_by_side(self, ranks: ManyRanks, domain: Ordered) -> _Windows:
+        """The windows of several columns one after the other."""
+        values, counts, ends, below, totals, first, last = ranks
+        end = ends + np.arange(len(ends))
+        begin = np.append(0, end[:-1] + 1)
+        inner = np.ones(len(values) + len(ends), dtype=bool)
+        inner[begin] = False
+        value, equal = np.zeros((2, len(inner)), dtype=np.int64)
+        value[inner], equal[inner] = values, counts
+        value[begin] = first - 1
+        within = np.add.reduceat(equal, begin)
+        equal[begin] = below
+        # so that the sum starts anew with each column
+        equal[begin[1:]] -= (within + below)[:-1]
+        upto = equal.cumsum()
+        left = domain.size - (last - first + 1)
+        floor = np.zeros(len(begin), dtype=np.int64)
+        cut = left.nonzero()[0]
+        each = (upto[end], *ranks[3:])
+        for i, *near in zip(cut.tolist(), *(part[cut].tolist() for part in each), strict=True):
+            floor[i] = self._floor(domain, *near)
+        runs = np.empty((3, 2 * len(value)), dtype=np.int64)
+        start, count, distance = runs
+        start[::2] = value
+        np.add(value, 1, out=start[1::2])
+        np.subtract(start[1:], start[:-1], out=count[:-1])
+        count[2 * end + 1] = last - value[end]
+        distance[2::2], distance[1::2] = self._distances(upto, np.repeat(totals, end - begin + 1))
+        tail = 2 * begin
+        start[tail], count[tail], distance[tail] = -1, left, floor
+        full = count > 0
+        kept = np.add.reduceat(full, tail, dtype=np.intp)
+        runs = runs.take(full.nonzero()[0], axis=1)
+        return _Windows(runs, np.cumsum(kept) - kept, left, floor)
 
     def _distances(self, upto: Ints, total: Ints | int) -> tuple[Ints, Ints]:
         """Distances at values, all but the first, and in the gaps after all of them, with so many
@@ -200,26 +238,22 @@ class Quantile:
             over, under = over + m * self._more, under - m * self._more
             after = 1 + over // self._largest if over >= 0 else 0
             before = -(-under // self._largest) if under > 0 else 0
-        sides = ([before] if first > 0 else []) + ([after] if last < domain.size - 1 else [])
-        return min(sides)
+        if first == 0:
+            return after
+        return before if last == domain.size - 1 else min(before, after)
 
     def __repr__(self) -> str:
         inside = f", inside={self._inside}" if self._inside else ""
         return f"Quantile({self.q}, utility={self.utility!r}{inside})"
 
 
-class _Flat(NamedTuple):
-    """The distinct values of several columns one after the other, each with an entry in front for
-    what lies before them.
-    """
+class _Windows(NamedTuple):
+    """The runs of one column or of several: starts, counts and distances."""
 
-    begin: Any  # where the entries of each column begin, a number if there is one column
-    end: Any  # and the last of them
-    total: Ints | int
-    last: Ints | int
+    runs: Ints
+    begin: Ints  # where those of each column begin
     left: Any  # candidates outside of each window
-    value: Ints
-    upto: Ints  # records at the value or below
+    floor: Any  # and how near these can be
 
 
 _FIRST = np.zeros(1, dtype=np.int64)
@@ -232,33 +266,6 @@ def together(ranks: ManyRanks | list[Ranks]) -> ManyRanks:
     values, counts, *numbers = zip(*ranks, strict=True)
     ends = np.cumsum([len(each) for each in values])
     return ManyRanks(np.concatenate(values), np.concatenate(counts), ends, *np.array(numbers))
-
-
-def _one(ranks: Ranks, size: int) -> _Flat:
-    """One column: the same as `_many`, with plain numbers."""
-    values, counts, below, total, first, last = ranks
-    value, equal = np.empty((2, len(values) + 1), dtype=np.int64)
-    value[0], equal[0] = first - 1, below
-    value[1:], equal[1:] = values, counts
-    return _Flat(0, len(values), total, last, size - (last - first + 1), value, equal.cumsum())
-
-
-def _many(ranks: ManyRanks, size: int) -> _Flat:
-    values, counts, ends, below, _, first, last = ranks
-    end = ends + np.arange(len(ends))
-    begin = np.append(0, end[:-1] + 1)
-    inner = np.ones(len(values) + len(ends), dtype=bool)
-    inner[begin] = False
-    value, equal = np.zeros((2, len(inner)), dtype=np.int64)
-    value[inner], equal[inner] = values, counts
-    value[begin] = first - 1
-    within = np.add.reduceat(equal, begin)
-    equal[begin] = below
-    # so that the sum starts anew with each column
-    equal[begin[1:]] -= (within + below)[:-1]
-    left = size - (last - first + 1)
-    total = np.repeat(ranks.total, end - begin + 1)
-    return _Flat(begin, end, total, last, left, value, equal.cumsum())
 
 
 class Median(Quantile):

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
 
 from duffdp.domain import Grid
+from duffdp.engines.groups import SideBySide
 from duffdp.engines.source import Question, Ranks, Source
 from duffdp.parameters import read_qs
 from duffdp.rank_profile import SIDE_BY_SIDE, NearRanks, RankProfile
@@ -65,18 +66,28 @@ class Quantiles:
         Any reach will do. Beyond the one that is chosen for this epsilon lies what is drawn about
         one time in 10**10, if records are spread evenly.
         """
-        many, longest = len(self.qs), max(column.length for column in columns)
+        together = columns if isinstance(columns, SideBySide) else None
+        many = len(self.qs)
+        longest = together.longest if together else max(column.length for column in columns)
         alone = len(columns) < SIDE_BY_SIDE
         if reach is None:
             nats = many * math.log1p(longest * epsilon / many) + NEGLIGIBLE
             reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
         every = (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE)
         question = Question(tuple((q, reach) for q in self.qs), enough=0)
+        size = together.size if together else columns[0].size
+        each: Iterable[Sequence[Ranks]]
+        if together and not every:
+            wanted = together.ranks(question)
+            listed = (near if isinstance(near, list) else near.columns() for near in wanted)
+            each = zip(*listed, strict=True)
+        else:
+            each = (_all_ranks(column) if every else column.ask(question)[0] for column in columns)
         found = []
-        for column in columns:
-            near, size = _all_ranks(column) if every else column.ask(question)[0], column.size
-            known = self.qs, self.records, size, near[0].total, reach, near, column.rank_of
-            found.append(NearRanks(*known, partial(self._wider, column, epsilon)))
+        for i, near in enumerate(each):
+            known = self.qs, self.records, size, near[0].total, reach, near
+            again = partial(_rank_of, columns, i), partial(self._wider, columns, i, epsilon)
+            found.append(NearRanks(*known, *again))
         return found
 
     def profiles(
@@ -85,8 +96,8 @@ class Quantiles:
         """The runs that these values make."""
         return [near.profile(epsilon) for near in self.near(columns, epsilon, reach)]
 
-    def _wider(self, column: Source, epsilon: float, reach: int) -> RankProfile:
-        return self.profiles([column], epsilon, reach)[0]
+    def _wider(self, columns: Sequence[Source], i: int, epsilon: float, reach: int) -> RankProfile:
+        return self.profiles([columns[i]], epsilon, reach)[0]
 
     def __repr__(self) -> str:
         return f"Quantiles({', '.join(map(str, self.qs))})"
@@ -127,6 +138,10 @@ class QuantilesAfterCount:
 
     def __repr__(self) -> str:
         return f"QuantilesAfterCount({', '.join(map(str, self.qs))})"
+
+
+def _rank_of(columns: Sequence[Source], i: int, index: int) -> tuple[int, int]:
+    return columns[i].rank_of(index)
 
 
 def _all_ranks(column: Source) -> list[Ranks]:

@@ -78,6 +78,6 @@ class KeyedArray:
             with np.errstate(all="ignore"):  # a record beyond all doubles is infinite, silently
                 part = part.astype(np.float64)
         # A nan comes out on top: one reading, no copy, and nothing that could warn.
-        if floating and part.size and math.isnan(part[part.argmax()]):
+        if floating and part.size and math.isnan(part.item(part.argmax())):
             return part[~np.isnan(part)]
         return part

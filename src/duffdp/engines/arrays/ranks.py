@@ -33,14 +33,16 @@ def distinct(ordered: Ints, also: Ints) -> tuple[Ints, Ints, Ints]:
 
 
 def counted_runs(ordered: Ints) -> tuple[Ints, Ints]:
-    begin = begins(ordered)
-    count = np.empty(len(begin), dtype=np.int64)
-    if len(begin) == len(ordered):
+    """Distinct values of a sorted array, and their counts."""
+    rise = ordered[1:] - ordered[:-1]
+    if not len(rise) or rise.item(rise.argmin()):  # none is tied
+        count = np.empty(len(ordered), dtype=np.int64)
         count.fill(1)  # which np.ones takes longer for
         return ordered, count
-    if len(begin):
-        np.subtract(begin[1:], begin[:-1], out=count[:-1])
-        count[-1] = len(ordered) - begin[-1]
+    begin = begins(ordered)
+    count = np.empty(len(begin), dtype=np.int64)
+    np.subtract(begin[1:], begin[:-1], out=count[:-1])
+    count[-1] = len(ordered) - begin[-1]
     return ordered[begin], count
 
 
@@ -56,20 +58,22 @@ def ranks_of_few(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
     total = len(index)
     low, high = wanted(q, reach, total)
     high = min(high, total - 1)
-    if total and (low > 0 or high < total - 1):
-        index.partition((low, high))
-    middle = index[low : high + 1].copy()  # the next rank reorders the array
-    middle.sort()
-    distinct, count = counted_runs(middle)
-    below, first, last = 0, 0, size - 1
+    begin, end = max(low - 1, 0), min(high + 1, total - 1)  # one more tells whether some are tied
+    if begin > 0 or 0 < end < total - 1:
+        index.partition((begin, end))
+    near = index[begin : end + 1].copy()  # the next rank reorders the array
+    near.sort()
+    distinct, count = counted_runs(near[low - begin : high + 1 - begin])
+    below, first, last = low, 0, size - 1
     if low > 0:
-        first = int(distinct[0])
-        tied = int(np.count_nonzero(index[:low] == first))
-        count[0] += tied
-        below = low - tied
+        first = distinct.item(0)
+        if near.item(0) == first:
+            below = int(np.count_nonzero(index < first))
+            count[0] += low - below
     if high < total - 1:
-        last = int(distinct[-1])
-        count[-1] += np.count_nonzero(index[high + 1 :] == last)
+        last = distinct.item(-1)
+        if near.item(-1) == last:
+            count[-1] += total - 1 - high - np.count_nonzero(index > last)
     return Ranks(distinct, count, below, total, first, last)
 
 

@@ -5,9 +5,9 @@ interpreter's lock.
 from __future__ import annotations
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from itertools import pairwise
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from duffdp.domain import Array
 
@@ -26,8 +26,22 @@ def in_stretches(work: Callable[[Array], T], array: Array) -> list[T]:
 
     edges = [len(array) * i // many for i in range(many + 1)]
     stretches = [array[begin:end] for begin, end in pairwise(edges)]
+    with ThreadPoolExecutor(many - 1) as threads:  # this one works as well
+        others = threads.map(work, stretches[1:])
+        return [work(stretches[0]), *others]
+
+
+def side_by_side(work: Callable[..., T], *pieces: Sequence[Any]) -> list[T]:
+    """What `work` finds for each of several pieces, in their order; if some fail, the error of the
+    first of them.
+    """
+    many = min(len(pieces[0]), cores(), MOST)
+    if many < 2:
+        return list(map(work, *pieces))
+    from concurrent.futures import ThreadPoolExecutor
+
     with ThreadPoolExecutor(many) as threads:
-        return list(threads.map(work, stretches))
+        return list(threads.map(work, *pieces))  # what is not begun is left after an error
 
 
 def cores() -> int:

@@ -18,6 +18,7 @@ from duffdp.engines.source import Tally
 from duffdp.engines.tables.adapters.memory_frame import MemoryFrame
 from duffdp.engines.tables.people import Cap, Randomness, choose, whole_people
 from duffdp.engines.tables.public_values import Known
+from duffdp.rows import RowsOfColumns
 
 DENSE = 2**22  # combinations of keys that a table lists one by one
 
@@ -80,7 +81,9 @@ class MemoryRows:
         rows = np.flatnonzero(present)
         if self._unit is not None:
             own = None if groups is None else groups[rows]
-            rows = rows[choose(people[rows], own, self._cap, source)]
+            if len(rows) < len(people):
+                people = people[rows]
+            rows = rows[choose(people, own, self._cap, source)]
         return rows, None if groups is None else groups[rows]
 
     def _people(self, unit: str) -> Ints:
@@ -97,8 +100,9 @@ class MemoryRows:
             return [
                 Column(Records(array if missing is None else array[~missing], self._whole), grid)
             ]
-        positions = np.array(self._keys.positions)
-        apart = len(np.unique(positions)) == len(positions)  # each group has one value of its keys
+        places = self._keys.positions
+        # Whether each group has one value of its keys.
+        apart = isinstance(places, range) or len(set(places)) == len(places)
         grouped = self._adapter.grouped(self._column, list(self._by)) if apart else None
         if grouped is not None:
             keys, array, sizes = grouped
@@ -118,7 +122,10 @@ class MemoryRows:
         numbers: Ints | None = None
         table = self._keys.values
         if len(self._by) == 1:
-            numbers = adapter.positions(self._by[0], [value for (value,) in table])
+            column = table.columns[0] if isinstance(table, RowsOfColumns) else None
+            numbers = adapter.positions(self._by[0], column or [value for (value,) in table])
+            if isinstance(self._keys.positions, range):  # from 0 on
+                return numbers
             return np.append(self._keys.positions, -1)[numbers]
         # Column by column: the number of a row among the beginnings of keys, until they are whole
         # keys.

@@ -12,6 +12,9 @@ from duffdp.engines.groups import stable_order
 
 MOST_PEOPLE = 2**32
 WORDS = 4  # of 64 bits: what a choice starts from
+# A race takes a round for each row that counts, and room for the largest number of a person.
+ROUNDS, SPARSE = 4, 8
+MANY_TIES = 2**28  # rows: two words of 32 bits would often be as large
 
 
 class Cap(NamedTuple):
@@ -60,6 +63,47 @@ def choose_rows(people: Ints, most: int, source: Randomness) -> Ints:
     generator = np.random.Generator(
         np.random.PCG64DXSM([int(word) for word in source.words(WORDS)])
     )
+    dense = int(people.max(initial=0)) < SPARSE * len(people)
+    if dense and most <= ROUNDS and len(people) < MANY_TIES:
+        return race(people, most, generator)
+    return shuffled(people, most, generator)
+
+
+def race(people: Ints, most: int, generator: np.random.Generator) -> Ints:
+    """The rows with the `most` largest words of each person, every row with one of its own: no sort
+    is needed. All are drawn anew if two are as large, which prefers no row.
+    """
+    while True:
+        chosen = with_largest_words(people, most, draw_words(len(people), generator))
+        if chosen is not None:
+            return chosen
+
+
+def draw_words(many: int, generator: np.random.Generator) -> Array:
+    """So many independent words of 32 bits, all above 0."""
+    return generator.integers(1, 2**32, many, dtype=np.uint32)
+
+
+def with_largest_words(people: Ints, most: int, words: Array) -> Ints | None:
+    """The positions of the `most` largest words, all above 0, of each person; None if it has to
+    be one of two that are as large.
+    """
+    size, rows = int(people.max()) + 1, np.arange(len(people))
+    found: list[Ints] = []
+    while len(rows) and len(found) < most:
+        largest = np.zeros(size, dtype=words.dtype)
+        np.maximum.at(largest, people, words)
+        wins = words == np.take(largest, people)
+        if np.count_nonzero(wins) > np.count_nonzero(largest):
+            return None
+        found.append(rows[wins])
+        if len(found) < most:
+            rows, people, words = rows[~wins], people[~wins], words[~wins]
+    return np.concatenate(found)
+
+
+def shuffled(people: Ints, most: int, generator: np.random.Generator) -> Ints:
+    """The rows that come first where those of each person are shuffled."""
     rows = stable_order(people)
     begin = begins(people[rows])
     many = np.diff(begin, append=len(rows))
@@ -96,7 +140,7 @@ def whole_people(array: Array, missing: Array | None) -> Ints | None:
     if most - least >= MOST_PEOPLE:
         return None
     wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
-    people = (wide - wide.dtype.type(least)).astype(np.int64)
+    people: Ints = (wide - wide.dtype.type(least)).view(np.int64)
     if missing is not None:
         people[missing] = -1
     return people

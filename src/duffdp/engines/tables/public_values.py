@@ -13,6 +13,7 @@ from decimal import Decimal
 from fractions import Fraction
 from functools import partial
 from itertools import product
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,7 +35,7 @@ class Known(NamedTuple):
     stands for.
     """
 
-    values: list[tuple[Any, ...]]
+    values: Sequence[tuple[Any, ...]]
     positions: Sequence[int]
     size: int
 
@@ -47,11 +48,11 @@ def known_keys(
     """
     for name in selection.by:
         _check_equality(nw, engine, types[name], name)
-    columns = zip(*selection.keys, strict=True)
     kinds = [types[name] for name in selection.by]
+    columns = (list(map(itemgetter(i), selection.keys)) for i in range(len(kinds)))
     if engine.may_equal is None and all(map(partial(_fits_as_it_is, nw), kinds, columns)):
         # And keys differ from each other.
-        return Known(list(selection.keys), selection.places, max(selection.places) + 1)
+        return Known(selection.keys, selection.places, max(selection.places) + 1)
     converters = [column_values(nw, types[name], name in untyped) for name in selection.by]
     found = []
     for position, key in zip(selection.places, selection.keys, strict=True):
@@ -73,7 +74,7 @@ def known_keys(
     )
 
 
-def _fits_as_it_is(nw: Any, dtype: Any, given: tuple[Any, ...]) -> bool:
+def _fits_as_it_is(nw: Any, dtype: Any, given: Sequence[Any]) -> bool:
     """Whether a column of whole numbers can hold all of these, which are such numbers."""
     if not dtype.is_integer() or set(map(type, given)) != {int}:
         return False

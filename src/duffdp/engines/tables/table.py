@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Container, Mapping, Sequence
 from decimal import Decimal
 from functools import partial
+from operator import itemgetter
 from typing import Any
 
 import numpy as np
@@ -44,12 +45,11 @@ from duffdp.errors import DuffError, UnsupportedData
 
 SERIES = "values"  # the column of a series
 EVERY_ROW = Presence(rows=True)
-_INT64 = range(-(2**63), 2**63)
+_INT64, _PLACES = range(-(2**63), 2**63), 38  # of whole numbers and of decimals in engines
 TEXT_FIX = (
     " If it comes from a file of text, let duffdp read that file and say how: --types, --decimal "
     "and --date-format, or duffdp.TextFile in Python."
 )
-_PLACES = 38  # of the decimals that engines have
 
 
 def column_types(path: str | os.PathLike[str], columns: list[str]) -> dict[str, Any]:
@@ -307,7 +307,7 @@ class Table:
         library.
         """
         by, keys = self.selection.groups
-        return self.frame(dict(zip(by, map(list, zip(*keys, strict=True)), strict=True)) | columns)
+        return self.frame({by[i]: list(map(itemgetter(i), keys)) for i in range(len(by))} | columns)
 
     def frame(self, columns: dict[str, list[Any]]) -> Any:
         """Public columns as a small frame of the caller's own library."""
@@ -381,7 +381,8 @@ def of_one_type(given: list[Any]) -> list[Any]:
 
 def _of_one_type(values: list[Any]) -> list[Any]:
     kinds = set(map(type, values))
-    zones = {value.tzinfo is None for value in values if isinstance(value, dt.datetime)}
+    times = values if any(issubclass(kind, dt.datetime) for kind in kinds) else []
+    zones = {value.tzinfo is None for value in times if isinstance(value, dt.datetime)}
     large = kinds == {int} and not (min(values) in _INT64 and max(values) in _INT64)
     if len(kinds) == 1 and len(zones) < 2 and not large:
         return values

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ class ArrowTable(MemoryFrame):
     def array(self, name: str) -> tuple[Array, Array | None]:
         return numpy_array(self.column(name).to_native())
 
-    def positions(self, name: str, values: list[Any]) -> Ints:
+    def positions(self, name: str, values: Sequence[Any]) -> Ints:
         return arrow_positions(self.column(name).to_native(), values)
 
     def people(self, name: str) -> Ints:
@@ -59,7 +60,7 @@ def numpy_array(column: Any) -> tuple[Array, Array | None]:
     return array if view is None else array.view(view), missing
 
 
-def arrow_positions(column: Any, values: list[Any]) -> Ints:
+def arrow_positions(column: Any, values: Sequence[Any]) -> Ints:
     """Positions of values in a list; text of any size, plain or from a dictionary, is text."""
     import pyarrow as pa
     import pyarrow.compute as pc

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from decimal import Decimal
 from typing import Any
 from uuid import UUID
@@ -61,7 +61,7 @@ class MemoryFrame:
         """The number of rows."""
         return len(self.frame)
 
-    def positions(self, name: str, values: list[Any]) -> Ints:
+    def positions(self, name: str, values: Sequence[Any]) -> Ints:
         """For each row the position of its value in a list of different ones, -1 if it is not
         there.
         """
@@ -82,7 +82,7 @@ class MemoryFrame:
         return self.nw.from_dict(columns, backend=self.frame.implementation).to_native()
 
 
-def positions_of_objects(records: Iterable[Any], values: list[Any]) -> Ints:
+def positions_of_objects(records: Iterable[Any], values: Sequence[Any]) -> Ints:
     """Positions by the equality of Python; what cannot be compared is not in the list."""
     places = {value: i for i, value in enumerate(values)}
     records = list(records)

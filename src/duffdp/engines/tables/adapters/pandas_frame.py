@@ -4,7 +4,7 @@ one.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -41,7 +41,7 @@ class PandasFrame(MemoryFrame):
             dtype=native.dtype.numpy_dtype, na_value=0
         ), missing if missing.any() else None
 
-    def positions(self, name: str, values: list[Any]) -> Ints:
+    def positions(self, name: str, values: Sequence[Any]) -> Ints:
         import pandas
 
         native = self.column(name).to_native()
@@ -55,7 +55,7 @@ class PandasFrame(MemoryFrame):
             places = positions_of_objects(native.dtype.categories, values)
             coded: Ints = np.append(places, -1)[native.cat.codes.to_numpy()]
             return coded
-        index = pandas.Index(values, dtype=native.dtype)
+        index = pandas.Index(list(values), dtype=native.dtype)
         found: Ints = index.get_indexer(pandas.Index(native)).astype(np.int64)
         return found
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -16,7 +17,7 @@ class PolarsFrame(MemoryFrame):
     def array(self, name: str) -> tuple[Array, Array | None]:
         return _numpy_array(self._series(name))
 
-    def positions(self, name: str, values: list[Any]) -> Ints:
+    def positions(self, name: str, values: Sequence[Any]) -> Ints:
         import polars
 
         series = self._series(name)
