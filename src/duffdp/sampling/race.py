@@ -34,6 +34,8 @@ SLACK = 2.0**-36
 SHIFT = 90 * SLACK  # of logarithms, which are at most 90 in size
 # In front of a number whose logarithm is lowered by that; an array, which numpy takes sooner.
 LOWERED = np.array(-math.exp(-SHIFT))
+# From words to uniform numbers, with a minus sign; never above what the bits say, and never -1.
+UNIT = np.array(-(1 - 2.0**-51) * 2.0**-WORD)
 BLOCK = 2**20  # runs raced at once when many draws are asked for
 Key = Fraction | float  # a float only if infinite
 
@@ -51,10 +53,12 @@ class Noise:
     period: Fraction | None = None
     slope: Fraction = Fraction(1)
     in_doubles: tuple[float, float] = field(init=False)  # the period, and 1 less the slope
+    in_arrays: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)  # the same
 
     def __post_init__(self) -> None:
         doubles = float(self.period or 0), float(1 - self.slope)
         object.__setattr__(self, "in_doubles", doubles)
+        object.__setattr__(self, "in_arrays", tuple(map(np.array, doubles)))
 
     def bent(self, noise: Fraction) -> Fraction:
         """What an exponential noise counts as."""
@@ -182,8 +186,9 @@ def _first_pass(
     bound that is the larger one by `SLACK` of both belongs to the larger key.
     """
     none = known.item(known.argmin()) == 0
-    time = np.multiply(np.maximum(known, 1) if none else known, -(1 - 2.0**-51) * 2.0**-bits)
-    np.log1p(time, out=time)  # of less than V, and more than -1
+    unit = UNIT if bits == WORD else UNIT * 2.0 ** (WORD - bits)
+    time = np.multiply(np.maximum(known, 1) if none else known, unit)
+    np.log1p(time, out=time)
     np.divide(time, count, out=time)
     if noise.exponential:
         np.expm1(time, out=time)
@@ -191,7 +196,7 @@ def _first_pass(
     low = np.log(time, out=time)
     rest = None
     if noise.period is not None:
-        period, lost = noise.in_doubles
+        period, lost = noise.in_arrays
         rest = np.fmod(low, period)
         np.multiply(rest, lost, out=rest)
         np.subtract(low, rest, out=low)  # minus what is lost of the noise, which is -low
@@ -276,7 +281,7 @@ class _Contender:
         2**(bits + 67), however many terms a time has: sums of positive terms err by a unit each.
         """
         lost = (self.times.bits + 67) * 0.30103
-        digits = math.ceil(2 * lost) + 8
+        digits = math.ceil(lost + self.times.bits * 0.30103) + 8  # rounding stays below bits
         near = Context(prec=digits, Emin=-(10**9), Emax=10**9, traps=[])
         time = self.times.bound(self.many, near, upper)
         key = near.ln(
