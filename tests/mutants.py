@@ -673,6 +673,13 @@ MUTANTS = (
         (f"{SIDE_BY_SIDE}::test_words_favour_no_number",),
     ),
     Mutant(
+        "several drafts at once: groups take those of others",
+        "mechanisms/joint/joint.py",
+        "np.arange(len(waiting)) * each + first",
+        "np.arange(len(waiting)) + first",
+        (f"{SIDE_BY_SIDE}::test_draws_follow_the_law",),
+    ),
+    Mutant(
         "what doubles leave open is accepted",
         "mechanisms/joint/group_drafts.py",
         "(high <= chance - slack)",
