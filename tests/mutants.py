@@ -820,6 +820,13 @@ MUTANTS = (
         ("tests/window_test.py::test_a_window_of_ranks_reaches_past_tied_records",),
     ),
     Mutant(
+        "what was asked for with numbers of another type is taken for the same",
+        "pipeline/ask.py",
+        "alike = isinstance(other, _Typed) and list(map(type, self)) == list(map(type, other))",
+        "alike = isinstance(other, _Typed)",
+        ("tests/bins_test.py::test_edges_are_those_of_this_call",),
+    ),
+    Mutant(
         "refined bits that forget the lattice",
         "sampling/race.py",
         "c * self.distance - noise.bent(-bound)",
