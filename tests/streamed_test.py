@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import math
-import os
+import subprocess
+import sys
 from fractions import Fraction
 
 import duckdb
@@ -33,6 +34,17 @@ EXTREMES = {
     "UTINYINT": [255, 0, 2],
 }
 DTYPES = {"DOUBLE": "f8", "FLOAT": "f4", "BIGINT": "i8", "UBIGINT": "u8", "INTEGER": "i4"}
+
+
+FORKED = """
+import os, duffdp
+given = dict(column="x", epsilon=1e6, bounds=(0, 8), step=1)
+print(duffdp.median({path!r}, **given).value, flush=True)
+if os.fork() == 0:
+    print(duffdp.median({path!r}, **given).value, flush=True)
+else:
+    os.wait()
+"""
 
 
 def same(one, other, question):
@@ -142,13 +154,9 @@ def test_parquet_files_share_a_database_and_nothing_else(tmp_path):
     made = "duckdb_views() WHERE NOT internal AND view_name <> 'other'"
     for kind in ("duckdb_tables()", made):
         assert other.query("other", f"SELECT count(*) FROM {kind}").fetchall() == [(0,)]
-    reader, writer = os.pipe()
-    if os.fork() == 0:
-        given = {"column": "x", "epsilon": 1e6, "bounds": (0, 8), "step": 1}
-        os.write(writer, b"%d" % duffdp.median(path, **given).value)
-        os._exit(0)
-    os.close(writer)
-    assert os.read(reader, 9) == b"4"
+    code = FORKED.format(path=str(path))
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
+    assert run.stdout.split() == ["4", "4"]
 
 
 WORDS = {0: "a", 1: "b", 2: "c", -5: "d", 2**40: "e"}

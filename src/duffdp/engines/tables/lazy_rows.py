@@ -44,6 +44,17 @@ class Candidates:
         """Whether rows count whatever is in them."""
         return isinstance(self.domain, Presence) and self.domain.rows
 
+    @property
+    def missing_as_given(self) -> bool:
+        """Whether an index is missing where the value is a missing number, and nowhere else."""
+        number = self.dtype.is_float() or self.dtype.is_integer()
+        return isinstance(self.domain, Ordered) and bool(number)
+
+    def without_nan(self, rows: Any) -> Any:
+        """Rows with a value that is missing where it is nan."""
+        value = self.nw.when(~self.missing()).then(self.nw.col(self.value))
+        return rows.with_columns(value.alias(self.value))
+
     def missing(self) -> Any:
         """Whether there is no value; nan is none."""
         column = self.nw.col(self.value)

@@ -5,6 +5,7 @@ query is about all of them.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -41,6 +42,8 @@ class SeveralColumns(GroupedRows):
         VALUES, the columns of groups, and PERSON if people are asked for, in a frame of narwhals.
     keys
         Public values as the columns of groups hold them.
+    given
+        What each of the columns is called where it comes from: some may be the same.
     columns
         The domain of each column and, if it has some, the public values that the column holds.
     most, order
@@ -53,6 +56,7 @@ class SeveralColumns(GroupedRows):
         engine: QueryEngine,
         rows: Any,
         keys: Known | None,
+        given: Sequence[str],
         columns: Sequence[tuple[PublicSet, Known | None]],
         most: int,
         order: tuple[int, ...],
@@ -63,15 +67,30 @@ class SeveralColumns(GroupedRows):
         self.names = [CANDIDATES.format(at) for at in range(len(columns))]
         self.sizes = [domain.size for domain, _ in columns]
         rows = self.present(rows, schema, (PERSON,))
-        for value, index, (domain, categories) in zip(values, self.names, columns, strict=True):
-            made = Candidates(nw, engine, value, index, schema[value], domain, categories)
-            rows = made.beside(rows, PRESENT)
+        every = [
+            Candidates(nw, engine, value, index, schema[value], *how)
+            for value, index, how in zip(values, self.names, columns, strict=True)
+        ]
+        first: dict[str, str] = {}  # values that are capped before they are snapped, each once
+        after = []
+        for name, made in zip(given, every, strict=True):
+            if self.has_people and engine.caps_values and made.missing_as_given:
+                after.append(replace(made, value=first.setdefault(name, made.value)))
+            else:
+                rows = made.beside(rows, PRESENT)
+        capped = [made.index for made in every if made.index not in {m.index for m in after}]
+        capped += first.values()
+        for made in after:
+            rows = made.without_nan(rows)
         people = [PERSON] if self.has_people else []
-        rows = rows.select(*self.by, *people, *self.names)
+        rows = rows.select(*self.by, *people, *capped)
         if not self.late:
             rows = self.joined(rows)
         if people:
-            rows = engine.stored(engine.cap_each(rows, order, most, self.names).drop(PERSON))
+            rows = engine.cap_each(rows, order, most, capped).drop(PERSON)
+            for made in after:
+                rows = made.beside(rows, PRESENT)
+            rows = engine.stored(rows.select(*([GROUP] if self.by else []), *self.names))
         self._rows = rows
 
     def counts(self, wanted: Mapping[int, Any], limits: Limits | None = None) -> Counts:

@@ -104,4 +104,4 @@ class _Shared:
         rows = first.found(adapter, columns) if kept else adapter.rows(columns)
         domains = [(domain, categories) for _, domain, categories in self._columns]
         most = selection.contributions
-        return SeveralColumns(nw, adapter, rows, first.keys, domains, most, order)
+        return SeveralColumns(nw, adapter, rows, first.keys, values, domains, most, order)

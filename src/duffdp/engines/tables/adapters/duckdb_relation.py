@@ -30,6 +30,7 @@ class DuckdbRelation(NarwhalsQuery):
     """A DuckDB relation."""
 
     sums_overflow = False  # they have 128 bits
+    caps_values = True
     _tables: list[str] = field(default_factory=list)
 
     def rows(self, columns: dict[str, str]) -> Any:

@@ -29,6 +29,7 @@ class QueryEngine(Protocol):
     sums_overflow: ClassVar[bool]  # whether a sum of 64-bit numbers may be too large for its type
     by_inverse: ClassVar[bool]  # whether x / 3 is x * (1 / 3) here, which may be another number
     own_nan: ClassVar[bool]  # whether `present` has to say what a missing number is
+    caps_values: ClassVar[bool]  # whether `cap_each` takes any numbers, not only whole ones
     side_by_side: ClassVar[bool]  # whether whole numbers stay exact beside missing ones
 
     @property
@@ -119,6 +120,7 @@ class NarwhalsQuery:
     counts_apart: ClassVar[bool] = False
     sums_overflow: ClassVar[bool] = True
     own_nan: ClassVar[bool] = False
+    caps_values: ClassVar[bool] = False
     side_by_side: ClassVar[bool] = True
 
     @property
