@@ -1,5 +1,5 @@
 """What Spark moves between machines for a release, by the plans of its own queries: counts that
-were combined where the rows lie, lists of keys, and with `unit` all rows once.
+were combined where the rows lie, lists of keys, and with `unit` all rows once; and what it sorts.
 """
 
 from __future__ import annotations
@@ -13,7 +13,8 @@ import engines
 from duffdp.engines.tables.adapters.spark_frame import SparkFrame
 
 GROUPS = {"by": "g", "keys": [0, 1, 2, 3, 4]}
-PEOPLE = {"unit": "p", "contributions": 2}
+PEOPLE = {"unit": "p"}
+SORTS = {1: 1, 2: 2}  # of all rows, by contributions: by what is in them, and once more by a hash
 COUNTED, LISTED, MOVED, ROWS = "combined counts", "keys", "rows by person", "rows"
 
 
@@ -62,7 +63,9 @@ def moved(plan):
 
 @pytest.mark.parametrize("verb", ["median", "mean", "count"])
 @pytest.mark.parametrize("groups", [{}, GROUPS], ids=["all", "groups"])
-@pytest.mark.parametrize("people", [{}, PEOPLE], ids=["rows", "people"])
+@pytest.mark.parametrize(
+    "people", [{}, *({**PEOPLE, "contributions": rows} for rows in SORTS)], ids=str
+)
 def test_rows_stay_where_they_are(table, plans, verb, groups, people):
     asked = {"column": None} if verb == "count" else {"column": "x", "bounds": (0, 200)}
     getattr(duffdp, verb)(table, epsilon=1, **asked, **groups, **people)
@@ -76,6 +79,8 @@ def test_rows_stay_where_they_are(table, plans, verb, groups, people):
         assert bool(groups) <= (LISTED in sent)
         text = "\n".join(plan)
         assert "SortMergeJoin" not in text
+        sorts = SORTS.get(people.get("contributions"), 0)
+        assert text.count(" Sort [") == text.count(" Window [") == sorts
         read = re.search(r"ReadSchema: struct<(.*?)>", text)[1]
         assert {field.partition(":")[0] for field in read.split(",") if field} == needed
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from cases import QS
-from duffdp import Grid
+from duffdp import Digits, Grid
 from duffdp.engines import groups as groups_of
 from duffdp.engines.arrays import Column, Records, read
 from duffdp.engines.arrays import column as column_of
@@ -174,6 +174,17 @@ def test_groups_side_by_side(groups, q, far, utility, limit):
     assert len(batch) == len(groups)
     for i, group in enumerate(groups):
         same(Quantile(q, utility).steps(group, grid), batch[i])
+
+
+@pytest.mark.parametrize("q", [0.3, 0.5, 0.7])
+@pytest.mark.parametrize("grid", [Grid(0.0, 9.0, 0.001), Digits(2)], ids=str)
+def test_a_window_of_ranks_reaches_past_tied_records(q, grid):
+    """The gap after tied records may have a better rank than they have: outside of the window its
+    candidates would be looked for one at a time."""
+    data = np.array([1.5, 2.75, 8.0] * 50)
+    cut = Quantile(q, "rank").window(Column(read(data), grid), grid, 0.8)
+    assert cut.tail is None or cut.distance.min() <= cut.tail.floor
+    same(Quantile(q, "rank").steps(data, grid), cut, few=3)
 
 
 def test_the_mean_of_many_records_on_a_coarse_grid():

@@ -341,14 +341,11 @@ class Grid:
 
     def snap(self, keys: Keys) -> Ints:
         """Index of every key: a number, or days or microseconds since 1970 for dates and times."""
-        if keys.dtype.kind == "f" and self.double_steps.silent:
-            return self.double_steps.places(keys).astype(np.int64)
+        if keys.dtype.kind == "f":
+            return self.double_steps.indices(keys)
+        assert self.whole_steps is not None
         with np.errstate(all="ignore"):
-            if keys.dtype.kind != "f":
-                assert self.whole_steps is not None
-                return self.whole_steps.of_array(keys)
-            index = self.double_steps.places(keys).astype(np.int64)  # rounds towards 0: down
-        return np.minimum(index, self.size - 1) if self.double_steps.rounds else index
+            return self.whole_steps.of_array(keys)
 
     def snap_float(self, keys: Keys, out: Floats | None = None) -> Floats:
         """As `snap` for float64 keys, with indices in float64 (exact up to 2**50 candidates); nan

@@ -181,6 +181,14 @@ class DoubleSteps(NamedTuple):
         place = self.places(keys, out)
         return np.floor(place, out=place)
 
+    def indices(self, keys: Keys) -> Ints:
+        """The same as whole numbers, for keys without nan."""
+        if self.silent:  # numpy takes a while to be told so
+            return self.places(keys).astype(np.int64)  # rounds towards 0: down
+        with np.errstate(all="ignore"):
+            index = self.places(keys).astype(np.int64)
+        return np.minimum(index, self.size - 1) if self.rounds else index
+
     def places(self, keys: Keys, out: Floats | None = None) -> Floats:
         """The same before they are rounded down; none is below 0."""
         inside = (

@@ -250,14 +250,22 @@ class _Together:
                 else:
                     own = many[short]
                     near[_ranges(place[short], own)] = ordered[_ranges(ahead + low[short], own)]
+        # Numbers of Python, once: so that of each group little but the sort holds up other threads.
+        parts = [
+            (near, low.tolist(), (high + 1).tolist(), place.tolist())
+            for near, (low, high), place in zip(selected, spans, places, strict=True)
+        ]
         for i in np.flatnonzero(~short).tolist():
-            own_spans = [(low.item(i), high.item(i)) for low, high in spans]
-            group, few = self.group(i), self.sizes.item(i) <= SORTED
-            ends = sorted({end for span in own_spans for end in span})
-            in_order = np.sort(group) if few else np.partition(group, ends)
-            for near, place, (first, last) in zip(selected, places, own_spans, strict=True):
-                middle = in_order[first : last + 1]
-                begin = place.item(i)
+            in_order = self.group(i).copy()
+            few = len(in_order) <= SORTED
+            if few:
+                in_order.sort()
+            else:
+                in_order.partition(
+                    sorted({end for low, high in spans for end in (low[i], high[i])})
+                )
+            for near, first, last, place in parts:
+                middle, begin = in_order[first[i] : last[i]], place[i]
                 near[begin : begin + len(middle)] = middle if few else np.sort(middle)
         return [
             self._ranks(q, question.enough, span, near)

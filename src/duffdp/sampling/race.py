@@ -281,7 +281,7 @@ class _Contender:
         2**(bits + 67), however many terms a time has: sums of positive terms err by a unit each.
         """
         lost = (self.times.bits + 67) * 0.30103
-        digits = math.ceil(2 * lost) + 8
+        digits = math.ceil(lost + self.times.bits * 0.30103) + 8  # rounding stays below bits
         near = Context(prec=digits, Emin=-(10**9), Emax=10**9, traps=[])
         time = self.times.bound(self.many, near, upper)
         key = near.ln(

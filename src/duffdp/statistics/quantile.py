@@ -109,12 +109,26 @@ class Quantile:
         """The windows of several columns side by side."""
         question = self.question(max_distance)
         if len(columns) == 1:
-            return self._batch(columns[0].ask(question)[0][0], columns, domain)
+            near = columns[0].ask(question)[0][0]
+            batch = self._batch(near, columns, domain)
+            cut = self.utility == "rank" and batch.start.item(0) < 0
+            if cut and batch.distance[0] < batch.distance[1:].min():
+                # Tied records may be further from it than the gap after them, which lies outside.
+                near = columns[0].ask(self._past_ties(near, question))[0][0]
+                batch = self._batch(near, columns, domain)
+            return batch
         if isinstance(columns, SideBySide):
             (ranks,) = columns.ranks(question)
         else:
             ranks = [column.ask(question)[0][0] for column in columns]
         return self._batch(together(ranks), columns, domain)
+
+    def _past_ties(self, ranks: Ranks, question: Question) -> Question:
+        """The same past all records of a first window, so that the gaps at its ends are in it."""
+        ((q, reach),) = question.ranks
+        centre, upto = int(q * ranks.total), ranks.below + int(ranks.counts.sum())
+        reach = min(reach + max(centre - ranks.below, upto - centre) + 1, MOST_RANKS)
+        return Question(((q, reach),), enough=reach)
 
     def _batch(self, ranks: Ranks | ManyRanks, columns: Sequence[Source], domain: Ordered) -> Batch:
         """Runs from `first` to `last` of each: every distinct value and the gap after it; in front

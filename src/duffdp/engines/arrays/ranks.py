@@ -10,7 +10,9 @@ import numpy as np
 from duffdp.domain import Ints
 from duffdp.engines.source import Ranks
 
-SORTED = 2**14  # up to here a sort is cheaper than a bracket
+SORTED = 2**14  # up to here a sort is cheaper than a pass in chunks
+NETWORK = 2**8  # up to here numpy sorts without branches
+ROOM = 20  # so far from its place in a sample of that size a rank hardly ever is
 
 
 def begins(ordered: Ints) -> Ints:
@@ -58,23 +60,44 @@ def ranks_of_few(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
     total = len(index)
     low, high = wanted(q, reach, total)
     high = min(high, total - 1)
-    begin, end = max(low - 1, 0), min(high + 1, total - 1)  # one more tells whether some are tied
-    if begin > 0 or 0 < end < total - 1:
-        index.partition((begin, end))
-    near = index[begin : end + 1].copy()  # the next rank reorders the array
+    index, outside = _around(index, low, high) if total > 2 * NETWORK else (index, 0)
+    many, begin, end = len(index), low - outside, high - outside
+    least, most = 0, many - 1
+    if many > NETWORK:
+        least, most = max(begin - 1, 0), min(end + 1, most)  # one more tells whether some are tied
+        index.partition((least, most))
+    near = index[least : most + 1].copy()  # the next rank reorders the array
     near.sort()
-    distinct, count = counted_runs(near[low - begin : high + 1 - begin])
+    distinct, count = counted_runs(near[begin - least : end + 1 - least])
     below, first, last = low, 0, size - 1
     if low > 0:
         first = distinct.item(0)
-        if near.item(0) == first:
-            below = int(np.count_nonzero(index < first))
+        if begin > least and near.item(begin - least - 1) == first:
+            below = outside + int(np.count_nonzero(index < first))
             count[0] += low - below
     if high < total - 1:
         last = distinct.item(-1)
-        if near.item(-1) == last:
-            count[-1] += total - 1 - high - np.count_nonzero(index > last)
+        if end < most and near.item(end - least + 1) == last:
+            count[-1] += many - 1 - end - np.count_nonzero(index > last)
     return Ranks(distinct, count, below, total, first, last)
+
+
+def _around(index: Ints, low: int, high: int) -> tuple[Ints, int]:
+    """All records of some values that cover these ranks, and how many lie before them: as a sample
+    brackets them, or the whole array if it misses one.
+    """
+    total = len(index)
+    sample = index[:: -(-total // NETWORK)].copy()
+    sample.sort()
+    few = len(sample)
+    before, after = low * few // total - ROOM, high * few // total + 1 + ROOM
+    inside = index >= (sample.item(before) if before >= 0 else 0)
+    outside = total - int(np.count_nonzero(inside))
+    if after < few:
+        inside &= index <= sample.item(after)
+    found = index.take(inside.nonzero()[0])
+    covers = outside <= low and high < outside + len(found)
+    return (found, outside) if covers else (index, 0)
 
 
 def trim(near: Ranks, low: int, high: int) -> Ranks:

@@ -101,15 +101,17 @@ class Joint:
         """Draws for all columns together; those that are left after ATTEMPTS, or do not fit."""
         law = ManyGroups(columns, self._epsilon)
         waiting = np.flatnonzero(law.fits)
-        for _ in range(ATTEMPTS):
-            if not len(waiting):
-                break
-            drafts = GroupDrafts(law, waiting, source)
-            accepted = drafts.accepted()
-            chosen = drafts.candidates[accepted].tolist()
-            for i, candidates in zip(waiting[accepted].tolist(), chosen, strict=True):
+        left = ATTEMPTS
+        while len(waiting) and left:
+            # Several drafts of each where few are left: the first that is accepted counts.
+            each = min(AT_ONCE // len(waiting), left)
+            drafts = GroupDrafts(law, np.repeat(waiting, each), source)
+            accepted = drafts.accepted().reshape(-1, each)
+            done, first = accepted.any(axis=1), accepted.argmax(axis=1)
+            chosen = drafts.candidates[np.arange(len(waiting)) * each + first][done].tolist()
+            for i, candidates in zip(waiting[done].tolist(), chosen, strict=True):
                 found[begin + i] = candidates
-            waiting = waiting[~accepted]
+            waiting, left = waiting[~done], left - each
         return [*np.flatnonzero(~law.fits).tolist(), *waiting.tolist()]
 
     def _one_by_one(

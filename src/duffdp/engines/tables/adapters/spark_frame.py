@@ -10,7 +10,7 @@ from duffdp.domain.reading import DAY
 from duffdp.engines.query_text import ReadQuery
 from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.adapters.spark_query import spark_result
-from duffdp.engines.tables.names import COPY, ORDER, PERSON, PLACE
+from duffdp.engines.tables.names import COUNT, ORDER, PERSON, PLACE
 
 _BINARY = "UTF8_BINARY"
 
@@ -78,38 +78,26 @@ class SparkFrame(NarwhalsQuery):
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
-        native, kept = self._mixed(rows, keys)
-        own = Window.partitionBy(PERSON, *within).orderBy(ORDER, *kept, COPY)
-        native = native.withColumn(PLACE, f.row_number().over(own))
-        return self.nw.from_native(native.where(f.col(PLACE) <= most).select(*kept, PERSON))
+        native, kept = _placed(rows, *within)
+        if most == 1:  # one of the places: no second sort
+            chosen = f.pmod(f.xxhash64(f.lit(keys[0]), PERSON, *within, f.lit(keys[1])), COUNT)
+            native = native.where(f.col(PLACE) == chosen + 1)
+        else:
+            own = Window.partitionBy(PERSON, *within).orderBy(ORDER, PLACE)
+            native = _mixed(native, keys, *within).withColumn(COUNT, f.row_number().over(own))
+            native = native.where(f.col(COUNT) <= most)
+        return self.nw.from_native(native.select(*kept, PERSON))
 
     def cap_each(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
-        native, kept = self._mixed(rows, keys)
-        own = Window.partitionBy(PERSON).orderBy(ORDER, *kept, COPY)
+        native, kept = _placed(rows)
+        own = Window.partitionBy(PERSON).orderBy(ORDER, PLACE)
         own = own.rowsBetween(Window.unboundedPreceding, Window.currentRow)
         counts = (f.when(f.count(n).over(own) <= most, f.col(n)).alias(n) for n in names)
         others = [name for name in kept if name not in names]
-        return self.nw.from_native(native.select(*others, PERSON, *counts))
-
-    def _mixed(self, rows: Any, keys: tuple[int, ...]) -> tuple[Any, list[str]]:
-        """Rows with what orders those of a person, and the names of all columns but that of
-        people.
-        """
-        from pyspark.sql import Window
-        from pyspark.sql import functions as f
-
-        native = rows.to_native().repartition(PERSON)  # which all that follows can use
-        kept = [name for name in native.columns if name != PERSON]
-        same = Window.partitionBy(PERSON, *kept).orderBy(f.lit(0))
-        native = native.withColumn(COPY, f.row_number().over(same))
-        # Each part is hashed with the hash of those before it as its seed, so the keys are mixed in
-        # twice. What is missing would leave no trace: no candidate is -1.
-        parts = (f.coalesce(f.col(name), f.lit(-1)) for name in kept)
-        mixed = f.xxhash64(f.lit(keys[0]), PERSON, *parts, COPY, f.lit(keys[1]))
-        return native.withColumn(ORDER, mixed), kept
+        return self.nw.from_native(_mixed(native, keys).select(*others, PERSON, *counts))
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         from pyspark.sql import types as t
@@ -118,6 +106,31 @@ class SparkFrame(NarwhalsQuery):
         return self.native.sparkSession.createDataFrame(
             list(zip(*columns.values(), strict=True)), schema
         )
+
+
+def _placed(rows: Any, *within: str) -> tuple[Any, list[str]]:
+    """Rows with their PLACE among the COUNT rows of a person, in each value of the columns
+    `within`, by what is in them; and the names of all columns but that of people.
+    """
+    from pyspark.sql import Window
+    from pyspark.sql import functions as f
+
+    native = rows.to_native().repartition(PERSON)  # which all that follows can use
+    kept = [name for name in native.columns if name != PERSON]
+    own = Window.partitionBy(PERSON, *within).orderBy(*kept)
+    # In the same order, though it does not need one: both are found by one pass.
+    every = own.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    known = f.row_number().over(own).alias(PLACE), f.count(f.lit(1)).over(every).alias(COUNT)
+    return native.select("*", *known), kept
+
+
+def _mixed(native: Any, keys: tuple[int, ...], *within: str) -> Any:
+    """Rows with what orders those of a person, whatever is in them."""
+    from pyspark.sql import functions as f
+
+    # Each part is hashed with the hash of those before it as its seed: the keys go in twice.
+    mixed = f.xxhash64(f.lit(keys[0]), PERSON, *within, PLACE, f.lit(keys[1]))
+    return native.withColumn(ORDER, mixed)
 
 
 def _column(name: str) -> Any:
