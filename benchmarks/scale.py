@@ -22,17 +22,21 @@ PREPARED = """
 import json, re, sys, time, duckdb, duffdp
 from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
 
-fetch, stored = DuckdbRelation.fetch, DuckdbRelation.stored
+fetch, stored, pieces = DuckdbRelation.fetch, DuckdbRelation.stored, DuckdbRelation.pieces
 seen = dict(queries=0, rows=0)
 def counted_store(engine, frame):
     seen["queries"] += 1
     return stored(engine, frame)
+def counted_pieces(engine, frame, types):
+    seen["queries"] += 1
+    return pieces(engine, frame, types)
 def counted(engine, frame):
     got = fetch(engine, frame)
     seen["queries"] += 1
     seen["rows"] += max(map(len, got.values()))
     return got
 DuckdbRelation.fetch, DuckdbRelation.stored = counted, counted_store
+DuckdbRelation.pieces = counted_pieces
 connection = duckdb.connect(config=dict(memory_limit="{memory}", temp_directory="{folder}"))
 data = connection.read_parquet("{path}")
 given = dict(column="x", epsilon=1.0, bounds=(-10, 10))

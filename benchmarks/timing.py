@@ -5,6 +5,7 @@ from __future__ import annotations
 import statistics
 import time
 from collections.abc import Callable
+from functools import partial, partialmethod
 from typing import Any
 
 
@@ -67,23 +68,21 @@ def _counted(
     """The sum over all queries of a run, by what is asked and what came back."""
     from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
 
-    real, found = (DuckdbRelation.fetch, DuckdbRelation.stored), 0
+    methods, found = ("fetch", "stored", "pieces"), 0
+    real = {method: getattr(DuckdbRelation, method) for method in methods}
 
-    def fetch(engine: DuckdbRelation, frame: Any) -> dict[str, Any]:
+    def counted(method: str, engine: DuckdbRelation, frame: Any, *more: Any) -> Any:
         nonlocal found
-        got = real[0](engine, frame)
-        found += count(frame, got)
+        got = real[method](engine, frame, *more)
+        found += count(frame, got if method == "fetch" else {})
         return got
 
-    def stored(engine: DuckdbRelation, frame: Any) -> Any:
-        nonlocal found
-        found += count(frame, {})
-        return real[1](engine, frame)
-
-    DuckdbRelation.fetch, DuckdbRelation.stored = fetch, stored  # type: ignore[method-assign]
+    for method in methods:
+        setattr(DuckdbRelation, method, partialmethod(partial(counted, method)))
     try:
         run()
     finally:
-        DuckdbRelation.fetch, DuckdbRelation.stored = real  # type: ignore[method-assign]
+        for method in methods:
+            setattr(DuckdbRelation, method, real[method])
     over = "" if found <= limit else "over"
     print(f"{name:76}{found:11} {what:11}{limit:9}   {over}", flush=True)

@@ -87,6 +87,7 @@ VARIANCE = f"{SPREAD}::test_variance_by_its_definition"
 ONE_MORE = f"{SPREAD}::test_one_record_moves_a_distance_by_at_most_one"
 ENCLOSURE = "tests/enclosure_test.py"
 SCORES = f"{ENCLOSURE}::test_the_score_of_every_interval"
+STREAMED = "tests/streamed_test.py"
 LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
 
 MADE = "mechanism(part.mechanism)(total * part.share / unit.rows)"
@@ -1312,6 +1313,62 @@ MUTANTS = (
         "self.engine.cap(found, self._order[2:], groups)",
         "self.engine.cap(found, self._order[2:], groups + 1)",
         (f"{PEOPLE_FILE}::test_every_set_of_groups_is_as_likely[duckdb]",),
+    ),
+    Mutant(
+        "streams: what is missing counts as a number",
+        "engines/tables/arrow_stream.py",
+        "return found if present is None else [column[present] for column in found]",
+        "return found",
+        (f"{STREAMED}::test_an_offset_and_a_mask_of_a_batch_are_heeded",),
+    ),
+    Mutant(
+        "streams: a batch is read from its beginning, wherever its rows are",
+        "engines/tables/arrow_stream.py",
+        ".view(dtype)[begin:]",
+        ".view(dtype)[: batch.length]",
+        (f"{STREAMED}::test_an_offset_and_a_mask_of_a_batch_are_heeded",),
+    ),
+    Mutant(
+        "streams: of several batches the last one is summed",
+        "engines/tables/streamed.py",
+        "LevelSums(*map(add, found, piece.level_sums(levels)))",
+        "piece.level_sums(levels)",
+        (f"{STREAMED}::test_several_batches_are_one_column[duckdb]",),
+    ),
+    Mutant(
+        "streams: a bracket that missed is taken for the rank",
+        "engines/arrays/column.py",
+        "self._below + inside < high and self._high < self._column.size - 1",
+        "False",
+        (f"{STREAMED}::test_a_sample_that_misleads_costs_time_and_nothing_else",),
+    ),
+    Mutant(
+        "streams: rows of no public key are in the last group",
+        "engines/tables/lazy_rows.py",
+        "known = group >= 0\n",
+        "known = group >= -1\n",
+        (f"{STREAMED}::test_every_number_counts_in_its_group",),
+    ),
+    Mutant(
+        "streams: a group has the records of the ranges of others",
+        "engines/tables/streamed_groups.py",
+        "inside = index >= low[group]",
+        "inside = index >= low.min()",
+        (f"{STREAMED}::test_every_number_counts_in_its_group",),
+    ),
+    Mutant(
+        "streams: a nan is a record of its group",
+        "engines/tables/streamed_groups.py",
+        "math.isnan(values.max())",
+        "False",
+        (f"{STREAMED}::test_every_number_counts_in_its_group",),
+    ),
+    Mutant(
+        "people: a nan takes the place of a number in the cap of several columns",
+        "engines/tables/several_columns.py",
+        "rows = made.without_nan(rows)",
+        "pass",
+        ("tests/passes_test.py::test_a_nan_takes_the_place_of_no_number",),
     ),
     Mutant(
         "groups of a person: groups with many rows are chosen more often",

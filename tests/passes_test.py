@@ -296,3 +296,16 @@ def test_squares_are_those_of_few_levels():
     second.expect(wide := Levels(0, fine.size - 1))
     assert first.level_sums(Levels.squared(0, fine.size - 1)).squares > 0
     assert second.level_sums(wide).levels > 2**36
+
+
+def test_a_nan_takes_the_place_of_no_number():
+    """Of a person with a number and a nan the number counts, whichever comes first."""
+    columns = {
+        "x": (pa.float64(), [1.0, float("nan")] * 200),
+        "n": (pa.int64(), [None, 3] * 200),
+        "who": (pa.int64(), [i // 2 for i in range(400)]),
+    }
+    asked = (("x", Grid(0, 4, 1)), ("x", Grid(-10.0, 10.0, 2.0**-20)), ("n", Grid(0, 9, 1)))
+    made = tables(ENGINES["duckdb"](columns), asked, unit="who")
+    read_together(made)
+    assert [source.count() for (source,) in sources(made)] == [200] * 3

@@ -109,11 +109,12 @@ def test_several_batches_are_one_column(tmp_path, monkeypatch, writer):
     assert source.level_sums(levels) == alone.level_sums(levels)
 
 
-def test_a_sample_that_misleads_costs_time_and_nothing_else(monkeypatch):
-    """Blocks that hold the largest records alone."""
+@pytest.mark.parametrize("blocks", [slice(-5000, None), slice(5000)])
+def test_a_sample_that_misleads_costs_time_and_nothing_else(monkeypatch, blocks):
+    """Blocks that hold the largest records alone, or the least ones."""
     values = np.sort(np.random.default_rng(2).normal(size=300_000))
     data = duckdb.connect().from_arrow(pa.table({"x": values}))
-    monkeypatch.setattr(DuckdbRelation, "sample", lambda *_: values[-5000:].copy())
+    monkeypatch.setattr(DuckdbRelation, "sample", lambda *_: values[blocks].copy())
     (source,) = open_sources(data, FINE, column="x")
     same(source, Column(Records(values, False), FINE), QUESTION)
     assert bracketed.near_ranks(source.descent.lazy, [(Fraction(1, 2), 5)]) == {}
