@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duffdp import Bins, BoundsError, Categories
+from duffdp import Bins, BoundsError, Categories, histogram
 from duffdp.domain import Membership, Presence
 from duffdp.engines.arrays import array_source, read
 
@@ -263,3 +263,15 @@ def test_facts_of_public_sets_are_told_apart():
         assert [one == other for other in sets] == [i == j for j in range(len(sets))]
         assert hash(one) == hash(one)
         assert repr(one).startswith(type(one).__name__)
+
+
+@pytest.mark.parametrize("of", [list, tuple, np.array])
+def test_edges_are_those_of_this_call(of):
+    """What is kept of earlier calls is kept by the types of numbers, too: 1, 1.0 and True are
+    equal."""
+    data = np.array([0.5, 1.5])
+    for edges in ([0, 1, 2], [0.0, 1.0, 2.0], [0, 1, 2]):
+        domain = histogram(data, bins=of(edges), epsilon=1.0).domain
+        assert repr(domain) == f"Bins({edges})"
+    with pytest.raises(BoundsError, match="got False"):
+        histogram(data, bins=[False, True, 2], epsilon=1.0)

@@ -254,3 +254,29 @@ def test_records_beyond_a_grid_that_is_finer_than_doubles():
     assert column.indices().max() < grid.size - 1
     assert column.rank_of(grid.size - 1) == (3, 0)
     assert column.rank_of(int(column.indices().max())) == (1, 2)
+
+
+@pytest.mark.parametrize(
+    "grid",
+    [
+        Grid(-10, 10),
+        Grid(-7, 9, 3),
+        Grid(0, 1, 0.1),
+        Grid(0.1, 0.7, 0.1),
+        Grid(-1e300, 1e300),
+        Grid(0.0, 3.0, 2**-52),
+        Grid(-(2**53), 2**53, 1),
+        Grid(-(2**60) - 1, 2**60, 1),
+        Grid(-(2**63), 2**63, 2**9),
+        Grid(1e-300, 1e-298, 1e-300),
+    ],
+    ids=str,
+)
+def test_many_candidates_are_those_of_each_index(grid):
+    """To the last bit, and of the same type."""
+    rng = np.random.default_rng(4)
+    indices = [0, grid.size - 1, *rng.integers(0, grid.size, 500).tolist()]
+    each = [grid.value(i) for i in indices]
+    many = grid.values(indices).tolist()
+    assert list(map(type, many)) == list(map(type, each))
+    assert many == each

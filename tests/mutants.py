@@ -821,6 +821,13 @@ MUTANTS = (
         ("tests/window_test.py::test_a_window_of_ranks_reaches_past_tied_records",),
     ),
     Mutant(
+        "what was asked for with numbers of another type is taken for the same",
+        "pipeline/ask.py",
+        "alike = isinstance(other, _Typed) and list(map(type, self)) == list(map(type, other))",
+        "alike = isinstance(other, _Typed)",
+        ("tests/bins_test.py::test_edges_are_those_of_this_call",),
+    ),
+    Mutant(
         "refined bits that forget the lattice",
         "sampling/race.py",
         "c * self.distance - noise.bent(-bound)",
@@ -1184,6 +1191,27 @@ MUTANTS = (
         'row = f"hash(hash({COPY}, ({keys[1]})::BIGINT))"',
         'row = f"hash(hash({PERSON}, ({keys[1]})::BIGINT))"',
         ("tests/people_test.py::test_rows_alike_count_as_often_as_there_are[duckdb]",),
+    ),
+    Mutant(
+        "rows of a person up to the one that counts in Spark",
+        "engines/tables/adapters/spark_frame.py",
+        "f.col(PLACE) == chosen + 1",
+        "f.col(PLACE) <= chosen + 1",
+        ("tests/people_test.py::test_one_of_two_rows[spark-numbers]",),
+    ),
+    Mutant(
+        "the same row of a person in every release in Spark",
+        "engines/tables/adapters/spark_frame.py",
+        "chosen = f.pmod(f.xxhash64(f.lit(keys[0]), PERSON, *within, f.lit(keys[1])), COUNT)",
+        "chosen = f.pmod(f.xxhash64(PERSON, *within), COUNT)",
+        (f"{PEOPLE}[spark]",),
+    ),
+    Mutant(
+        "one more of several rows of a person counts in Spark",
+        "engines/tables/adapters/spark_frame.py",
+        "native.where(f.col(COUNT) <= most)",
+        "native.where(f.col(COUNT) <= most + 1)",
+        ("tests/people_test.py::test_every_set_of_rows_is_as_likely[spark]",),
     ),
     Mutant(
         "rows of people stay in the connection of the caller",

@@ -21,7 +21,6 @@ from duffdp.errors import BoundsError
 
 MOST_CANDIDATES = 2**62
 MOST_DIGITS = 2**12  # of a range in decimals
-_INT64 = np.iinfo(np.int64)
 
 
 class Grid:
@@ -182,12 +181,11 @@ class Grid:
 
     def values(self, indices: Iterable[int]) -> Array:
         """The candidates with these indices as an array (of objects for decimals and dates)."""
-        last = self._num_lo + (self.size - 1) * self._num_step
-        if self.kind in ("int", "float") and max(abs(self._num_lo), abs(last), self._den) <= 2**53:
+        most = max(abs(self._num_lo), abs(self._num_lo + (self.size - 1) * self._num_step))
+        if self.kind in ("int", "float") and max(most, self._den) <= 2**53:  # doubles hold them
             position = self._num_lo + np.fromiter(indices, dtype=np.int64) * self._num_step
             return position // self._den if self.kind == "int" else position / self._den
-        ends = self.value(0), self.value(self.size - 1)
-        short = self.kind == "int" and _INT64.min <= ends[0] and ends[1] <= _INT64.max
+        short = self.kind == "int" and most < 2**63 * self._den
         dtype = np.int64 if short else np.float64 if self.kind == "float" else object
         return np.array([self.value(i) for i in indices], dtype=dtype)
 
@@ -366,7 +364,7 @@ class Grid:
         if index >= self.size:
             return None
         if index <= 0:
-            return _INT64.min if integer else -math.inf
+            return -(2**63) if integer else -math.inf
         if not integer:
             return self.double_steps.threshold(index)
         assert self.whole_steps is not None

@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
 
+import numpy as np
+
 from duffdp.domain import Categories, Digits, Grid, Ordered, Presence, PublicSet
 from duffdp.domain.default_step import StepRule, default_grid
 from duffdp.engines.keys import load_keys
@@ -180,8 +182,23 @@ def _recipe(given: tuple[Any, ...]) -> Recipe:
 
 
 def _hashable(value: Any) -> Any:
-    """A list as a tuple: recipes are kept by what was asked for."""
-    return tuple(value) if type(value) is list else value
+    """Several numbers as a tuple: recipes are kept by what was asked for."""
+    if type(value) is np.ndarray and value.ndim == 1 and value.dtype in (np.float64, np.int64):
+        value = value.tolist()
+    return _Typed(value) if type(value) in (list, tuple) else value
+
+
+class _Typed(tuple[Any, ...]):
+    """A tuple that equals no other one with numbers of another type."""
+
+    __slots__ = ()
+
+    def __eq__(self, other: object) -> bool:
+        alike = isinstance(other, _Typed) and list(map(type, self)) == list(map(type, other))
+        return alike and tuple.__eq__(self, other)
+
+    def __hash__(self) -> int:
+        return tuple.__hash__(self)
 
 
 class Checked(NamedTuple):

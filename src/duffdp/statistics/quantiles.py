@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from fractions import Fraction
 from functools import partial
 from typing import Any
@@ -75,14 +75,16 @@ class Quantiles:
             reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
         every = (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE)
         question = Question(tuple((q, reach) for q in self.qs), enough=0)
-        size = together.size if together else columns[0].size
-        each: Iterable[Sequence[Ranks]]
+        each: Sequence[Sequence[Ranks]]
         if together and not every:
             wanted = together.ranks(question)
-            listed = (near if isinstance(near, list) else near.columns() for near in wanted)
-            each = zip(*listed, strict=True)
+            listed = [near if isinstance(near, list) else near.columns() for near in wanted]
+            each = list(zip(*listed, strict=True))
+        elif every:
+            each = [_all_ranks(column) for column in columns]
         else:
-            each = (_all_ranks(column) if every else column.ask(question)[0] for column in columns)
+            each = [column.ask(question)[0] for column in columns]
+        size = together.size if together else columns[0].size
         found = []
         for i, near in enumerate(each):
             known = self.qs, self.records, size, near[0].total, reach, near
