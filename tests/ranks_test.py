@@ -7,8 +7,9 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from duffdp.engines.arrays import ranks
-from duffdp.engines.source import Ranks
+from duffdp import Grid
+from duffdp.engines.arrays import Column, ranks, read
+from duffdp.engines.source import Question, Ranks
 
 SHAPES = {
     "distinct": lambda rng, n: rng.permutation(4 * n)[:n],
@@ -62,3 +63,12 @@ def test_a_sample_that_misses_narrows_nothing():
     found, outside = ranks._around(index, 470, 530)
     assert found is index
     assert outside == 0
+
+
+@pytest.mark.parametrize(("q", "reach"), [(Fraction(0), 100), (Fraction(1, 2), 100), (1, 400)])
+def test_a_seed_gives_the_same_of_long_arrays(q, reach):
+    """Which way the ranks are found depends on an unseeded sample; what is found does not."""
+    grid, data = Grid(-10.0, 10.0), read(np.random.default_rng(0).normal(size=50_000))
+    question = Question(((Fraction(q), reach),))
+    found = [Column(data, grid).ask(question)[0][0] for _ in range(40)]
+    assert len({(near.below, near.first, near.last, *near.values.tolist()) for near in found}) == 1

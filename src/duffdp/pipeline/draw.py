@@ -175,7 +175,11 @@ def _draw_part(
             near = statistic.near(some, mechanism.epsilon)
             return list(map(attrgetter("total"), near)), mechanism.release(near, source)
 
-        counts, rows = zip(*_by_block(drawn_near, sources, entropy), strict=True)
+        if isinstance(sources, SideBySide):
+            blocks = _by_block(drawn_near, sources, entropy)
+        else:  # what is asked for depends on how many groups there are: the same for all of a table
+            blocks = [drawn_near(sources, entropy)]
+        counts, rows = zip(*blocks, strict=True)
         known.extend(chain.from_iterable(counts))
         return list(zip(*chain.from_iterable(rows), strict=True))
     if hasattr(statistic, "totals"):

@@ -306,6 +306,7 @@ class _Gather:
             self._compress()
         inside = self._pending + int(self._count.sum())
         low, high = wanted(q, reach, total)
+        high = min(high + 1, total)  # as `ranks_of_few`: a seed gives the same by either way
         if (self._below > low and self._low > 0) or (
             self._below + inside < high and self._high < self._column.size - 1
         ):

@@ -72,16 +72,17 @@ class SeveralColumns(GroupedRows):
             for value, index, how in zip(values, self.names, columns, strict=True)
         ]
         first: dict[str, str] = {}  # values that are capped before they are snapped, each once
-        after = []
+        capped, after = [], []
         for name, made in zip(given, every, strict=True):
-            if self.has_people and engine.caps_values and made.missing_as_given:
-                after.append(replace(made, value=first.setdefault(name, made.value)))
-            else:
+            if not (self.has_people and engine.caps_values and made.missing_as_given):
                 rows = made.beside(rows, PRESENT)
-        capped = [made.index for made in every if made.index not in {m.index for m in after}]
-        capped += first.values()
-        for made in after:
-            rows = made.without_nan(rows)
+                capped.append(made.index)
+                continue
+            if name not in first:
+                first[name] = made.value
+                rows = made.without_nan(rows)
+                capped.append(made.value)
+            after.append(replace(made, value=first[name]))
         people = [PERSON] if self.has_people else []
         rows = rows.select(*self.by, *people, *capped)
         if not self.late:
