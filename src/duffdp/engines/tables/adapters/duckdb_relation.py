@@ -154,8 +154,13 @@ class DuckdbRelation(NarwhalsQuery):
 
     def pieces(self, rows: Any, types: dict[str, str]) -> Iterator[list[Array]]:
         parts = (f'"{name}"::{_PIECES[kind]}' for name, kind in types.items())
-        capsule = rows.to_native().project(", ".join(parts)).__arrow_c_stream__()
-        return batches(capsule, list(types.values()))
+        native = rows.to_native().project(", ".join(parts))
+
+        def count() -> int:
+            (found,) = native.aggregate("count(*)").fetchone()
+            return int(found)
+
+        return batches(native.__arrow_c_stream__(), list(types.values()), count)
 
     def fetch(self, rows: Any) -> dict[str, Any]:
         native = rows.to_native()
