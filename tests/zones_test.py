@@ -545,3 +545,21 @@ def test_a_zone_of_text_is_checked_before_a_file_is_looked_for(tmp_path, call):
     )
     found = duffdp.Plan.from_toml(plan).run()["most"]
     assert found.value.isoformat() == "2024-07-07T12:00:00+02:00"
+
+
+def test_moments_are_those_of_this_call():
+    """Equal moments of different zones, and both of an hour that comes twice, are not taken for
+    one another because of an earlier call."""
+    berlin = ZoneInfo("Europe/Berlin")
+    first = dt.datetime(2020, 10, 25, 2, 30, tzinfo=berlin)
+    end, given = dt.datetime(2020, 10, 26, tzinfo=berlin), {"step": dt.timedelta(hours=1)}
+    for fold in (0, 1, 0):
+        begin = first.replace(fold=fold)
+        found = duffdp.median([first] * 99, bounds=(begin, end), epsilon=50, **given).value
+        assert found.astimezone(dt.UTC) == begin.astimezone(dt.UTC)
+        inside = duffdp.share([first] * 99, between=(begin, end), epsilon=50).value
+        assert round(inside) == 1 - fold
+    for zone in (dt.UTC, berlin, dt.UTC):
+        ends = [moment.astimezone(zone) for moment in (first, end)]
+        assert duffdp.median([], bounds=ends, epsilon=1, **given).value.tzinfo == zone
+        assert repr(duffdp.histogram([], bins=ends, epsilon=1).domain) == repr(Bins(ends))

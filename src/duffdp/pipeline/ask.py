@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
@@ -182,10 +183,15 @@ def _recipe(given: tuple[Any, ...]) -> Recipe:
 
 
 def _hashable(value: Any) -> Any:
-    """Several numbers as a tuple: recipes are kept by what was asked for."""
+    """Several numbers as a tuple: recipes are kept by what was asked for, but for moments, of
+    which different ones may be equal.
+    """
     if type(value) is np.ndarray and value.ndim == 1 and value.dtype in (np.float64, np.int64):
         value = value.tolist()
-    return _Typed(value) if type(value) in (list, tuple) else value
+    if type(value) not in (list, tuple):
+        return value
+    moments = any(issubclass(kind, dt.datetime) for kind in set(map(type, value)))
+    return list(value) if moments else _Typed(value)
 
 
 class _Typed(tuple[Any, ...]):
@@ -279,8 +285,10 @@ def bounded(
             f"bounds must be a pair (lower, upper) known without the data, got {given}. "
             f"Pass for example bounds=(0, 120){digits}."
         ) from None
+    # Moments in different zones are equal, and so are both of an hour that comes twice.
+    made = _grid.__wrapped__ if isinstance(lower, dt.datetime) else _grid
     try:
-        return _grid(lower, upper, step, rule, whole, untyped)
+        return made(lower, upper, step, rule, whole, untyped)
     except TypeError:  # something unhashable among them: let the grid say what is wrong
         return Grid(lower, upper, step)
 
