@@ -835,6 +835,20 @@ MUTANTS = (
         ("tests/bins_test.py::test_one_number_is_that_of_this_call",),
     ),
     Mutant(
+        "bounds in another zone, or an hour later, are taken for those of an earlier call",
+        "pipeline/ask.py",
+        "_grid.__wrapped__ if isinstance(lower, dt.datetime) else _grid",
+        "_grid",
+        ("tests/zones_test.py::test_moments_are_those_of_this_call",),
+    ),
+    Mutant(
+        "moments among parameters are taken for equal ones of an earlier call",
+        "pipeline/ask.py",
+        "return list(value) if moments else _Typed(value)",
+        "return _Typed(value)",
+        ("tests/zones_test.py::test_moments_are_those_of_this_call",),
+    ),
+    Mutant(
         "refined bits that forget the lattice",
         "sampling/race.py",
         "c * self.distance - noise.bent(-bound)",
