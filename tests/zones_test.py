@@ -557,6 +557,7 @@ def test_moments_are_those_of_this_call():
         begin = first.replace(fold=fold)
         found = duffdp.median([first] * 99, bounds=(begin, end), epsilon=50, **given).value
         assert found.astimezone(dt.UTC) == begin.astimezone(dt.UTC)
+        assert (Bins([begin, end]) == Bins([first, end])) == (fold == 0)
         inside = duffdp.share([first] * 99, between=(begin, end), epsilon=50).value
         assert round(inside) == 1 - fold
     for zone in (dt.UTC, berlin, dt.UTC):

@@ -122,7 +122,8 @@ class Bins:
         return hash(self._identity())
 
     def _identity(self) -> tuple[Any, ...]:
-        return self.kind, self.edges, self.clock
+        # Both of an hour that comes twice are equal as edges.
+        return self.kind, self.edges, self.thresholds.whole, self.clock
 
     def __repr__(self) -> str:
         return f"Bins({list(self.edges)!r})"
