@@ -18,7 +18,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from duffdp import Bins, BoundsError, Categories, histogram
+import duffdp
+from duffdp import Bins, BoundsError, Categories, DuffError, histogram
 from duffdp.domain import Membership, Presence
 from duffdp.engines.arrays import array_source, read
 
@@ -275,3 +276,14 @@ def test_edges_are_those_of_this_call(of):
         assert repr(domain) == f"Bins({edges})"
     with pytest.raises(BoundsError, match="got False"):
         histogram(data, bins=[False, True, 2], epsilon=1.0)
+
+
+def test_one_number_is_that_of_this_call():
+    """A number on its own is kept by its type as well: what is refused at first stays refused."""
+    data = np.array([0.5, 1.5])
+    assert duffdp.quantile(data, 1, bounds=(0, 2), step=1, epsilon=1.0).epsilon == 1
+    assert len(duffdp.top(["a"], 1, categories=["a", "b"], epsilon=1.0).value) == 1
+    with pytest.raises(DuffError, match="got True"):
+        duffdp.quantile(data, True, bounds=(0, 2), step=1, epsilon=1.0)
+    with pytest.raises(DuffError, match=r"got 1\.0"):
+        duffdp.top(["a"], 1.0, categories=["a", "b"], epsilon=1.0)

@@ -125,6 +125,33 @@ def test_types_of_duckdb_that_are_refused(kind):
         )
 
 
+@pytest.mark.parametrize("unit", [None, "p"])
+@pytest.mark.parametrize(
+    ("kind", "keys"),
+    [
+        (pa.uint64(), [1, 2**64 - 1]),
+        (
+            pa.timestamp("us", tz="UTC"),
+            [dt.datetime(2020, 1, day, tzinfo=dt.UTC) for day in (1, 2)],
+        ),
+        (pa.string_view(), ["a", "b"]),
+    ],
+)
+def test_groups_of_an_arrow_table_in_duckdb(kind, keys, unit):
+    """DuckDB would let Arrow look for the keys, which cannot look for all of them."""
+    table = pa.table({"x": [1, 8] * 99, "p": range(198), "g": pa.array(keys * 99, kind)})
+    release = duffdp.median(
+        duckdb.from_arrow(table),
+        column="x",
+        epsilon=50,
+        bounds=(0, 9),
+        by="g",
+        keys=keys,
+        unit=unit,
+    )
+    assert [value for (value,) in release.cells] == [1, 8]
+
+
 def test_the_hour_that_comes_twice():
     """Two zones or two folds may stand for one instant, and one clock time for two: the instant
     decides.

@@ -828,6 +828,13 @@ MUTANTS = (
         ("tests/bins_test.py::test_edges_are_those_of_this_call",),
     ),
     Mutant(
+        "a number that equals one of an earlier call is taken for it, whatever its type",
+        "pipeline/ask.py",
+        "_Typed((name, _hashable(value)))",
+        "(name, _hashable(value))",
+        ("tests/bins_test.py::test_one_number_is_that_of_this_call",),
+    ),
+    Mutant(
         "refined bits that forget the lattice",
         "sampling/race.py",
         "c * self.distance - noise.bent(-bound)",

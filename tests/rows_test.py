@@ -50,7 +50,7 @@ def test_many_keys_and_cells(keys):
     assert near == {0: 1, 1: 2, MANY - 1: 4} or near == {0: 1, 1: 3, MANY - 1: 4}
 
 
-@pytest.mark.parametrize("keys", [[*range(MANY), 7], (*range(MANY), 7)])
+@pytest.mark.parametrize("keys", [[*range(MANY), 7], (*range(MANY), 7), [*range(10**5), 7]])
 def test_many_keys_differ(keys):
     with pytest.raises(duffdp.DuffError, match="got 7 twice"):
         duffdp.median(DATA, keys=keys, **GIVEN)

@@ -20,7 +20,7 @@ from duffdp.engines.arrays import Column, Records, trim, wanted
 from duffdp.engines.source import Levels, Question
 from duffdp.engines.tables import bracketed, descent, streamed_groups
 from duffdp.engines.tables.adapters.duckdb_relation import DuckdbRelation
-from duffdp.engines.tables.arrow_stream import batches
+from duffdp.engines.tables.arrow_stream import FULL, batches
 from engines import open_sources
 
 QUESTION = Question(((Fraction(0), 3), (Fraction(1, 2), 40), (Fraction(9, 10), 0)), total=True)
@@ -124,7 +124,8 @@ def test_an_offset_and_a_mask_of_a_batch_are_heeded():
     values = pa.chunked_array([pa.array([9.0, 1.0, None, 2.0, 3.0] * 5)[3:19]])
     also = pa.chunked_array([pa.array(range(25))[3:19]])
     capsule = pa.table({"x": values, "n": also}).__arrow_c_stream__()
-    ((x, n),) = [[a.copy() for a in arrays] for arrays in batches(capsule, ["float64", "int64"])]
+    found = batches(capsule, ["float64", "int64"], lambda: 16)
+    ((x, n),) = [[a.copy() for a in arrays] for arrays in found]
     known = [(v, i) for v, i in zip(values.to_pylist(), also.to_pylist(), strict=True) if v]
     assert list(zip(x.tolist(), n.tolist(), strict=True)) == known
 
@@ -142,6 +143,31 @@ def test_a_query_that_fails_on_its_way_says_nothing_of_the_record():
     with pytest.raises(duffdp.UnsupportedData, match="the query failed") as caught:
         source.level_sums(Levels(0, FINE.size - 1))
     assert "2900000" not in str(caught.value)
+
+
+@pytest.mark.parametrize("read", [0, 1, 2])
+def test_another_query_in_the_connection_does_not_leave_rows_out(read):
+    """As another thread may run one: DuckDB ends the stream of the first without an error."""
+    connection = duckdb.connect()
+    data = connection.sql("SELECT i::DOUBLE AS x FROM range(2000001) t(i)")
+    (source,) = open_sources(data, FINE, column="x")
+    capsule = data.__arrow_c_stream__()
+    assert [len(x) for (x,) in batches(capsule, ["float64"], lambda: 0)] == [FULL, FULL, 1]
+    found = source.descent.lazy.pieces()
+    for _ in range(read):
+        next(found)
+    if not read:  # begun, with no batch read yet
+        found = batches(data.__arrow_c_stream__(), ["float64"], lambda: 2 * FULL + 1)
+    connection.execute("SELECT 1").fetchall()
+    with pytest.raises(RuntimeError, match="stopped before all rows"):
+        list(found)
+
+
+@pytest.mark.parametrize("rows", [0, FULL, 2 * FULL])
+def test_a_table_of_full_batches_is_read_to_its_end(rows):
+    data = duckdb.connect().sql(f"SELECT 1.0::DOUBLE AS x FROM range({rows})")
+    (source,) = open_sources(data, FINE, column="x")
+    assert source.level_sums(Levels(0, FINE.size - 1)).records == rows
 
 
 def test_parquet_files_share_a_database_and_nothing_else(tmp_path):

@@ -5,6 +5,7 @@ read.
 from __future__ import annotations
 
 import enum
+from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
 from itertools import chain, product
 from typing import Any, NamedTuple
@@ -271,7 +272,7 @@ def _checked(by: tuple[str, ...], given: Sequence[Row], quoted: bool) -> Sequenc
                 "twice, as in a column of the data. Keys must be known without the data: pass a "
                 "public list, or the frame of a code book."
             )
-        twice = next(row for i, row in enumerate(rows) if row in rows[:i])
+        twice = next(row for row, many in Counter(rows).items() if many > 1)
         raise DuffError(
             f"keys must differ from each other, got {', '.join(map(repr, twice))} twice. Leave one "
             "out."

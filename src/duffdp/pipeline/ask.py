@@ -54,7 +54,7 @@ class Ask:
         """All that can be checked without data."""
         given = (
             self.statistic,
-            tuple([(name, _hashable(value)) for name, value in self.parameters.items()]),
+            tuple([_Typed((name, _hashable(value))) for name, value in self.parameters.items()]),
             self.mechanism,
             self.epsilon,
             self.unit,

@@ -5,12 +5,14 @@ interface of Apache Arrow: read where they lie, without a library for it.
 from __future__ import annotations
 
 import ctypes
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 import numpy as np
 
 from duffdp.domain import Array
+
+FULL = 10**6  # rows of every batch of DuckDB but the last one
 
 
 class _Batch(ctypes.Structure):
@@ -47,21 +49,32 @@ _pointer = ctypes.pythonapi.PyCapsule_GetPointer
 _pointer.restype, _pointer.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
 
 
-def batches(capsule: Any, dtypes: Sequence[Any]) -> Iterator[list[Array]]:
+def batches(capsule: Any, dtypes: Sequence[Any], count: Callable[[], int]) -> Iterator[list[Array]]:
     """The columns of a stream as arrays of these types, without the rows in which one of them is
-    missing. An array is gone when the next batch is asked for.
+    missing. An array is gone when the next batch is asked for. `count` tells how many rows there
+    are, if that has to be asked.
     """
     stream = ctypes.cast(_pointer(capsule, b"arrow_array_stream"), ctypes.POINTER(_Stream))
+    last = rows = 0
     while True:
         batch = _Batch()
         if stream.contents.get_next(stream, batch):
-            raise RuntimeError("the engine stopped before all rows were read")
+            raise _stopped()
         if not batch.release:
-            return
+            break
+        last = batch.length
+        rows += last
         try:
             yield _columns(batch, dtypes)
         finally:
             batch.release(batch)
+    # Another query in the same connection ends a stream before its next batch without an error.
+    if last % FULL == 0 and count() != rows:
+        raise _stopped()
+
+
+def _stopped() -> RuntimeError:
+    return RuntimeError("the engine stopped before all rows were read")
 
 
 def _columns(batch: _Batch, dtypes: Sequence[Any]) -> list[Array]:

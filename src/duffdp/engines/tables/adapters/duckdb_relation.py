@@ -22,6 +22,9 @@ from duffdp.engines.tables.names import COLUMN, COPY, COUNT, INDEX, ORDER, PERSO
 
 _PIECES = {"float64": "DOUBLE", "int64": "BIGINT", "uint64": "UBIGINT"}
 _LETTERS = ' COLLATE "C"'
+# Where these are compared or joined, and lie in memory of Python, DuckDB hands the other side to
+# Python, which cannot take all of it. What looks like a computed column stays with DuckDB.
+_NOT_PUSHED = ("UBIGINT", "TIMESTAMP WITH TIME ZONE")
 _NUMBERS = count()  # of tables and views, so that no two have one name
 
 
@@ -35,12 +38,15 @@ class DuckdbRelation(NarwhalsQuery):
 
     def rows(self, columns: dict[str, str]) -> Any:
         native, parts = self.frame.to_native(), []
+        types = dict(zip(native.columns, native.types, strict=True))
         for new, name in columns.items():
             text = isinstance(self.schema[name], self.nw.String | self.nw.Enum)
             # A collation may take different letters for the same. Columns go by their places,
             # whatever their names are.
-            how = f"::VARCHAR{_LETTERS}" if text else ""
-            parts.append(f'#{native.columns.index(name) + 1}{how} AS "{new}"')
+            at = f"#{native.columns.index(name) + 1}{'::VARCHAR' if text else ''}"
+            if text or str(types[name]) in _NOT_PUSHED:
+                at = f"coalesce({at}, NULL)"
+            parts.append(f'{at}{_LETTERS if text else ""} AS "{new}"')
         return self.nw.from_native(native.project(", ".join(parts)))
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
@@ -148,8 +154,13 @@ class DuckdbRelation(NarwhalsQuery):
 
     def pieces(self, rows: Any, types: dict[str, str]) -> Iterator[list[Array]]:
         parts = (f'"{name}"::{_PIECES[kind]}' for name, kind in types.items())
-        capsule = rows.to_native().project(", ".join(parts)).__arrow_c_stream__()
-        return batches(capsule, list(types.values()))
+        native = rows.to_native().project(", ".join(parts))
+
+        def count() -> int:
+            (found,) = native.aggregate("count(*)").fetchone()
+            return int(found)
+
+        return batches(native.__arrow_c_stream__(), list(types.values()), count)
 
     def fetch(self, rows: Any) -> dict[str, Any]:
         native = rows.to_native()
