@@ -154,7 +154,9 @@ class OnPaper(descent.Descent):
 
     def __init__(self, domain, records):
         super().__init__(
-            SimpleNamespace(domain=domain, groups=1, has_people=False, engine=NarwhalsQuery)
+            SimpleNamespace(
+                domain=domain, groups=1, has_people=False, engine=NarwhalsQuery(None, None, {})
+            )
         )
         self._records, self.seen = records, []
 

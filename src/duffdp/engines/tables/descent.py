@@ -30,6 +30,7 @@ from duffdp.errors import UnsupportedData
 
 BUCKETS = 2**12  # a group's buckets in one pass
 BUCKETS_OF_PEOPLE = 2**18  # where every pass brings the rows of each person together
+FEWEST = 64  # with fewer buckets of each group, quicker passes are too many
 LISTED = 2**12  # buckets that one query asks for
 MOST_BRACKETS = 16  # ranks that are looked for by a sample, in the same pass
 EXACT = 2**17  # as few records as this are counted value by value
@@ -148,9 +149,7 @@ class Descent:
         rank, until they are single values.
         """
         size, groups = self.lazy.domain.size, self.lazy.groups
-        buckets = BUCKETS_OF_PEOPLE if self.lazy.has_people else BUCKETS
-        most = max(16, min(buckets, self.lazy.engine.rows_back // groups))
-        shift = max(0, (size - 1).bit_length() - int(math.log2(most)))
+        shift = max(0, (size - 1).bit_length() - int(math.log2(self._buckets_of_each(groups))))
         found: dict[tuple[int, int], Ranks] = {}
         ranges: dict[tuple[int, int], tuple[int, int, int]] | None = (
             None  # (part, group): low, high, records below
@@ -194,12 +193,20 @@ class Descent:
                 if groups == 1:
                     self._buckets = shift, np.unique(np.concatenate(covering)).tolist()
                 widest = max(high - low + 1 for low, high, _ in ranges.values())
-                most = max(16, min(buckets, self.lazy.engine.rows_back // len(ranges)))
+                most = self._buckets_of_each(len(ranges))
                 finer = max(0, widest.bit_length() - int(math.log2(most)))
                 # Another round of buckets pays if it leaves out much more than what is wanted
                 # anyway.
                 shift = 0 if inside <= max(EXACT, 64 * groups, 4 * asked) else min(finer, shift - 1)
         return [[found[p, g] for g in range(groups)] for p in range(len(ranks))]
+
+    def _buckets_of_each(self, ranges: int) -> int:
+        """How many buckets one pass counts in each of some ranges of candidates."""
+        engine = self.lazy.engine
+        if self.lazy.has_people:
+            return max(16, min(BUCKETS_OF_PEOPLE, engine.rows_back // ranges))
+        quick = engine.quick_cells // ranges
+        return max(16, min(BUCKETS, quick if quick >= FEWEST else engine.rows_back // ranges))
 
     def _count(
         self, shift: int, ranges: dict[tuple[int, int], tuple[int, int, int]] | None

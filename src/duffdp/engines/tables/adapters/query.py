@@ -36,6 +36,12 @@ class QueryEngine(Protocol):
     def session_zone(self) -> str | None:
         """What all instants are given in, where the types of columns do not say it."""
 
+    @property
+    def quick_cells(self) -> int:
+        """By how many cells, all groups together, rows are counted at best: by fewer than
+        `rows_back` where one more pass takes less time than a large map.
+        """
+
     def present(self, rows: Any, name: str) -> Any:
         """Rows that have a value in a column; nan is none."""
 
@@ -126,6 +132,10 @@ class NarwhalsQuery:
     @property
     def session_zone(self) -> str | None:
         return None
+
+    @property
+    def quick_cells(self) -> int:
+        return self.rows_back
 
     def present(self, rows: Any, name: str) -> Any:
         return rows.filter(~self.nw.col(name).is_null())

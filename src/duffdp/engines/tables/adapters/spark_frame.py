@@ -12,6 +12,7 @@ from duffdp.engines.tables.adapters.query import NarwhalsQuery
 from duffdp.engines.tables.adapters.spark_query import spark_result
 from duffdp.engines.tables.names import COUNT, ORDER, PERSON, PLACE
 
+QUICK_CELLS = 2**16  # what the quick map of a task holds; rows of other cells take another one
 _BINARY = "UTF8_BINARY"
 
 
@@ -22,6 +23,11 @@ class SparkFrame(NarwhalsQuery):
     def session_zone(self) -> str | None:
         zone: str = self.native.sparkSession.conf.get("spark.sql.session.timeZone")
         return zone
+
+    @property
+    def quick_cells(self) -> int:
+        level = self.native.storageLevel
+        return QUICK_CELLS if level.useMemory or level.useDisk else self.rows_back
 
     def rows(self, columns: dict[str, str]) -> Any:
         from pyspark.sql import functions as f
