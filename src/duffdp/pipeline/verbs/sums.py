@@ -244,7 +244,7 @@ def sum(
     --------
     >>> import duffdp
     >>> duffdp.sum([20, 30, 40] * 1000, epsilon=1.0, bounds=(0, 100), step=1, rng=1).value
-    90024
+    90011
     """
     rows = Rows(column, by, keys, where, unit, contributions, groups_per_person, suppress_below)
     given = (data, epsilon, bounds, step, None, rows, "best", ledger, rng)
