@@ -23,12 +23,14 @@ demo: $(DEMO)
 	$(BIN)/python demo/vertebral.py
 
 test: $(READY) lint
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python -m pytest -n auto --durations=30
 
 # What a change needs first, within a minute and a half: the design, the distances, the laws through
 # every verb, ledgers, plans, records, commands and pages.
-QUICK := architecture facts distance domain law release records edges reopened ledger journal \
-	composition plan public_door neighbours command report report_names
+QUICK := architecture pipeline/facts statistics/distance domain/domain guarantees/law \
+	pipeline/release engines/records engines/edges guarantees/reopened ledger/ledger ledger/journal \
+	ledger/composition pipeline/plan guarantees/public_door guarantees/neighbours cli/command \
+	report/report report/report_names
 quick: $(READY) lint
 	$(BIN)/python -m pytest -n auto -m 'not slow' $(QUICK:%=tests/%_test.py)
 
@@ -39,7 +41,7 @@ lint: $(READY)
 
 # Breaks one promise after another in a copy of the source, and says which test notices.
 mutants: $(READY)
-	$(BIN)/python tests/mutants.py
+	$(BIN)/python -m tests.mutants
 
 # Attacks every statistic, mechanism and kind of neighbour from the outside, on all cores: about a
 # quarter of an hour on two. docs/audit.py writes its figures into docs/reviewers.md.

@@ -18,8 +18,8 @@ from pathlib import Path
 import duckdb
 
 from duffdp import Ledger
-from duffdp.pipeline.ask import Ask
-from duffdp.pipeline.run import Prepared
+from duffdp.pipeline.request import ReleaseRequest
+from duffdp.pipeline.run import PreparedRelease
 
 DUFFDP = [sys.executable, "-c", "from duffdp.cli import main; main()"]
 ROUNDS = 11
@@ -62,8 +62,8 @@ def inserts(path: Path, count: int) -> list[float]:
 def charges(path: Path, count: int, before: int) -> list[float]:
     """Charges of a ledger that holds some already."""
     ledger = Ledger(path, epsilon=10**6)
-    asked = Ask(statistic="median", epsilon=Fraction(1, 10), bounds=(0, 120))
-    facts = Prepared.of(asked, [1.0], None).facts
+    asked = ReleaseRequest("median", {"epsilon": Fraction(1, 10), "bounds": (0, 120)})
+    facts = PreparedRelease.of(asked, [1.0], None).facts
     ledger.charge_all([facts] * before)
     taken = []
     for _ in range(count):
@@ -76,9 +76,9 @@ def charges(path: Path, count: int, before: int) -> list[float]:
 def main() -> None:
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
-        usage, imports = best([*DUFFDP, "--help"], [sys.executable, "-c", "import typer, rich"])
+        usage, imports = best([*DUFFDP, "--help"], [sys.executable, "-c", "import click"])
         print(
-            f"duffdp --help {usage * 1e3:.0f} ms, import typer, rich {imports * 1e3:.0f} ms: "
+            f"duffdp --help {usage * 1e3:.0f} ms, import click {imports * 1e3:.0f} ms: "
             f"{usage / imports:.2f}x"
         )
         file = folder / "people.csv"

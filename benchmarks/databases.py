@@ -13,7 +13,7 @@ import psycopg
 import duffdp
 from benchmarks.timing import heading, peak, ratio, row
 
-sys.path.append(str(Path(__file__).parent.parent / "tests"))
+sys.path.append(str(Path(__file__).parent.parent / "tests" / "support"))
 
 import postgres
 

@@ -13,8 +13,8 @@ import numpy as np
 import duffdp
 from duffdp import Digits, Grid
 from duffdp.mechanisms import Lattice, PermuteAndFlip
-from duffdp.mechanisms.registry import COARSE
 from duffdp.statistics import Median
+from duffdp.statistics.quantile import LATTICE_CANDIDATES
 
 EPSILONS = (0.5, 1.0, 2.0)
 DOMAINS: dict[str, Digits | Grid] = {
@@ -49,7 +49,7 @@ def errors() -> None:
     for name, made in RECORDS.items():
         found = []
         for domain in DOMAINS.values():
-            mechanism = (Lattice if domain.size <= COARSE else PermuteAndFlip)(1.0)
+            mechanism = (Lattice if domain.size <= LATTICE_CANDIDATES else PermuteAndFlip)(1.0)
             each = []
             for seed in range(SETS):
                 values = made(np.random.default_rng(seed))

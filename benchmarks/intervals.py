@@ -15,8 +15,7 @@ import numpy.typing as npt
 from scipy.stats import binom
 
 import duffdp
-from duffdp.statistics.interval import VALUE_SHARE
-from duffdp.statistics.interval_shift import Covers, shift
+from duffdp.statistics.quantile_interval import VALUE_SHARE, Covers, endpoint_offset
 
 Floats = npt.NDArray[np.float64]
 Sampler = Callable[[np.random.Generator, int], Floats]
@@ -71,8 +70,8 @@ def ratios(
 def ranks(candidates: int, n: int, epsilon: float, covers: Covers) -> float:
     """How many ranks outside of the median each end is aimed."""
     each = Fraction(str(epsilon)) * (1 - VALUE_SHARE) / 2
-    made = shift(Fraction(1, 2), each, Fraction(1, 40), candidates, covers)
-    return made.at(n)[0] / made.grain
+    made = endpoint_offset(Fraction(1, 2), each, Fraction(1, 40), candidates, covers)
+    return made.at(n)[0] / made.steps_per_rank
 
 
 def main() -> None:

@@ -24,8 +24,8 @@ from duffdp import Grid
 from duffdp.domain.default_step import default_grid
 from duffdp.mechanisms import Lattice, PermuteAndFlip
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.mechanisms.registry import COARSE, LEAST_EPSILON
 from duffdp.statistics import Quantile
+from duffdp.statistics.quantile import LATTICE_CANDIDATES, LATTICE_EPSILON
 from duffdp.steps import StepFunction
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
@@ -59,7 +59,8 @@ def quantile(values: np.ndarray, q: float) -> float:
 
 def best(epsilon: float, size: int) -> Mechanism:
     """The mechanism that a default call is drawn by."""
-    return (Lattice if size <= COARSE and epsilon >= LEAST_EPSILON else PermuteAndFlip)(epsilon)
+    coarse = size <= LATTICE_CANDIDATES and epsilon >= LATTICE_EPSILON
+    return (Lattice if coarse else PermuteAndFlip)(epsilon)
 
 
 def default_error(values: np.ndarray, q: float, epsilon: float, low: float, high: float) -> float:

@@ -18,11 +18,14 @@ import numpy.typing as npt
 
 import duffdp
 from duffdp import Grid
-from duffdp.engines.arrays import Column, read
+from duffdp.engines.arrays import array_engine, read_array
+from duffdp.engines.requests import Engine, run_inquiry
 from duffdp.mechanisms import Joint
+from duffdp.rank_profile import QuantileRanks
 from duffdp.sampling.entropy import entropy
-from duffdp.sampling.geometric import two_sided_geometrics
+from duffdp.sampling.integer_noise import two_sided_geometrics
 from duffdp.statistics import Quantiles
+from duffdp.statistics.statistic import Scope
 
 Floats = npt.NDArray[np.float64]
 DECILES = [i / 10 for i in range(1, 10)]
@@ -88,6 +91,16 @@ class Published:
         return np.sort(found)
 
 
+def near_ranks(
+    quantiles: Quantiles, engine: Engine, grid: Grid, epsilon: float
+) -> list[QuantileRanks]:
+    """What a joint draw of this epsilon needs to know of one group, able to look further."""
+    one = np.zeros(1, dtype=np.int64)
+    scope = Scope(grid, 1, engine.max_records)
+    evidence = run_inquiry(quantiles.evidence(scope, epsilon), engine, one)
+    return list(evidence.answered_by(lambda _, inquiry: run_inquiry(inquiry, engine, one)).columns)
+
+
 def errors(
     name: str,
     make: Callable[[np.random.Generator], Floats],
@@ -110,7 +123,7 @@ def errors(
                 return float(np.abs(np.asarray(drawn) - truth).mean() * grid.spacing)
 
             joint = Joint(epsilon)
-            columns = shares.near([Column(read(data), grid)], epsilon)
+            columns = near_ranks(shares, array_engine(read_array(data), grid), grid, epsilon)
             found["joint"] += map(error, joint.release(columns * 10, source))
             for key, side in (("half", 0.5), ("one side", 1.0)):
                 published = Published(index, grid.size, epsilon, side)
@@ -214,11 +227,11 @@ def sizes() -> None:
         part = Fraction(1, 3 * math.isqrt(m))
         for _ in range(60 if m < 30 else 20):
             data, grid = rng.random(N), Grid(0.0, 1.0)
-            column = Column(read(data), grid)
+            engine = array_engine(read_array(data), grid)
             truth = np.quantile(data, shares, method="inverted_cdf")
             records = N + two_sided_geometrics(part, 1, source)[0]
             for key, epsilon, size in (("free", Fraction(1), None), ("count", 1 - part, records)):
-                columns = Quantiles(shares, size).near([column], float(epsilon))
+                columns = near_ranks(Quantiles(shares, size), engine, grid, float(epsilon))
                 for each in Joint(epsilon).release(columns * 2, source):
                     values = np.array([grid.value(i) for i in each])
                     found[key].append(float(N * np.abs(values - truth).mean()))
@@ -245,7 +258,9 @@ def few() -> None:
                 truth = np.quantile(data, quartiles, method="inverted_cdf")
                 for key, paid, size in (("free", epsilon, None), ("true", epsilon / 3 * 2, 100)):
                     asked = Quantiles(quartiles, size)
-                    columns = asked.near([Column(read(data), grid)], float(paid))
+                    columns = near_ranks(
+                        asked, array_engine(read_array(data), grid), grid, float(paid)
+                    )
                     for each in Joint(paid).release(columns * 10, source):
                         values = np.array([grid.value(i) for i in each])
                         found[key].append(float(np.abs(values - truth).mean()))

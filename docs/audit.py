@@ -16,7 +16,7 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
-from duffdp.audit.attacks import attacked, attacks, stays_below
+from duffdp.audit.cases import attack_cases, attacks, stays_below
 from duffdp.engines.arrays.threads import cores
 from duffdp.version import __version__
 
@@ -28,7 +28,7 @@ HEAD = "| release of epsilon 1 | a row | a row of a group | a person | an edge |
 
 def found_out_at(place: int, draws: int) -> int | None:
     """The least multiple of epsilon that the attack notices when it is spent."""
-    cases = attacked()
+    cases = attack_cases()
     for times in MULTIPLES:
         if not stays_below(cases[place].lower_bound(times, draws), len(cases)):
             return times
@@ -39,9 +39,9 @@ def rows(draws: int, processes: int) -> Iterator[str]:
     """A line for each release: the bound for each kind of neighbours, and its mutated copy."""
     found: dict[str, dict[str, str]] = {}
     for case, bound in attacks(draws, processes):
-        assert stays_below(bound, len(attacked())), f"{case}: at least {bound.epsilon()}"
+        assert stays_below(bound, len(attack_cases())), f"{case}: at least {bound.epsilon()}"
         found.setdefault(case.title, {})[case.family] = f"{max(bound.epsilon(), 0.0):.2f}"
-    copies = {c.title: i for i, c in enumerate(attacked()) if c.family in ("group", "edge")}
+    copies = {c.title: i for i, c in enumerate(attack_cases()) if c.family in ("group", "edge")}
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(processes, mp_context=spawn) as pool:
         times = pool.map(partial(found_out_at, draws=draws), copies.values())
@@ -63,7 +63,8 @@ def main() -> None:
     minutes = sum(one.ru_utime + one.ru_stime for one in used) / 60
     said = (
         f"Version {__version__}, {given.draws:,} releases of each data set, "
-        f"{len(attacked())} attacks and their mutated copies in {minutes:.0f} minutes of one core."
+        f"{len(attack_cases())} attacks and their mutated copies in {minutes:.0f} minutes of one "
+        "core."
     )
     before, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)
     _, _, after = rest.partition(END)

@@ -10,7 +10,9 @@ import tempfile
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
-sys.path.insert(0, str(ROOT / "tests"))  # which know how to start a studio and a browser
+sys.path.insert(
+    0, str(ROOT / "tests" / "support")
+)  # which know how to start a studio and a browser
 
 from browser import chromium  # noqa: E402
 from studio import running, with_data  # noqa: E402

@@ -5,20 +5,27 @@ from __future__ import annotations
 import pytest
 
 import postgres
+import servers
 from engines import ENGINES
 from java import provide_java
 
 
+@pytest.hookimpl(tryfirst=True)  # before tests are chosen by their marks
 def pytest_collection_modifyitems(items):
-    """One process for all that needs Spark, and one for PostgreSQL: to start them takes longer than
-    most tests. And a Java, for the examples on pages too.
+    """One process for all that needs Spark, which is slow, and one for each kind of server: to
+    start them takes longer than most tests. And a Java, for the examples on pages too.
     """
     for item in items:
-        if "postgres" in item.nodeid or "addresses_test" in item.nodeid:
+        if "collation_test" in item.nodeid or "ibis_backends_test" in item.nodeid:
+            item.add_marker(pytest.mark.xdist_group("servers"))
+        elif "postgres" in item.nodeid or "addresses_test" in item.nodeid:
             item.add_marker(pytest.mark.xdist_group("postgres"))
-    with_spark = [item for item in items if "spark" in item.nodeid]
+    with_spark = [
+        item for item in items if "spark" in item.nodeid or "engine_table_test" in item.nodeid
+    ]
     for item in with_spark:
         item.add_marker(pytest.mark.xdist_group("spark"))
+        item.add_marker(pytest.mark.slow)
     if with_spark:
         provide_java()
 
@@ -26,15 +33,12 @@ def pytest_collection_modifyitems(items):
 def pytest_sessionfinish():
     """No server stays behind."""
     postgres.stop()
+    servers.stop()
 
 
-@pytest.fixture(
-    params=[
-        pytest.param(name, marks=pytest.mark.slow) if name == "spark" else name for name in ENGINES
-    ]
-)
+@pytest.fixture(params=ENGINES)
 def engine(request):
-    """The name of every engine in turn; Spark is the slow one."""
+    """The name of every engine in turn."""
     return request.param
 
 

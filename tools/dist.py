@@ -25,7 +25,14 @@ ROOT = Path(__file__).parents[1]
 DIST = ROOT / "dist"
 # What examples need beside the package: frames bring their own library.
 EXTRAS = {"bare": ("", ()), "cli": ("[cli]", ()), "all": ("[all]", ("pandas", "polars"))}
-LOWEST = ("facts", "distance", "domain", "law", "release", "records", "ledger", "plan", "frames")
+LOWEST = (
+    "pipeline/facts",
+    "statistics/distance",
+    "domain/domain",
+    "guarantees/law",
+    "pipeline/release",
+)
+LOWEST += ("engines/records", "ledger/ledger", "pipeline/plan", "engines/frames")
 
 BARE = """
 import duffdp

@@ -9,27 +9,40 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duffdp import mechanisms, report, research, statistics, testing
     from duffdp.domain import Bins, Categories, Digits, Grid
-    from duffdp.engines.query import Query
-    from duffdp.engines.text_file import TextFile
+    from duffdp.engines.files.text_file import TextFile
+    from duffdp.engines.sql.query import Query
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.facts import MechanismFact, StatisticFact
     from duffdp.ledger import Ledger
     from duffdp.pipeline.distribution import Distribution
-    from duffdp.pipeline.outcome import Release
+    from duffdp.pipeline.functions import (
+        count,
+        describe,
+        distribution,
+        histogram,
+        iqr,
+        mean,
+        median,
+        mode,
+        quantile,
+        quantiles,
+        release,
+        share,
+        slope,
+        stars,
+        std,
+        sum,
+        top,
+        triangles,
+        trimmed_mean,
+        variance,
+    )
+    from duffdp.pipeline.release import Release
     from duffdp.pipeline.table import Table
-    from duffdp.pipeline.verbs.cells import count, histogram, share
-    from duffdp.pipeline.verbs.distribution import distribution
-    from duffdp.pipeline.verbs.graphs import stars, triangles
-    from duffdp.pipeline.verbs.most_common import mode, top
-    from duffdp.pipeline.verbs.own import release
-    from duffdp.pipeline.verbs.pairs import slope
-    from duffdp.pipeline.verbs.quantile import median, quantile, quantiles
-    from duffdp.pipeline.verbs.spread import iqr, std, variance
-    from duffdp.pipeline.verbs.summary import describe, trimmed_mean
-    from duffdp.pipeline.verbs.sums import mean, sum
-    from duffdp.pipeline.verbs.table import table
     from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
-    from duffdp.planning.plans import Plan, TablePlan
+    from duffdp.planning.plan import Plan
+    from duffdp.planning.table import table
+    from duffdp.planning.table_plan import TablePlan
     from duffdp.privacy import Loss, PrivacyUnit
     from duffdp.statistics.ladder import ladder, reach
     from duffdp.steps import StepFunction
@@ -95,43 +108,55 @@ __all__ = [
 
 _HOME = {
     "domain": ("Bins", "Categories", "Digits", "Grid"),
-    "engines.query": ("Query",),
-    "engines.text_file": ("TextFile",),
+    "engines.sql.query": ("Query",),
+    "engines.files.text_file": ("TextFile",),
     "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
     "facts": ("MechanismFact", "StatisticFact"),
     "ledger": ("Ledger",),
-    "pipeline.outcome": ("Release",),
+    "pipeline.functions": (
+        "count",
+        "describe",
+        "distribution",
+        "histogram",
+        "iqr",
+        "mean",
+        "median",
+        "mode",
+        "quantile",
+        "quantiles",
+        "release",
+        "share",
+        "slope",
+        "stars",
+        "std",
+        "sum",
+        "top",
+        "triangles",
+        "trimmed_mean",
+        "variance",
+    ),
+    "pipeline.release": ("Release",),
     "pipeline.table": ("Table",),
-    "pipeline.verbs.cells": ("count", "histogram", "share"),
-    "pipeline.verbs.distribution": ("distribution",),
-    "pipeline.verbs.graphs": ("stars", "triangles"),
-    "pipeline.verbs.own": ("release",),
-    "pipeline.verbs.pairs": ("slope",),
-    "pipeline.verbs.quantile": ("median", "quantile", "quantiles"),
-    "pipeline.verbs.spread": ("iqr", "std", "variance"),
-    "pipeline.verbs.most_common": ("mode", "top"),
-    "pipeline.verbs.summary": ("describe", "trimmed_mean"),
-    "pipeline.verbs.sums": ("mean", "sum"),
-    "pipeline.verbs.table": ("table",),
     "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
-    "planning.plans": ("Plan", "TablePlan"),
+    "planning.plan": ("Plan",),
+    "planning.table": ("table",),
+    "planning.table_plan": ("TablePlan",),
     "privacy": ("Loss", "PrivacyUnit"),
     "pipeline.distribution": ("Distribution",),
     "statistics.ladder": ("ladder", "reach"),
     "steps": ("StepFunction",),
 }
 _MODULES = ("mechanisms", "report", "research", "statistics", "testing")
-_MOVED = ("guarantees", "sensitivity")  # to duffdp.research; what is in them warns
 
 
 def __getattr__(name: str) -> Any:
-    if name in _MODULES or name in _MOVED:
+    if name in _MODULES:
         return import_module(f"duffdp.{name}")
     for module, names in _HOME.items():
         if name in names:
             value = globals()[name] = getattr(import_module(f"duffdp.{module}"), name)
             return value
-    from duffdp.alternatives import refused
+    from duffdp._alternatives import refused
 
     raise AttributeError(refused(name) or f"module 'duffdp' has no attribute {name!r}")
 

@@ -13,9 +13,9 @@ import numpy as np
 
 from duffdp.domain import Grid, Ints
 from duffdp.errors import BoundsError, DuffError
-from duffdp.steps import StepFunction, Tail, nested
+from duffdp.steps import StepFunction, Tail, certain, nested
 
-MOST_LEVELS = 2**22  # levels held in memory
+MAX_LADDER_LEVELS = 2**22  # levels held in memory
 FIRST_CHUNK, LAST_CHUNK = 2**6, 2**16  # levels asked for at once
 
 
@@ -25,7 +25,7 @@ class CountLadder:
     Parameters
     ----------
     count
-        The count; what is above `most` counts as `most`.
+        The count; what is above `largest` counts as `largest`.
     sensitivity
         `sensitivity(begin, end)` lists I(t) for t = begin .. end - 1. It does not decrease.
     most
@@ -39,15 +39,15 @@ class CountLadder:
         self,
         count: int,
         sensitivity: Callable[[int, int], list[int]],
-        most: int,
+        largest: int,
         order: int,
     ) -> None:
-        self.count, self.most, self.order = min(count, most), most, order
+        self.count, self.largest, self.order = min(count, largest), largest, order
         self._sensitivity = sensitivity
 
     def sensitivity(self, begin: int, end: int) -> list[int]:
-        """I(t), up to `most`, at the distances begin .. end - 1."""
-        return [min(rung, self.most) for rung in self._sensitivity(begin, end)]
+        """I(t), up to `largest`, at the distances begin .. end - 1."""
+        return [min(rung, self.largest) for rung in self._sensitivity(begin, end)]
 
     def slow_from(self, growth: Fraction) -> int:
         """A level from which no rung is more than `growth` (above 1) times the one before."""
@@ -55,10 +55,10 @@ class CountLadder:
 
     def steps(self, domain: Grid) -> StepFunction:
         """The distance of every candidate of a grid of whole numbers."""
-        steps = self.window(domain, MOST_LEVELS)
+        steps = self.window(domain, MAX_LADDER_LEVELS)
         if steps.tail is not None:
             raise DuffError(
-                f"a ladder has at most {MOST_LEVELS} levels, too few for {domain!r}. Pass a "
+                f"a ladder has at most {MAX_LADDER_LEVELS} levels, too few for {domain!r}. Pass a "
                 "smaller "
                 "upper bound."
             )
@@ -70,43 +70,49 @@ class CountLadder:
             not isinstance(domain, Grid)
             or domain.kind != "int"
             or domain.step != 1
-            or not domain.whole
+            or not domain.is_integer
         ):
             raise BoundsError(
                 f"a count needs a grid of whole numbers with step 1, got {domain!r}. Pass Grid(0, "
                 "most, 1)."
             )
         centre, top = domain.index(self.count), domain.size - 1
-        sums = self._sums(max(centre, top - centre), min(levels, MOST_LEVELS))
+        sums = self._sums(max(centre, top - centre), min(levels, MAX_LADDER_LEVELS))
         low, high = np.maximum(centre - sums, 0), np.minimum(centre + sums, top)
         first, last = int(low[-1]), int(high[-1])
-        left = top - (last - first)
+        outside_count = top - (last - first)
         tail = (
-            Tail(first, last, left, len(sums), lambda index: self.distance(abs(index - centre)))
-            if left
+            Tail(
+                first,
+                last,
+                outside_count,
+                len(sums),
+                lambda index: certain(self.distance(abs(index - centre))),
+            )
+            if outside_count
             else None
         )
         return StepFunction(domain, *nested(low, high), tail=tail)
 
-    def distance(self, away: int) -> int:
+    def distance(self, offset: int) -> int:
         """The fewest rungs that reach so far."""
         level = reached = 0
         for rungs in self._chunks():
-            if rungs[0] == self.most:  # the same from here on
-                return level - (reached - away) // self.most
+            if rungs[0] == self.largest:  # the same from here on
+                return level - (reached - offset) // self.largest
             end = reached + sum(rungs)
-            if end >= away:
+            if end >= offset:
                 break
             level, reached = level + len(rungs), end
-        return level + sum(upto < away for upto in accumulate(rungs, initial=reached))
+        return level + sum(reach < offset for reach in accumulate(rungs, initial=reached))
 
-    def _sums(self, away: int, levels: int) -> Ints:
+    def _sums(self, offset: int, levels: int) -> Ints:
         """0, I(0), I(0) + I(1), ..., until they reach so far."""
         sums = [0]
         for rung in islice(chain.from_iterable(self._chunks()), levels):
-            if sums[-1] == away:
+            if sums[-1] == offset:
                 break
-            sums.append(min(sums[-1] + rung, away))
+            sums.append(min(sums[-1] + rung, offset))
         return np.array(sums, dtype=np.int64)
 
     def _chunks(self) -> Iterator[list[int]]:

@@ -1,48 +1,131 @@
-"""The errors people see: what was given, the rule, the fix. Never a data value, never a count of
-records.
+"""The errors that callers see. Each says what was given, the rule, and what to write instead.
+
+No text contains a data value or a count of records. An error that is about parameters carries them
+as `Argument`s, so that Python, the command line, plans and the studio each show it in the words of
+the place where they were typed; nothing is parsed back from a text.
 """
 
 from __future__ import annotations
+
+from enum import Enum
+from typing import Any, NamedTuple, Protocol, Self
+
+
+class Unset(Enum):
+    """The value of an argument that is mentioned by its name alone."""
+
+    UNSET = "unset"
+
+
+UNSET = Unset.UNSET
+
+
+class Argument(NamedTuple):
+    """A parameter as an error mentions it: by name, or with a value."""
+
+    name: str
+    value: Any = UNSET
+
+
+class Dialect(Protocol):
+    """The words of one place where parameters are typed."""
+
+    def mention(self, name: str) -> str:
+        """A parameter by its name."""
+
+    def assignment(self, name: str, value: Any) -> str:
+        """A parameter with a value, as it would be typed."""
+
+
+class PythonDialect:
+    """Arguments of Python calls: `bounds=(0, 120)`."""
+
+    def mention(self, name: str) -> str:
+        """The name of the argument."""
+        return name
+
+    def assignment(self, name: str, value: Any) -> str:
+        """The argument with its value."""
+        if name == "digits":  # Python has no such argument: it is a kind of bounds
+            return f"bounds=duffdp.Digits({value})"
+        return f"{name}={_literal(value)}"
+
+
+def _literal(value: Any) -> str:
+    """A value as examples in the documentation write it, with double quotes."""
+    if isinstance(value, str):
+        return repr(value) if '"' in value else f'"{value}"'
+    if isinstance(value, list):
+        return f"[{', '.join(map(_literal, value))}]"
+    return repr(value)
+
+
+PYTHON = PythonDialect()
 
 
 class DuffError(ValueError):
     """A request that cannot be answered as it stands.
 
+    `parameter`, `value`, `rule` and `example` are set where the error is about one parameter.
+
     Privacy
     -------
     The text is made from the parameters of the call alone, never from a record.
-
-    References
-    ----------
-    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2: every
-    output counts, errors too.
     """
+
+    parameter: str | None = None
+    value: Any = UNSET
+    rule: str = ""
+    example: Any = UNSET
+
+    def __init__(self, *parts: str | Argument) -> None:
+        self.parts = parts
+        super().__init__(self.worded(PYTHON))
+
+    @classmethod
+    def about(cls, parameter: str, value: Any, rule: str, example: Any = UNSET) -> Self:
+        """The error for a value that breaks the rule of its parameter."""
+        fix: tuple[str | Argument, ...] = ("",)
+        if example is not UNSET:
+            fix = (" Pass for example ", Argument(parameter, example), ".")
+        error = cls(Argument(parameter), f" must be {rule}, got {value!r:.40}.", *fix)
+        error.parameter, error.value, error.rule, error.example = parameter, value, rule, example
+        return error
+
+    def worded(self, dialect: Dialect) -> str:
+        """The text in the words of one place."""
+        return "".join(
+            part
+            if isinstance(part, str)
+            else dialect.mention(part.name)
+            if part.value is UNSET
+            else dialect.assignment(part.name, part.value)
+            for part in self.parts
+        )
+
+    def prefixed(self, prefix: str) -> Self:
+        """The same error after some words that say where it happened."""
+        error = type(self)(prefix, *self.parts)
+        error.parameter, error.value = self.parameter, self.value
+        error.rule, error.example = self.rule, self.example
+        return error
 
 
 class BoundsError(DuffError):
-    """Bounds, step or categories do not describe a public set of possible outputs.
+    """Bounds, step or categories that do not describe a public set of possible outputs.
 
     Privacy
     -------
     Raised before data are read.
-
-    References
-    ----------
-    Mironov, "On significance of the least significant bits for differential privacy" (CCS 2012):
-    why the set must be public.
     """
 
 
 class UnsupportedData(DuffError):
-    """The data are of a kind (dtype, shape) that the statistic cannot take.
+    """Data of a type or shape that the statistic cannot take.
 
     Privacy
     -------
-    Depends on the declared type and shape of the column; the type of a column is public.
-
-    References
-    ----------
-    NumPy reference, "Data types".
+    Depends on the declared type and shape of the column, which are public.
     """
 
 
@@ -51,12 +134,7 @@ class BudgetExceeded(DuffError):
 
     Privacy
     -------
-    Raised before the draw; the text tells about the budget and the request, both public.
-
-    References
-    ----------
-    Rogers, Roth, Ullman and Vadhan, "Privacy odometers and filters" (NeurIPS 2016): a budget that
-    stops releases.
+    Raised before the draw; the text is about the budget and the request, both public.
     """
 
 
@@ -65,22 +143,26 @@ class LedgerError(DuffError):
 
     Privacy
     -------
-    Raised before the draw, or after it in place of the release; the text tells about the file
-    alone.
-
-    References
-    ----------
-    SQLite documentation, "Atomic commit in SQLite".
+    Raised before the draw, or after it instead of the release; the text is about the file alone.
     """
 
 
 class ChargeNote(str):
-    """What a release that failed, or a command that was stopped, has cost: a note of its error."""
+    """A note on an error: what the failed release, or the stopped command, has cost."""
 
     __slots__ = ()
 
 
+def charge_note(epsilon: float, dataset: str, call_id: str | None, again: float) -> ChargeNote:
+    """The note for a charge; `again` is what a retry with the same call id would cost."""
+    text = f"epsilon {epsilon:.12g} was charged to the data set {dataset!r} and stays charged"
+    if call_id is not None:
+        cost = f"epsilon {again:.12g}" if again else "nothing"
+        text += f"; the same call with the call id {call_id!r} costs {cost}"
+    return ChargeNote(text)
+
+
 def charge_told(error: BaseException | None) -> str:
-    """What the notes of an error say that it has cost; nothing if they do not."""
+    """The cost that the notes of an error name; empty if they name none."""
     notes = getattr(error, "__notes__", ())
     return "; ".join(note for note in notes if isinstance(note, ChargeNote))

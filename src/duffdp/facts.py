@@ -12,11 +12,11 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
+from duffdp._rows import RowsOfColumns
 from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Presence, PublicSet
 from duffdp.domain.zones import zone_name
 from duffdp.parameters import Choice, Groups, Interval, Suppression, exact
 from duffdp.privacy import Loss, PrivacyUnit, Worded
-from duffdp.rows import RowsOfColumns
 
 DAY = dt.timedelta(days=1)
 SIZE = "size"  # what the draw of noisy sizes beside values is for
@@ -88,7 +88,8 @@ class MechanismFact(Worded):
 
     Privacy
     -------
-    Public. The epsilons of the parts add up to that of the release (`tests/public_door_test.py`).
+    Public. The epsilons of the parts add up to that of the release
+    (`tests/guarantees/public_door_test.py`).
 
     References
     ----------
@@ -118,10 +119,10 @@ class MechanismFact(Worded):
         return " + ".join(map(str, self.parts))
 
     @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> MechanismFact:
+    def from_dict(cls, fields: dict[str, Any]) -> MechanismFact:
         """The mechanism behind its part of `Facts.to_dict()`."""
-        parts = (part | {"epsilon": Fraction(part["epsilon"])} for part in given["parts"])
-        return cls(given["asked"], tuple(MechanismPart(**part) for part in parts))
+        parts = (part | {"epsilon": Fraction(part["epsilon"])} for part in fields["parts"])
+        return cls(fields["asked"], tuple(MechanismPart(**part) for part in parts))
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -181,23 +182,23 @@ class Facts:
         return fields
 
     @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Facts:
+    def from_dict(cls, fields: dict[str, Any]) -> Facts:
         """The facts behind `to_dict()`."""
         return cls(
-            statistic=StatisticFact(**given["statistic"]),
-            mechanism=MechanismFact.from_dict(given["mechanism"]),
-            loss=Loss.from_dict(given["loss"]),
-            unit=PrivacyUnit(**given["unit"]),
-            domain=_to_domain(given),
-            column=given["column"],
-            by=tuple(given["by"]),
-            keys=tuple(map(tuple, given["keys"])),
-            secure=given["secure"],
-            interval=_to_interval(given.get("interval")),
-            where=given.get("where"),
-            sql=given.get("sql"),
-            within=_to_groups(given.get("within")),
-            suppression=Suppression(**given["suppression"]) if "suppression" in given else None,
+            statistic=StatisticFact(**fields["statistic"]),
+            mechanism=MechanismFact.from_dict(fields["mechanism"]),
+            loss=Loss.from_dict(fields["loss"]),
+            unit=PrivacyUnit(**fields["unit"]),
+            domain=_to_domain(fields),
+            column=fields["column"],
+            by=tuple(fields["by"]),
+            keys=tuple(map(tuple, fields["keys"])),
+            secure=fields["secure"],
+            interval=_to_interval(fields.get("interval")),
+            where=fields.get("where"),
+            sql=fields.get("sql"),
+            within=_to_groups(fields.get("within")),
+            suppression=Suppression(**fields["suppression"]) if "suppression" in fields else None,
         )
 
 
@@ -214,25 +215,25 @@ def _from_interval(interval: Interval | None) -> dict[str, Any]:
     return {"interval": interval._asdict() | {"confidence": float(interval.confidence)}}
 
 
-def _to_interval(given: dict[str, Any] | None) -> Interval | None:
-    if given is None:
+def _to_interval(fields: dict[str, Any] | None) -> Interval | None:
+    if fields is None:
         return None
-    together = given.get("simultaneous", False)
-    return Interval(exact(given["confidence"]), given["covers"], together)
+    together = fields.get("simultaneous", False)
+    return Interval(exact(fields["confidence"]), fields["covers"], together)
 
 
-def _to_groups(given: dict[str, Any] | None) -> Groups | None:
-    if given is None:
+def _to_groups(fields: dict[str, Any] | None) -> Groups | None:
+    if fields is None:
         return None
-    return Groups(tuple(given["by"]), tuple(map(tuple, given["keys"])))
+    return Groups(tuple(fields["by"]), tuple(map(tuple, fields["keys"])))
 
 
 def _from_domain(domain: PublicSet) -> dict[str, Any]:
     if isinstance(domain, Membership):
-        among = domain.among
-        if isinstance(among, Categories):
-            return {"kind": domain.kind, "values": list(among)}
-        return {"kind": domain.kind, "between": _ends(among), **_from_zone(among)}
+        members = domain.members
+        if isinstance(members, Categories):
+            return {"kind": domain.kind, "values": list(members)}
+        return {"kind": domain.kind, "between": _ends(members), **_from_zone(members)}
     if isinstance(domain, Presence):
         return {"kind": domain.kind}
     if isinstance(domain, Bins):
@@ -263,25 +264,25 @@ def _ends(bins: Bins) -> list[Any]:
     return [infinite.get(edge, edge) if isinstance(edge, float) else edge for edge in bins.edges]
 
 
-def _to_domain(given: dict[str, Any]) -> PublicSet:
-    kind = given["kind"]
+def _to_domain(fields: dict[str, Any]) -> PublicSet:
+    kind = fields["kind"]
     if kind in ("row", "present"):
         return Presence(rows=kind == "row")
-    if "values" in given:
-        return Membership(Categories(given["values"]))
+    if "values" in fields:
+        return Membership(Categories(fields["values"]))
     for name in ("bins", "between"):
-        if name in given:
-            bins = Bins(float(e) if e in _INFINITE else from_json(e, kind) for e in given[name])
-            bins = bins.in_zone(given["zone"]) if "zone" in given else bins
+        if name in fields:
+            bins = Bins(float(e) if e in _INFINITE else from_json(e, kind) for e in fields[name])
+            bins = bins.in_zone(fields["zone"]) if "zone" in fields else bins
             return Membership(bins) if name == "between" else bins
-    if "categories" in given:
-        return Categories(given["categories"])
-    if "digits" in given:
-        return Digits(given["digits"], given["smallest"], given["largest"])
-    lower, upper = (from_json(bound, kind) for bound in given["bounds"])
-    step = from_json(given["step"], "decimal" if kind == "decimal" else "float")
+    if "categories" in fields:
+        return Categories(fields["categories"])
+    if "digits" in fields:
+        return Digits(fields["digits"], fields["smallest"], fields["largest"])
+    lower, upper = (from_json(bound, kind) for bound in fields["bounds"])
+    step = from_json(fields["step"], "decimal" if kind == "decimal" else "float")
     grid = Grid(lower, upper, step)
-    return grid.in_zone(given["zone"]) if "zone" in given else grid
+    return grid.in_zone(fields["zone"]) if "zone" in fields else grid
 
 
 def as_json(value: Any) -> Any:

@@ -1,25 +1,111 @@
-"""Every check of a number that a caller passes, in one place: what was given, the rule, the fix."""
+"""Every parameter once: its name, type, default, check, rule, example and help.
+
+Signatures and docstrings of the public functions, command options, plan keys, the fields of the
+studio, the reference page and the errors all come from these objects. To add an option that
+releases share, add one `Parameter` here, name it in `RELEASE_OPTIONS`, and write the code that
+uses it.
+"""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise
-from typing import Any, Literal, NamedTuple
+from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
-from duffdp.errors import DuffError
+from duffdp.errors import UNSET, Argument, DuffError
 
-# Of mechanism: the most accurate one, the paper's, or another one that a statistic has by name.
+T = TypeVar("T")
+
+#: The choice of a mechanism: the most accurate one, the paper's, or another that a statistic has.
 Choice = str
 
-# What an interval holds: the exact statistic of the records, or that of what they were drawn from.
+#: What an interval holds: the exact statistic of the records, or that of what they were drawn from.
 Covers = Literal["data", "population"]
 
-# no answer to speak of below, no protection above, and doubles bear it
-LEAST_EPSILON, MOST_EPSILON = 1e-12, 1e9
-LARGEST_DENOMINATOR = 10**6  # of a share q: keeps m * n in int64 up to 9 * 10**12 records
+#: How a parameter is written as text, on the command line, in a form or in a plan.
+Kind = Literal[
+    "text", "number", "whole", "flag", "value", "pair", "list", "values", "choice", "file"
+]
+
+# Below, an answer is noise alone; above, nothing is protected; doubles can represent both.
+MIN_EPSILON, MAX_EPSILON = 1e-12, 1e9
+# Denominator of a share q: keeps rank arithmetic in int64 up to 9 * 10**12 records.
+MAX_SHARE_DENOMINATOR = 10**6
+
+
+@dataclass(frozen=True, slots=True, eq=False, kw_only=True)
+class Parameter(Generic[T]):
+    """One parameter of a public function, command, plan or form."""
+
+    name: str
+    #: One line for `--help`, the studio and the table of plan keys.
+    help: str
+    #: What a value must be; errors say "NAME must be RULE".
+    rule: str = ""
+    #: Returns the checked value, or None to refuse it; may raise an error of its own.
+    convert: Callable[[Any], T | None]
+    #: A value that passes, for errors and the reference page.
+    example: Any = UNSET
+    #: UNSET: the parameter is required.
+    default: Any = UNSET
+    #: The type, as signatures show it.
+    annotation: str = "Any"
+    #: The paragraph of docstrings; `help` where there is no more to say.
+    doc: str = ""
+    kind: Kind = "text"
+    #: Flags of the command; `--name` if there are none.
+    flags: tuple[str, ...] = ()
+    metavar: str = ""
+    choices: tuple[str, ...] = ()
+    #: Whether the option may be repeated, once for each value.
+    repeated: bool = False
+    #: Whether Python takes it before the `*` of a signature.
+    positional: bool = False
+    #: What the studio calls it.
+    label: str = ""
+
+    def read(self, value: Any) -> T:
+        """The checked value, or the error that says the rule."""
+        if value is None and self.default is None:
+            return None  # type: ignore[return-value]
+        checked = self.convert(value)
+        if checked is None:
+            raise self.refusal(value)
+        return checked
+
+    def value_in(self, options: Mapping[str, Any]) -> Any:
+        """Its value among some options as it was passed, or the default."""
+        return options.get(self.name, None if self.required else self.default)
+
+    def read_from(self, options: Mapping[str, Any]) -> T:
+        """Its checked value among some options, or the default."""
+        return self.read(self.value_in(options))
+
+    def refusal(self, value: Any) -> DuffError:
+        """The error for a value that breaks the rule."""
+        return DuffError.about(self.name, value, self.rule, self.example)
+
+    @property
+    def required(self) -> bool:
+        """Whether there is no default."""
+        return self.default is UNSET
+
+    @property
+    def option(self) -> str:
+        """The flag by which messages call it on the command line."""
+        return self.flags[0] if self.flags else f"--{self.name.replace('_', '-')}"
+
+    @property
+    def documentation(self) -> str:
+        """The paragraph of docstrings."""
+        return self.doc or self.help
+
+
+# Checks that parameters share.
 
 
 def plain_number(value: Any) -> int | float | Decimal | Fraction | None:
@@ -38,160 +124,722 @@ def exact(number: float | Decimal | Fraction) -> Fraction:
     return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
 
 
-def read_epsilon(epsilon: Any) -> Fraction:
-    """A number above 0 that doubles can work with."""
-    number = plain_number(epsilon)
-    try:
-        fits = number is not None and LEAST_EPSILON <= float(number) <= MOST_EPSILON
-    except (OverflowError, ValueError):
-        fits = False
-    if number is None or not fits:
-        raise DuffError(
-            f"epsilon must be a finite number above 0 ({LEAST_EPSILON:g} to {MOST_EPSILON:g}), got "
-            f"{epsilon!r:.40}. Pass for example epsilon=1.0."
-        )
-    return exact(number)
-
-
-def read_q(q: Any) -> Fraction:
-    """A share from 0 to 1 as the decimal that was written: 0.1 is 1/10, and 1/3 is one third."""
-    number = plain_number(q)
-    if number is None or not 0 <= number <= 1:
-        raise DuffError(f"q must be a number from 0 to 1, got {q!r:.40}. Pass for example q=0.25.")
-    return exact(number).limit_denominator(LARGEST_DENOMINATOR)
-
-
-def read_qs(qs: Any) -> tuple[Fraction, ...]:
-    """Shares from 0 to 1, sorted; at least one, all different."""
-    fix = "Pass for example qs=[0.25, 0.5, 0.75]."
-    if isinstance(qs, str | bytes) or not isinstance(qs, Iterable):
-        raise DuffError(f"qs must be a list of numbers from 0 to 1, got {qs!r:.40}. {fix}")
-    shares = sorted(read_q(q) for q in qs)
-    if not shares:
-        raise DuffError(f"qs must hold at least one number from 0 to 1, got none. {fix}")
-    for a, b in pairwise(shares):
-        if a == b:
-            raise DuffError(
-                f"qs must differ from each other, got {share_text(a)} twice. Ask for it once."
-            )
-    return tuple(shares)
-
-
 def share_text(q: Fraction) -> str:
     """A share as short as it can be without being taken for another one."""
     short = f"{float(q):g}"
     return short if Fraction(short) == q else repr(float(q))
 
 
-def read_trim(trim: Any) -> Fraction:
-    """The share that a trimmed mean cuts off at either end: above 0 and below 1/2."""
-    number = plain_number(trim)
-    if number is None or not 0 < number < 0.5:
-        raise DuffError(
-            f"trim must be a number above 0 and below 0.5, got {trim!r:.40}. Pass for example "
-            "trim=0.1."
-        )
-    return exact(number).limit_denominator(LARGEST_DENOMINATOR)
-
-
-def read_nodes(nodes: Any) -> int:
-    """The public number of nodes of a graph: a whole number of 3 or more."""
-    return _whole("nodes", nodes, 3, "known without the edges. Pass for example nodes=1000")
-
-
-def read_k(k: Any) -> int:
-    """Edges of a star: a whole number of 2 or more."""
-    return _whole("k", k, 2, "the edges of a star. Pass for example k=2")
-
-
-def read_places(k: Any) -> int:
-    """How many of the most common values: a whole number of 1 or more."""
-    return _whole("k", k, 1, "how many values. Pass for example k=5")
-
-
-def read_flag(name: str, value: Any) -> bool:
-    """True or False."""
-    if not isinstance(value, bool):
-        raise DuffError(f"{name} must be True or False, got {value!r:.40}.")
+def _anything(value: Any) -> Any:
+    """No check here: what the value may be depends on other parameters or on the data."""
     return value
 
 
-def read_x(x: Any) -> str | None:
-    """The column of x; None where x is an array."""
-    return _column("x", x)
+def _whole(smallest: int) -> Callable[[Any], int | None]:
+    """A check for whole numbers from a smallest one on."""
+
+    def convert(value: Any) -> int | None:
+        number = plain_number(value)
+        return number if isinstance(number, int) and number >= smallest else None
+
+    return convert
 
 
-def read_y(y: Any) -> str | None:
-    """The column of y; None where y is an array."""
-    return _column("y", y)
+def _fraction(low: float, high: float, *, closed: bool = False) -> Callable[[Any], Fraction | None]:
+    """A check for numbers between two ends, as the decimals that were written."""
+
+    def convert(value: Any) -> Fraction | None:
+        number = plain_number(value)
+        if number is None or not (low <= number <= high if closed else low < number < high):
+            return None
+        return exact(number)
+
+    return convert
 
 
-def _column(name: str, column: Any) -> str | None:
-    if column is not None and not isinstance(column, str):
-        raise DuffError(
-            f"{name} must be the name of a column, got {column!r:.40}. Pass for example "
-            f'{name}="age".'
-        )
-    return column
+def _share(low: float, high: float, *, closed: bool = False) -> Callable[[Any], Fraction | None]:
+    """A check for shares of records, with a denominator that rank arithmetic can bear."""
+    inside = _fraction(low, high, closed=closed)
+
+    def convert(value: Any) -> Fraction | None:
+        number = inside(value)
+        return None if number is None else number.limit_denominator(MAX_SHARE_DENOMINATOR)
+
+    return convert
 
 
-def read_contributions(contributions: Any) -> int:
-    """How many rows of a person count: a whole number of 1 or more."""
-    return _whole(
-        "contributions",
-        contributions,
-        1,
-        "the rows of a person that count. Pass for example contributions=1",
-    )
+def _at_most(limit: Fraction, number: Fraction | None) -> Fraction | None:
+    return None if number is None or number > limit else number
 
 
-def read_groups_per_person(groups: Any) -> int | None:
-    """In how many groups a person counts: a whole number of 1 or more; None for a cap over all."""
-    if groups is None:
-        return None
-    fix = "the groups of a person that count. Pass for example groups_per_person=2"
-    return _whole("groups_per_person", groups, 1, fix)
+def _flag(value: Any) -> bool | None:
+    return value if isinstance(value, bool) else None
 
 
-def _whole(name: str, value: Any, least: int, fix: str) -> int:
+def _name(value: Any) -> str | None:
+    return value if isinstance(value, str) else None
+
+
+def _epsilon(value: Any) -> Fraction | None:
     number = plain_number(value)
-    if not isinstance(number, int) or number < least:
-        raise DuffError(
-            f"{name} must be a whole number of {least} or more, got {value!r:.40}: {fix}."
-        )
-    return number
+    try:
+        fits = number is not None and MIN_EPSILON <= float(number) <= MAX_EPSILON
+    except (OverflowError, ValueError):
+        fits = False
+    return exact(number) if number is not None and fits else None
 
 
-def read_suppress_below(below: Any) -> int | None:
-    """The noisy size below which values are withheld: a whole number of 1 or more; None for no
-    size.
-    """
-    if below is None:
+def _shares(value: Any) -> tuple[Fraction, ...] | None:
+    if isinstance(value, str | bytes) or not isinstance(value, Iterable):
         return None
-    fix = "a noisy number of records. Pass for example suppress_below=20"
-    return _whole("suppress_below", below, 1, fix)
+    shares = sorted(Q.read(q) for q in value)
+    if not shares:
+        return None
+    for a, b in pairwise(shares):
+        if a == b:
+            raise DuffError(
+                Argument("qs"), f" must differ from each other, got {share_text(a)} twice."
+            )
+    return tuple(shares)
 
 
-def read_smallest(smallest: Any) -> int:
-    """The noisy count below which a group is too small: a whole number of 0 or more."""
-    return _whole("smallest", smallest, 0, "a noisy count. Pass for example smallest=20")
+def _decimal(value: Any) -> Decimal | None:
+    share = _fraction(0, 1)(value)
+    return None if share is None else Decimal(share.numerator) / Decimal(share.denominator)
 
 
-def read_group_size(size: Any) -> int:
-    """How many records a group has: a whole number of 1 or more."""
-    return _whole("group_size", size, 1, "the records of a group. Pass for example group_size=200")
+# Data and outputs.
+
+DATA: Parameter[Any] = Parameter(
+    name="data",
+    help="A CSV, TSV, JSON lines, Parquet or Excel file ('file.xlsx::sheet'), a folder of Parquet "
+    "files, 'file.duckdb::table', 'postgresql://user@host/db::table', or - for a pipe.",
+    doc="A one-dimensional array, series or list; or a frame (pandas, polars, pyarrow, DuckDB, "
+    "Spark, dask, ibis) or the path of a file, folder or table, with `column`. Missing records are "
+    "dropped, others clamped to the bounds.",
+    convert=_anything,
+    positional=True,
+)
+STATISTIC: Parameter[Any] = Parameter(
+    name="statistic",
+    help="The name of a statistic.",
+    doc="An object with `steps(values, domain)` that returns a `StepFunction`: one of "
+    "`duffdp.statistics`, or your own. `values` is the list of the clamped and snapped records of "
+    "one group.",
+    convert=_anything,
+    positional=True,
+)
+EDGES: Parameter[Any] = Parameter(
+    name="edges",
+    help="A CSV file with one edge per line: two columns of node numbers.",
+    doc="Pairs of whole numbers of any sign and size: an array or list of two columns, a frame "
+    "with two columns, a sparse scipy adjacency matrix, or the path of a CSV file. Self-loops and "
+    "rows that are not edges are dropped; an edge listed twice or in both directions counts once.",
+    convert=_anything,
+    positional=True,
+)
+EPSILON: Parameter[Fraction] = Parameter(
+    name="epsilon",
+    help="The total privacy loss of this call.",
+    doc="The total privacy loss of this call: a finite number above 0.",
+    rule=f"a finite number above 0 ({MIN_EPSILON:g} to {MAX_EPSILON:g})",
+    example=1.0,
+    convert=_epsilon,
+    annotation="float",
+    kind="number",
+    flags=("--epsilon", "-e"),
+    label="Epsilon",
+)
+BOUNDS: Parameter[Any] = Parameter(
+    name="bounds",
+    help="Public bounds: two numbers or ISO dates, never taken from the data.",
+    doc="`(lower, upper)`, public: from knowledge of the subject, never from the data. Or a "
+    "`Grid`; or `Digits` for medians, quantiles and modes where nobody knows bounds.",
+    example=(0, 120),
+    default=None,
+    convert=_anything,
+    kind="pair",
+    metavar="LOWER UPPER",
+    label="Bounds",
+)
+DIGITS: Parameter[Any] = Parameter(
+    name="digits",
+    help="Instead of bounds: answers are 0 and numbers with this many significant digits, from "
+    "1e-9 to 1e12 and their negatives.",
+    example=3,
+    default=None,
+    convert=_anything,
+    kind="whole",
+)
+STEP: Parameter[Any] = Parameter(
+    name="step",
+    help="Distance between possible answers (in days for dates, in seconds for times).",
+    doc="Distance between possible outputs. None: 1 for integer types, and for bounds that are "
+    "whole numbers at least 10 apart in lists and text files, which have no types; a day for "
+    "dates; otherwise a power of ten, at most 1, with at least 100,000 steps between the bounds. "
+    "`Release.domain` shows it.",
+    example=1,
+    default=None,
+    convert=_anything,
+    kind="value",
+    metavar="STEP",
+    label="Step",
+)
+CATEGORIES: Parameter[Any] = Parameter(
+    name="categories",
+    help="The public list of possible values, or @FILE with one per line.",
+    doc="The public list of possible values. Records with other values are dropped.",
+    example=["yes", "no"],
+    default=None,
+    convert=_anything,
+    annotation="Iterable[Any] | None",
+    kind="list",
+    metavar="A,B,...",
+    label="Categories",
+)
+
+# Rows, groups and people.
+
+COLUMN: Parameter[str | None] = Parameter(
+    name="column",
+    help="The column to summarize.",
+    doc="The column of a frame or file.",
+    rule="the name of a column",
+    example="age",
+    default=None,
+    convert=_name,
+    annotation="str | None",
+    flags=("--column", "-c"),
+    metavar="COLUMN",
+)
+BY: Parameter[Any] = Parameter(
+    name="by",
+    help="A column that forms groups; may be repeated.",
+    doc="One or several columns that form groups.",
+    example="region",
+    default=None,
+    convert=_anything,
+    kind="text",
+    repeated=True,
+    metavar="COLUMN",
+)
+KEYS: Parameter[Any] = Parameter(
+    name="keys",
+    help="The public groups, once for each --by; or @FILE, a table with that column or a text file "
+    "with one per line. Every key gets an answer.",
+    doc="The public list of groups: values or tuples, a series or frame, a type that declares its "
+    "values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a file with one "
+    "per line; or a mapping from each column to one of these, for all combinations. Every key gets "
+    "an answer, rows with other keys are ignored, and one epsilon covers all groups.",
+    example=["north", "south"],
+    default=None,
+    convert=_anything,
+    kind="list",
+    repeated=True,
+    metavar="A,B,...",
+)
+MARGIN: Parameter[Any] = Parameter(
+    name="margin",
+    help="The columns of by whose groups are taken together with those of the others.",
+    default=None,
+    convert=_anything,
+)
+WHERE: Parameter[str | None] = Parameter(
+    name="where",
+    help="Which rows count, such as \"age >= 18 AND ward <> 'ER'\"; row by row.",
+    doc="A public condition on rows; the others are left out: comparisons of columns with "
+    "constants as in \"age >= 18 AND ward <> 'ER'\", with AND, OR, NOT, IN, BETWEEN and IS NULL.",
+    example="age >= 18",
+    default=None,
+    convert=_anything,
+    annotation="str | None",
+    metavar="CONDITION",
+    label="Only rows where",
+)
+UNIT: Parameter[str | None] = Parameter(
+    name="unit",
+    help="The column that identifies the person; without it, a row is protected.",
+    doc="The column that identifies the person. Without it, a row is protected.",
+    rule="the name of the column that identifies the person",
+    example="person_id",
+    default=None,
+    convert=_anything,
+    annotation="str | None",
+    metavar="COLUMN",
+    label="Person",
+)
+CONTRIBUTIONS: Parameter[int] = Parameter(
+    name="contributions",
+    help="At most this many rows per person count.",
+    doc="At most this many rows per person count, chosen at random: in all groups together, or in "
+    "each group with `groups_per_person`.",
+    rule="a whole number of 1 or more",
+    example=1,
+    default=1,
+    convert=_whole(1),
+    annotation="int",
+    kind="whole",
+    label="Rows per person",
+)
+GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
+    name="groups_per_person",
+    help="A person counts in at most this many groups, with --contributions rows in each.",
+    doc="A person counts in at most this many groups, chosen at random; epsilon covers all of "
+    "them. None: in every group that their `contributions` rows belong to.",
+    rule="a whole number of 1 or more",
+    example=2,
+    default=None,
+    convert=_whole(1),
+    annotation="int | None",
+    kind="whole",
+)
+SUPPRESS_BELOW: Parameter[int | None] = Parameter(
+    name="suppress_below",
+    help="Withhold the numbers of groups with a smaller noisy count. The count takes a tenth of "
+    "epsilon and is shown for each group.",
+    doc="Withhold the values of groups whose noisy number of records is smaller. A tenth of "
+    "epsilon pays for that number, which is released for each group; a statistic that counts "
+    "records itself needs no other. None: withhold nothing.",
+    rule="a whole number of 1 or more",
+    example=20,
+    default=None,
+    convert=_whole(1),
+    annotation="int | None",
+    kind="whole",
+    metavar="COUNT",
+)
+
+# Intervals and mechanisms.
+
+INTERVAL: Parameter[Fraction | None] = Parameter(
+    name="interval",
+    help="Also release a confidence interval with this coverage, such as 0.95.",
+    doc="A confidence such as 0.95: the release then has `low` and `high`, and what it covers lies "
+    "between them with at least this probability, for each number of each group. Epsilon pays for "
+    "values and ends.",
+    rule="a confidence between 0 and 1",
+    example=0.95,
+    default=None,
+    convert=_fraction(0, 1),
+    annotation="float | None",
+    kind="number",
+    metavar="CONFIDENCE",
+    label="Confidence of intervals",
+)
+COVERS: Parameter[Covers] = Parameter(
+    name="covers",
+    help="What the interval covers: the answer for the data, or for the population that the data "
+    "were drawn from.",
+    doc='"data": the exact statistic of the records that count. "population": that of the '
+    "distribution that records were drawn from, independently; any distribution.",
+    rule='"data" (the records at hand) or "population" (what they were drawn from)',
+    default="data",
+    convert=lambda value: value if value in ("data", "population") else None,
+    annotation="str",
+    kind="choice",
+    choices=("data", "population"),
+)
+SIMULTANEOUS: Parameter[bool] = Parameter(
+    name="simultaneous",
+    help="All intervals hold together with that probability, not only individually.",
+    doc="Whether all intervals of the release, those of all groups, hold together with that "
+    "probability, not only individually; they are a little wider.",
+    rule="True or False",
+    default=False,
+    convert=_flag,
+    annotation="bool",
+    kind="flag",
+)
+MECHANISM: Parameter[Choice] = Parameter(
+    name="mechanism",
+    help="How the answer is drawn.",
+    doc='"best": the most accurate mechanism. "duff": the paper\'s distance with the exponential '
+    "mechanism.",
+    default="best",
+    convert=_anything,
+    annotation="str",
+    kind="choice",
+    choices=("best", "clipped", "distance", "duff"),
+)
+#: One line for each choice of `mechanism`.
+MECHANISMS = {
+    "best": "the most accurate one",
+    "clipped": "for wide bounds, biased where tails are heavy",
+    "distance": "by dataset distance, improved",
+    "duff": "the paper's",
+}
+
+# The budget and the draw.
+
+LEDGER: Parameter[Any] = Parameter(
+    name="ledger",
+    help="The ledger file to charge; see 'duffdp ledger init'.",
+    doc="A `Ledger` or its path: the budget that is charged before the draw. It refuses what does "
+    "not fit, and it refuses seeds.",
+    default=None,
+    convert=_anything,
+    kind="file",
+    metavar="PATH",
+    label="Ledger",
+)
+DATASET: Parameter[Any] = Parameter(
+    name="dataset",
+    help="Which data set of the ledger to charge, if it has several.",
+    default=None,
+    convert=_anything,
+    annotation="str | None",
+    metavar="TEXT",
+)
+CALL_ID: Parameter[Any] = Parameter(
+    name="call_id",
+    help="Makes a retry safe: a release stored under this id is returned without a new charge.",
+    default=None,
+    convert=_anything,
+    annotation="str | None",
+    metavar="TEXT",
+)
+RNG: Parameter[Any] = Parameter(
+    name="rng",
+    help="A seed, for experiments alone.",
+    doc="None: exact draws from the operating system. A seed or a numpy generator: for "
+    "experiments, not private.",
+    default=None,
+    convert=_anything,
+    annotation="object",
+)
+
+# Fields of text files, and queries over data.
+
+TYPES: Parameter[Any] = Parameter(
+    name="types",
+    help="Types of columns in a text file: text, integer, double, boolean, date, timestamp or, for "
+    "times in a zone, timestamp[Europe/Berlin].",
+    example={"cost": "double", "day": "date"},
+    default=None,
+    convert=_anything,
+    annotation="Mapping[str, str] | None",
+    metavar="COLUMN=TYPE,...",
+)
+DECIMAL: Parameter[Any] = Parameter(
+    name="decimal",
+    help="The decimal mark of a text file: . or ,",
+    example=",",
+    default=None,
+    convert=_anything,
+    annotation="str | None",
+    metavar="MARK",
+)
+DATE_FORMAT: Parameter[Any] = Parameter(
+    name="date_format",
+    help="The layout of dates in a text file, such as '%d.%m.%Y %H:%M'; ISO 8601 by default.",
+    example="%d.%m.%Y",
+    default=None,
+    convert=_anything,
+    annotation="str | None",
+    metavar="FORMAT",
+)
+SQL: Parameter[Any] = Parameter(
+    name="sql",
+    help='A query over the data, such as "SELECT cost * 1.19 AS gross FROM data WHERE age >= 18"; '
+    "with GROUP BY, --unit must be one of its columns.",
+    default=None,
+    convert=_anything,
+    annotation="str | None",
+    metavar="SELECT",
+)
+
+# Parameters of single statistics. Those whose check builds a public set are with their statistic.
+
+Q: Parameter[Fraction] = Parameter(
+    name="q",
+    help="Which quantile, from 0 to 1; may be repeated: drawn together, for one epsilon.",
+    doc="From 0 (the minimum) to 1 (the maximum). At 0 and 1 the best mechanism aims at the record "
+    "that a few others lie beyond, so an answer beyond all records is rare.",
+    rule="a number from 0 to 1",
+    example=0.25,
+    convert=_share(0, 1, closed=True),
+    annotation="float",
+    kind="number",
+    flags=("-q",),
+    metavar="SHARE",
+    repeated=True,
+    positional=True,
+    label="shares from 0 to 1",
+)
+QS: Parameter[tuple[Fraction, ...]] = Parameter(
+    name="qs",
+    help="Which quantiles, from 0 to 1.",
+    doc="Different numbers from 0 to 1, in any order.",
+    rule="a list of at least one number from 0 to 1",
+    example=[0.25, 0.5, 0.75],
+    convert=_shares,
+    annotation="Iterable[float]",
+    kind="values",
+    flags=("-q",),
+    repeated=True,
+    positional=True,
+)
+TRIM: Parameter[Fraction] = Parameter(
+    name="trim",
+    help="The share of records cut off at either end, below 0.5.",
+    rule="a number above 0 and below 0.5",
+    example=0.1,
+    convert=_share(0, 0.5),
+    annotation="float",
+    kind="number",
+    positional=True,
+    label="share cut off at either end",
+)
+TOP_K: Parameter[int] = Parameter(
+    name="k",
+    help="How many values: 1 or more.",
+    rule="a whole number of 1 or more: how many values",
+    example=5,
+    convert=_whole(1),
+    annotation="int",
+    kind="whole",
+    flags=("-k",),
+    positional=True,
+    label="how many places",
+)
+STAR_EDGES: Parameter[int] = Parameter(
+    name="k",
+    help="Edges of a star: 2 or more.",
+    rule="a whole number of 2 or more: the edges of a star",
+    example=2,
+    convert=_whole(2),
+    annotation="int",
+    kind="whole",
+    flags=("-k",),
+    positional=True,
+)
+NODES: Parameter[int] = Parameter(
+    name="nodes",
+    help="The public number of nodes, those without edges included.",
+    doc="The public number of nodes, those without edges included. It bounds the output and need "
+    "not be right for the guarantee to hold.",
+    rule="a whole number of 3 or more, known without the edges",
+    example=1000,
+    convert=_whole(3),
+    annotation="int",
+    kind="whole",
+)
+NONNEGATIVE: Parameter[bool] = Parameter(
+    name="nonnegative",
+    help="Whether negative noisy counts are reported as 0.",
+    rule="True or False",
+    default=True,
+    convert=_flag,
+    annotation="bool",
+    kind="flag",
+    flags=("--nonnegative/--negative",),
+)
+ADDS_UP: Parameter[bool] = Parameter(
+    name="adds_up",
+    help="Make counts of 0 and more that add up to the noisy sum.",
+    doc="Whether the counts, none below 0, add up to the sum of the noisy ones: the nearest such "
+    "counts by least squares.",
+    rule="True or False",
+    default=False,
+    convert=_flag,
+    annotation="bool",
+    kind="flag",
+)
+BAND_CONFIDENCE: Parameter[Fraction] = Parameter(
+    name="confidence",
+    help="Coverage of the band, at least.",
+    doc="With at least this probability the band holds the whole distribution function of the "
+    "records.",
+    rule="a probability above 0 and at most 0.999",
+    example=0.95,
+    default=0.95,
+    convert=lambda value: _at_most(Fraction(999, 1000), _fraction(0, 1)(value)),
+    annotation="float",
+    kind="number",
+)
+CONFIDENCE: Parameter[Decimal] = Parameter(
+    name="confidence",
+    help="How often a bound holds, at least.",
+    rule="a probability between 0 and 1",
+    example=0.95,
+    convert=_decimal,
+    annotation="float",
+    kind="number",
+)
+X: Parameter[str | None] = Parameter(
+    name="x",
+    help="The column of x.",
+    rule="the name of a column",
+    example="age",
+    default=None,
+    convert=_name,
+    metavar="COLUMN",
+    positional=True,
+)
+Y: Parameter[str | None] = Parameter(
+    name="y",
+    help="The column of y.",
+    rule="the name of a column",
+    example="weight",
+    default=None,
+    convert=_name,
+    metavar="COLUMN",
+    positional=True,
+)
+
+# Tables and plans.
+
+STATISTICS: Parameter[Any] = Parameter(
+    name="statistics",
+    help="For each column, what is released.",
+    doc="For each column what is asked: the name of a statistic, a number from 0 to 1 for a "
+    "quantile, a mapping with `statistic` and its parameters as a plan has them, or a list of "
+    "these. Several numbers are drawn together.",
+    convert=_anything,
+    annotation="Mapping[str, Any]",
+    positional=True,
+)
+TOTAL: Parameter[bool] = Parameter(
+    name="total",
+    help="Also release the totals of all groups together.",
+    doc="Whether rows for all groups together follow; with two columns of groups, also those for "
+    "each value of either. Counts and sums are added up, at no cost. Everything else is released "
+    "once more for each of these margins, and its share of epsilon is split evenly.",
+    rule="True or False",
+    default=False,
+    convert=_flag,
+    annotation="bool",
+    kind="flag",
+)
+SMALLEST: Parameter[int | None] = Parameter(
+    name="smallest",
+    help="Groups with a smaller noisy count are marked as too small.",
+    doc="A group with a smaller noisy count is `too_small`. None: one that cannot be told from an "
+    "empty group.",
+    rule="a whole number of 0 or more: a noisy count",
+    example=20,
+    default=None,
+    convert=_whole(0),
+    annotation="int | None",
+    kind="whole",
+)
+WEIGHTS: Parameter[Any] = Parameter(
+    name="weights",
+    help="The shares of epsilon of some releases, in proportion to the others.",
+    doc='The part of epsilon of some releases, in proportion to the others: `{"age_median": 16}`. '
+    "Usually 1 for counts, 4 for other numbers that are drawn at once, 8 for what takes several "
+    "draws (a median with an interval, a summary, a standard deviation), times `contributions` for "
+    "all but the count.",
+    default=None,
+    convert=_anything,
+    annotation="Mapping[str, Any] | None",
+)
+GROUP_SIZE: Parameter[int] = Parameter(
+    name="group_size",
+    help="How many records the smallest group has that matters.",
+    rule="a whole number of 1 or more: the records of a group",
+    example=200,
+    convert=_whole(1),
+    annotation="int",
+    kind="whole",
+)
+WEIGHT: Parameter[Fraction] = Parameter(
+    name="weight",
+    help="The share of epsilon, in proportion to the other releases.",
+    rule="a finite number above 0",
+    example=1,
+    default=1,
+    convert=_fraction(0, math.inf),
+    annotation="float",
+    kind="number",
+)
+SAMPLE_SIZE: Parameter[Any] = Parameter(
+    name="n",
+    help="The number of records of a named shape.",
+    example=1000,
+    default=None,
+    convert=_anything,
+    annotation="int | None",
+    kind="whole",
+)
+DRAWS: Parameter[Any] = Parameter(
+    name="draws",
+    help="Releases to simulate where the output distribution is not known.",
+    example=500,
+    default=500,
+    convert=_anything,
+    annotation="int",
+    kind="whole",
+)
+DELTA: Parameter[Fraction] = Parameter(
+    name="delta",
+    help="For mechanisms that need one.",
+    rule="a number from 0 to below 1",
+    example=0,
+    convert=lambda value: None if value == 1 else _fraction(0, 1, closed=True)(value),
+    annotation="float",
+    kind="number",
+)
 
 
-def read_confidence(confidence: Any) -> Decimal:
-    """A probability strictly between 0 and 1, as the decimal that was written."""
-    number = plain_number(confidence)
-    if number is None or not 0 < number < 1:
-        raise DuffError(
-            f"confidence must lie between 0 and 1, got {confidence!r:.40}. Pass for example "
-            "confidence=0.95."
-        )
-    share = exact(number)
-    return Decimal(share.numerator) / Decimal(share.denominator)
+def _of_columns(parameter: Parameter[Any], doc: str) -> Parameter[Any]:
+    """A parameter of releases as tables take it, one value for each column."""
+    return replace(parameter, annotation="Mapping[str, Any] | None", doc=doc)
+
+
+#: What every release of records takes, in the order of signatures and help.
+ROW_OPTIONS: tuple[Parameter[Any], ...] = (
+    *(COLUMN, BY, KEYS, WHERE, UNIT, CONTRIBUTIONS, GROUPS_PER_PERSON, SUPPRESS_BELOW),
+)
+INTERVAL_OPTIONS: tuple[Parameter[Any], ...] = (INTERVAL, COVERS, SIMULTANEOUS)
+#: What a release in a plan may say for itself, beside the parameters of its statistic.
+RELEASE_OPTIONS: tuple[Parameter[Any], ...] = (
+    *(BOUNDS, DIGITS, STEP, CATEGORIES, *ROW_OPTIONS, MARGIN, *INTERVAL_OPTIONS, MECHANISM),
+)
+
+#: What a plan may say once for all of its releases.
+PLAN_OPTIONS: tuple[Parameter[Any], ...] = (
+    *(WHERE, UNIT, CONTRIBUTIONS, GROUPS_PER_PERSON, MECHANISM),
+)
+#: What a table takes. Bounds, step and categories are mappings from columns there.
+TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
+    STATISTICS,
+    EPSILON,
+    _of_columns(BOUNDS, "For each column its public `(lower, upper)` or `Grid`, never from data."),
+    _of_columns(STEP, "For some columns the distance between possible outputs."),
+    _of_columns(CATEGORIES, "For some columns the public list of their values, for modes."),
+    BY,
+    KEYS,
+    TOTAL,
+    WHERE,
+    UNIT,
+    replace(
+        CONTRIBUTIONS,
+        doc="At most this many rows per person count, chosen at random. The count is one of people "
+        "all the same: each counts once.",
+    ),
+    GROUPS_PER_PERSON,
+    replace(
+        INTERVAL,
+        default=0.95,
+        doc="The confidence of the intervals around numbers that can have one (counts, sums, "
+        "means, shares, histograms, medians, single quantiles, interquartile ranges), each "
+        "individually. Several quantiles and summaries have them if they ask for them. None: no "
+        "intervals, and smaller errors of medians, quantiles and ranges.",
+    ),
+    replace(
+        SIMULTANEOUS,
+        doc="Whether all intervals of the table hold together with that probability, not only "
+        "individually; they are wider.",
+    ),
+    SMALLEST,
+    replace(
+        SUPPRESS_BELOW,
+        doc="Like `smallest`, and the numbers of such groups are withheld, all but their count.",
+    ),
+    WEIGHTS,
+    replace(MECHANISM, doc='"best" or "duff", where a statistic has both.'),
+)
 
 
 class Groups(NamedTuple):
@@ -212,7 +860,7 @@ class Suppression(NamedTuple):
 
 class Interval(NamedTuple):
     """How often an interval holds what it covers, at least, what that is, and whether that is
-    promised of all intervals of a release together or of each by itself.
+    promised of all intervals of a release together or of each individually.
     """
 
     confidence: Fraction
@@ -221,36 +869,21 @@ class Interval(NamedTuple):
 
 
 def read_interval(interval: Any, covers: Any, simultaneous: Any = False) -> Interval | None:
-    """A probability strictly between 0 and 1 and what an interval covers; None for no interval."""
-    if covers not in ("data", "population"):
-        raise DuffError(
-            f'covers must be "data" (the records at hand) or "population" (what they were drawn '
-            f"from), got {covers!r:.40}."
-        )
-    together = read_flag("simultaneous", simultaneous)
-    if interval is None:
-        if together:
-            raise DuffError(
-                "simultaneous=True says how intervals hold, got no interval. Pass for example "
-                "interval=0.95."
-            )
-        if covers == "population":
-            raise DuffError(
-                'covers="population" says what an interval holds, got no interval. Pass for '
-                "example interval=0.95."
-            )
-        return None
-    number = plain_number(interval)
-    if number is None or not 0 < number < 1:
-        raise DuffError(
-            f"interval must be a confidence between 0 and 1, got {interval!r:.40}. Pass for "
-            "example interval=0.95."
-        )
-    return Interval(exact(number), covers, together)
+    """The interval that three parameters ask for; None for no interval."""
+    target, together = COVERS.read(covers), SIMULTANEOUS.read(simultaneous)
+    confidence = INTERVAL.read(interval)
+    if confidence is not None:
+        return Interval(confidence, target, together)
+    fix = (" needs ", Argument("interval"), ". Pass for example ", Argument("interval", 0.95), ".")
+    if together:
+        raise DuffError(Argument("simultaneous", True), *fix)
+    if target == "population":
+        raise DuffError(Argument("covers", target), *fix)
+    return None
 
 
-def read_number(name: str, value: Any, low: float, high: float, fix: float) -> float:
-    """A number strictly between two others."""
+def read_number(name: str, value: Any, low: float, high: float, example: float) -> float:
+    """A number strictly between two others, of a parameter that one class alone has."""
     number = plain_number(value)
     if number is None or not low < number < high:
         rule = (
@@ -258,27 +891,5 @@ def read_number(name: str, value: Any, low: float, high: float, fix: float) -> f
             if math.isinf(high)
             else f"a number between {low:g} and {high:g}"
         )
-        raise DuffError(f"{name} must be {rule}, got {value!r}. Pass for example {name}={fix:g}.")
+        raise DuffError.about(name, value, rule, example)
     return float(number)
-
-
-def read_delta(delta: Any) -> Fraction:
-    """A delta from 0 to below 1."""
-    number = plain_number(delta)
-    if number is None or not 0 <= number < 1:
-        raise DuffError(
-            f"delta must be a number from 0 to below 1, got {delta!r:.40}. Pass for "
-            "example delta=0."
-        )
-    return exact(number)
-
-
-def read_weight(weight: Any) -> Fraction:
-    """A finite weight above 0."""
-    number = plain_number(weight)
-    if number is None or not 0 < number < math.inf:
-        raise DuffError(
-            f"weight must be a finite number above 0, got {weight!r:.40}. Pass for "
-            "example weight=1."
-        )
-    return exact(number)

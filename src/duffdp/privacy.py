@@ -7,7 +7,13 @@ from fractions import Fraction
 from typing import Any, Literal, get_args
 
 from duffdp.errors import DuffError
-from duffdp.loss_family import FAMILIES, LossFamily
+
+#: "pure": nothing. "geometric": no worse than two-sided geometric noise on whole numbers.
+#: "laplace": no worse than Laplace noise. "bounded-range": the log-ratios of all outputs lie within
+#: epsilon of each other.
+LossFamily = Literal["pure", "geometric", "laplace", "bounded-range"]
+FAMILIES: tuple[LossFamily, ...] = get_args(LossFamily)
+
 
 UnitKind = Literal["row", "person", "edge"]
 
@@ -180,15 +186,15 @@ class Loss:
             )
 
     @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Loss:
+    def from_dict(cls, fields: dict[str, Any]) -> Loss:
         """The loss behind its part of a stored release: exact numbers are text there, for they
         are added up.
 
         Earlier releases say no more than whether the whole has a bounded range, or nothing.
         """
-        epsilon, delta = Fraction(given["epsilon"]), Fraction(given["delta"])
-        if "parts" in given:
-            parts = (part | {"epsilon": Fraction(part["epsilon"])} for part in given["parts"])
+        epsilon, delta = Fraction(fields["epsilon"]), Fraction(fields["delta"])
+        if "parts" in fields:
+            parts = (part | {"epsilon": Fraction(part["epsilon"])} for part in fields["parts"])
             return cls(epsilon, delta, tuple(LossPart(**part) for part in parts))
-        bounded = given.get("bounded_range") is True
+        bounded = fields.get("bounded_range") is True
         return cls(epsilon, delta, (LossPart("bounded-range" if bounded else "pure", epsilon),))

@@ -3,29 +3,60 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from typing import Any
+from typing import Any, Protocol, TypeVar
 
 import numpy as np
 
 from duffdp.domain import Domain, Ints
+from duffdp.engines.requests import Inquiry
 from duffdp.errors import DuffError
+
+T = TypeVar("T")
+
+
+class AnswerFor(Protocol):
+    """Runs an inquiry about one group, by its position in the evidence."""
+
+    def __call__(self, position: int, inquiry: Inquiry[T], /) -> T: ...
+
+
+def certain(result: T) -> Inquiry[T]:
+    """An inquiry that needs no answer."""
+    return result
+    yield ()
+
+
+def without_answers(position: int, inquiry: Inquiry[T]) -> T:
+    """Run an inquiry that asks nothing."""
+    try:
+        next(inquiry)
+    except StopIteration as end:
+        result: T = end.value
+        return result
+    raise DuffError("this step function asks for counts, and no engine answers it.")
 
 
 @dataclass(frozen=True, slots=True)
 class Tail:
     """Candidates that the runs of a window leave out: before `first` and after `last`.
 
-    `floor` is a lower bound of their distance and `distance_of` finds it for one of them, by a pass
-    over the data.
+    `floor` is a lower bound of their distance; `inquire` finds the distance of one of them, and
+    asks for counts on its way.
     """
 
     first: int
     last: int
     count: int
     floor: int
-    distance_of: Callable[[int], int]
+    inquire: Callable[[int], Inquiry[int]]
+    position: int = 0  # of the group, for `answer`
+    answer: AnswerFor = without_answers
+
+    def distance_of(self, index: int) -> int:
+        """The distance of one candidate."""
+        return self.answer(self.position, self.inquire(index))
 
     def candidate(self, position: int) -> int:
         """The candidate at this position (0 .. count - 1) among those left out."""
@@ -92,13 +123,13 @@ class StepFunction:
             (0, self.domain.size - 1) if self.tail is None else (self.tail.first, self.tail.last)
         )
         edge = self.start + self.count
-        whole = (
+        is_covered = (
             len(edge) > 0
             and self.start[0] == first
             and edge[-1] == last + 1
             and (self.start[1:] == edge[:-1]).all()
         )
-        if not whole or (self.count <= 0).any():
+        if not is_covered or (self.count <= 0).any():
             raise DuffError(
                 f"the runs of a step function must cover {self.domain!r}: begin at {first}, end at "
                 f"{last}, none empty, no gaps. "
@@ -131,13 +162,14 @@ _ZERO = np.zeros(1, dtype=np.intp)
 
 
 @dataclass(slots=True, eq=False)  # not frozen: each field would cost a call of a setter
-class Batch:
-    """Step functions or windows of one statistic side by side, their runs in one array: ready to be
-    raced in one go.
+class Windows:
+    """Step functions or windows of several groups side by side, their runs in one array: the
+    evidence that one race decides.
 
     The tail of a window comes before its runs, as one run at the least distance that it can have,
-    with the start -1. Where `candidates_of` is there, runs hold positions in another order than
-    that of the domain, and it finds the candidates of what was drawn.
+    with the start -1. With `locate`, runs hold positions in another order than that of the domain,
+    and it finds the candidate of a group at a position. `answer` runs the inquiries of tails and of
+    `locate`.
     """
 
     domain: Domain
@@ -145,21 +177,22 @@ class Batch:
     count: Ints
     distance: Ints
     begin: Ints
-    tail_of: Callable[[int], Tail | None]
+    open_tail: Callable[[int], Tail | None]
     unit: Fraction
     rate: Fraction
-    candidates_of: Callable[[list[int]], list[int]] | None = None
+    locate: Callable[[int, int], Inquiry[int]] | None = None
+    answer: AnswerFor = without_answers
 
     @classmethod
-    def of(cls, steps: Sequence[StepFunction]) -> Batch:
+    def of(cls, steps: Sequence[StepFunction]) -> Windows:
         """Any step functions that share a domain, a unit and a rate."""
         pieces = [
             (s.start, s.count, s.distance)
             if s.tail is None
             else (
-                _after(-1, s.start),
-                _after(s.tail.count, s.count),
-                _after(s.tail.floor, s.distance),
+                _prepend(-1, s.start),
+                _prepend(s.tail.count, s.count),
+                _prepend(s.tail.floor, s.distance),
             )
             for s in steps
         ]
@@ -185,6 +218,23 @@ class Batch:
     def __len__(self) -> int:
         return len(self.begin)
 
+    def tail_of(self, i: int) -> Tail | None:
+        """The tail of one window, able to find distances."""
+        tail = self.open_tail(i)
+        if tail is None or self.answer is without_answers:
+            return tail
+        return replace(tail, position=i, answer=self.answer)
+
+    def answered_by(self, answer: AnswerFor) -> Windows:
+        """The same, able to look into tails."""
+        return replace(self, answer=answer)
+
+    def candidates(self, positions: list[int]) -> list[int]:
+        """The candidates at these positions, one for each group."""
+        if self.locate is None:
+            return positions
+        return [self.answer(i, self.locate(i, at)) for i, at in enumerate(positions)]
+
     def __getitem__(self, i: int) -> StepFunction:
         place = self.place(i)
         start, count, distance = self.start[place], self.count[place], self.distance[place]
@@ -199,7 +249,7 @@ class Batch:
         return slice(begin + int(self.start[begin] < 0), end)
 
 
-def _after(first: int, runs: Ints) -> Ints:
+def _prepend(first: int, runs: Ints) -> Ints:
     longer = np.empty(len(runs) + 1, dtype=np.int64)
     longer[0] = first
     longer[1:] = runs

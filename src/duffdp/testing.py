@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.audit.neighbours import Stepped, neighbours, worst_output
+from duffdp.audit.neighbours import StepLaw, neighbours, worst_output
 from duffdp.domain import Domain, Grid
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
@@ -139,7 +139,7 @@ class _Seen:
         steps.check()
         self.data, self.steps = tuple(data), steps
         self.distance = np.repeat(steps.distance, steps.count)
-        self.laws = [Stepped(steps, mechanism.law(steps)) for mechanism in mechanisms]
+        self.laws = [StepLaw(steps, mechanism.law(steps)) for mechanism in mechanisms]
 
 
 def _compare(here: _Seen, there: _Seen, joined: Any, mechanisms: list[Mechanism]) -> None:

@@ -9,8 +9,8 @@ import numpy as np
 
 from duffdp.domain import Grid
 
-FEW = 100
-DATA = (0, 0, 1, 1, 1, 2, 3, 3, 3, 3)
+MAX_LISTED_CANDIDATES = 100
+AUDIT_DATA = (0, 0, 1, 1, 1, 2, 3, 3, 3, 3)
 
 
 def draw_deviation(
@@ -58,15 +58,17 @@ def draw_deviation(
     >>> deviation <= limit
     True
     """
-    steps = statistic.steps(list(DATA), Grid(0, 3, 1))
+    steps = statistic.steps(list(AUDIT_DATA), Grid(0, 3, 1))
     domain, start, count = steps.domain, steps.start, steps.count
-    if domain.size <= FEW:  # one by one; of more candidates, those with the same distance together
+    if (
+        domain.size <= MAX_LISTED_CANDIDATES
+    ):  # one by one; of more candidates, those with the same distance together
         start = np.arange(domain.size)
         count = np.ones(domain.size, dtype=np.int64)
     places = [domain.index(value) for value in mechanism.draw(steps, size).tolist()]
     runs = np.searchsorted(start, places, side="right") - 1
-    drawn = np.bincount(runs, minlength=len(start)) / size
+    frequencies = np.bincount(runs, minlength=len(start)) / size
     law_of = (law or mechanism).law(steps)
     chances = [law_of.probability(domain.value(int(first))) for first in start]
-    deviation = float(np.abs(drawn - chances * count).sum())
+    deviation = float(np.abs(frequencies - chances * count).sum())
     return deviation, math.sqrt(2 * (len(start) * math.log(2) - math.log(false_alarm)) / size)

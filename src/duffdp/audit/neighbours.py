@@ -1,5 +1,6 @@
-"""The exact-neighbour test: all small data sets, one record more or less, and the laws of what
-comes out for both."""
+"""The exact-neighbor test: the largest privacy loss over all pairs of small neighboring data sets,
+from the explicit laws of their outputs.
+"""
 
 from __future__ import annotations
 
@@ -14,10 +15,10 @@ from duffdp.mechanisms.law import Law
 from duffdp.steps import StepFunction
 
 Data = TypeVar("Data")
-Chosen = tuple[int, ...]  # a data set as positions of its records, in order
+RecordPositions = tuple[int, ...]  # a data set as positions of its records, in order
 
 
-class Distribution(Protocol):
+class OutputLaw(Protocol):
     """What one draw can come to."""
 
     def outputs(self) -> Iterable[Any]:
@@ -28,7 +29,7 @@ class Distribution(Protocol):
         """Logarithm of the probability of one output; -inf for what cannot come out."""
 
 
-class Listed:
+class ListedLaw:
     """A distribution whose outputs are all listed, with their probabilities."""
 
     def __init__(self, probabilities: Mapping[Any, float]) -> None:
@@ -41,7 +42,7 @@ class Listed:
         return self._logs.get(output, -math.inf)
 
 
-class Stepped:
+class StepLaw:
     """The law of a mechanism over the candidates of a step function, equal within a run."""
 
     def __init__(self, steps: StepFunction, law: Law) -> None:
@@ -53,52 +54,54 @@ class Stepped:
 
 
 def neighbours(
-    many: int, most: int, *, repeats: bool = True
-) -> Iterator[tuple[Chosen, Chosen, int]]:
-    """Every data set of fewer than `most` out of `many` records, with one record more, and that
-    record.
+    record_kinds: int, max_records: int, *, repeats: bool = True
+) -> Iterator[tuple[RecordPositions, RecordPositions, int]]:
+    """Every data set of fewer than `max_records` out of `record_kinds` records, the same with one
+    record more, and that record.
 
     Data sets come by size; with `repeats` a record may occur more than once (edges of a graph may
     not).
     """
     combine = itertools.combinations_with_replacement if repeats else itertools.combinations
-    for size in range(most):
-        for here in combine(range(many), size):
-            for joined in range(many):
-                if repeats or joined not in here:
-                    yield here, tuple(sorted((*here, joined))), joined
+    for size in range(max_records):
+        for data in combine(range(record_kinds), size):
+            for joined in range(record_kinds):
+                if repeats or joined not in data:
+                    yield data, tuple(sorted((*data, joined))), joined
 
 
-def log_ratio(here: Sequence[Distribution], there: Sequence[Distribution]) -> float:
+def log_ratio(laws: Sequence[OutputLaw], neighbour_laws: Sequence[OutputLaw]) -> float:
     """The largest log-ratio, either way, of the probabilities of all outputs of independent
     draws."""
-    return max(map(abs, log_ratios(here, there)))
+    return max(map(abs, log_ratios(laws, neighbour_laws)))
 
 
-def log_ratios(here: Sequence[Distribution], there: Sequence[Distribution]) -> tuple[float, float]:
+def log_ratios(
+    laws: Sequence[OutputLaw], neighbour_laws: Sequence[OutputLaw]
+) -> tuple[float, float]:
     """The least and the largest log-ratio of the probabilities of all outputs of independent
     draws."""
-    least = most = 0.0
-    for before, after in zip(here, there, strict=True):
-        ratios = _of_each_output(before, after).values()
-        least, most = least + min(ratios), most + max(ratios)
-    return least, most
+    lowest = highest = 0.0
+    for before, after in zip(laws, neighbour_laws, strict=True):
+        ratios = _log_ratio_by_output(before, after).values()
+        lowest, highest = lowest + min(ratios), highest + max(ratios)
+    return lowest, highest
 
 
-def worst_output(here: Distribution, there: Distribution) -> tuple[float, Any]:
+def worst_output(law: OutputLaw, neighbour_law: OutputLaw) -> tuple[float, Any]:
     """The largest log-ratio of one draw, either way, and an output that has it."""
-    ratios = _of_each_output(here, there)
+    ratios = _log_ratio_by_output(law, neighbour_law)
     worst = max(ratios, key=lambda output: abs(ratios[output]))
     return abs(ratios[worst]), worst
 
 
-def _of_each_output(here: Distribution, there: Distribution) -> dict[Any, float]:
-    outputs = dict.fromkeys([*here.outputs(), *there.outputs()])
-    return {x: there.log_probability(x) - here.log_probability(x) for x in outputs}
+def _log_ratio_by_output(law: OutputLaw, neighbour_law: OutputLaw) -> dict[Any, float]:
+    outputs = dict.fromkeys([*law.outputs(), *neighbour_law.outputs()])
+    return {x: neighbour_law.log_probability(x) - law.log_probability(x) for x in outputs}
 
 
 def largest_log_ratio(
-    draws_of: Callable[[Data], Sequence[Distribution]], pairs: Iterable[tuple[Data, Data]]
+    draws_of: Callable[[Data], Sequence[OutputLaw]], pairs: Iterable[tuple[Data, Data]]
 ) -> float:
     """The largest privacy loss over pairs of neighbours: at most epsilon, or the guarantee is
     broken.
@@ -110,8 +113,8 @@ def largest_log_ratio(
     pairs
         Neighbouring data sets, as anything hashable.
     """
-    known = cache(draws_of)
-    return max(log_ratio(known(here), known(there)) for here, there in pairs)
+    laws_of = cache(draws_of)
+    return max(log_ratio(laws_of(data), laws_of(neighbour)) for data, neighbour in pairs)
 
 
 def largest_loss(
@@ -159,8 +162,10 @@ def largest_loss(
     """
     candidates = Grid(0, size - 1, 1) if domain is None else domain
 
-    def draws_of(data: Chosen) -> list[Distribution]:
+    def draws_of(data: RecordPositions) -> list[OutputLaw]:
         steps = statistic.steps(list(data), candidates)
-        return [Stepped(steps, mechanism.law(steps))]
+        return [StepLaw(steps, mechanism.law(steps))]
 
-    return largest_log_ratio(draws_of, ((here, there) for here, there, _ in neighbours(size, most)))
+    return largest_log_ratio(
+        draws_of, ((data, neighbour) for data, neighbour, _ in neighbours(size, most))
+    )

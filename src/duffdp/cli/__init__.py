@@ -1,4 +1,4 @@
-"""The command `duffdp`: a thin skin over the Python interface, one file a command."""
+"""The command `duffdp`: a thin skin over the Python functions, built on click."""
 
 from __future__ import annotations
 
@@ -10,8 +10,7 @@ import sys
 def main() -> None:
     """Run the command line."""
     gc.set_threshold(100_000)  # importing makes many objects and no garbage
-    # To start threads for linear algebra, of which commands do none, doubles the time of numpy's
-    # import.
+    # Commands do no linear algebra, and starting its threads doubles the time of numpy's import.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     try:
         from duffdp.cli.app import run
@@ -19,16 +18,14 @@ def main() -> None:
         code = run(sys.argv[1:])
         sys.stdout.flush()
     except ModuleNotFoundError as error:
-        if error.name != "typer":
+        if error.name != "click":
             raise
         sys.exit(
-            "duffdp: the command line needs typer, which is not installed. "
+            "duffdp: the command line needs click, which is not installed. "
             "Run: pip install 'duffdp[cli]'."
         )
     except KeyboardInterrupt:  # before the first command, or after the last
         print("duffdp: stopped; what was charged stays charged", file=sys.stderr)
         code = 130
     sys.stderr.flush()
-    os._exit(
-        code
-    )  # all files are closed; to take a large table apart in memory would only cost time
+    os._exit(code)  # all files are closed, and freeing a large table would only take time

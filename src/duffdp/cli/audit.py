@@ -1,10 +1,8 @@
-"""`duffdp audit`."""
+"""`duffdp audit`: privacy and draws of the installed library, checked on this machine."""
 
 from __future__ import annotations
 
-from typing import Annotated
-
-import typer
+import click
 
 WORDS = """
 Checked on this machine, with the installed code:
@@ -27,43 +25,45 @@ nothing below the bound explains the counts. All releases had epsilon 1. A line 
 is above 1 with a confidence that a sound library misses in one line of one audit in a million.
 A bound far below 1 is no fault: these draws and these data do not show more. More draws do."""
 FAILED = "\nA check FAILED: do not release with this installation."
-FromOutside = Annotated[
-    bool, typer.Option("--lower-bound", help="Bound epsilon from below by counting real releases.")
-]
-Draws = Annotated[
-    int,
-    typer.Option("--draws", min=2, help="With --lower-bound: releases of each data set."),
-]
-Processes = Annotated[
-    int | None,
-    typer.Option(
-        "--processes", min=1, help="With --lower-bound: how many at once.  [default: all cores]"
-    ),
-]
 
 
-def audit(
-    lower_bound: FromOutside = False, draws: Draws = 1000, processes: Processes = None
-) -> None:
+@click.command()
+@click.option(
+    "--lower-bound", is_flag=True, help="Bound epsilon from below by counting real releases."
+)
+@click.option(
+    "--draws",
+    type=click.IntRange(min=2),
+    default=1000,
+    help="With --lower-bound: releases of each data set.",
+)
+@click.option(
+    "--processes",
+    type=click.IntRange(min=1),
+    show_default="all cores",
+    help="With --lower-bound: how many to run at once.",
+)
+def audit(lower_bound: bool, draws: int, processes: int | None) -> None:
     """Check the installed library on this machine.
 
-    Exact privacy on small domains, and real draws against their law; says in words what was checked
-    and what was not. With --lower-bound every statistic is attacked from the outside instead.
+    Checks exact privacy on small domains, and real draws against their distribution; prints what
+    was checked and what was not. With --lower-bound every statistic is attacked from the outside
+    instead.
     """
-    sound = _from_outside(draws, processes) if lower_bound else _by_law()
+    sound = _attack(draws, processes) if lower_bound else _check_laws()
     if not sound:
         print(FAILED)
-        raise typer.Exit(1)
+        raise click.exceptions.Exit(1)
 
 
-def _from_outside(draws: int, processes: int | None) -> bool:
+def _attack(draws: int, processes: int | None) -> bool:
     """Whether no release showed more than its epsilon."""
-    from duffdp.audit.attacks import attacked, attacks, stays_below
+    from duffdp.audit.cases import attack_cases, attacks, stays_below
     from duffdp.cli.output import table
     from duffdp.cli.progress import progress
     from duffdp.engines.arrays.threads import cores
 
-    many, rows = len(attacked()), []
+    many, rows = len(attack_cases()), []
     with progress(many, "attacking") as done:
         for case, found in attacks(draws, processes or cores()):
             rows.append(
@@ -80,15 +80,15 @@ def _from_outside(draws: int, processes: int | None) -> bool:
     return all(row[""] == "ok" for row in rows)
 
 
-def _by_law() -> bool:
+def _check_laws() -> bool:
     """Whether all laws and draws are as they should be."""
     from duffdp.audit import draw_deviation, largest_loss
-    from duffdp.audit.registry import audited
+    from duffdp.audit.cases import mechanism_cases
     from duffdp.cli.output import table
 
     size, most, draws = 4, 5, 20_000
     rows, sound = [], True
-    for case in audited():
+    for case in mechanism_cases():
         share = max(
             largest_loss(case.statistic, case.mechanism(epsilon), size=size, most=most) / epsilon
             for epsilon in (0.3, 1.0, 3.0)

@@ -1,107 +1,139 @@
-"""`duffdp ledger`: make, show and check budgets."""
+"""`duffdp ledger`: create, show and verify privacy budgets."""
 
 from __future__ import annotations
 
 import json
 from fractions import Fraction
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
 
-from duffdp.cli.options import Dataset, Format
-from duffdp.cli.reading import Command, Group
+from duffdp.cli.options import FILE, option
+from duffdp.cli.output import say, table
+from duffdp.parameters import DATASET, DELTA, EPSILON
 
-app = typer.Typer(cls=Group, help="Make, show and verify budgets.", no_args_is_help=True)
-Book = Annotated[Path, typer.Argument(metavar="LEDGER", help="The file.")]
-_LONGEST = 60  # letters of a query in a table
-
-
-@app.command(cls=Command)
-def init(
-    path: Book,
-    epsilon: Annotated[float, typer.Option("--epsilon", "-e", help="The whole budget.")],
-    delta: Annotated[float, typer.Option("--delta", help="The whole delta.")] = 0.0,
-    dataset: Dataset = None,
-) -> None:
-    """Make a budget, in a new file or for another data set in one that exists."""
-    from duffdp.cli.output import say
-    from duffdp.ledger import Ledger
-
-    made = Ledger(path, epsilon=epsilon, delta=delta, dataset=dataset)
-    budget = f"epsilon {made.epsilon:g}, delta {made.delta:g} for {made.dataset!r}"
-    say(f"{path}: {budget}, {made.remaining():g} left")
+MAX_SQL = 60  # characters of a query in a table
 
 
-@app.command(cls=Command)
-def show(
-    path: Book,
-    dataset: Dataset = None,
-    delta: Annotated[
-        float | None,
-        typer.Option("--delta", help="Also the tighter total of all charges at this delta."),
-    ] = None,
-    form: Annotated[Format, typer.Option("--format", "-f", help="table or json.")] = Format.table,
-) -> None:
-    """What was spent, charge by charge, and what is left."""
-    from duffdp.errors import DuffError
-    from duffdp.ledger import Ledger
+@click.group()
+def ledger() -> None:
+    """Create, show and verify privacy budgets."""
 
-    if form not in (Format.table, Format.json):
-        raise DuffError(f"a ledger is written as table or json, got {form}.")
-    ledger = Ledger(path, dataset=dataset)
-    charges = ledger.charges()
-    spent, left = ledger.spent(), ledger.remaining()
-    total = None if delta is None else ledger.total(delta)
-    if form is Format.json:
-        budget: dict[str, Any] = {
-            "dataset": ledger.dataset,
-            "epsilon": ledger.epsilon,
-            "delta": ledger.delta,
-        }
-        known = budget | {"spent": spent, "remaining": left}
-        if delta is not None:
-            known["total"] = {"delta": delta, "epsilon": total}
-        print(json.dumps(known | {"charges": charges}, indent=2))
-        return
-    from duffdp.cli.output import table
 
-    rows = [
-        {"number": paid["number"], "time": paid["time"][:19]}
-        | charge_facts(paid)
-        | {"call id": paid["call"] or ""}
-        for paid in charges
+@ledger.command(
+    params=[
+        option(EPSILON, help="The total budget."),
+        option(DELTA, default=0.0, required=False, help="The total delta."),
+        option(DATASET, help="The data set that the budget is for."),
     ]
-    captions = [f"{ledger.dataset}: spent {spent:.12g} of {ledger.epsilon:g}, {left:.12g} left"]
+)
+@click.argument("path", metavar="LEDGER", type=FILE)
+def init(path: Path, epsilon: float, delta: float, dataset: str | None) -> None:
+    """Create a budget, in a new file or for another data set in an existing one.
+
+    LEDGER: the file.
+    """
+    from duffdp.ledger import Ledger
+
+    book = Ledger(path, epsilon=epsilon, delta=delta, dataset=dataset)
+    budget = f"epsilon {book.epsilon:g}, delta {book.delta:g} for {book.dataset!r}"
+    say(f"{path}: {budget}, {book.remaining():g} left")
+
+
+@ledger.command(
+    params=[
+        option(DATASET, help="Which data set of the ledger to show, if it has several."),
+        option(
+            DELTA,
+            default=None,
+            required=False,
+            help="Also show the smaller total of all charges at this delta.",
+        ),
+        click.Option(
+            ["listing_format", "--format", "-f"],
+            type=click.Choice(["table", "json"]),
+            default="table",
+            help="How to write the list.",
+        ),
+    ]
+)
+@click.argument("path", metavar="LEDGER", type=FILE)
+def show(path: Path, dataset: str | None, delta: float | None, listing_format: str) -> None:
+    """Show what was spent, charge by charge, and what is left.
+
+    LEDGER: the file.
+    """
+    from duffdp.ledger import Ledger
+
+    book = Ledger(path, dataset=dataset)
+    charges, spent, left = book.charges(), book.spent(), book.remaining()
+    total = None if delta is None else book.total(delta)
+    if listing_format == "json":
+        budget: dict[str, Any] = {
+            "dataset": book.dataset,
+            "epsilon": book.epsilon,
+            "delta": book.delta,
+            "spent": spent,
+            "remaining": left,
+        }
+        if delta is not None:
+            budget["total"] = {"delta": delta, "epsilon": total}
+        print(json.dumps(budget | {"charges": charges}, indent=2))
+        return
+    rows = [
+        {"number": charge["number"], "time": charge["time"][:19]}
+        | charge_facts(charge)
+        | {"call id": charge["call"] or ""}
+        for charge in charges
+    ]
+    captions = [f"{book.dataset}: spent {spent:.12g} of {book.epsilon:g}, {left:.12g} left"]
     if delta is not None:
         captions.append(f"all charges together: epsilon {total:.6g} at delta {delta:g}")
     table(rows, captions)
 
 
-def charge_facts(paid: dict[str, Any]) -> dict[str, Any]:
-    """What a charge was for."""
+@ledger.command()
+@click.argument("path", metavar="LEDGER", type=FILE)
+@click.option("--head", help="The last hash of an earlier check, kept elsewhere.")
+def verify(path: Path, head: str | None) -> None:
+    """Replay the whole ledger: every hash and every sum.
+
+    LEDGER: the file.
+    """
+    from duffdp.ledger.journal import verify as replay
+
+    report = replay(path, head)
+    counts = (
+        f"{report.entries} entries, {report.charges} charges, {report.releases} stored releases"
+    )
+    say(f"in order: {counts}; budgets: {', '.join(report.datasets)}\nhead {report.head}")
+
+
+def charge_facts(charge: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a charge in a table."""
     from duffdp.facts import Facts
 
-    if "loss" not in paid:  # version 0.1 wrote texts
-        asked = paid["parameters"]
+    if "loss" not in charge:  # version 0.1 wrote texts
+        parameters = charge["parameters"]
         return {
-            "statistic": paid["statistic"],
-            "column": asked["column"] or "",
-            "mechanism": paid["mechanism"],
-            "protects": asked["unit"] or "",
-            "groups": len(asked["keys"]) or "",
-            "epsilon": float(Fraction(paid["epsilon"])),
+            "statistic": charge["statistic"],
+            "column": parameters["column"] or "",
+            "mechanism": charge["mechanism"],
+            "protects": parameters["unit"] or "",
+            "groups": len(parameters["keys"]) or "",
+            "epsilon": float(Fraction(charge["epsilon"])),
         }
-    facts = Facts.from_dict(paid)
+    facts = Facts.from_dict(charge)
     unit = facts.unit
-    kept = "" if facts.where is None else f" where {facts.where}"
-    kept += "" if facts.sql is None else f" of {_brief(facts.sql)}"
+    rows = "" if facts.where is None else f" where {facts.where}"
+    rows += "" if facts.sql is None else f" of {_shortened(facts.sql)}"
     groups = unit.groups_per_person
     each_in = "" if groups is None else f" in {groups} groups each"
     person = "" if unit.column is None else f" ({unit.column}, up to {unit.contributions}{each_in})"
     return {
         "statistic": str(facts.statistic),
-        "column": f"{facts.column or ''}{kept}".lstrip(),
+        "column": f"{facts.column or ''}{rows}".lstrip(),
         "mechanism": str(facts.mechanism),
         "protects": f"{unit.kind}{person}",
         "groups": len(facts.keys) or "",
@@ -109,23 +141,6 @@ def charge_facts(paid: dict[str, Any]) -> dict[str, Any]:
     }
 
 
-def _brief(text: str) -> str:
-    """The beginning of a long text: JSON has all of it."""
-    return text if len(text) <= _LONGEST else f"{text[: _LONGEST - 3]}..."
-
-
-@app.command(cls=Command)
-def verify(
-    path: Book,
-    head: Annotated[
-        str | None,
-        typer.Option("--head", help="The last hash of an earlier check, kept elsewhere."),
-    ] = None,
-) -> None:
-    """Replay the whole ledger: every hash and every sum."""
-    from duffdp.cli.output import say
-    from duffdp.ledger.replay import verify as replay
-
-    found = replay(path, head)
-    counts = f"{found.entries} entries, {found.charges} charges, {found.releases} stored releases"
-    say(f"in order: {counts}; budgets: {', '.join(found.datasets)}\nhead {found.head}")
+def _shortened(sql: str) -> str:
+    """The beginning of a long query; JSON has all of it."""
+    return sql if len(sql) <= MAX_SQL else f"{sql[: MAX_SQL - 3]}..."

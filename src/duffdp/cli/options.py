@@ -1,245 +1,164 @@
-"""The options that commands share."""
+"""Command options made from parameters, the options that commands share, and public values that
+are written as text.
+"""
 
 from __future__ import annotations
 
-from enum import StrEnum
+from collections.abc import Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
-import typer
+import click
+
+from duffdp._text import comma_list, value
+from duffdp.errors import Argument, DuffError
+from duffdp.parameters import (
+    CALL_ID,
+    DATASET,
+    DATE_FORMAT,
+    DECIMAL,
+    LEDGER,
+    SQL,
+    TYPES,
+    Parameter,
+)
 
 
-class Format(StrEnum):
-    """How a result is written."""
+class PublicValue(click.ParamType):  # type: ignore[type-arg]
+    """A number, an ISO date or an ISO time."""
 
-    table = "table"
-    json = "json"
-    csv = "csv"
-    parquet = "parquet"
-    excel = "excel"
+    name = "value"
+
+    def convert(self, text: Any, param: Any, ctx: Any) -> Any:
+        """The value that a text stands for."""
+        try:
+            return value(text)
+        except DuffError as error:
+            self.fail(str(error).rstrip("."), param, ctx)
 
 
-# What the choices of `--mechanism` mean.
-MECHANISMS = {
-    "best": "the most accurate one",
-    "clipped": "for wide bounds, biased where tails are heavy",
-    "distance": "by dataset distance, improved",
-    "duff": "the paper's",
+FILE = click.Path(path_type=Path)
+# A list stays text here: it may be a file, and that file must not be the data.
+CLICK_TYPES: dict[str, Any] = {
+    "number": click.FLOAT,
+    "whole": click.INT,
+    "flag": click.BOOL,
+    "value": PublicValue(),
+    "pair": PublicValue(),
+    "file": FILE,
 }
 
 
-def chosen(choices: tuple[str, ...]) -> Any:
-    """The option of a statistic that can be drawn in several ways."""
-    said = " ".join(f"{name}: {MECHANISMS[name]}." for name in choices)
-    kinds = StrEnum("Mechanism", {name: name for name in choices})  # type: ignore[misc]
-    return Annotated[kinds, typer.Option("--mechanism", help=said)]
+def option(parameter: Parameter[Any], **changes: Any) -> click.Option:
+    """The command option of a parameter; `changes` are arguments of `click.Option`."""
+    kind: Any = CLICK_TYPES.get(parameter.kind, click.STRING)
+    attributes: dict[str, Any] = {
+        "type": click.Choice(parameter.choices) if parameter.kind == "choice" else kind,
+        "help": parameter.help,
+        "metavar": parameter.metavar or None,
+        "required": parameter.required,
+        "multiple": parameter.repeated,
+        "is_flag": parameter.kind == "flag" or None,  # False would refuse negative numbers
+        "nargs": 2 if parameter.kind == "pair" else 1,
+    }
+    attributes |= changes
+    if not attributes["required"] and not parameter.required:  # click takes None for a default too
+        attributes.setdefault("default", parameter.default)
+    flags = parameter.flags or (parameter.option,)
+    return click.Option([parameter.name, *flags], **attributes)
 
 
-class Covers(StrEnum):
-    """What an interval holds."""
-
-    data = "data"
-    population = "population"
-
-
-class PipeKind(StrEnum):
-    """What a pipe holds."""
-
-    csv = "csv"
-    tsv = "tsv"
-    jsonl = "jsonl"
-    parquet = "parquet"
+PIPE_OPTION = click.Option(
+    ["--pipe"],
+    type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
+    help="The format of piped data; CSV and Parquet are recognized by their header.",
+)
+READING_OPTIONS = (PIPE_OPTION, *map(option, (TYPES, DECIMAL, DATE_FORMAT, SQL)))
+LEDGER_OPTIONS = tuple(map(option, (LEDGER, DATASET, CALL_ID)))
 
 
-Data = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help=(
-            "A CSV, TSV, JSON lines, Parquet or Excel file ('file.xlsx::sheet'), a folder of "
-            "Parquet, 'file.duckdb::table', 'postgresql://user@host/db::table', or - for a pipe."
+def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
+    """The options of a command that writes a result."""
+    return (
+        click.Option(
+            ["result_format", "--format", "-f"],
+            type=click.Choice(list(formats)),
+            help="How to write the result. Without it, the ending of --out decides; on the "
+            "terminal it is a table.",
         ),
-    ),
-]
-Pipe = Annotated[
-    PipeKind | None,
-    typer.Option("--pipe", help="What the pipe holds; CSV and Parquet are told by their header."),
-]
-Types = Annotated[
-    str | None,
-    typer.Option(
-        "--types",
-        metavar="COLUMN=TYPE,...",
-        help="What columns of a file of text are: text, integer, double, boolean, date, timestamp "
-        "or, for the times of a zone, timestamp[Europe/Berlin].",
-    ),
-]
-Decimal = Annotated[
-    str | None,
-    typer.Option(
-        "--decimal", metavar="MARK", help="What stands before decimals in a file of text: . or ,"
-    ),
-]
-DateFormat = Annotated[
-    str | None,
-    typer.Option(
-        "--date-format",
-        metavar="FORMAT",
-        help="How a file of text writes dates, such as '%d.%m.%Y %H:%M'; else as ISO 8601.",
-    ),
-]
-Sql = Annotated[
-    str | None,
-    typer.Option(
-        "--sql",
-        metavar="SELECT",
-        help='A query over DATA, as in "SELECT cost * 1.19 AS gross FROM data WHERE age >= 18"; '
-        "with GROUP BY, --unit must be one of its columns.",
-    ),
-]
-Column = Annotated[str, typer.Option("--column", "-c", help="The column to summarise.")]
-AnyColumn = Annotated[
-    str | None,
-    typer.Option("--column", "-c", help="Count the rows where it is not missing; else all rows."),
-]
-Epsilon = Annotated[
-    float, typer.Option("--epsilon", "-e", help="The whole privacy loss of this command.")
-]
-Bounds = Annotated[
-    tuple[str, str],
-    typer.Option(
-        "--bounds",
-        metavar="LOWER UPPER",
-        help="Public bounds: two numbers or ISO dates, never from the data.",
-    ),
-]
-BoundsOrDigits = Annotated[
-    tuple[str, str] | None,
-    typer.Option(
-        "--bounds",
-        metavar="LOWER UPPER",
-        help="Public bounds: two numbers or ISO dates, never from the data; or --digits.",
-    ),
-]
-Digits = Annotated[
-    int | None,
-    typer.Option(
-        "--digits",
-        help="In place of bounds: answers are 0 and numbers with so many significant digits, "
-        "from 1e-9 to 1e12 and their negatives.",
-    ),
-]
-NoBounds = Annotated[
-    tuple[str, str] | None,
-    typer.Option("--bounds", metavar="LOWER UPPER", help="Public bounds, in place of categories."),
-]
-Step = Annotated[
-    str | None,
-    typer.Option(
-        "--step", help="Distance between possible answers (days for dates, seconds for times)."
-    ),
-]
-By = Annotated[
-    list[str] | None,
-    typer.Option("--by", metavar="COLUMN", help="A column that forms groups; may be repeated."),
-]
-Keys = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--keys",
-        metavar="A,B,...",
-        help=(
-            "The public groups, once for each --by; or @FILE, a table with that column or a text "
-            "with one on a line. Every key is answered."
+        click.Option(
+            ["--out", "-o"], type=FILE, help="Write to this file instead of the terminal."
         ),
-    ),
-]
-Where = Annotated[
-    str | None,
-    typer.Option(
-        "--where",
-        metavar="CONDITION",
-        help="Which rows count, such as \"age >= 18 AND ward <> 'ER'\"; row by row.",
-    ),
-]
-Unit = Annotated[
-    str | None,
-    typer.Option("--unit", help="The column that names the person; without it a row is protected."),
-]
-GroupsPerPerson = Annotated[
-    int | None,
-    typer.Option(
-        "--groups-per-person",
-        help="In how many groups a person counts at most, with --contributions rows in each.",
-    ),
-]
-SuppressBelow = Annotated[
-    int | None,
-    typer.Option(
-        "--suppress-below",
-        metavar="COUNT",
-        help="Withhold numbers of groups with a smaller noisy count, which takes a tenth of "
-        "epsilon and stands beside each group.",
-    ),
-]
-Contributions = Annotated[
-    int, typer.Option("--contributions", help="How many rows of a person count at most.")
-]
-Interval = Annotated[
-    float | None,
-    typer.Option(
-        "--interval",
-        metavar="CONFIDENCE",
-        help="Also an interval that holds the answer this often, such as 0.95.",
-    ),
-]
-Simultaneous = Annotated[
-    bool,
-    typer.Option("--simultaneous", help="All intervals hold together that often, not only each."),
-]
-Covering = Annotated[
-    Covers,
-    typer.Option(
-        "--covers",
-        help="What the interval holds: the answer for the data, or for the population that they "
-        "were drawn from.",
-    ),
-]
-Book = Annotated[
-    Path | None,
-    typer.Option("--ledger", help="The budget to charge; see 'duffdp ledger init'."),
-]
-Dataset = Annotated[
-    str | None, typer.Option("--dataset", help="Which budget of the ledger, if it has several.")
-]
-CallId = Annotated[
-    str | None,
-    typer.Option("--call-id", help="Makes a retry safe: a stored release is returned for nothing."),
-]
-Listed = Annotated[
-    str | None,
-    typer.Option(
-        "--categories",
-        metavar="A,B,...",
-        help="The public list of possible values; or @FILE, one on a line.",
-    ),
-]
-Edges = Annotated[
-    str,
-    typer.Argument(
-        metavar="EDGES", help="A CSV file with an edge a line: two columns of node numbers."
-    ),
-]
-Written = Annotated[Format, typer.Option("--format", "-f", help="How to write the result.")]
-Out = Annotated[
-    Path | None, typer.Option("--out", "-o", help="Write to this file instead of the terminal.")
-]
-USUAL_TITLE = "Private release"
-Title = Annotated[str, typer.Option("--title", help="The heading of the page.")]
-Author = Annotated[
-    str | None, typer.Option("--author", help="Who made the page; it is printed as it is.")
-]
-Report = Annotated[
-    Path | None,
-    typer.Option("--report", help="Also write a page about the release: page.html or page.md."),
-]
+        click.Option(
+            ["--report"],
+            type=FILE,
+            help="Also write a report about the release: report.html or report.md.",
+        ),
+        click.Option(["--title"], default="Private release", help="The title of the report."),
+        click.Option(["--author"], help="Who made the report; printed as it is."),
+    )
+
+
+def read_options(
+    parameters: Iterable[Parameter[Any]], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The options of a release as its Python function takes them: those that were passed, with
+    lists and groups read.
+    """
+    _refuse_data_as_lists(parameters, options)
+    values: dict[str, Any] = {}
+    for parameter in parameters:
+        text = options[parameter.name]
+        if text is None or text == () or parameter.name in ("by", "keys"):
+            continue
+        if parameter.kind == "list":
+            values[parameter.name] = read_list(text)
+        elif parameter.kind == "values":
+            values[parameter.name] = [value(part) for part in read_list(text)]
+        else:
+            values[parameter.name] = text
+    if "digits" in values:
+        if "bounds" in values:
+            raise DuffError(
+                *("got ", Argument("bounds"), " and ", Argument("digits")),
+                ". Pass one of them.",
+            )
+        from duffdp.domain import Digits  # here: other commands do without numpy
+
+        values["bounds"] = Digits(values.pop("digits"))
+    return values | read_groups(options.get("by") or (), options.get("keys") or ())
+
+
+def read_list(text: str) -> list[str]:
+    """The values of a list with commas, quoted like CSV; or the lines of @FILE."""
+    if not text.startswith("@"):
+        return comma_list(text)
+    from duffdp.engines.keys import read_lines
+
+    return read_lines(text[1:])
+
+
+def read_groups(by: Iterable[str], keys: Iterable[str]) -> dict[str, Any]:
+    """The keys of each column, or the path of one table of all of them, still as text."""
+    names, lists = list(by), list(keys)
+    if not names and not lists:
+        return {}
+    if len(lists) == 1 and len(names) > 1 and lists[0].startswith("@"):
+        return {"by": names, "keys": lists[0][1:]}
+    if len(lists) != len(names):
+        raise DuffError(f"each --by needs its own --keys, got {len(names)} and {len(lists)}.")
+    parts = (text[1:] if text.startswith("@") else read_list(text) for text in lists)
+    return {"by": names, "keys": dict(zip(names, parts, strict=True))}
+
+
+def _refuse_data_as_lists(parameters: Iterable[Parameter[Any]], options: Mapping[str, Any]) -> None:
+    """Refuse @FILE that is the data file, before a message could quote a line of it."""
+    from duffdp.engines.keys import refuse_data_as_keys
+
+    for parameter in parameters:
+        if parameter.kind not in ("list", "values") or not options[parameter.name]:
+            continue
+        texts = options[parameter.name]
+        for text in texts if parameter.repeated else (texts,):
+            if text.startswith("@"):
+                refuse_data_as_keys(text[1:], options["data"], parameter.name)

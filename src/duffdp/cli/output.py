@@ -1,4 +1,4 @@
-"""Releases as a table, JSON, CSV or Parquet, on the terminal or in a file."""
+"""Results on the terminal or in files, and the reports about them."""
 
 from __future__ import annotations
 
@@ -8,42 +8,81 @@ import io
 import json
 import os
 import sys
-from collections.abc import Mapping, Sequence
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
-from duffdp.cli.options import Format
+from duffdp._optional import load
+from duffdp._text import visible
 from duffdp.engines.addresses import ADDRESS, SEPARATOR
-from duffdp.errors import DuffError
+from duffdp.errors import ChargeNote, DuffError, charge_note
 from duffdp.facts import as_json
-from duffdp.optional import load
 from duffdp.pipeline.toml import PIPE
-from duffdp.printable import visible
 
 if TYPE_CHECKING:
     from duffdp import Release, Table
-    from duffdp.pipeline.span import Span
+    from duffdp.pipeline.estimates import Estimate
 
-Kind = TypeVar("Kind")
+Result = TypeVar("Result")
 Rows = list[dict[str, Any]]
-ENDINGS = {
-    "": Format.table,
-    ".txt": Format.table,
-    ".json": Format.json,
-    ".csv": Format.csv,
-    ".parquet": Format.parquet,
-    ".xlsx": Format.excel,
+# Each format with the file endings that stand for it.
+RELEASE_FORMATS = {
+    "table": ("", ".txt"),
+    "json": (".json",),
+    "csv": (".csv",),
+    "parquet": (".parquet",),
+    "excel": (".xlsx",),
 }
-NEED_FILES = {Format.parquet: "medians.parquet", Format.excel: "medians.xlsx"}
+TABLE_FORMATS = RELEASE_FORMATS | {
+    "markdown": (".md",),
+    "latex": (".tex",),
+    "html": (".html",),
+}
+# Formats that a terminal cannot show, and the packages that formats need.
+BINARY = {"parquet": "result.parquet", "excel": "result.xlsx"}
+PACKAGES = {
+    "latex": ("jinja2", "pandas"),
+    "parquet": ("pyarrow.parquet",),
+    "excel": ("xlsxwriter",),
+}
 
 
-def say(text: str) -> None:
-    """Print lines that can do nothing to a terminal but be read."""
-    print("\n".join(map(visible, text.split("\n"))))
+class Destination(NamedTuple):
+    """Where a result goes: its format, its file or the terminal, and a report."""
+
+    format: str
+    out: Path | None
+    report: Path | None
+    title: str
+    author: str | None
+
+
+def check_destination(
+    formats: Mapping[str, Sequence[str]], options: Mapping[str, Any]
+) -> Destination:
+    """The destination that the options name, if a result can be written there: whatever fails
+    here fails before the charge.
+    """
+    out, report = options["out"], options["report"]
+    form = options["result_format"] or ("table" if out is None else _format_of(out, formats))
+    if form in BINARY and out is None:
+        raise DuffError(f"{form} needs a file. Pass for example --out {BINARY[form]}.")
+    for package in PACKAGES.get(form, ()):
+        load(package, "tables")
+    check_writable(out)
+    if report is not None:
+        from duffdp.report.page import check_page
+
+        check_writable(report)
+        check_page(report)
+    return Destination(form, out, report, options["title"], options["author"])
 
 
 def check_writable(path: Path | None) -> None:
-    """Fail before anything is charged if the result could not be written."""
+    """Refuse a file that could not be written."""
     if path is not None and (
         path.is_dir() or not os.access(path if path.exists() else path.absolute().parent, os.W_OK)
     ):
@@ -53,70 +92,217 @@ def check_writable(path: Path | None) -> None:
         )
 
 
-def check_outputs(form: Format, out: Path | None, page: Path | None) -> None:
-    """Fail before anything is charged if the result or the page about it could not be written."""
-    if form in NEED_FILES and out is None:
-        raise DuffError(f"{form} needs a file. Pass for example --out {NEED_FILES[form]}.")
-    if form is Format.excel:
-        load("xlsxwriter", "tables")
-    check_writable(out)
-    check_report(page)
-
-
-def check_report(page: Path | None) -> None:
-    """Fail before anything is charged if a page could not be written."""
-    if page is not None:
-        from duffdp.report.page import check_page
-
-        check_writable(page)
-        check_page(page)
-
-
-def named_format(form: Format, out: Path | None) -> Format:
-    """The format that was asked for; where none was, the one that the name of the file says."""
-    return form if out is None or form is not Format.table else by_ending(out, ENDINGS)
-
-
-def by_ending(out: Path, endings: Mapping[str, Kind]) -> Kind:
-    """What the ending of a file says about its format."""
-    if out.suffix.lower() not in endings:
-        known = ", ".join(filter(None, endings))
+def _format_of(out: Path, formats: Mapping[str, Sequence[str]]) -> str:
+    """The format that the ending of a file stands for."""
+    by_ending = {ending: form for form, endings in formats.items() for ending in endings}
+    if out.suffix.lower() not in by_ending:
+        endings = ", ".join(filter(None, by_ending))
         raise DuffError(
-            f"the ending of --out {out.name!r} says no format that is known: {known}. Choose one "
-            "of them, or say --format."
+            f"the ending of --out {out.name!r} is not one of {endings}. Use one of them, or pass "
+            "--format."
         )
-    return endings[out.suffix.lower()]
+    return by_ending[out.suffix.lower()]
 
 
-def write_report(
-    releases: Mapping[str, Release] | Table,
-    page: Path,
-    ledger: Any,
-    title: str,
-    author: str | None,
-    data: str,
-    planned: tuple[Path, Mapping[str, str]] | None = None,
-) -> None:
-    """The page about releases: `data` is what they were asked to read, `planned` the file of a plan
-    and its sources.
-    """
-    from duffdp.report import write
+class Output(ABC, Generic[Result]):
+    """Writes a result to its destination: the numbers, and a report about them."""
 
-    plan, sources = planned or (None, None)
-    write(
-        releases,
-        page,
-        ledger,
-        title,
-        author=author,
-        source=data_name(data),
-        plan=plan,
-        sources=sources,
-    )
+    def __init__(
+        self,
+        destination: Destination,
+        ledger: Any,
+        data: str,
+        plan: Path | None = None,
+        sources: Mapping[str, str] | None = None,
+    ) -> None:
+        self.destination, self.ledger = destination, ledger
+        self._data, self._plan, self.sources = data, plan, sources
+
+    @abstractmethod
+    def write_numbers(self, result: Result, out: Path | None) -> None:
+        """Write the numbers to a file or the terminal."""
+
+    @abstractmethod
+    def csv_text(self, result: Result) -> str:
+        """The numbers as CSV, for the terminal if the file fails after the charge."""
+
+    @abstractmethod
+    def releases(self, result: Result) -> Mapping[str, Release]:
+        """The releases that were charged."""
+
+    def write_report(self, result: Any, report: Path) -> None:
+        """Write the report."""
+        from duffdp.report import write
+
+        write(
+            result,
+            report,
+            self.ledger,
+            self.destination.title,
+            author=self.destination.author,
+            source=data_name(self._data),
+            plan=self._plan,
+            sources=self.sources,
+        )
+
+    def rehearse(self, result: Result) -> None:
+        """Write a made-up result of the same shape to temporary files: whatever fails here fails
+        before the charge.
+        """
+        _, out, report, *_ = self.destination
+        encoding = getattr(sys.stdout, "encoding", None), getattr(sys.stdout, "errors", None)
+        terminal = io.TextIOWrapper(io.BytesIO(), *encoding)
+        try:
+            with tempfile.TemporaryDirectory(prefix="duffdp-") as name, redirect_stdout(terminal):
+                folder = Path(name)
+                self.write_numbers(result, None if out is None else folder / f"out{out.suffix}")
+                terminal.flush()
+                if report is not None:
+                    self.write_report(result, folder / f"report{report.suffix}")
+        except DuffError:
+            raise
+        except Exception as error:
+            places = [str(path) for path in (out, report) if path is not None]
+            raise DuffError(
+                f"a result like this cannot be written to {' and '.join(places) or 'the terminal'} "
+                f"({type(error).__name__}). Nothing was charged. Choose another format, and report "
+                "what --debug prints."
+            ) from error
+
+    def write(self, result: Result) -> None:
+        """Write the result. An error says what was charged, and where the numbers are."""
+        _, out, report, *_ = self.destination
+        place = ""
+        try:
+            try:
+                self.write_numbers(result, out)
+            except BrokenPipeError:
+                raise
+            except Exception as error:
+                if out is None:
+                    raise
+                print(self.csv_text(result))  # it is paid for
+                reason = getattr(error, "strerror", None) or type(error).__name__
+                raise DuffError(
+                    f"cannot write {str(out)!r} ({reason}). The result was made; it is on standard "
+                    "output."
+                ) from error
+            place = "on standard output" if out is None else f"in {str(out)!r}"
+            if report is not None:
+                self.write_report(result, report)
+        except BaseException as error:  # an interrupt, too
+            ledger = self.ledger
+            if ledger is not None:
+                losses = [release.loss.epsilon for release in self.releases(result).values()]
+                spent = float(sum(losses))
+                error.add_note(charge_note(spent, ledger.dataset, ledger.call_id, 0))
+            if place:
+                error.add_note(ChargeNote(f"the numbers are {place}"))
+            raise
+
+
+class ReleasesOutput(Output[Mapping[str, "Release"]]):
+    """Writes the releases of a plan by their names."""
+
+    names = True
+
+    def write_numbers(self, result: Mapping[str, Release], out: Path | None) -> None:
+        """Write a row for each value."""
+        form = self.destination.format
+        if form == "json":
+            items = [self._name(name) | release.to_dict() for name, release in result.items()]
+            _write_text(json.dumps(items if len(items) > 1 else items[0], indent=2), out)
+        elif form == "csv":
+            _write_text(_csv(self._rows(result, form), out), out)
+        elif form == "parquet" and out is not None:
+            _parquet(self._rows(result, form), out)
+        elif form == "excel" and out is not None:
+            from duffdp.pipeline.export import SimpleTable
+
+            SimpleTable(_by_column(self._rows(result, form)), "").to_excel(out)
+        else:
+            captions = [
+                _caption(name if self.names else str(release.statistic), release)
+                for name, release in result.items()
+            ]
+            table(self._rows(result, form), captions, out)
+
+    def _name(self, name: str) -> dict[str, Any]:
+        return {"release": name} if self.names else {}
+
+    def _rows(self, result: Mapping[str, Release], form: str) -> Rows:
+        return [
+            self._name(name) | row
+            for name, release in result.items()
+            for row in _rows(release, form)
+        ]
+
+    def csv_text(self, result: Mapping[str, Release]) -> str:
+        """The rows as CSV."""
+        return _csv(self._rows(result, "csv"), None)
+
+    def releases(self, result: Mapping[str, Release]) -> Mapping[str, Release]:
+        """The releases themselves."""
+        return result
+
+
+class StatisticOutput(ReleasesOutput):
+    """Writes the one release of a statistic; only the report shows its name."""
+
+    names = False
+
+
+class TableOutput(Output["Table"]):
+    """Writes a table."""
+
+    def write_numbers(self, result: Table, out: Path | None) -> None:
+        """Write the table; JSON has the answers for a reviewer too."""
+        form = self.destination.format
+        if form == "parquet" and out is not None:
+            result.to_parquet(out)
+        elif form == "excel" and out is not None:
+            result.to_excel(out)
+        elif form == "table":
+            shown = result.display_table()
+            rows = [dict(zip(shown.header, row, strict=True)) for row in shown.rows]
+            table(rows, [shown.caption], out)
+        else:
+            text = self._text(result, form)
+            if out is None:
+                say(text.removesuffix("\n"))
+            else:
+                out.write_text(text, encoding="utf-8")
+
+    def _text(self, result: Table, form: str) -> str:
+        if form == "json":
+            from duffdp.report.hazards import sign_off
+
+            answers = sign_off(result, ledger=self.ledger, sources=self.sources)
+            return json.dumps(result.to_dict() | {"sign_off": answers})
+        texts: dict[str, Callable[[], str]] = {
+            "csv": result.to_csv,
+            "markdown": result.to_markdown,
+            "latex": result.to_latex,
+            "html": result.to_html,
+        }
+        return texts[form]()
+
+    def csv_text(self, result: Table) -> str:
+        """The table as CSV."""
+        return result.to_csv()
+
+    def releases(self, result: Table) -> Mapping[str, Release]:
+        """The releases that the table is made of."""
+        return result.releases
+
+
+def say(text: str) -> None:
+    """Print lines without characters that act on a terminal."""
+    print("\n".join(map(visible, text.split("\n"))))
 
 
 def data_name(data: str) -> str | None:
-    """What data are called on a page: a file or a table, and no folder, host or user."""
+    """The name of the data in a report: a file or a table, without folder, host or user."""
     if data == PIPE:
         return None
     path, separator, table = data.rpartition(SEPARATOR)
@@ -126,58 +312,26 @@ def data_name(data: str) -> str | None:
 
 
 def say_step(release: Release) -> None:
-    """On stderr the step that the answers have, where the caller gave none."""
-    from duffdp.report.words import lasting, number
+    """Print the step of the answers on standard error, if the caller passed none."""
+    from duffdp.report.formats import duration_text, parameter_text
 
     step = getattr(release.domain, "step", None)  # categories and digits have none
     if step is not None and any(column.kind == "candidate" for column in release.columns):
-        said = lasting(step) if isinstance(step, dt.timedelta) else number(step)
-        print(f"answers are in steps of {said}; --step changes it", file=sys.stderr)
+        text = duration_text(step) if isinstance(step, dt.timedelta) else parameter_text(step)
+        print(f"answers are in steps of {text}; --step changes it", file=sys.stderr)
 
 
-def show(releases: Mapping[str, Release], form: Format, out: Path | None) -> None:
-    """Write releases, each under its name, which may be empty.
-
-    If the file fails after all, they go to the terminal, for they are paid.
-    """
-    rows = [
-        ({"release": name} if name else {}) | row
-        for name, release in releases.items()
-        for row in _rows(release, form)
-    ]
-    if form is Format.json:
-        listed = [
-            ({"release": name} if name else {}) | release.to_dict()
-            for name, release in releases.items()
-        ]
-        text = json.dumps(listed if len(listed) > 1 else listed[0], indent=2)
+def _write_text(text: str, out: Path | None) -> None:
+    if out is None:
+        print(text)
     else:
-        text = _csv(rows, out) if form is Format.csv else ""
-    try:
-        if form is Format.parquet and out is not None:
-            _parquet(rows, out)
-        elif form is Format.excel and out is not None:
-            _excel(rows, out)
-        elif form is Format.table:
-            table(rows, [_caption(name, release) for name, release in releases.items()], out)
-        elif out is None:
-            print(text)
-        else:
-            out.write_text(text + "\n", encoding="utf-8")
-    except OSError as error:
-        if out is None:
-            raise
-        print(_csv(rows, None))
-        raise DuffError(
-            f"cannot write {str(out)!r} ({error.strerror}). The release was made; it is on "
-            "standard output."
-        ) from None
+        out.write_text(text + "\n", encoding="utf-8")
 
 
-def _rows(release: Release, form: Format) -> Rows:
-    """A row for every value, with the ends of its interval in columns, or beside it in a table."""
-    from duffdp.pipeline.span import ENDS
-    from duffdp.pipeline.suppression import COUNT, TOO_SMALL
+def _rows(release: Release, form: str) -> Rows:
+    """A row for each value; the ends of its interval have their own columns, except in a table."""
+    from duffdp.pipeline.estimates import columns_per_number
+    from duffdp.pipeline.released_values import COUNT, TOO_SMALL
 
     listed = release.rows()
     if release.columns[0].kind == "distribution":
@@ -186,53 +340,53 @@ def _rows(release: Release, form: Format) -> Rows:
             keys | {"statistic": part, "value": value, "low": quantile.low, "high": quantile.high}
             for (keys, part, value), quantile in zip(listed, quantiles, strict=True)
         ]
-    ends = 1 if release.confidence is None else ENDS
+    ends = columns_per_number(release.facts.interval)
     rows = []
-    spans = [(i, span) for i, group in enumerate(release.spans()) for span in group]
+    estimates = [(i, one) for i, group in enumerate(release.estimates()) for one in group]
     small = release.too_few()
-    for (keys, part, _), (i, span) in zip(listed[::ends], spans, strict=True):
-        found: dict[str, Any] = {"value": span.value}
-        if form is Format.table:
-            found["value"] = _with_ends(span)
+    for (keys, part, _), (i, estimate) in zip(listed[::ends], estimates, strict=True):
+        row = keys | {"statistic": part, "value": estimate.value}
+        if form == "table":
+            row["value"] = _with_ends(estimate)
         elif ends > 1:
-            found |= {"low": span.low, "high": span.high}
+            row |= {"low": estimate.low, "high": estimate.high}
         if release.sizes is not None:
-            found |= {COUNT: release.sizes[i]}
-        if release.suppress_below is not None and form is not Format.table:
-            found |= {TOO_SMALL: small[i]}
-        rows.append(keys | {"statistic": part} | found)
+            row[COUNT] = release.sizes[i]
+        if release.suppress_below is not None and form != "table":
+            row[TOO_SMALL] = small[i]
+        rows.append(row)
     return rows
 
 
-def _with_ends(span: Span) -> Any:
+def _with_ends(estimate: Estimate) -> Any:
     """A value for a terminal, with its interval if it has one."""
-    from duffdp.pipeline.columnar import TOO_FEW
+    from duffdp.pipeline.export import TOO_FEW
 
-    if span.value is None:
+    if estimate.value is None:
         return TOO_FEW
-    if span.low is None:
-        return span.value
-    told = TOO_FEW if span.too_few else f"{_cell(span.low)} to {_cell(span.high)}"
-    return f"{_cell(span.value)} ({told})"
+    if estimate.low is None:
+        return estimate.value
+    ends = TOO_FEW if estimate.too_few else f"{_cell(estimate.low)} to {_cell(estimate.high)}"
+    return f"{_cell(estimate.value)} ({ends})"
 
 
 def _caption(name: str, release: Release) -> str:
     unit = release.unit
-    many = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
+    rows = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
     if unit.groups_per_person is not None:
-        many += f" in each of up to {unit.groups_per_person} groups"
-    who = unit.kind if unit.column is None else f"{unit.column} with up to {many}"
+        rows += f" in each of up to {unit.groups_per_person} groups"
+    who = unit.kind if unit.column is None else f"{unit.column} with up to {rows}"
     of = "" if release.counted is None else f" of {release.counted}"
     of += "" if release.where is None else f" where {release.where}"
     of += "" if release.facts.sql is None else f" from {release.facts.sql}"
     return (
-        f"{name or release.statistic}{of}: epsilon {release.epsilon:.6g} for each {who}, "
+        f"{name}{of}: epsilon {release.epsilon:.6g} for each {who}, "
         f"{release.mechanism}{_covered(release)}"
     )
 
 
 def _covered(release: Release) -> str:
-    """What an interval holds, if there is one."""
+    """The words about intervals, if there are any."""
     if release.columns[0].kind == "distribution":
         return (
             f"; low and high: with {100 * release.cells[0][0].confidence:.6g} % probability they "
@@ -252,7 +406,7 @@ def _covered(release: Release) -> str:
 
 
 def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:
-    """Rows as aligned columns for people, numbers to the right."""
+    """Write rows as aligned columns, with numbers to the right."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
     right = [all(isinstance(row.get(name, 0), int | float) for row in rows) for name in columns]
     cells = [
@@ -281,7 +435,7 @@ def _cell(value: Any) -> str:
 
 
 def _csv(rows: Rows, out: Path | None) -> str:
-    """Values as they are for files and pipes; for a terminal as they can be read."""
+    """Rows as CSV; only a terminal gets control characters in a printable form."""
     names = list(dict.fromkeys(name for row in rows for name in row))
     cells = [names, *([as_json(row.get(name)) for name in names] for row in rows)]
     if out is None and sys.stdout.isatty():
@@ -293,12 +447,6 @@ def _csv(rows: Rows, out: Path | None) -> str:
     return text.getvalue().removesuffix("\n")
 
 
-def _excel(rows: Rows, out: Path) -> None:
-    from duffdp.pipeline.columnar import Columns
-
-    Columns(_by_column(rows), "").to_excel(out)
-
-
 def _by_column(rows: Rows) -> dict[str, list[Any]]:
     names = dict.fromkeys(name for row in rows for name in row)
     return {name: [row.get(name) for row in rows] for name in names}
@@ -308,7 +456,7 @@ def _parquet(rows: Rows, out: Path) -> None:
     import pyarrow
     import pyarrow.parquet
 
-    from duffdp.engines.tables.table import of_one_type
+    from duffdp.engines.table import of_one_type
 
     columns = {name: of_one_type(values) for name, values in _by_column(rows).items()}
     pyarrow.parquet.write_table(pyarrow.table(columns), out)

@@ -1,179 +1,252 @@
-"""What the two commands for planning share: their options, and records or a named shape."""
+"""`duffdp preview` and `duffdp epsilon-for`: expected errors, from synthetic or public records."""
 
 from __future__ import annotations
 
-import inspect
-from collections.abc import Callable
-from typing import Annotated, Any
+from pathlib import Path
+from typing import Any
 
-import typer
+import click
 
-from duffdp.cli import options as o
-from duffdp.cli.option_words import in_words_of_options
-from duffdp.cli.statistics import OWN_PARAMETERS, PARAMETERS
-from duffdp.errors import DuffError
-from duffdp.statistics.registry import entries
+from duffdp._optional import load
+from duffdp.cli.options import FILE, READING_OPTIONS, option, read_options
+from duffdp.cli.output import check_writable, say, table
+from duffdp.errors import Argument, DuffError
+from duffdp.parameters import (
+    BOUNDS,
+    CATEGORIES,
+    COLUMN,
+    CONTRIBUTIONS,
+    COVERS,
+    DELTA,
+    DIGITS,
+    DRAWS,
+    GROUP_SIZE,
+    INTERVAL,
+    SAMPLE_SIZE,
+    STEP,
+    WHERE,
+)
+from duffdp.statistics.registry import SUMMARIES, statistic_spec
+from duffdp.statistics.spec import StatisticSpec
 
-PLANNED = [known for known in entries() if known.exact is not None and known.summary]
-NEEDED = inspect.Parameter.empty
+STATISTICS = [spec for spec in map(statistic_spec, SUMMARIES) if spec.can_be_planned]
+# The parameters of all statistics: each of them is required by some statistics alone.
+OWN = tuple({one.name: one for spec in STATISTICS for one in spec.parameters}.values())
+SAMPLE = (SAMPLE_SIZE, GROUP_SIZE, DELTA, DRAWS)
+PUBLIC = (BOUNDS, DIGITS, STEP, CATEGORIES, CONTRIBUTIONS, INTERVAL, COVERS)
+FILE_OPTIONS = ("where", "types", "decimal", "date_format", "sql")
+SHARED = (
+    click.Option(
+        ["--statistic"],
+        default="median",
+        metavar="NAME",
+        help=f"One of {', '.join(spec.name for spec in STATISTICS)}.",
+    ),
+    option(COLUMN, help="The column of a file."),
+    option(WHERE),
+    *READING_OPTIONS[1:],
+    *(option(one, required=False, default=None) for one in OWN),
+    option(BOUNDS, help=f"{BOUNDS.help} For shares and histograms, those of a named shape."),
+    *map(option, PUBLIC[1:]),
+    *(option(one, required=False) for one in SAMPLE),
+)
+DATA = click.Argument(["data"], metavar="DATA", type=click.Path())
 
-Shape = Annotated[
-    str,
-    typer.Argument(
-        metavar="DATA",
-        help=(
-            "normal, uniform, skewed, ages or beta (with --n), or a file of PUBLIC records (with "
-            "--column, or --x and --y)."
+
+@click.command(
+    params=[
+        DATA,
+        click.Option(
+            ["--epsilon", "-e"],
+            type=float,
+            multiple=True,
+            required=True,
+            help="The total privacy loss; may be repeated.",
         ),
-    ),
-]
-Column = Annotated[str | None, typer.Option("--column", "-c", help="The column of a file.")]
-Statistic = Annotated[
-    str, typer.Option("--statistic", help=f"One of {', '.join(e.name for e in PLANNED)}.")
-]
-Bounds = Annotated[
-    tuple[str, str] | None,
-    typer.Option(
-        "--bounds",
-        metavar="LOWER UPPER",
-        help="The public bounds; for shares and histograms those of a named shape.",
-    ),
-]
-Number = Annotated[int | None, typer.Option("--n", help="How many records of a named shape.")]
-GroupSize = Annotated[
-    int | None,
-    typer.Option("--group-size", help="How many records the smallest group has that matters."),
-]
-Draws = Annotated[
-    int, typer.Option("--draws", help="Releases to simulate where the law is not known.")
-]
-Delta = Annotated[float | None, typer.Option("--delta", help="For mechanisms that need one.")]
+        *SHARED,
+        click.Option(
+            ["--mechanism"],
+            multiple=True,
+            metavar="NAME",
+            help="best, duff or a baseline; may be repeated.",
+        ),
+        click.Option(["--picture"], type=FILE, help="Also plot the errors: .png, .svg or .pdf."),
+    ]
+)
+def preview(
+    epsilon: tuple[float, ...],
+    mechanism: tuple[str, ...],
+    picture: Path | None,
+    **options: Any,
+) -> None:
+    """Show the expected error of each mechanism.
+
+    DATA: normal, uniform, skewed, ages or beta (with --n), or a file of PUBLIC records (with
+    --column, or --x and --y). NOT PRIVATE for a file: use public or synthetic records.
+    """
+    from duffdp import planning
+    from duffdp.planning.previews import default_mechanisms
+
+    check_writable(picture)
+    request = _request(options)
+    names = mechanism or default_mechanisms(request["statistic"], request.get("interval"))
+    previews = [
+        planning.preview(epsilon=one, mechanisms=names, **request) for one in sorted(epsilon)
+    ]
+    rows = [
+        {"mechanism": row["mechanism"], "epsilon": one.epsilon} | row
+        for one in previews
+        for row in one.rows()
+    ]
+    rows.sort(key=lambda row: (names.index(row["mechanism"]), row["epsilon"]))
+    table(rows, previews[-1].notes())
+    if picture is not None:
+        _plot(previews, names, picture)
 
 
-def _own() -> list[tuple[str, Any, Any]]:
-    """The parameters of all statistics that can be planned; each is needed by some alone."""
-    found = {
-        name: OWN_PARAMETERS.get((known.name, name), PARAMETERS[name])
-        for known in PLANNED
-        for name in known.read
-    }
-    return [(name, kind, None) for name, kind in found.items()]
+@click.command(
+    "epsilon-for",
+    params=[
+        DATA,
+        click.Option(["--within"], type=float, help="How far from the truth an answer may be."),
+        click.Option(
+            ["--probability", "-p"],
+            type=float,
+            help="How often an answer must be within that distance; 0.95 by default.",
+        ),
+        click.Option(
+            ["--width"],
+            type=float,
+            help="Or how wide the interval may be on average (with --interval).",
+        ),
+        *SHARED,
+        click.Option(
+            ["--output"], metavar="NAME", help="One of several numbers; without it, each of them."
+        ),
+        click.Option(
+            ["--mechanism"], default="best", metavar="NAME", help="best, duff or a baseline."
+        ),
+    ],
+)
+def epsilon_for(
+    within: float | None,
+    probability: float | None,
+    width: float | None,
+    output: str | None,
+    mechanism: str,
+    **options: Any,
+) -> None:
+    """Find the smallest epsilon that is accurate enough.
+
+    DATA: normal, uniform, skewed, ages or beta (with --n), or a file of PUBLIC records (with
+    --column, or --x and --y). NOT PRIVATE for a file: use public or synthetic records.
+    """
+    from duffdp import planning
+
+    if within is not None and probability is None:
+        probability = 0.95
+    plan = planning.epsilon_for(
+        within=within,
+        probability=probability,
+        width=width,
+        output=output,
+        mechanism=mechanism,
+        **_request(options),
+    )
+    say(str(plan))
 
 
-SHARED: list[tuple[str, Any, Any]] = [
-    ("column", Column, None),
-    ("where", o.Where, None),
-    ("types", o.Types, None),
-    ("decimal", o.Decimal, None),
-    ("date_format", o.DateFormat, None),
-    ("sql", o.Sql, None),
-    ("n", Number, None),
-    ("statistic", Statistic, "median"),
-    *_own(),
-    ("bounds", Bounds, None),
-    ("digits", o.Digits, None),
-    ("step", o.Step, None),
-    ("categories", o.Listed, None),
-    ("contributions", o.Contributions, 1),
-    ("group_size", GroupSize, None),
-    ("interval", o.Interval, None),
-    ("covers", o.Covering, o.Covers.data),
-    ("delta", Delta, None),
-    ("draws", Draws, 500),
-]
-
-
-def with_options(
-    first: list[tuple[str, Any, Any]], last: list[tuple[str, Any, Any]]
-) -> Callable[[Callable[..., None]], Callable[..., None]]:
-    """Give a command its own options and those that both commands have."""
-
-    def laid_out(function: Callable[..., None]) -> Callable[..., None]:
-        def run(**given: Any) -> None:
-            with in_words_of_options():
-                function(**given)
-
-        listed = [("data", Shape, NEEDED), *first, *SHARED, *last]
-        parameters = [
-            inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, annotation=kind, default=value)
-            for name, kind, value in listed
-        ]
-        run.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
-        run.__annotations__ = {one.name: one.annotation for one in parameters}
-        run.__doc__, run.__name__ = function.__doc__, function.__name__
-        return run
-
-    return laid_out
-
-
-def question(given: dict[str, Any]) -> dict[str, Any]:
+def _request(options: dict[str, Any]) -> dict[str, Any]:
     """The arguments that `preview` and `epsilon_for` share; a file is read into memory."""
-    from duffdp.cli.source import described
-    from duffdp.cli.values import candidates, listed, written_parameter
-    from duffdp.planning.question import plannable
-    from duffdp.planning.shapes import SHAPES
-    from duffdp.written import value
+    from duffdp.planning.previews import plannable
+    from duffdp.planning.synthetic import SHAPES
 
-    known = plannable(given["statistic"].replace("-", "_"))
-    said = {name: given[name] for name, *_ in _own() if given[name] not in (None, [])}
-    own = {name: written_parameter(name, text) for name, text in said.items()}
-    asked: dict[str, Any] = {
-        name: given[name]
-        for name in ("n", "contributions", "group_size", "interval", "delta", "draws")
-    }
-    asked |= {"statistic": known.name, "covers": str(given["covers"])}
-    asked["bounds"] = candidates(given["bounds"], given["digits"])
-    if given["step"] is not None:
-        asked["step"] = value(given["step"])
-    if given["categories"] is not None:
-        asked["categories"] = listed(given["categories"])
-    if given["data"] in SHAPES:
-        for name in ("where", "types", "decimal", "date_format", "sql"):
-            if given[name] is not None:
-                raise DuffError(
-                    f"--{name.replace('_', '-')} is for the records of a file, got the shape "
-                    f"{given['data']!r}. Leave it out."
-                )
-        return asked | own | {"data": given["data"]}
-    fields = given["types"], given["decimal"], given["date_format"]
-    source = described(given["data"], *fields, given["sql"])
-    return _of_file(known, source, given["column"], given["where"], asked, own)
+    spec = plannable(options["statistic"].replace("-", "_"))
+    data, own, public = options["data"], read_options(OWN, options), read_options(PUBLIC, options)
+    request = {one.name: options[one.name] for one in SAMPLE} | public | {"statistic": spec.name}
+    if data not in SHAPES:
+        return request | _file_records(spec, options, public, own)
+    for name in FILE_OPTIONS:
+        if options[name] is not None:
+            raise DuffError(
+                *(Argument(name), f" is for the records of a file, got the shape {data!r}. Leave "),
+                "it out.",
+            )
+    return request | own | {"data": data}
 
 
-def _of_file(
-    known: Any,
-    data: Any,
-    column: str | None,
-    where: str | None,
-    asked: dict[str, Any],
+def _file_records(
+    spec: StatisticSpec,
+    options: dict[str, Any],
+    public: dict[str, Any],
     own: dict[str, Any],
 ) -> dict[str, Any]:
-    """The same with the records of a file, and with texts as values of their column."""
-    from duffdp.cli.source import source_of
-    from duffdp.engines.tables import read_columns
-    from duffdp.pipeline.ask import Ask
+    """The records of a file, and the values of its columns that were written as text."""
+    from duffdp.cli.source import data_source, open_source
+    from duffdp.engines.table import read_columns
+    from duffdp.pipeline.request import ReleaseRequest
     from duffdp.pipeline.text_values import with_values
-    from duffdp.planning.shapes import SHAPES
+    from duffdp.planning.synthetic import SHAPES
     from duffdp.statistics.registry import check_parameter_names
 
-    if column is None and not known.of_pairs:
+    column = options["column"]
+    if column is None and not spec.of_pairs:
         raise DuffError(
-            f"a file needs --column; without records pass one of {', '.join(SHAPES)} and --n."
+            *("a file needs ", Argument("column"), "; without records pass one of "),
+            *(f"{', '.join(SHAPES)} and ", Argument("n"), "."),
         )
-    check_parameter_names(known, own)
-    name, parameters = known.for_parameters(own)
-    public: dict[str, Any] = {key: asked.get(key) for key in ("bounds", "step", "categories")}
-    public |= {"column": column, "where": where}
-    ask = Ask(statistic=name, epsilon=1, parameters=parameters, **public)
-    checked = ask.check()
+    check_parameter_names(spec, own)
+    name, parameters = spec.for_parameters(own)
+    domain = {key: public.get(key) for key in ("bounds", "step", "categories")}
+    rows = {"column": column, "where": options["where"]}
+    checked = ReleaseRequest(name, {"epsilon": 1, **parameters, **domain, **rows}).check()
     condition = checked.selection.where
-    with source_of(data) as path:
-        if known.of_pairs:
+    with open_source(data_source(options)) as source:
+        if spec.of_pairs:
             if checked.selection.pair is None:
-                raise DuffError(f"{known.name} needs --x and --y, the names of two columns.")
-            pairs = read_columns(path, [*checked.selection.pair], "float", condition)
-            return asked | {"data": list(zip(*pairs, strict=True))}
-        ask = with_values(ask, path)
-        (records,) = read_columns(path, [str(column)], checked.domain.kind, condition)
-    typed = {"values": ask.parameters["values"]} if own.get("values") else {}
-    return asked | own | typed | {"data": records, "categories": ask.categories}
+                raise DuffError(
+                    *(f"{spec.name} needs ", Argument("x"), " and ", Argument("y")),
+                    ", the names of two columns.",
+                )
+            pairs = read_columns(source, [*checked.selection.pair], "float", condition)
+            return {"data": list(zip(*pairs, strict=True))}
+        typed = with_values(checked, source).options
+        (records,) = read_columns(source, [column], checked.domain.kind, condition)
+    lists = {key: typed[key] for key in ("values", "categories") if typed.get(key) is not None}
+    return own | lists | {"data": records}
+
+
+def _plot(previews: list[Any], names: tuple[str, ...], picture: Path) -> None:
+    """Plot mean error against epsilon, a line for each mechanism."""
+    load("matplotlib", "cli")
+    from matplotlib.figure import Figure
+    from matplotlib.ticker import LogFormatter
+
+    figure = Figure(figsize=(6.4, 4.0), layout="constrained")
+    axes = figure.add_subplot()
+    epsilons = [one.epsilon for one in previews]
+    for i, name in enumerate(names):  # hollow marks and dashes show lines that coincide
+        axes.plot(
+            epsilons,
+            [one.expected_error(name) for one in previews],
+            marker="osD^vPX<>*"[i % 10],
+            linestyle=["-", "--", "-.", ":"][i % 4],
+            fillstyle="none",
+            markersize=6 + 2 * (i % 2),
+            label=name,
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xticks(epsilons, [f"{epsilon:g}" for epsilon in epsilons])
+    axes.xaxis.minorticks_off()
+    axes.yaxis.set_minor_formatter(LogFormatter(labelOnlyBase=False, minor_thresholds=(1, 0.5)))
+    axes.set_xlabel("epsilon")
+    axes.set_ylabel(f"mean error of the {previews[0].statistic}")
+    axes.grid(alpha=0.3)
+    axes.legend(frameon=False)
+    try:
+        figure.savefig(picture, dpi=150)
+    except ValueError:
+        raise DuffError(
+            f"cannot write {str(picture)!r}: unknown picture format. Use .png, .svg or .pdf."
+        ) from None

@@ -1,13 +1,12 @@
 """The public set of possible outputs: a grid of values, numbers with so many digits, a list of
 categories, or cells in which records are counted."""
 
-from duffdp.domain.aliases import Array, Floats, Ints, Keys
+from duffdp.domain._aliases import Array, Floats, Ints, Keys
 from duffdp.domain.bins import Bins
 from duffdp.domain.categories import Categories
+from duffdp.domain.cells import Membership, Presence
 from duffdp.domain.digits import Digits
 from duffdp.domain.grid import Grid
-from duffdp.domain.membership import Membership
-from duffdp.domain.presence import Presence
 
 Ordered = Grid | Digits  # numbers, dates or times, to the nearest of which records are snapped
 Domain = Ordered | Categories  # candidates, one of which comes out

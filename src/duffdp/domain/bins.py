@@ -1,24 +1,125 @@
-"""Bins: public intervals side by side, in which records are counted."""
+"""Bins: public intervals side by side, in which records are counted.
+
+The bin of a number is how many thresholds it reaches. The rule has three implementations, for one
+number, for an array and for a column of a table engine, and all three give the same index. None of
+them overflows, warns or fails for any number.
+
+A whole number is compared with thresholds that are whole numbers, exactly. Every other number
+counts as the double nearest to it, as every edge does then.
+"""
 
 from __future__ import annotations
 
 import datetime as dt
 import math
+from bisect import bisect_right
 from collections.abc import Iterable
 from decimal import Decimal
+from fractions import Fraction
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from duffdp.domain.aliases import Ints, Keys
-from duffdp.domain.reading import DAY, bound, microseconds, number
-from duffdp.domain.thresholds import Edge, Thresholds
+from duffdp.domain._aliases import Floats, Ints, Keys
+from duffdp.domain.reading import DAY, bound, microseconds, nearest_double, number
+from duffdp.domain.snapping import as_keys, is_whole
 from duffdp.domain.zones import Clock, in_zone, instant, reach, read_zone
-from duffdp.errors import BoundsError
+from duffdp.errors import Argument, BoundsError
+
+Edge = Fraction | float  # a float is infinite
+
 
 MOST_BINS = 2**20
-_FIX = "Pass for example bins=[0, 18, 65, 120]."
+_FIX = (" Pass for example ", Argument("bins", [0, 18, 65, 120]), ".")
+
+
+class Thresholds(NamedTuple):
+    """The least key of every bin, and of what lies beyond the last one.
+
+    A key in bin i reaches i + 1 of them; one that reaches none, or more than there are bins, lies
+    outside.
+    """
+
+    size: int  # bins
+    integers: tuple[float, ...]  # whole numbers, or infinite ones, in order
+    doubles: Floats
+    padded_doubles: Floats  # the same between two that are below and above every key
+    even: tuple[float, float] | None  # where and how steeply doubles rise, bins of one width
+
+    @classmethod
+    def of(cls, edges: tuple[Edge, ...]) -> Thresholds:
+        """For edges in order, the last of which belongs to its bin."""
+        *least, last = edges
+        integers = [math.ceil(edge) if math.isfinite(edge) else float(edge) for edge in least]
+        doubles = [nearest_double(edge) for edge in least]
+        if math.isfinite(last):  # nothing is beyond infinity
+            integers.append(math.floor(last) + 1)
+            doubles.append(math.nextafter(nearest_double(last), math.inf))
+        array = np.array(doubles)
+        padded = np.concatenate([[-math.inf], array, [math.nan]])
+        return cls(len(least), tuple(integers), array, padded, _even(array))
+
+    def of_number(self, key: float) -> int:
+        """For a whole number, or any double but nan; -1 for what lies outside."""
+        place = bisect_right(self.integers if isinstance(key, int) else self.doubles, key) - 1
+        return place if place < self.size else -1
+
+    def of_array(self, keys: Keys) -> Ints:
+        """For int64, uint64, or float64 without nan."""
+        bins = self.reached(keys) - 1
+        bins[bins == self.size] = -1
+        return bins
+
+    def reached(self, keys: Keys) -> Ints:
+        """How many thresholds every key reaches."""
+        if keys.dtype.kind != "f":
+            limits = np.iinfo(keys.dtype)
+            # What no key reaches is left out, what each one reaches is the least key.
+            limits_met = [max(edge, limits.min) for edge in self.integers if edge <= limits.max]
+            return np.searchsorted(np.array(limits_met, dtype=keys.dtype), keys, side="right")
+        if self.even is None:
+            return np.searchsorted(self.doubles, keys, side="right")
+        # A rising function that is at most one bin off everywhere, then a look at both edges.
+        first, steepness = self.even
+        with np.errstate(all="ignore"):
+            guess = (keys - first) * steepness
+        guess += 1
+        np.clip(guess, 0, len(self.doubles), out=guess)
+        count = guess.astype(np.int64)
+        count -= keys < self.padded_doubles[count]
+        count += keys >= self.padded_doubles[count + 1]
+        return count
+
+    def of_column(self, nw: Any, column: Any, dtype: Any) -> Any:
+        """For a column of present numbers or truth values, as an expression of Int64."""
+        if is_whole(nw, dtype):
+            column, least, greatest = as_keys(nw, column, dtype)
+            thresholds: list[Any] = [max(edge, least) for edge in self.integers if edge <= greatest]
+        else:
+            column, thresholds = column.cast(nw.Float64), self.doubles.tolist()
+
+        def bin_of(low: int, high: int) -> Any:
+            """For keys that reach `low` thresholds at least and `high` at most."""
+            if low == high:
+                return nw.lit(low - 1 if low <= self.size else -1, nw.Int64)
+            middle = (low + high) // 2
+            reached = column >= thresholds[middle]
+            return nw.when(reached).then(bin_of(middle + 1, high)).otherwise(bin_of(low, middle))
+
+        # A literal alone could be one row.
+        return bin_of(0, len(thresholds)) if thresholds else column.cast(nw.Int64) * 0 - 1
+
+
+def _even(doubles: Floats) -> tuple[float, float] | None:
+    """The line that goes through all thresholds within a quarter of a bin, if there is one."""
+    if len(doubles) < 2 or not np.isfinite(doubles).all():
+        return None
+    with np.errstate(all="ignore"):
+        steepness = (len(doubles) - 1) / (doubles[-1] - doubles[0])
+        place = (doubles - doubles[0]) * steepness
+    fits = np.abs(place - np.arange(len(doubles))) <= 0.25
+    return (float(doubles[0]), float(steepness)) if fits.all() else None
 
 
 class Bins:
@@ -51,20 +152,29 @@ class Bins:
 
     def __init__(self, edges: Iterable[Any]) -> None:
         if isinstance(edges, str | bytes | dict) or not isinstance(edges, Iterable):
-            raise BoundsError(f"bins must be a list of edges, got {edges!r:.60}. {_FIX}")
-        given = [_as_python(edge) for edge in edges]
-        if not 2 <= len(given) <= MOST_BINS + 1:
-            raise BoundsError(f"bins have two edges or more, up to 2**20, got {len(given)}. {_FIX}")
-        read = [_read(edge, place in (0, len(given) - 1)) for place, edge in enumerate(given)]
-        self.kind = _kind(given, [kind for kind, _ in read if kind])
+            raise BoundsError(
+                Argument("bins"),
+                f" must be a list of edges, got {edges!r:.60}.",
+                *_FIX,
+            )
+        values = [_as_python(edge) for edge in edges]
+        if not 2 <= len(values) <= MOST_BINS + 1:
+            raise BoundsError(
+                Argument("bins"),
+                f" have two edges or more, up to 2**20, got {len(values)}.",
+                *_FIX,
+            )
+        read = [_read(edge, place in (0, len(values) - 1)) for place, edge in enumerate(values)]
+        self.kind = _kind(values, [kind for kind, _ in read if kind])
         exact: list[Edge] = [position for _, position in read]
-        for (a, b), (low, high) in zip(pairwise(exact), pairwise(given), strict=True):
+        for (a, b), (low, high) in zip(pairwise(exact), pairwise(values), strict=True):
             if a >= b:
                 raise BoundsError(
-                    f"the edges of bins must rise, got {_text(low)} before {_text(high)}. {_FIX}"
+                    f"the edges of bins must rise, got {_text(low)} before {_text(high)}.",
+                    *_FIX,
                 )
-        self.edges = tuple(given)
-        self.size = len(given) - 1
+        self.edges = tuple(values)
+        self.size = len(values) - 1
         self.thresholds = Thresholds.of(tuple(exact))
         finite = [edge for edge in exact if math.isfinite(edge)] or [0]
         #: The outermost finite edges, as whole numbers: days, microseconds.
@@ -79,12 +189,14 @@ class Bins:
         """
         if not self.timed:
             return self
-        known = read_zone(zone)
-        made = Bins(self.edges if self.kind == "date" else [_located(e, known) for e in self.edges])
-        made.zone = known
+        tzinfo = read_zone(zone)
+        bins = Bins(
+            self.edges if self.kind == "date" else [_located(e, tzinfo) for e in self.edges]
+        )
+        bins.zone = tzinfo
         if self.kind == "date":
-            made.clock = Clock.of(known, *reach(self.kind, self.whole_ends))
-        return made
+            bins.clock = Clock.of(tzinfo, *reach(self.kind, self.whole_ends))
+        return bins
 
     @property
     def timed(self) -> bool:
@@ -123,7 +235,7 @@ class Bins:
 
     def _identity(self) -> tuple[Any, ...]:
         # Both of an hour that comes twice are equal as edges.
-        return self.kind, self.edges, self.thresholds.whole, self.clock
+        return self.kind, self.edges, self.thresholds.integers, self.clock
 
     def __repr__(self) -> str:
         return f"Bins({list(self.edges)!r})"
@@ -147,7 +259,8 @@ def _read(edge: Any, outermost: bool) -> tuple[str, Edge]:
         return "", float(edge)
     raise BoundsError(
         "the edges of bins must be finite numbers, dates or datetimes, but for -inf at the "
-        f"beginning and inf at the end, got {edge!r:.60}. {_FIX}"
+        f"beginning and inf at the end, got {edge!r:.60}.",
+        *_FIX,
     )
 
 
@@ -157,7 +270,8 @@ def _kind(edges: list[Any], kinds: list[str]) -> str:
     if (timed and len(set(kinds)) > 1) or len(zones) > 1:
         raise BoundsError(
             "the edges of bins must be of one kind: numbers, dates, datetimes with a time zone or "
-            f"without, got {', '.join(map(_text, edges))[:60]}. {_FIX}"
+            f"without, got {', '.join(map(_text, edges))[:60]}.",
+            *_FIX,
         )
     return next((k for k in ("date", "datetime", "float", "decimal", "int") if k in kinds), "float")
 

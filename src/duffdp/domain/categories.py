@@ -7,8 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain.aliases import Array
-from duffdp.errors import BoundsError
+from duffdp.domain._aliases import Array
+from duffdp.errors import Argument, BoundsError
 
 
 class Categories:
@@ -36,29 +36,37 @@ class Categories:
     __slots__ = ("_position", "size", "values_")
 
     def __init__(self, values: Iterable[Hashable]) -> None:
-        fix = 'Pass for example categories=["yes", "no"].'
+        fix = (" Pass for example ", Argument("categories", ["yes", "no"]), ".")
         if isinstance(values, str | bytes) or not isinstance(values, Iterable):
-            raise BoundsError(f"categories must be a list of values, got {values!r}. {fix}")
+            raise BoundsError(
+                Argument("categories"),
+                f" must be a list of values, got {values!r}.",
+                *fix,
+            )
         items = [item.item() if isinstance(item, np.generic) else item for item in values]
         if not items:
-            raise BoundsError(f"categories must not be empty. {fix}")
+            raise BoundsError(Argument("categories"), " must not be empty.", *fix)
         position: dict[Hashable, int] = {}
         for item in items:
             try:
-                missing, seen = item is None or bool(item != item), item in position
+                missing, duplicate = item is None or bool(item != item), item in position
             except (TypeError, ValueError):
                 raise BoundsError(
-                    "categories must be hashable values such as text or numbers, "
-                    f"got {item!r}. {fix}"
+                    Argument("categories"),
+                    f" must be hashable values such as text or numbers, got {item!r}.",
+                    *fix,
                 ) from None
             if missing:
                 raise BoundsError(
-                    f"categories must not hold missing values, got {item!r}: "
-                    f"missing records are dropped. {fix}"
+                    Argument("categories"),
+                    f" must not hold missing values, got {item!r}: missing records are dropped.",
+                    *fix,
                 )
-            if seen:
+            if duplicate:
                 raise BoundsError(
-                    f"categories must differ from each other, got {item!r} twice. {fix}"
+                    Argument("categories"),
+                    f" must differ from each other, got {item!r} twice.",
+                    *fix,
                 )
             position[item] = len(position)
         self.values_ = tuple(items)

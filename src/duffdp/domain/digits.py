@@ -1,22 +1,143 @@
-"""Numbers with so many significant digits: what a release can be where nobody knows bounds."""
+"""Numbers with a fixed number of significant digits: candidates where no bounds are known.
+
+Rounding has three implementations, for one number, for an array and for a column of a table engine,
+and all three give the same index. None of them overflows, warns or fails for any number.
+
+A number counts as the double nearest to it. Its magnitude is clamped, divided by the double nearest
+to the last digit of its decade, and rounded, ties away from 0: operations that are monotone and
+that every engine rounds in the same way.
+"""
 
 from __future__ import annotations
 
 import math
+from bisect import bisect_right
 from collections.abc import Iterable
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from duffdp.domain.aliases import Array, Floats, Ints, Keys
-from duffdp.domain.digit_steps import DigitSteps, exponent
+from duffdp.domain._aliases import Array, Floats, Ints, Keys
 from duffdp.domain.reading import bound, nearest_double, number
-from duffdp.errors import BoundsError
+from duffdp.domain.snapping import least_double
+from duffdp.errors import Argument, BoundsError
 
-MOST_DIGITS = 12  # then indices stay below 2**50, whatever the magnitudes are
-SMALLEST, LARGEST = Fraction(1, 10**9), Fraction(10**12)
-_LEAST, _MOST = Fraction(1, 10**290), Fraction(10**308)  # doubles with all their digits
+MAX_DIGITS = 12  # then indices stay below 2**50, whatever the magnitudes are
+DEFAULT_SMALLEST, DEFAULT_LARGEST = Fraction(1, 10**9), Fraction(10**12)
+_MIN_MAGNITUDE, _MAX_MAGNITUDE = (
+    Fraction(1, 10**290),
+    Fraction(10**308),
+)  # doubles with all their digits
+
+
+class Decade(NamedTuple):
+    """Magnitudes with the same last digit: the place of the first of them, that digit, and the
+    first of them in units of it.
+    """
+
+    place: int
+    unit: Fraction
+    first: int
+
+
+class DigitSteps(NamedTuple):
+    """Candidates 0, smallest, ..., largest and their negatives, in doubles."""
+
+    zero: int  # index of the candidate 0: how many there are on either side
+    decades: tuple[Decade, ...]  # from the smallest on; the place of 0 is 0
+    high: float
+    tiny: float  # a magnitude that counts as 0; what is nearer to 0 counts as this
+    begins: Floats  # the least magnitude of each decade
+    units: Floats  # of what lies before the first decade, and of each decade
+    offsets: Floats  # what is added to the number of units
+    rounds: bool = False
+
+    @classmethod
+    def of(cls, digits: int, smallest: Fraction, largest: Fraction) -> DigitSteps:
+        decades, place = [], 1
+        for power in range(exponent(smallest), exponent(largest) + 1):
+            unit = Fraction(10) ** (power - digits + 1)
+            first = max(Fraction(10) ** power, smallest) / unit
+            decades.append(Decade(place, unit, int(first)))
+            place += 10**digits - int(first)
+        last = decades[-1]
+        zero = last.place + int(largest / last.unit) - last.first
+        if len(decades) > 1 and zero == last.place:  # a power of ten ends the decade before it
+            decades.pop()
+        return cls(
+            zero,
+            tuple(decades),
+            float(largest),
+            float(smallest) / 4,
+            np.array([float(decade.first * decade.unit) for decade in decades]),
+            np.array([float(smallest), *(float(decade.unit) for decade in decades)]),
+            np.array([0.0, *(float(decade.place - decade.first) for decade in decades)]),
+        )
+
+    @property
+    def size(self) -> int:
+        """Number of candidates."""
+        return 2 * self.zero + 1
+
+    def magnitude(self, place: int) -> Fraction:
+        """The candidate so many places above 0, exactly."""
+        decade = self.decades[bisect_right(self.decades, place, key=lambda d: d.place) - 1]
+        return (place - decade.place + decade.first) * decade.unit
+
+    def of_number(self, key: float) -> int:
+        """For any double but nan."""
+        magnitude = min(max(abs(key), self.tiny), self.high)
+        decade = bisect_right(self.begins, magnitude)
+        place = math.floor(magnitude / float(self.units[decade]) + 0.5) + int(self.offsets[decade])
+        return self.zero - place if key < 0 else self.zero + place
+
+    def of_array(self, keys: Keys, out: Floats | None = None) -> Floats:
+        """For float64, where nan stays nan; indices in float64, written to `out` if it is given."""
+        magnitude = np.abs(keys)
+        np.clip(magnitude, self.tiny, self.high, out=magnitude)
+        decade = np.searchsorted(self.begins, magnitude, side="right")
+        magnitude /= self.units[decade]
+        magnitude += 0.5
+        np.floor(magnitude, out=magnitude)
+        magnitude += self.offsets[decade]
+        np.copysign(magnitude, keys, out=magnitude)
+        return np.add(magnitude, float(self.zero), out=out)
+
+    def of_column(self, nw: Any, column: Any, by_inverse: bool = False) -> Any:
+        """For a column of numbers without nan, as an expression of Float64."""
+        column = column.cast(nw.Float64)
+        magnitude = column.abs()
+
+        def decade_value(values: list[float], low: int, high: int) -> Any:
+            """The value for magnitudes that reach `low` decades at least and `high` at most."""
+            if low == high:
+                return nw.lit(values[low], nw.Float64)
+            middle = (low + high) // 2
+            above, below = decade_value(values, middle + 1, high), decade_value(values, low, middle)
+            return nw.when(magnitude >= float(self.begins[middle])).then(above).otherwise(below)
+
+        units, offsets = (
+            decade_value(values.tolist(), 0, len(self.begins))
+            for values in (self.units, self.offsets)
+        )
+        magnitude = magnitude.clip(self.tiny, self.high)
+        if by_inverse:  # a single decade has one unit
+            units = magnitude * 0.0 + units
+        place = (magnitude / units + 0.5).floor() + offsets
+        return nw.when(column < 0.0).then(place * -1.0).otherwise(place) + float(self.zero)
+
+    def threshold(self, index: int) -> float:
+        """The smallest key that snaps to this index (above 0) or beyond."""
+        key = least_double(self.of_number, -self.high, self.high, index)
+        assert key is not None  # every candidate snaps to itself
+        return key
+
+
+def exponent(magnitude: Fraction) -> int:
+    """The power of ten that a number above 0 reaches."""
+    power = len(str(magnitude.numerator)) - len(str(magnitude.denominator))
+    return power - (magnitude < Fraction(10) ** power)
 
 
 class Digits:
@@ -58,17 +179,22 @@ class Digits:
     __slots__ = ("_zero", "digits", "double_steps", "largest", "size", "smallest")
 
     kind = "float"
-    timed = whole = False
+    timed = is_integer = False
     clock = None
     whole_steps = None  # every record counts as the double nearest to it
 
-    def __init__(self, digits: Any, smallest: Any = SMALLEST, largest: Any = LARGEST) -> None:
+    def __init__(
+        self, digits: Any, smallest: Any = DEFAULT_SMALLEST, largest: Any = DEFAULT_LARGEST
+    ) -> None:
         if isinstance(digits, np.integer):
             digits = int(digits)
-        if type(digits) is not int or not 1 <= digits <= MOST_DIGITS:
+        if type(digits) is not int or not 1 <= digits <= MAX_DIGITS:
             raise BoundsError(
-                f"digits must be a whole number from 1 to {MOST_DIGITS}, got {digits!r:.40}. "
-                "Pass for example digits=3."
+                Argument("digits"),
+                f" must be a whole number from 1 to {MAX_DIGITS}, got {digits!r:.40}. Pass for "
+                "example ",
+                Argument("digits", 3),
+                ".",
             )
         low, high = _magnitude("smallest", smallest, digits), _magnitude("largest", largest, digits)
         if low >= high:
@@ -112,10 +238,10 @@ class Digits:
 
     def index(self, value: Any) -> int:
         """Index of the candidate nearest to one value; ties go away from 0."""
-        found = self.record_index(value)
-        if found < 0:
+        index = self.record_index(value)
+        if index < 0:
             raise BoundsError(f"expected a number, got {value!r:.60}.")
-        return found
+        return index
 
     def record_index(self, record: Any) -> int:
         """As `index`, but -1 for a record that is dropped: missing, or no number."""
@@ -136,11 +262,11 @@ class Digits:
             raise BoundsError(f"expected a finite number, got {value!r:.60}.")
         exact = read[1]
         index = self.record_index(nearest_double(exact))
-        near = self._exact(index)
-        side = 1 if exact > near else -1
+        nearest = self._exact(index)
+        side = 1 if exact > nearest else -1
         if not 0 <= index + side < self.size:  # beyond the last candidate: as if they went on
             side = -side
-        return float(index + side * (exact - near) / (self._exact(index + side) - near))
+        return float(index + side * (exact - nearest) / (self._exact(index + side) - nearest))
 
     def snap(self, keys: Keys) -> Ints:
         """Index of every number."""
@@ -179,21 +305,25 @@ class Digits:
         return hash((self.digits, self.smallest, self.largest))
 
     def __repr__(self) -> str:
-        if (self.smallest, self.largest) == (float(SMALLEST), float(LARGEST)):
+        if (self.smallest, self.largest) == (float(DEFAULT_SMALLEST), float(DEFAULT_LARGEST)):
             return f"Digits({self.digits})"
         return f"Digits({self.digits}, smallest={self.smallest!r}, largest={self.largest!r})"
 
 
-def _magnitude(name: str, given: Any, digits: int) -> Fraction:
-    read = bound(given)
-    if read is None or read[0] in ("date", "datetime") or not _LEAST <= read[1] <= _MOST:
+def _magnitude(name: str, value: Any, digits: int) -> Fraction:
+    read = bound(value)
+    if (
+        read is None
+        or read[0] in ("date", "datetime")
+        or not _MIN_MAGNITUDE <= read[1] <= _MAX_MAGNITUDE
+    ):
         raise BoundsError(
-            f"{name} must be a number above 0, from 1e-290 to 1e308, got {given!r:.40}. "
+            f"{name} must be a number above 0, from 1e-290 to 1e308, got {value!r:.40}. "
             f"Pass for example {name}={'1e-9' if name == 'smallest' else '1e12'}."
         )
     if not _has_digits(read[1], digits):
         raise BoundsError(
-            f"{name} must have at most {digits} significant digits, got {given!r:.40}. "
+            f"{name} must have at most {digits} significant digits, got {value!r:.40}. "
             "Pass for example a power of ten."
         )
     return read[1]

@@ -1,4 +1,4 @@
-"""A grid: the evenly spaced values that a release can take."""
+"""A grid: evenly spaced numbers, dates or times that a release can take."""
 
 from __future__ import annotations
 
@@ -12,15 +12,77 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain.aliases import Array, Floats, Ints, Keys
-from duffdp.domain.grid_parameters import fine_step, read_end, read_step
+from duffdp.domain._aliases import Array, Floats, Ints, Keys
 from duffdp.domain.reading import DAY, EPOCH, bound, microseconds, nearest_double, number
 from duffdp.domain.snapping import DoubleSteps, WholeSteps
 from duffdp.domain.zones import Clock, in_zone, instant, reach, read_zone, zone_name
-from duffdp.errors import BoundsError
+from duffdp.errors import Argument, BoundsError
 
-MOST_CANDIDATES = 2**62
-MOST_DIGITS = 2**12  # of a range in decimals
+DEFAULT_GRID_BITS = 40
+MIN_STEP = Fraction(2) ** -1022  # of the doubles with all their digits
+
+
+MAX_GRID_SIZE = 2**62
+MAX_DECIMAL_DIGITS = 2**12  # of a range in decimals
+
+
+def read_end(end: Any) -> tuple[str, Fraction]:
+    """Kind and position of a bound."""
+    read = bound(end)
+    if read is None or abs(nearest_double(read[1])) == math.inf:
+        raise BoundsError(
+            Argument("bounds"),
+            f" must be two finite numbers, dates or datetimes, got {end!r}. Pass for example ",
+            Argument("bounds", (0, 120)),
+            ".",
+        )
+    return read
+
+
+def read_step(step: Any, kind: str) -> tuple[str, Fraction]:
+    """Kind and length of a step between bounds of a kind."""
+    if isinstance(step, np.timedelta64):
+        step = step.astype("m8[us]").item()
+    if isinstance(step, dt.timedelta) and kind in ("date", "datetime"):
+        pitch: Fraction = Fraction(
+            step // dt.timedelta(microseconds=1), DAY if kind == "date" else 1
+        )
+        read: tuple[str, Fraction] | None = (kind, pitch)
+    else:
+        read = bound(step)
+        if read is not None and kind == "datetime":
+            read = kind, read[1] * 1_000_000
+    unit = {"date": " of days", "datetime": " of seconds"}.get(kind, "")
+    if read is None or read[1] <= 0 or (read[0] in ("date", "datetime") and read[0] != kind):
+        raise BoundsError(
+            Argument("step"),
+            f" must be a finite number{unit} above 0, got {step!r}. Pass for example ",
+            Argument("step", 1),
+            ".",
+        )
+    if unit and read[1].denominator != 1:
+        least = "one day" if kind == "date" else "one microsecond"
+        raise BoundsError(
+            Argument("step"),
+            f" must be a whole multiple of {least} for these bounds, got {step!r}.",
+        )
+    if not unit and read[1] < MIN_STEP:
+        raise BoundsError(
+            Argument("step"),
+            f" must be at least 2**-1022, about 2.3e-308, got {step!r}. Pass a larger step.",
+        )
+    return read
+
+
+def fine_step(low: Fraction, up: Fraction, least: int | None) -> Fraction:
+    """The power of two for about 2**40 candidates, but no finer than doubles can tell apart."""
+    span = up - low
+    exponent = span.numerator.bit_length() - span.denominator.bit_length() - DEFAULT_GRID_BITS
+    exponent += span > Fraction(2) ** (exponent + DEFAULT_GRID_BITS)
+    pitch = Fraction(2) ** exponent
+    if least:
+        return max(pitch, Fraction(least))
+    return max(pitch, Fraction(math.ulp(max(abs(float(low)), abs(float(up))))), MIN_STEP)
 
 
 class Grid:
@@ -77,12 +139,14 @@ class Grid:
         timed = {"date", "datetime"} & {kind_low, kind_up}
         if timed and kind_low != kind_up:
             raise BoundsError(
-                f"bounds must be of one kind, got {lower!r} and {upper!r}. "
-                "Pass two numbers or two dates."
+                Argument("bounds"),
+                f" must be of one kind, got {lower!r} and {upper!r}. Pass two numbers or two "
+                "dates.",
             )
         if (getattr(lower, "tzinfo", None) is None) != (getattr(upper, "tzinfo", None) is None):
             raise BoundsError(
-                f"bounds must both have a time zone or both none, got {lower!r} and {upper!r}."
+                Argument("bounds"),
+                f" must both have a time zone or both none, got {lower!r} and {upper!r}.",
             )
         if low >= up:
             raise BoundsError(
@@ -102,18 +166,21 @@ class Grid:
             kinds.add(kind_step)
         if pitch > up - low:
             raise BoundsError(
-                "step must not be larger than the range of the bounds, "
-                f"got step={step!r} for {lower!r} to {upper!r}."
+                Argument("step"),
+                " must not be larger than the range of the bounds, got ",
+                Argument("step", step),
+                f" for {lower!r} to {upper!r}.",
             )
         self.lower, self.upper = lower, upper
         self.kind = (
             kind_low if timed else next(k for k in ("float", "decimal", "int") if k in kinds)
         )
         self.size = int((up - low) // pitch) + 1
-        if self.size > MOST_CANDIDATES:
+        if self.size > MAX_GRID_SIZE:
             raise BoundsError(
-                f"a grid has at most 2**62 candidates, got step={step!r} for {lower!r} to "
-                f"{upper!r}. Pass a larger step."
+                "a grid has at most 2**62 candidates, got ",
+                Argument("step", step),
+                f" for {lower!r} to {upper!r}. Pass a larger step.",
             )
         self._den = math.lcm(low.denominator, pitch.denominator)
         self._num_lo, self._num_step = int(low * self._den), int(pitch * self._den)
@@ -150,17 +217,17 @@ class Grid:
         """
         if not self.timed:
             return self
-        known = read_zone(zone)
+        tzinfo = read_zone(zone)
         by_clock = self._naive and self.step % dt.timedelta(days=1) == dt.timedelta()
         if self._naive and not by_clock:
-            low, high = (_first_instant(end, known) for end in (self.lower, self.upper))
+            low, high = (_first_instant(end, tzinfo) for end in (self.lower, self.upper))
         else:
             low, high = self.lower, self.upper
-        made = Grid(low, high, self.step)
-        made.lower, made.upper, made.zone = self.lower, self.upper, known
+        grid = Grid(low, high, self.step)
+        grid.lower, grid.upper, grid.zone = self.lower, self.upper, tzinfo
         if by_clock:
-            made.clock = Clock.of(known, *reach(made.kind, made.whole_ends))
-        return made
+            grid.clock = Clock.of(tzinfo, *reach(grid.kind, grid.whole_ends))
+        return grid
 
     @property
     def _naive(self) -> bool:
@@ -181,22 +248,22 @@ class Grid:
 
     def values(self, indices: Iterable[int]) -> Array:
         """The candidates with these indices as an array (of objects for decimals and dates)."""
-        most = max(abs(self._num_lo), abs(self._num_lo + (self.size - 1) * self._num_step))
-        if self.kind in ("int", "float") and max(most, self._den) <= 2**53:  # doubles hold them
+        largest = max(abs(self._num_lo), abs(self._num_lo + (self.size - 1) * self._num_step))
+        if self.kind in ("int", "float") and max(largest, self._den) <= 2**53:  # doubles hold them
             position = self._num_lo + np.fromiter(indices, dtype=np.int64) * self._num_step
             return position // self._den if self.kind == "int" else position / self._den
-        short = self.kind == "int" and most < 2**63 * self._den
+        short = self.kind == "int" and largest < 2**63 * self._den
         dtype = np.int64 if short else np.float64 if self.kind == "float" else object
         return np.array([self.value(i) for i in indices], dtype=dtype)
 
     def index(self, value: Any) -> int:
         """Index of the candidate nearest to one value, clamped to the bounds; ties go up."""
-        found = self.record_index(value)
-        if found < 0:
+        index = self.record_index(value)
+        if index < 0:
             raise BoundsError(
                 f"expected a value of the kind of the bounds ({self.kind}), got {value!r}."
             )
-        return found
+        return index
 
     def record_index(self, record: Any) -> int:
         """As `index`, but -1 for a record that is dropped: missing, or of another kind."""
@@ -267,8 +334,8 @@ class Grid:
         with the digits that decimals have by default.
         """
         if self.kind == "decimal":
-            found = self.exact_at(place)
-            return Decimal(found.numerator) / Decimal(found.denominator)
+            exact = self.exact_at(place)
+            return Decimal(exact.numerator) / Decimal(exact.denominator)
         top, bottom = place.as_integer_ratio()
         return (self._num_lo * bottom + top * self._num_step) / (bottom * self._den)  # rounded once
 
@@ -287,15 +354,15 @@ class Grid:
         unit = math.gcd(self._num_lo, self._num_step)
         return self._num_lo // unit, self._num_step // unit
 
-    def multiple(self, many: int) -> int | float | Decimal:
+    def multiple(self, count: int) -> int | float | Decimal:
         """So many times `exact_unit`, in the kind of the bounds and step; doubles end at the
         largest of them.
         """
         unit = self.exact_unit
         try:
-            return self._number(many * unit.numerator, unit.denominator)
+            return self._number(count * unit.numerator, unit.denominator)
         except OverflowError:
-            return sys.float_info.max if many > 0 else -sys.float_info.max
+            return sys.float_info.max if count > 0 else -sys.float_info.max
 
     def differences(self) -> Grid:
         """What two candidates can differ by: from 0 to the range, in the same steps; for dates and
@@ -307,7 +374,7 @@ class Grid:
             pitch = Fraction(self._num_step, self._den)
             return Grid(0, (self.size - 1) * pitch, pitch)
         with localcontext() as context:
-            context.prec = MOST_DIGITS
+            context.prec = MAX_DECIMAL_DIGITS
             return Grid(0, (self.size - 1) * self.step, self.step)
 
     def difference(self, steps: int) -> Any:
@@ -317,8 +384,8 @@ class Grid:
     def length(self, steps: float) -> float | dt.timedelta:
         """A length of so many steps, which need not be whole: a `timedelta` for dates."""
         if self.timed:
-            found: dt.timedelta = self.step * steps
-            return found
+            length: dt.timedelta = self.step * steps
+            return length
         return steps * (self._num_step / self._den)
 
     @property
@@ -333,7 +400,7 @@ class Grid:
         return self.whole_steps.low, self.whole_steps.high
 
     @property
-    def whole(self) -> bool:
+    def is_integer(self) -> bool:
         """Whether candidates are whole numbers (days, microseconds)."""
         return self.whole_steps is not None
 
@@ -392,6 +459,7 @@ def _first_instant(end: Any, zone: dt.tzinfo) -> dt.datetime:
         return in_zone(instant(microseconds(end) or 0, zone), dt.UTC)
     except OverflowError:
         raise BoundsError(
-            f"bounds must lie in the years 1 to 9999 of UTC as well, got {end} in the zone "
-            f"{zone_name(zone)}. Move it by a day."
+            Argument("bounds"),
+            f" must lie in the years 1 to 9999 of UTC as well, got {end} in the zone "
+            f"{zone_name(zone)}. Move it by a day.",
         ) from None

@@ -13,7 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain.aliases import Array, Ints
+from duffdp.domain._aliases import Array, Ints
 
 DAY = 86_400_000_000  # in microseconds
 EPOCH = dt.datetime(1970, 1, 1)
@@ -106,8 +106,8 @@ def microseconds(record: Any) -> int | None:
 
 def has_plain_unit(dtype: Any) -> bool:
     """Whether a datetime64 type counts in one unit of numpy, not in multiples or in none."""
-    unit, many = np.datetime_data(dtype)
-    return many == 1 and unit != "generic"
+    unit, multiple = np.datetime_data(dtype)
+    return multiple == 1 and unit != "generic"
 
 
 def moments(array: Array, days: bool) -> Ints:

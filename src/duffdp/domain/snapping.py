@@ -17,12 +17,12 @@ from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
-from duffdp.domain.aliases import Array, Floats, Ints, Keys
+from duffdp.domain._aliases import Array, Floats, Ints, Keys
 
 EXACT_QUOTIENT = 2**50  # a quotient of whole numbers below this survives division in doubles
 EXACT_DOUBLES = 2**48  # between such bounds doubles put a whole number on its side of every half
 _HALF_WORD = 2**31
-_FEW = 4
+_MAX_COMPARISONS = 4
 _TINY = 2.0**-1000
 
 
@@ -60,57 +60,67 @@ class WholeSteps(NamedTuple):
                 index += self.step // 2
                 index //= self.step
             return index.astype(np.int64, copy=False)
-        parts = self._parts(limits.min, limits.max)
-        found = np.full(len(keys), parts.first + parts.many_below, dtype=np.int64)
-        if parts.many_below:
-            found -= keys < parts.below
-            gap = (parts.below - 1) - np.clip(keys, parts.least - 1, parts.below - 1)
-            found -= _quotient(gap, self.step, parts.below - parts.least)
-        if parts.many_above:
-            found += keys >= parts.above
-            gap = np.clip(keys, parts.above, parts.most) - parts.above
-            found += _quotient(gap, self.step, parts.most - parts.above)
-        return found
+        thresholds = self._thresholds(limits.min, limits.max)
+        index = np.full(len(keys), thresholds.first + thresholds.negative_count, dtype=np.int64)
+        if thresholds.negative_count:
+            index -= keys < thresholds.last_negative
+            gap = (thresholds.last_negative - 1) - np.clip(
+                keys, thresholds.first_negative - 1, thresholds.last_negative - 1
+            )
+            index -= _quotient(gap, self.step, thresholds.last_negative - thresholds.first_negative)
+        if thresholds.positive_count:
+            index += keys >= thresholds.first_positive
+            gap = (
+                np.clip(keys, thresholds.first_positive, thresholds.last_positive)
+                - thresholds.first_positive
+            )
+            index += _quotient(gap, self.step, thresholds.last_positive - thresholds.first_positive)
+        return index
 
     def of_column(self, nw: Any, column: Any, dtype: Any) -> Any:
         """For a column of whole numbers or truth values, as an expression of Int64."""
-        column, least, most = as_keys(nw, column, dtype)
-        if self._fits(least, most):
+        column, least, greatest = as_keys(nw, column, dtype)
+        if self._fits(least, greatest):
             index = column.clip(self.low, self.high) - self.low
             if self.step > 1:
                 index = _column_quotient(nw, index + self.step // 2, self.step, self.size)
             return index.cast(nw.Int64)
-        parts = self._parts(least, most)
-        found = (column * 0).cast(nw.Int64) + (parts.first + parts.many_below)
-        if parts.many_below:
-            gap = (parts.below - 1) - column.clip(parts.least - 1, parts.below - 1)
-            found = found - (column < parts.below).cast(nw.Int64)
-            if parts.many_below > 1:
-                found = found - _column_quotient(nw, gap, self.step, parts.many_below)
-        if parts.many_above:
-            gap = column.clip(parts.above, parts.most) - parts.above
-            found = found + (column >= parts.above).cast(nw.Int64)
-            if parts.many_above > 1:
-                found = found + _column_quotient(nw, gap, self.step, parts.many_above)
-        return found
+        thresholds = self._thresholds(least, greatest)
+        index = (column * 0).cast(nw.Int64) + (thresholds.first + thresholds.negative_count)
+        if thresholds.negative_count:
+            gap = (thresholds.last_negative - 1) - column.clip(
+                thresholds.first_negative - 1, thresholds.last_negative - 1
+            )
+            index = index - (column < thresholds.last_negative).cast(nw.Int64)
+            if thresholds.negative_count > 1:
+                index = index - _column_quotient(nw, gap, self.step, thresholds.negative_count)
+        if thresholds.positive_count:
+            gap = (
+                column.clip(thresholds.first_positive, thresholds.last_positive)
+                - thresholds.first_positive
+            )
+            index = index + (column >= thresholds.first_positive).cast(nw.Int64)
+            if thresholds.positive_count > 1:
+                index = index + _column_quotient(nw, gap, self.step, thresholds.positive_count)
+        return index
 
-    def _fits(self, least: int, most: int) -> bool:
+    def _fits(self, least: int, greatest: int) -> bool:
         """Whether the plain formula stays within a type of whole numbers."""
         room = self.high - self.low + self.step // 2
-        return least <= self.low and self.high <= most and room <= most
+        return least <= self.low and self.high <= greatest and room <= greatest
 
-    def _parts(self, least: int, most: int) -> _Parts:
+    def _thresholds(self, least: int, greatest: int) -> _SignedThresholds:
         """The thresholds that keys of a type can meet, those below 0 apart from the others.
 
         A difference of two keys of the same sign never overflows.
         """
-        first, last = self.of_number(least), self.of_number(most)
+        first, last = self.of_number(least), self.of_number(greatest)
         if first == last:
-            return _Parts(first, 0, 0, 0, 0, 0, 0)
+            return _SignedThresholds(first, 0, 0, 0, 0, 0, 0)
         middle = min(
             max(self.of_number(-1), first), last
         )  # thresholds up to this index lie below 0
-        return _Parts(
+        return _SignedThresholds(
             first,
             middle - first,
             last - middle,
@@ -121,16 +131,16 @@ class WholeSteps(NamedTuple):
         )
 
 
-class _Parts(NamedTuple):
-    """How many thresholds lie below 0 (`least` to `below`) and not (`above` to `most`)."""
+class _SignedThresholds(NamedTuple):
+    """Thresholds of integer candidates: those below 0 apart from the others."""
 
-    first: int
-    many_below: int
-    many_above: int
-    least: int
-    below: int
-    above: int
-    most: int
+    first: int  # the index of the least key
+    negative_count: int
+    positive_count: int
+    first_negative: int
+    last_negative: int
+    first_positive: int
+    last_positive: int
 
 
 class DoubleSteps(NamedTuple):
@@ -149,17 +159,17 @@ class DoubleSteps(NamedTuple):
 
     @classmethod
     def of(cls, low: Fraction, step: Fraction, size: int) -> DoubleSteps:
-        least, most = float(low), float(low + (size - 1) * step)
-        shrink = 1.0 if math.isfinite(most - least) else 0.5
+        least, greatest = float(low), float(low + (size - 1) * step)
+        shrink = 1.0 if math.isfinite(greatest - least) else 0.5
         pitch = float(step) * shrink
         exact = math.frexp(pitch)[0] == 0.5 and Fraction(pitch) == step * Fraction(shrink)
         exact = exact and math.isfinite(1 / pitch)
         factor = 1 / pitch if exact else pitch
-        made = cls(least, most, shrink, factor, exact, size, False, least, None, False)
+        steps = cls(least, greatest, shrink, factor, exact, size, False, least, None, False)
         start, fits = least + float(step) / 8, exact and shrink == 1.0
-        start = start if start < most and made._place(start) == 0 else least
-        rounds = size > EXACT_QUOTIENT or made._place(most) > size - 1
-        return made._replace(
+        start = start if start < greatest and steps._place(start) == 0 else least
+        rounds = size > EXACT_QUOTIENT or steps._place(greatest) > size - 1
+        return steps._replace(
             rounds=rounds,
             start=start,
             before=float(low - step / 2) if fits and _halves_first(low / step, size) else None,
@@ -259,27 +269,27 @@ def as_keys(nw: Any, column: Any, dtype: Any) -> tuple[Any, int, int]:
     return column.cast(nw.Int64), -(2**63), 2**63 - 1
 
 
-def _quotient(gap: Array, step: int, most: int) -> Array:
-    """Differences from 0 to `most`, divided; a step beyond the type divides nothing."""
+def _quotient(gap: Array, step: int, limit: int) -> Array:
+    """Differences from 0 to `limit`, divided; a step beyond the type divides nothing."""
     return (
         (gap // step).astype(np.int64, copy=False)
-        if most >= step
+        if limit >= step
         else np.zeros(len(gap), dtype=np.int64)
     )
 
 
-def _column_quotient(nw: Any, gap: Any, step: int, most: int) -> Any:
-    """A column of whole numbers of 0 and more, divided and rounded down, for results below `most`.
+def _column_quotient(nw: Any, gap: Any, step: int, limit: int) -> Any:
+    """A column of whole numbers of 0 and more, divided and rounded down, for results below `limit`.
 
     Engines differ in the division of whole numbers; in remainders and doubles they agree.
     """
-    if most <= _FEW:  # some engines add a step to a remainder, which must not overflow
-        return sum((gap >= step * j).cast(nw.Int64) for j in range(1, most))
-    if most <= EXACT_QUOTIENT:
+    if limit <= _MAX_COMPARISONS:  # some engines add a step to a remainder, which must not overflow
+        return sum((gap >= step * j).cast(nw.Int64) for j in range(1, limit))
+    if limit <= EXACT_QUOTIENT:
         return ((gap - gap % step) / step + 0.5).floor().cast(nw.Int64)
-    rest = gap % (step * _HALF_WORD)
-    high = ((gap - rest) / (step * _HALF_WORD) + 0.5).floor().cast(nw.Int64)
-    return high * _HALF_WORD + ((rest - rest % step) / step + 0.5).floor().cast(nw.Int64)
+    remainder = gap % (step * _HALF_WORD)
+    high = ((gap - remainder) / (step * _HALF_WORD) + 0.5).floor().cast(nw.Int64)
+    return high * _HALF_WORD + ((remainder - remainder % step) / step + 0.5).floor().cast(nw.Int64)
 
 
 def clamp(keys: Keys, low: float, high: float) -> Keys:
@@ -370,14 +380,14 @@ def snap_expression(
 
 def reaches_expression(nw: Any, column: Any, dtype: Any, grid: Steps, index: int) -> Any:
     """Whether a number of a column snaps to this index (above 0) or beyond; None if none can."""
-    whole = is_whole(nw, dtype) and grid.whole_steps is not None
-    edge = grid.threshold(index, whole)
+    integral = is_whole(nw, dtype) and grid.whole_steps is not None
+    edge = grid.threshold(index, integral)
     if edge is None:
         return None
-    if not whole:
+    if not integral:
         return (column if dtype == nw.Float64 else column.cast(nw.Float64)) >= edge
-    keys, least, most = as_keys(nw, column, dtype)
-    return None if edge > most else keys >= max(edge, least)
+    keys, least, greatest = as_keys(nw, column, dtype)
+    return None if edge > greatest else keys >= max(edge, least)
 
 
 def rounded_down(index: Any, shift: int) -> Any:

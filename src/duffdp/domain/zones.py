@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from duffdp.domain.aliases import Ints
+from duffdp.domain._aliases import Ints
 from duffdp.domain.reading import DAY, EPOCH
 from duffdp.errors import UnsupportedData
 
@@ -23,11 +23,11 @@ _FIXED = re.compile(r"(?:UTC|GMT)?([+-])(\d{2}):?(\d{2})")
 _RULES = tuple((dt.datetime(year, 1, 1) - EPOCH) // _MICROSECOND for year in (1850, 2200))
 
 
-def read_zone(given: Any) -> dt.tzinfo:
+def read_zone(zone: Any) -> dt.tzinfo:
     """The zone with a name such as Europe/Berlin, UTC or +02:00."""
-    if isinstance(given, dt.timezone):
-        return given
-    name = zone_name(given) if isinstance(given, dt.tzinfo) else str(given)
+    if isinstance(zone, dt.timezone):
+        return zone
+    name = zone_name(zone) if isinstance(zone, dt.tzinfo) else str(zone)
     fixed = _FIXED.fullmatch(name)
     if fixed is not None:
         sign, hours, minutes = fixed.groups()
@@ -62,19 +62,19 @@ def instant(wall: int, zone: dt.tzinfo) -> int:
 
 def in_zone(moment: int, zone: dt.tzinfo) -> dt.datetime:
     """An instant in a zone; left in UTC if it is there in a year that Python lacks."""
-    known = (EPOCH + dt.timedelta(microseconds=moment)).replace(tzinfo=dt.UTC)
+    utc = (EPOCH + dt.timedelta(microseconds=moment)).replace(tzinfo=dt.UTC)
     try:
-        return known.astimezone(zone)
+        return utc.astimezone(zone)
     except (OverflowError, ValueError):
-        return known
+        return utc
 
 
 def reach(kind: str, ends: tuple[int, int]) -> tuple[int, int]:
     """Microseconds from a day before the ends of a scale to two days after: what lies beyond counts
     as what is there, in every zone.
     """
-    each = DAY if kind == "date" else 1
-    return ends[0] * each - DAY, ends[1] * each + 2 * DAY
+    unit = DAY if kind == "date" else 1
+    return ends[0] * unit - DAY, ends[1] * unit + 2 * DAY
 
 
 class Clock(NamedTuple):
@@ -90,8 +90,8 @@ class Clock(NamedTuple):
     @classmethod
     def of(cls, zone: dt.tzinfo, low: int, high: int) -> Clock | None:
         """The clock of a zone; None if it shows UTC all the time."""
-        found = cls(low, high, *_changes(zone, low, high))
-        return found if any(found.offsets) else None
+        clock = cls(low, high, *_changes(zone, low, high))
+        return clock if any(clock.offsets) else None
 
     def of_number(self, moment: int) -> int:
         """The time at one instant."""
@@ -126,14 +126,14 @@ def _changes(zone: dt.tzinfo, low: int, high: int) -> tuple[tuple[int, ...], tup
     first, last = (min(max(end, _RULES[0]), _RULES[1]) for end in (low, high))
     starts, offsets = [low], [_offset(zone, first)]
     for day in range((first // DAY + 1) * DAY, last + DAY, DAY):
-        known = offsets[-1]
-        if _offset(zone, day) == known:
+        offset = offsets[-1]
+        if _offset(zone, day) == offset:
             continue
         before, after = max(day - DAY, first) // 1_000_000, day // 1_000_000
         while after - before > 1:
             middle = (before + after) // 2
-            same = _offset(zone, middle * 1_000_000) == known
-            before, after = (middle, after) if same else (before, middle)
+            unchanged = _offset(zone, middle * 1_000_000) == offset
+            before, after = (middle, after) if unchanged else (before, middle)
         starts.append(after * 1_000_000)
         offsets.append(_offset(zone, day))
     return tuple(starts), tuple(offsets)

@@ -7,7 +7,7 @@ from __future__ import annotations
 import operator
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from itertools import chain
 from typing import Any, BinaryIO
@@ -17,7 +17,8 @@ import numpy as np
 from duffdp.domain import Array, Ints
 from duffdp.engines.addresses import printable
 from duffdp.engines.libraries import is_table, narwhals
-from duffdp.engines.query import Query
+from duffdp.engines.requests import ColumnRequest, EdgeRecords
+from duffdp.engines.sql.query import Query
 from duffdp.errors import DuffError, UnsupportedData
 
 _FIX = "Pass two columns of whole node numbers."
@@ -52,6 +53,27 @@ class Graph:
         ones = np.ones(2 * len(self.first), dtype=np.int64)
         ends = np.concatenate([self.first, self.second]), np.concatenate([self.second, self.first])
         return sparse.csr_matrix((ones, ends), shape=(self.size, self.size))
+
+
+class EdgeEngine:
+    """The edges of one graph, as the caller passed them."""
+
+    groups = 1
+    max_records = 0  # not known before the edges are read; graph statistics do not need it
+
+    def __init__(self, edges: Any) -> None:
+        self._edges = edges
+
+    def blocks(self) -> list[Ints]:
+        """The one graph."""
+        return [np.zeros(1, dtype=np.int64)]
+
+    def answer(self, asked: Sequence[ColumnRequest]) -> list[Any]:
+        """One answer for each request."""
+        for _, _, request in asked:
+            if not isinstance(request, EdgeRecords):
+                raise TypeError(f"edges do not answer {type(request).__name__}.")
+        return [[self._edges] for _ in asked]
 
 
 def scipy_sparse() -> Any:

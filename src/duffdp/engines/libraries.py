@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import difflib
 import os
+from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from duffdp.errors import DuffError
+from duffdp.errors import DuffError, UnsupportedData
 
 LIBRARIES = {
     "pandas",
@@ -50,3 +52,11 @@ def is_of_library(data: Any) -> bool:
 def is_table(data: Any) -> bool:
     """Whether data are a path, or a frame or series of a library that narwhals knows."""
     return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in LIBRARIES
+
+
+def missing_column(name: str, columns: Iterable[str]) -> UnsupportedData:
+    """The error about a column that is not there, with the names that come nearest."""
+    names = list(columns)
+    hints = difflib.get_close_matches(name, names, 3, 0.5) or names[:8]
+    listed = ", ".join(map(repr, hints)) or "the data have no columns"
+    return UnsupportedData(f"there is no column {name!r}. Hint: {listed}.")

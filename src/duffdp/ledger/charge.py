@@ -22,9 +22,10 @@ class Charge:
     """A paid release.
 
     `earlier` is what was stored under the same call id before. `store` keeps what came out, before
-    anybody sees it, if a retry may ask for it.
+    anybody sees it, if a retry may ask for it; `stored` says that it did.
     """
 
     facts: Facts
     earlier: Result | None = None
     store: Callable[[Result], None] | None = None
+    stored: bool = False

@@ -1,4 +1,7 @@
-"""A file of entries that is only added to, durable and sealed: each has a hash of all before it."""
+"""The file behind a ledger: entries that are only added to, each with a hash of all before it.
+
+It is durable and shared by processes. `verify` replays a whole file and checks every hash and sum.
+"""
 
 from __future__ import annotations
 
@@ -9,15 +12,17 @@ import re
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from fractions import Fraction
 from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any, NamedTuple
 
 from duffdp.errors import DuffError, LedgerError
+from duffdp.privacy import Loss
 
-PATIENCE = 60.0  # seconds to wait for other processes
-START = "0" * 64  # what the first entry is chained to
+LOCK_TIMEOUT = 60.0  # seconds to wait for other processes
+FIRST_HASH = "0" * 64  # what the first entry is chained to
 _SCHEMA = (
     "CREATE TABLE entry (number INTEGER PRIMARY KEY, dataset TEXT NOT NULL, kind TEXT NOT NULL, "
     "call TEXT, body TEXT NOT NULL, hash TEXT NOT NULL)"
@@ -46,7 +51,7 @@ class Amount(NamedTuple):
         return {"epsilon": str(self.epsilon), "delta": str(self.delta)}
 
 
-class Entry(NamedTuple):
+class JournalEntry(NamedTuple):
     """One line of the journal: a budget, a charge, or the release that a charge paid for."""
 
     number: int
@@ -111,13 +116,13 @@ class Journal:
         connection = None
         try:
             uri = f"{self._file.as_uri()}?mode={mode}"
-            connection = sqlite3.connect(uri, uri=True, timeout=PATIENCE, isolation_level=None)
+            connection = sqlite3.connect(uri, uri=True, timeout=LOCK_TIMEOUT, isolation_level=None)
             yield connection
         except (
             sqlite3.Error,
             UnicodeDecodeError,
         ) as error:  # SQLite quotes broken names as they are
-            raise LedgerError(_told(self.path, error)) from None
+            raise LedgerError(_error_message(self.path, error)) from None
         finally:
             if connection is not None:
                 connection.close()
@@ -134,14 +139,14 @@ class Transaction:
                 f"the ledger {str(path)!r} is damaged: SQLite finds broken pages. Restore a copy."
             )
         rows = connection.execute(f"{_ENTRIES} ORDER BY number")
-        self.entries = [Entry._make(row) for row in rows]
-        check_seals(self.entries, str(path))
+        self.entries = [JournalEntry._make(row) for row in rows]
+        check_hashes(self.entries, str(path))
 
     def datasets(self) -> list[str]:
         """Names with a budget."""
         return [entry.dataset for entry in self.entries if entry.kind == "budget"]
 
-    def last(self, dataset: str, kind: str) -> Entry | None:
+    def last(self, dataset: str, kind: str) -> JournalEntry | None:
         """The latest entry of a kind."""
         latest = reversed(self.entries)
         return next((e for e in latest if e.dataset == dataset and e.kind == kind), None)
@@ -157,22 +162,26 @@ class Transaction:
         spent = Amount() if charge is None else amount_of(charge.body["spent"])
         return amount_of(budget.body), spent
 
-    def of_call(self, dataset: str, call: str) -> list[Entry]:
+    def of_call(self, dataset: str, call: str) -> list[JournalEntry]:
         """The entries of one call id, in order."""
         return [e for e in self.entries if e.call == call and e.dataset == dataset]
 
-    def of_kind(self, dataset: str, kind: str) -> list[Entry]:
+    def of_kind(self, dataset: str, kind: str) -> list[JournalEntry]:
         """All entries of a kind, in order."""
         return [e for e in self.entries if e.dataset == dataset and e.kind == kind]
 
-    def add(self, dataset: str, kind: str, call: str | None, body: dict[str, Any]) -> Entry:
+    def add(self, dataset: str, kind: str, call: str | None, body: dict[str, Any]) -> JournalEntry:
         """Append an entry, sealed, and read it back."""
-        before = self.entries[-1].hash if self.entries else START
+        before = self.entries[-1].hash if self.entries else FIRST_HASH
         text = json.dumps(body, sort_keys=True, separators=(",", ":"))
-        entry = sealed(before, Entry(len(self.entries) + 1, dataset, kind, call, text, ""))
+        entry = with_hash(
+            before, JournalEntry(len(self.entries) + 1, dataset, kind, call, text, "")
+        )
         self._connection.execute("INSERT INTO entry VALUES (?, ?, ?, ?, ?, ?)", entry)
-        found = self._connection.execute(f"{_ENTRIES} WHERE number = ?", (entry.number,)).fetchall()
-        if found != [tuple(entry)]:
+        stored = self._connection.execute(
+            f"{_ENTRIES} WHERE number = ?", (entry.number,)
+        ).fetchall()
+        if stored != [tuple(entry)]:
             raise LedgerError(
                 f"the ledger {str(self._path)!r} is damaged: what was written does not read back. "
                 "Nothing was released; restore a copy."
@@ -187,55 +196,121 @@ def amount_of(body: dict[str, Any]) -> Amount:
     return Amount(Fraction(loss["epsilon"]), Fraction(loss["delta"]))
 
 
-def check_seals(entries: list[Entry], path: str) -> None:
+def check_hashes(entries: list[JournalEntry], path: str) -> None:
     """Whether entries are numbered without a gap and each has the hash of all up to itself."""
-    before, number = START, 0
+    before, number = FIRST_HASH, 0
     try:
         for number, entry in enumerate(entries, 1):
             if entry[0] != number:
-                raise out_of_order(path, number, "an entry is missing")
+                raise order_error(path, number, "an entry is missing")
             if _hash(before, entry) != entry[5]:
-                raise out_of_order(path, number, "the hash does not match")
+                raise order_error(path, number, "the hash does not match")
             before = entry[5]
     except (TypeError, UnicodeError):  # not the types that an entry has
-        raise out_of_order(path, number, "an entry cannot be read") from None
+        raise order_error(path, number, "an entry cannot be read") from None
 
 
-def sealed(before: str, entry: Entry) -> Entry:
+def with_hash(before: str, entry: JournalEntry) -> JournalEntry:
     """The entry with the hash of itself and, through the hash before it, of all entries so far."""
     return entry._replace(hash=_hash(before, entry))
 
 
-def out_of_order(path: str, number: int, what: str) -> LedgerError:
+def order_error(path: str, number: int, problem: str) -> LedgerError:
     """What is wrong with an entry, and what to do."""
     return LedgerError(
-        f"the ledger {path!r} is not in order: {what} at entry {number}. "
+        f"the ledger {path!r} is not in order: {problem} at entry {number}. "
         "Nothing was released; restore a copy."
     )
 
 
-def _hash(before: str, entry: Entry) -> str:
+def _hash(before: str, entry: JournalEntry) -> str:
     number, dataset, kind, call, text, _ = entry
     # A JSON list, put together by hand: every charge does this for all entries.
-    told = "null" if call is None else quoted(call)
-    parts = f'["{before}", {number}, {quoted(dataset)}, {quoted(kind)}, {told}, {quoted(text)}]'
+    call_text = "null" if call is None else quoted(call)
+    parts = (
+        f'["{before}", {number}, {quoted(dataset)}, {quoted(kind)}, {call_text}, {quoted(text)}]'
+    )
     return hashlib.sha256(parts.encode()).hexdigest()
 
 
-def _told(path: Path, error: Exception) -> str:
+def _error_message(path: Path, error: Exception) -> str:
     """What went wrong with the file, and what to do."""
-    text, name, nothing = str(error), f"the ledger {str(path)!r}", "Nothing was released"
+    text, name, unreleased = str(error), f"the ledger {str(path)!r}", "Nothing was released"
     if "locked" in text or "busy" in text:
-        patience = f"{PATIENCE:.0f} seconds"
-        return f"{name} was in use by other processes for {patience}. {nothing}; try again."
+        patience = f"{LOCK_TIMEOUT:.0f} seconds"
+        return f"{name} was in use by other processes for {patience}. {unreleased}; try again."
     if "full" in text or "disk I/O" in text:
         why = f"the disk is full or failing ({text})"
-        return f"{name} cannot be written: {why}. {nothing}; make room and try again."
+        return f"{name} cannot be written: {why}. {unreleased}; make room and try again."
     if "readonly" in text or "unable to open" in text:
         why = "the file or its folder is read-only or missing"
-        return f"{name} cannot be written: {why}. {nothing}; check its place."
+        return f"{name} cannot be written: {why}. {unreleased}; check its place."
     if "no such table" in text or "not a database" in text:
         return (
             f"{str(path)!r} is not a ledger. Make one with: duffdp ledger init, or restore a copy."
         )
-    return f"{name} is damaged ({text}). {nothing}; restore a copy and run: duffdp ledger verify."
+    return (
+        f"{name} is damaged ({text}). {unreleased}; restore a copy and run: duffdp ledger verify."
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Verification:
+    """What a check of a whole ledger found to be in order."""
+
+    entries: int
+    charges: int
+    releases: int
+    datasets: tuple[str, ...]
+    head: str
+
+
+def loss_of(body: dict[str, Any]) -> Loss:
+    """What a stored charge cost; version 0.1 wrote no separate loss."""
+    return Loss.from_dict(body.get("loss", body))
+
+
+def verify(path: Path, head: str | None = None) -> Verification:
+    """Check a whole file, all its budgets."""
+    with Journal(path).reading() as view:
+        return replay(view.entries, str(path), head)
+
+
+def replay(entries: list[JournalEntry], path: str, head: str | None) -> Verification:
+    """Keep the books again, entry by entry; the seals were checked when the entries were read."""
+    budgets: dict[str, Amount] = {}
+    spent: dict[str, Amount] = {}
+    unused: dict[int, tuple[str, str | None]] = {}
+    counts = {"budget": 0, "charge": 0, "release": 0}
+    for entry in entries:
+        if (entry.kind == "budget") == (entry.dataset in budgets) or entry.kind not in counts:
+            raise order_error(path, entry.number, "a budget is missing or given twice")
+        counts[entry.kind] += 1
+        try:
+            body = entry.body
+            paid_by = body["charge"] if entry.kind == "release" else None
+            amount = Amount() if entry.kind == "release" else amount_of(body)
+            total = body["spent"] if entry.kind == "charge" else None
+        except (AttributeError, KeyError, TypeError, ValueError, ArithmeticError) as error:
+            problem = f"{type(error).__name__}, an amount cannot be read"
+            raise order_error(path, entry.number, problem) from None
+        if entry.kind == "budget":
+            budgets[entry.dataset], spent[entry.dataset] = amount, Amount()
+        elif entry.kind == "release":
+            if unused.pop(paid_by, None) != (entry.dataset, entry.call):  # type: ignore[arg-type]
+                raise order_error(path, entry.number, "a release has no charge of its own")
+        else:
+            spent[entry.dataset] = after = spent[entry.dataset].plus(amount)
+            budget = budgets[entry.dataset]
+            if after.to_dict() != total:
+                raise order_error(path, entry.number, "the sum of the charges does not match")
+            if min(amount) < 0 or after.epsilon > budget.epsilon or after.delta > budget.delta:
+                raise order_error(path, entry.number, "the budget is overdrawn")
+            unused[entry.number] = entry.dataset, entry.call
+    if head is not None and head not in {FIRST_HASH, *(entry.hash for entry in entries)}:
+        raise LedgerError(
+            f"the ledger {path!r} does not lead to the given head: "
+            "entries were cut off or replaced."
+        )
+    last = entries[-1].hash if entries else FIRST_HASH
+    return Verification(len(entries), counts["charge"], counts["release"], tuple(budgets), last)

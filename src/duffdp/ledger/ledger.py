@@ -11,14 +11,25 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from duffdp._text import as_html
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError
 from duffdp.facts import Facts
+from duffdp.ledger._composition import tight_epsilon
 from duffdp.ledger.charge import Charge, Result
-from duffdp.ledger.composition import tight_epsilon
-from duffdp.ledger.gauge import gauge
-from duffdp.ledger.journal import Amount, Entry, Journal, amount_of
-from duffdp.ledger.replay import Verified, loss_of, verify
-from duffdp.parameters import read_delta, read_epsilon
+from duffdp.ledger.journal import (
+    Amount,
+    Journal,
+    JournalEntry,
+    Verification,
+    amount_of,
+    loss_of,
+    verify,
+)
+from duffdp.parameters import DELTA, EPSILON
+
+# What a charge holds beside the facts of its release. Its loss is compared as an amount, which
+# version 0.1 wrote without a separate loss.
+_NOT_FACTS = frozenset({"loss", "epsilon", "delta", "time", "spent", "source"})
 
 
 class Ledger:
@@ -102,28 +113,28 @@ class Ledger:
             )
         self._call: str | None = None
         self.allow_seeded = bool(allow_seeded)
-        wanted = None if epsilon is None else Amount(read_epsilon(epsilon), read_delta(delta))
-        if wanted is None:
+        budget = None if epsilon is None else Amount(EPSILON.read(epsilon), DELTA.read(delta))
+        if budget is None:
             with self._journal.reading() as view:
-                self.dataset = _chosen(view.datasets(), dataset, self.path)
-                known, _ = view.account(self.dataset)
+                self.dataset = _choose_dataset(view.datasets(), dataset, self.path)
+                stored, _ = view.account(self.dataset)
         else:
             with self._journal.transaction(create=True) as view:
                 names = view.datasets()
                 self.dataset = dataset or (names[0] if len(names) == 1 else "data")
                 if self.dataset not in names:
                     now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
-                    view.add(self.dataset, "budget", None, wanted.to_dict() | {"time": now})
-                known, _ = view.account(self.dataset)
-            if known != wanted:
+                    view.add(self.dataset, "budget", None, budget.to_dict() | {"time": now})
+                stored, _ = view.account(self.dataset)
+            if stored != budget:
                 raise LedgerError(
                     f"the data set {self.dataset!r} has a budget of epsilon "
-                    f"{_number(known.epsilon)} and delta {_number(known.delta)}, got epsilon "
-                    f"{_number(wanted.epsilon)} and "
-                    f"delta {_number(wanted.delta)}. A budget cannot be changed: open it without "
+                    f"{_number(stored.epsilon)} and delta {_number(stored.delta)}, got epsilon "
+                    f"{_number(budget.epsilon)} and "
+                    f"delta {_number(budget.delta)}. A budget cannot be changed: open it without "
                     "epsilon, or choose another name for other data (dataset)."
                 )
-        self._budget = known
+        self._budget = stored
 
     @property
     def epsilon(self) -> float:
@@ -148,6 +159,11 @@ class Ledger:
         """What is left of epsilon, without rounding."""
         with self._journal.reading() as view:
             return self._budget.epsilon - view.account(self.dataset)[1].epsilon
+
+    @property
+    def call_id(self) -> str | None:
+        """The id that `call` bound this ledger to, if any."""
+        return self._call
 
     def call(self, call_id: str) -> Ledger:
         """The same budget for one call that may have to be repeated.
@@ -195,14 +211,14 @@ class Ledger:
             due = Amount()
             for i, (charge, call, body) in enumerate(zip(charges, calls, bodies, strict=True)):
                 if call is not None:
-                    body["source"] = _sealed(names[i]()) if names else None
-                    charge.earlier = _stored(view.of_call(self.dataset, call), call, body)
+                    body["source"] = _name_hash(names[i]()) if names else None
+                    charge.earlier = _earlier_result(view.of_call(self.dataset, call), call, body)
                 if charge.earlier is None:
                     loss = charge.facts.loss
                     due = due.plus(Amount(loss.epsilon, loss.delta))
-            left = budget.less(spent)
-            if due.epsilon > left.epsilon or due.delta > left.delta:
-                raise self._exceeded(due, left)
+            remaining = budget.less(spent)
+            if due.epsilon > remaining.epsilon or due.delta > remaining.delta:
+                raise self._exceeded(due, remaining)
             now = dt.datetime.now(dt.UTC).isoformat(timespec="microseconds")
             for charge, call, body in zip(charges, calls, bodies, strict=True):
                 if charge.earlier is None:
@@ -211,19 +227,21 @@ class Ledger:
                     body |= {"time": now, "spent": spent.to_dict()}
                     entry = view.add(self.dataset, "charge", call, body)
                     if call is not None:  # else nobody could ask for it
-                        charge.store = self._keeper(entry)
+                        charge.store = self._result_store(entry)
         return charges
 
-    def _exceeded(self, due: Amount, left: Amount) -> BudgetExceeded:
-        name = "epsilon" if due.epsilon > left.epsilon else "delta"
-        asked, rest, budget = (getattr(amount, name) for amount in (due, left, self._budget))
+    def _exceeded(self, due: Amount, remaining: Amount) -> BudgetExceeded:
+        name = "epsilon" if due.epsilon > remaining.epsilon else "delta"
+        amounts = due, remaining, self._budget
+        requested, available, budget = (getattr(amount, name) for amount in amounts)
         return BudgetExceeded(
-            f"requested {name} {_number(asked)}, remaining {_number(rest)} of "
-            f"{_number(budget)} for the data set {self.dataset!r}: {_number(asked - rest)} "
-            "too much. Nothing was charged or released; ask for less."
+            f"requested {name} {_number(requested)}, remaining {_number(available)} of "
+            f"{_number(budget)} for the data set {self.dataset!r}: "
+            f"{_number(requested - available)} too much. Nothing was charged or released; "
+            "ask for less."
         )
 
-    def _keeper(self, charge: Entry) -> Callable[[Result], None]:
+    def _result_store(self, charge: JournalEntry) -> Callable[[Result], None]:
         """Stores what was drawn for a charge with a call id."""
 
         def store(result: Result) -> None:
@@ -255,7 +273,7 @@ class Ledger:
             bodies = [entry.body for entry in view.of_kind(self.dataset, "charge")]
         return tight_epsilon(map(loss_of, bodies), delta)
 
-    def verify(self, head: str | None = None) -> Verified:
+    def verify(self, head: str | None = None) -> Verification:
         """Replay the file: every hash, every sum, no budget overdrawn, no release without a charge.
 
         With `head`, the last hash of an earlier check, also that nothing before it was replaced and
@@ -266,30 +284,31 @@ class Ledger:
     def _repr_html_(self) -> str:
         with self._journal.reading() as view:
             spent = view.account(self.dataset)[1].epsilon
-        return gauge(self.dataset, spent, self._budget.epsilon)
+        return _gauge(self.dataset, spent, self._budget.epsilon)
 
     def __repr__(self) -> str:
         amounts = f"epsilon={self.epsilon:g}, delta={self.delta:g}"
         return f"Ledger({str(self.path)!r}, {amounts}, dataset={self.dataset!r})"
 
 
-def _stored(entries: list[Entry], call: str, facts: dict[str, Any]) -> Result | None:
+def _earlier_result(entries: list[JournalEntry], call: str, facts: dict[str, Any]) -> Result | None:
     """The result of an earlier call with the same id; None if there is none or its charge was
     never used.
     """
-    asked = json.loads(json.dumps(facts))
+    request = json.loads(json.dumps(facts))
     # What is known of a mechanism grows: a retry pays the same amount, whatever was known then.
-    amount = amount_of(asked)
-    source = asked.pop("source")
+    amount = amount_of(request)
+    source = request.pop("source")
     for entry in entries:
         body = entry.body
+        # Facts that are None are not written: a name that one of them lacks is a difference.
+        names = (request.keys() | body.keys()) - _NOT_FACTS
         if entry.kind == "charge" and (
-            amount_of(body) != amount
-            or any(body.get(name) != asked[name] for name in asked if name != "loss")
+            amount_of(body) != amount or any(body.get(name) != request.get(name) for name in names)
         ):
             raise DuffError(
-                f"the call id {call!r} was used for a release with other parameters. "
-                "Use an id once for each release."
+                f"the call id {call!r} was used for a release with other parameters. Nothing was "
+                "charged; use an id once for each release."
             )
         # Entries of earlier versions do not say what they are about.
         if entry.kind == "charge" and body.get("source", source) != source:
@@ -303,23 +322,36 @@ def _stored(entries: list[Entry], call: str, facts: dict[str, Any]) -> Result | 
     return None
 
 
-def _sealed(name: str | None) -> str | None:
+def _name_hash(name: str | None) -> str | None:
     """By what data are known again, without the names of folders; None if they have no name."""
     return name and hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
 
 
-def _chosen(names: list[str], dataset: str | None, path: Path) -> str:
-    known = ", ".join(map(repr, names)) or "none"
+def _choose_dataset(names: list[str], dataset: str | None, path: Path) -> str:
+    listed = ", ".join(map(repr, names)) or "none"
     if dataset is not None and dataset not in names:
         raise LedgerError(
-            f"the ledger {str(path)!r} has no budget for {dataset!r}. Hint: it has {known}."
+            f"the ledger {str(path)!r} has no budget for {dataset!r}. Hint: it has {listed}."
         )
     if dataset is None and len(names) != 1:
         raise LedgerError(
-            f"name the data set that is charged in the ledger {str(path)!r}. Hint: it has {known}."
+            f"name the data set that is charged in the ledger {str(path)!r}. Hint: it has {listed}."
         )
     return dataset or names[0]
 
 
 def _number(amount: Fraction) -> str:
     return f"{float(amount):.12g}"
+
+
+def _gauge(dataset: str, spent: Fraction, budget: Fraction) -> str:
+    """What is spent of a budget, in words and as a bar of HTML."""
+    share = min(1.0, float(spent / budget))
+    amounts = f"epsilon {float(spent):.6g} of {float(budget):.6g} spent"
+    caption = f"{dataset}: {amounts}, {float(budget - spent):.6g} left"
+    text = as_html(caption)
+    return (
+        f'<div role="img" aria-label="{text}"><div>{text}</div>'
+        '<div style="width:20em;height:.7em;border:1px solid rgba(128,128,128,.6)">'
+        f'<div style="width:{100 * share:.4g}%;height:100%;background:#3b6ea5"></div></div></div>'
+    )

@@ -9,17 +9,18 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from duffdp.parameters import read_confidence
-from duffdp.sampling.race import Noise
+from duffdp.parameters import CONFIDENCE
+from duffdp.sampling.race import RaceNoise
 
-DIGITS = (
-    80  # the number of candidates (19 digits), a rest of 1e-16 and its square, with room to spare
-)
-TINY = Decimal("1e-30")
-RARE = Decimal("1e-9")  # so many rivals are expected to win: then the first-order bound will do
+# The number of candidates (19 digits), a miss of 1e-16 and its square, with room to spare.
+DECIMAL_PRECISION = 80
+# With fewer rivals expected to win, the first-order bound is exact to all digits shown.
+MIN_EXPECTED_RIVALS, MAX_RARE_RIVALS = Decimal("1e-30"), Decimal("1e-9")
 
 
-def distance_bound(candidates: int, coefficient: Fraction, noise: Noise, confidence: Any) -> int:
+def distance_bound(
+    candidates: int, coefficient: Fraction, noise: RaceNoise, confidence: Any
+) -> int:
     """The least k such that an output at distance 0 up to k has at least this probability, whatever
     the data.
 
@@ -57,12 +58,12 @@ def distance_bound(candidates: int, coefficient: Fraction, noise: Noise, confide
     14
     """
     if not noise.exponential:
-        beyond = _beyond_gumbel
+        tail = _gumbel_tail
     elif noise.period is None:
-        beyond = _beyond_exponential
+        tail = _exponential_tail
     else:
-        beyond = partial(_beyond_lattice, noise.period)
-    return _least(lambda k: beyond(candidates, coefficient * (k + 1)), confidence)
+        tail = partial(_lattice_tail, noise.period)
+    return _least_distance(lambda k: tail(candidates, coefficient * (k + 1)), confidence)
 
 
 def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
@@ -92,25 +93,25 @@ def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
     15
     """
 
-    def beyond(k: int) -> Decimal:
+    def tail(k: int) -> Decimal:
         ratio = _exp(-coefficient)
         odds = _exp(-coefficient * (k + 1)) * (8 * (k + 1) + 12 + 8 * ratio / (1 - ratio))
         return odds / (1 + odds)
 
-    return _least(beyond, confidence)
+    return _least_distance(tail, confidence)
 
 
-def _least(beyond: Callable[[int], Decimal], confidence: Any) -> int:
+def _least_distance(tail: Callable[[int], Decimal], confidence: Any) -> int:
     """The least k at which a probability that falls with k is down to 1 - confidence."""
     with localcontext() as context:
-        context.prec = DIGITS
-        rest = 1 - read_confidence(confidence)
-        low, high = -1, 1  # the rest is exceeded at `low` and kept at `high`
-        while beyond(high) > rest:
+        context.prec = DECIMAL_PRECISION
+        miss = 1 - CONFIDENCE.read(confidence)
+        low, high = -1, 1  # the miss is exceeded at `low` and kept at `high`
+        while tail(high) > miss:
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            low, high = (low, middle) if beyond(middle) <= rest else (middle, high)
+            low, high = (low, middle) if tail(middle) <= miss else (middle, high)
         return high
 
 
@@ -122,30 +123,30 @@ def _exp(exponent: Fraction) -> Decimal:
 # many nats lighter; or, where digits run out, an upper bound that is as good.
 
 
-def _beyond_gumbel(candidates: int, nats: Fraction) -> Decimal:
+def _gumbel_tail(candidates: int, nats: Fraction) -> Decimal:
     odds = (candidates - 1) * _exp(-nats)
     return odds / (1 + odds)
 
 
-def _beyond_exponential(candidates: int, nats: Fraction) -> Decimal:
+def _exponential_tail(candidates: int, nats: Fraction) -> Decimal:
     weight = _exp(-nats)
     expected = candidates * weight
-    if expected < TINY:
+    if expected < MIN_EXPECTED_RIVALS:
         return expected / 2
     # The one wins with the integral of (1 - weight y)^(candidates - 1) over y from 0 to 1.
     return 1 - (1 - (candidates * (1 - weight).ln()).exp()) / expected
 
 
-def _beyond_lattice(period: Fraction, candidates: int, nats: Fraction) -> Decimal:
+def _lattice_tail(period: Fraction, candidates: int, nats: Fraction) -> Decimal:
     strides = math.ceil(nats / period)
     if strides * period == nats:  # all are on one lattice: it only breaks ties
-        return _beyond_exponential(candidates, nats)
+        return _exponential_tail(candidates, nats)
     # The one wins if it is k strides ahead, with probability (1 - ratio) ratio^k, and the others
     # are not `strides` + k strides ahead.
     ratio, weight = _exp(-period), _exp(-period * strides)
-    ahead, beyond = Decimal(1), Decimal(0)
-    while (candidates - 1) * weight > RARE:
+    lead_probability, tail = Decimal(1), Decimal(0)
+    while (candidates - 1) * weight > MAX_RARE_RIVALS:
         lose = ((candidates - 1) * (1 - weight).ln()).exp()
-        beyond += (1 - ratio) * ahead * (1 - lose)
-        ahead, weight = ahead * ratio, weight * ratio
-    return beyond + ahead * (candidates - 1) * weight / (1 + ratio)
+        tail += (1 - ratio) * lead_probability * (1 - lose)
+        lead_probability, weight = lead_probability * ratio, weight * ratio
+    return tail + lead_probability * (candidates - 1) * weight / (1 + ratio)

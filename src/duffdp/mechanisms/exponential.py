@@ -20,7 +20,8 @@ class Exponential(Mechanism):
     Privacy
     -------
     Pure epsilon-differential privacy for neighbours that differ in one record, and epsilon-bounded
-    range. The domain is public. Draws are exact (`tests/neighbours_test.py`, `tests/race_test.py`).
+    range. The domain is public. Draws are exact (`tests/guarantees/neighbours_test.py`,
+    `tests/sampling/race_test.py`).
 
     Utility
     -------

@@ -7,11 +7,12 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from duffdp.loss_family import LossFamily
-from duffdp.mechanisms.tilt import TwoNoises, largest_tilts
-from duffdp.parameters import read_epsilon
+from duffdp.evidence import Totals
+from duffdp.mechanisms._ratio_noise import TwoNoises, largest_tilts
+from duffdp.parameters import EPSILON
+from duffdp.privacy import LossFamily
 from duffdp.sampling.entropy import Entropy
-from duffdp.sampling.geometric import two_sided_geometrics
+from duffdp.sampling.integer_noise import two_sided_geometrics
 
 
 class Geometric:
@@ -28,7 +29,7 @@ class Geometric:
     Pure epsilon-differential privacy for neighbours whose numbers differ by at most `sensitivity`,
     all differences added up; for one count exactly as much as randomised response tells. Its range
     is not bounded: do not account it as (epsilon^2 / 8)-zCDP. Draws are exact
-    (`tests/geometric_test.py`).
+    (`tests/mechanisms/geometric_test.py`).
 
     Utility
     -------
@@ -55,7 +56,7 @@ class Geometric:
     loss_family: ClassVar[LossFamily] = "geometric"
 
     def __init__(self, epsilon: Any) -> None:
-        self._epsilon = read_epsilon(epsilon)
+        self._epsilon = EPSILON.read(epsilon)
         self.epsilon = float(self._epsilon)
 
     def release(
@@ -68,22 +69,26 @@ class Geometric:
         noise = iter(two_sided_geometrics(scaled, sum(map(len, groups)), source))
         return [[total + next(noise) for total in totals] for totals in groups]
 
+    def numbers(self, evidence: Totals, source: Entropy) -> list[Sequence[int]]:
+        """A column for each number, with noise for every group."""
+        return list(zip(*self.release(evidence.numbers, evidence.sensitivity, source), strict=True))
+
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
         """The noise of one number that is not exceeded with this probability."""
-        each, miss = self.epsilon / sensitivity, float(1 - confidence)
+        rate, miss = self.epsilon / sensitivity, float(1 - confidence)
         # P(more than t) = 2 exp(-each (t + 1)) / (1 + exp(-each)); doubles err by less than 1e-12
-        beyond = math.log(2 / (miss * (1 + math.exp(-each)))) / each
-        return max(0, math.ceil(beyond * (1 + 1e-12)) - 1)
+        threshold = math.log(2 / (miss * (1 + math.exp(-rate)))) / rate
+        return max(0, math.ceil(threshold * (1 + 1e-12)) - 1)
 
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
-        """How large the noise of a ratio of two numbers can be (`duffdp.mechanisms.tilt`)."""
+        """How large the noise of a ratio of two numbers can be."""
         return largest_tilts(TwoNoises(float(self._epsilon / sensitivity), 1, 1), miss)
 
     def probability(self, total: int, output: int, sensitivity: int = 1) -> float:
         """The probability of an output for a number: not private."""
         scaled = self.epsilon / sensitivity
-        away = math.exp(-scaled * abs(output - total))
-        return away * -math.expm1(-scaled) / (1 + math.exp(-scaled))
+        weight = math.exp(-scaled * abs(output - total))
+        return weight * -math.expm1(-scaled) / (1 + math.exp(-scaled))
 
     def __repr__(self) -> str:
         return f"Geometric(epsilon={self.epsilon:g})"

@@ -12,16 +12,17 @@ from duffdp.domain import Array, Floats, Ints
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.steps import StepFunction
 
-NEGLIGIBLE = 40.0  # nats: what is so much lighter than the whole is left out
-NODES = 8  # of a quadrature over a panel in which the integrand falls by a factor of e or less
-SERIES = 1 / 4  # a power series is used below; TERMS of it leave 2**-60
-TERMS = 30
+NEGLIGIBLE_NATS = 40.0  # what is lighter than the whole by this much is left out
+# Of a quadrature over a panel in which the integrand falls by a factor of e or less.
+PANEL_NODES = 8
+MAX_SERIES_CHANCE = 1 / 4  # a power series is used below; SERIES_TERMS of it leave 2**-60
+SERIES_TERMS = 30
 
 
 @cache
 def _gauss_legendre() -> tuple[Floats, Floats]:
     """Nodes between 0 and 1, and their weights."""
-    nodes, weights = np.polynomial.legendre.leggauss(NODES)
+    nodes, weights = np.polynomial.legendre.leggauss(PANEL_NODES)
     return (nodes + 1) / 2, weights / 2
 
 
@@ -42,7 +43,7 @@ class Lattice(Mechanism):
     Pure epsilon-differential privacy for neighbours that differ in one record; between two
     candidates exactly as much as randomised response tells. It is not bounded-range: do not account
     it as (epsilon^2 / 8)-zCDP. The domain is public. Distances have to be whole numbers (`unit` is
-    1). Draws are exact (`tests/lattice_test.py`, `tests/race_test.py`).
+    1). Draws are exact (`tests/mechanisms/lattice_test.py`, `tests/sampling/race_test.py`).
 
     Utility
     -------
@@ -79,16 +80,16 @@ class Lattice(Mechanism):
         a lattice")."""
         stride = int(1 / steps.rate)
         level, run = np.unique(steps.distance, return_inverse=True)
-        beyond = level - level[0]
+        excess = level - level[0]
         size = np.bincount(run, weights=steps.count).astype(np.float64)
         log_weight = np.empty(len(level))
         for first in range(stride):
             # How many strides each candidate needs to reach the lattice of `first`, or pass it.
-            strides, short = np.divmod(beyond + first, stride)
-            same = short == 0
-            if same.any():
-                integral = _Integral(self.epsilon, strides + ~same, size, same)
-                log_weight[same] = integral.log_weight()
+            strides, short = np.divmod(excess + first, stride)
+            members = short == 0
+            if members.any():
+                integral = _Integral(self.epsilon, strides + ~members, size, members)
+                log_weight[members] = integral.log_weight()
         return log_weight[run]
 
 
@@ -103,46 +104,47 @@ class _Integral:
     epsilon: float
     strides: Ints
     size: Floats
-    same: Array  # whether a level is on this lattice
+    members: Array  # whether a level is on this lattice
 
     def log_weight(self) -> Floats:
         """Logarithm of the probability of one candidate of each level on this lattice."""
-        epsilon, same, size = self.epsilon, self.same, self.size
+        epsilon, members, size = self.epsilon, self.members, self.size
         p = np.exp(-epsilon * self.strides)
         cell, place, log_g = self._nodes(p)
         h = np.exp(-epsilon * cell)
         y, top = h * place, float(h.max())
         log_g -= epsilon * cell  # places are in units of h
         # Few levels have a large chance; the logarithms of all others add up to a power series.
-        direct = p * top > SERIES
-        for many, chance, on in zip(size[direct], p[direct], same[direct], strict=True):
-            log_g += many * np.log1p(-chance * (y if on else h))
-        light, order = p[~direct] * top, np.arange(1, TERMS + 1)
+        direct = p * top > MAX_SERIES_CHANCE
+        for count, chance, is_on in zip(size[direct], p[direct], members[direct], strict=True):
+            log_g += count * np.log1p(-chance * (y if is_on else h))
+        light, order = p[~direct] * top, np.arange(1, SERIES_TERMS + 1)
         sums = light ** order[:, None] * size[~direct] / order[:, None]
-        for kind, chance in ((same[~direct], y / top), (~same[~direct], h / top)):
+        for kind, chance in ((members[~direct], y / top), (~members[~direct], h / top)):
             log_g -= chance * _series(sums[:, kind].sum(axis=1), chance)
         largest = float(log_g.max())
         g = np.exp(log_g - largest)
         integral = np.empty(len(p))
-        for i in np.flatnonzero(direct & same):
+        for i in np.flatnonzero(direct & members):
             integral[i] = (g / (1 - p[i] * y)).sum()
-        moments = np.array([g @ (y / top) ** power for power in range(TERMS)])
+        moments = np.array([g @ (y / top) ** power for power in range(SERIES_TERMS)])
         integral[~direct] = _series(moments, light)
-        found: Floats = np.log(integral[same]) + largest - epsilon * self.strides[same]
-        return found
+        log_weights: Floats = np.log(integral[members]) + largest - epsilon * self.strides[members]
+        return log_weights
 
     def _nodes(self, p: Floats) -> tuple[Floats, Floats, Floats]:
         """Nodes of a quadrature: the cell of each, exp(-epsilon (cell + 1)) < y <= exp(-epsilon
         cell), its place as a share of the upper end, and the logarithm of its weight. In a panel
         the integrand falls by a factor of e at most; where it is negligible there are none."""
         epsilon, ratio = self.epsilon, math.exp(-self.epsilon)
-        on, off = (float(self.size[kind] @ p[kind]) for kind in (self.same, ~self.same))
-        most = NEGLIGIBLE + epsilon  # the integral is at least about exp(-epsilon) / (on + off)
-        begin = math.ceil(math.log(max(on * ratio + off, most) / most) / epsilon)
-        end = math.ceil(max(begin, (most + math.log(max(on + off, 1.0))) / epsilon)) + 1
+        on, off = (float(self.size[kind] @ p[kind]) for kind in (self.members, ~self.members))
+        # The integral is at least about exp(-epsilon) / (on + off).
+        cutoff = NEGLIGIBLE_NATS + epsilon
+        begin = math.ceil(math.log(max(on * ratio + off, cutoff) / cutoff) / epsilon)
+        end = math.ceil(max(begin, (cutoff + math.log(max(on + off, 1.0))) / epsilon)) + 1
         cell = np.arange(begin, end + 1, dtype=np.float64)
         steepness = np.maximum(on * np.exp(-epsilon * cell), 1e-200)
-        low, high = np.full(len(cell), ratio), np.minimum(1, most / steepness)
+        low, high = np.full(len(cell), ratio), np.minimum(1, cutoff / steepness)
         low[-1] = 0  # the last cell is all the rest
         panels = np.maximum(1, np.ceil(steepness * (high - low))).astype(np.int64)
         width = np.repeat((high - low) / panels, panels)[:, None]
@@ -150,7 +152,7 @@ class _Integral:
         nodes, weights = _gauss_legendre()
         place = np.repeat(low, panels)[:, None] + width * (panel[:, None] + nodes)
         return (
-            np.repeat(cell, panels * NODES),
+            np.repeat(cell, panels * PANEL_NODES),
             place.ravel(),
             np.log(width * weights).ravel(),
         )

@@ -73,9 +73,14 @@ class Law:
         first, count = self._steps.start - place, self._steps.count.astype(np.float64)
         last = first + (count - 1)
         # A run that lies on both sides of the target is two arithmetic series, any other is one.
-        left = np.clip(np.floor(-first) + 1, 0, count)
-        right = count - left
-        sums = left * (-first) - left * (left - 1) / 2 + right * last - right * (right - 1) / 2
+        left_count = np.clip(np.floor(-first) + 1, 0, count)
+        right_count = count - left_count
+        sums = (
+            left_count * (-first)
+            - left_count * (left_count - 1) / 2
+            + right_count * last
+            - right_count * (right_count - 1) / 2
+        )
         return float((self._mass * (sums / count)).sum() * scale)
 
     def tail(self, target: Any, t: float) -> float:
@@ -107,9 +112,9 @@ class Law:
             raise DuffError(
                 f"confidence must lie between 0 and 1, got {confidence!r}. Pass for example 0.95."
             )
-        rest = (1 - confidence) / 2
-        low = self._quantile(self._mass, rest)
-        high = domain.size - 1 - self._quantile(self._mass[::-1], rest, mirror=True)
+        tail_share = (1 - confidence) / 2
+        low = self._quantile(self._mass, tail_share)
+        high = domain.size - 1 - self._quantile(self._mass[::-1], tail_share, mirror=True)
         return domain.value(low), domain.value(high)
 
     def quantile(self, share: float) -> Any:
@@ -124,9 +129,9 @@ class Law:
     def _quantile(self, mass: Floats, share: float, mirror: bool = False) -> int:
         """Candidates before the first at which the mass from one side passes `share`."""
         count = self._steps.count[::-1] if mirror else self._steps.count
-        upto = np.cumsum(mass)
-        run = min(int(np.searchsorted(upto, share, side="right")), len(mass) - 1)
-        before = upto[run] - mass[run]
+        cumulative = np.cumsum(mass)
+        run = min(int(np.searchsorted(cumulative, share, side="right")), len(mass) - 1)
+        before = cumulative[run] - mass[run]
         inside = min(int((share - before) / mass[run] * count[run]), int(count[run]) - 1)
         return int(count[:run].sum()) + max(inside, 0)
 
@@ -138,7 +143,7 @@ class Law:
         between = np.clip(np.ceil(domain.place(target)), 0, domain.size - 1)
         cuts = np.concatenate([starts, domain.stretches(), [between]])
         first = np.unique(cuts).astype(np.int64)
-        beyond = np.append(first[1:], domain.size)
-        each = np.exp(self._log_each[np.searchsorted(starts, first, side="right") - 1])
-        middle = (domain.values(first.tolist()) + domain.values((beyond - 1).tolist())) / 2
-        return float((each * (beyond - first) * np.abs(middle - float(target))).sum())
+        end = np.append(first[1:], domain.size)
+        probability = np.exp(self._log_each[np.searchsorted(starts, first, side="right") - 1])
+        middle = (domain.values(first.tolist()) + domain.values((end - 1).tolist())) / 2
+        return float((probability * (end - first) * np.abs(middle - float(target))).sum())

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
@@ -10,12 +12,15 @@ import numpy as np
 
 from duffdp.domain import Floats
 from duffdp.errors import DuffError
-from duffdp.loss_family import LossFamily
+from duffdp.evidence import Ladders
 from duffdp.mechanisms.law import Law
-from duffdp.parameters import read_epsilon
+from duffdp.parameters import EPSILON
+from duffdp.privacy import LossFamily
 from duffdp.sampling.entropy import Entropy, entropy
-from duffdp.sampling.race import EXPONENTIAL, GUMBEL, Noise, race, races
-from duffdp.steps import Batch, StepFunction
+from duffdp.sampling.race import EXPONENTIAL, GUMBEL, RaceNoise, race, races
+from duffdp.steps import StepFunction, Windows
+
+TAIL_NATS = 12.0  # what a ladder leaves to its tail weighs less, all together
 
 
 class Mechanism(ABC):
@@ -27,11 +32,11 @@ class Mechanism(ABC):
     loss_family: ClassVar[LossFamily]  # what totals rest on: "pure" unless more is proven
 
     def __init__(self, epsilon: Any) -> None:
-        self._epsilon = read_epsilon(epsilon)
+        self._epsilon = EPSILON.read(epsilon)
         self.epsilon = float(self._epsilon)
-        self._raced: tuple[Fraction, Fraction, Fraction, Noise] | None = None
+        self._raced: tuple[Fraction, Fraction, Fraction, RaceNoise] | None = None
 
-    def coefficient(self, steps: StepFunction | Batch) -> Fraction:
+    def coefficient(self, steps: StepFunction | Windows) -> Fraction:
         """What one step of distance takes off the logarithm of a weight: rate * epsilon * unit."""
         if self.on_lattice and (steps.unit != 1 or steps.rate.numerator != 1):
             raise DuffError(
@@ -40,11 +45,11 @@ class Mechanism(ABC):
             )
         return steps.rate * steps.unit * self._epsilon
 
-    def noise(self, rate: Fraction) -> Noise:
+    def noise(self, rate: Fraction) -> RaceNoise:
         """What decides beside the distance, for distances with this rate."""
         if self.on_lattice:
             # In nats: one step of the lattice is epsilon, and a distance of 1 is rate * epsilon.
-            return Noise(exponential=True, period=self._epsilon, slope=rate)
+            return RaceNoise(exponential=True, period=self._epsilon, slope=rate)
         return EXPONENTIAL if self.exponential_noise else GUMBEL
 
     def draw(self, steps: StepFunction, size: int | None = None, rng: object = None) -> Any:
@@ -56,14 +61,14 @@ class Mechanism(ABC):
         steps.check()
         source = entropy(rng)
         if size is None:
-            return steps.domain.value(self.release(Batch.of([steps]), source)[0])
+            return steps.domain.value(self.release(Windows.of([steps]), source)[0])
         if not isinstance(size, int | np.integer) or isinstance(size, bool) or size < 0:
             raise DuffError(f"size must be None or a whole number of 0 or more, got {size!r}.")
         return steps.domain.values(
             races(steps, size, self.coefficient(steps), self.noise(steps.rate), source)
         )
 
-    def release(self, batch: Batch, source: Entropy) -> list[int]:
+    def release(self, batch: Windows, source: Entropy) -> list[int]:
         """The index of one candidate from each of several step functions or windows of one
         statistic, in one race.
         """
@@ -73,6 +78,13 @@ class Mechanism(ABC):
             c, noise = self.coefficient(batch), self.noise(batch.rate)
             raced = self._raced = batch.unit, batch.rate, c, noise
         return race(batch, *raced[2:], source)
+
+    def numbers(self, evidence: Windows | Ladders, source: Entropy) -> list[Sequence[int]]:
+        """One column: the index of a candidate for every group."""
+        if isinstance(evidence, Ladders):
+            nats = TAIL_NATS + math.log(evidence.domain.size)
+            evidence = evidence.windows(math.ceil(2 * nats / self.epsilon))
+        return [evidence.candidates(self.release(evidence, source))]
 
     def law(self, steps: StepFunction) -> Law:
         """The explicit law over the candidates of a whole step function."""

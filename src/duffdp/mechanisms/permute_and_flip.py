@@ -32,8 +32,9 @@ class PermuteAndFlip(Mechanism):
     -------
     Pure epsilon-differential privacy for neighbours that differ in one record. Its privacy loss is
     that of Laplace noise at worst; it is not bounded-range: do not account it as
-    (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact (`tests/neighbours_test.py`,
-    `tests/dominating_pairs_test.py`, `tests/race_test.py`).
+    (epsilon^2 / 8)-zCDP. The domain is public. Draws are exact
+    (`tests/guarantees/neighbours_test.py`, `tests/guarantees/dominating_pairs_test.py`,
+    `tests/sampling/race_test.py`).
 
     Utility
     -------
@@ -75,14 +76,14 @@ class PermuteAndFlip(Mechanism):
         weight = np.tile(weights / 2, panels) * width
         # Beyond this p is so small that log(1 - p y) is -p y and 1 / (1 - p y) is 1, to the last
         # digit.
-        near = int((p > 2.0**-60).sum())
-        log_g = -float(size[near:] @ p[near:]) * y
-        inverse = np.ones((near, len(y)))
-        for row, (many, chance) in enumerate(zip(size[:near], p, strict=False)):
-            log_g += many * np.log1p(-chance * y)
+        heavy = int((p > 2.0**-60).sum())
+        log_g = -float(size[heavy:] @ p[heavy:]) * y
+        inverse = np.ones((heavy, len(y)))
+        for row, (count, chance) in enumerate(zip(size[:heavy], p, strict=False)):
+            log_g += count * np.log1p(-chance * y)
             inverse[row] /= 1 - chance * y
         g = weight * np.exp(log_g)
         integral = np.full(len(level), g.sum())
-        integral[:near] = inverse @ g
+        integral[:heavy] = inverse @ g
         log_weight: Floats = (np.log(integral) - c * (level - level[0]))[run]
         return log_weight

@@ -3,22 +3,24 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
 from duffdp.count_ladder import CountLadder
 from duffdp.errors import DuffError
-from duffdp.loss_family import LossFamily
-from duffdp.parameters import read_epsilon
+from duffdp.evidence import Ladders
+from duffdp.parameters import EPSILON
+from duffdp.privacy import LossFamily
 from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.sampling.lazy_uniform import LazyUniform, decide
 
-LEAST = Fraction(1, 10**6)  # the number of rungs grows with 1 / epsilon
+MIN_EPSILON = Fraction(1, 10**6)  # the number of rungs grows with 1 / epsilon
 # epsilon / SHARE is how fast smoothed rungs may grow: 1/6 of epsilon pays for it, whatever the
 # graph
-SHARE = 12
-BITS = 64  # rungs are smoothed in units of 2**-BITS, rounded up
-CHUNK = 2**16  # rungs in memory at once
+GROWTH_DIVISOR = 12
+RUNG_BITS = 64  # rungs are smoothed in units of 2**-BITS, rounded up
+RUNG_CHUNK = 2**16  # rungs in memory at once
 
 
 class PiecewiseLaplace:
@@ -43,7 +45,7 @@ class PiecewiseLaplace:
     at most a factor of `(1 + epsilon/12)^2`, for `J(k+1)(S') <= J(k+2)(S) <= (1 + epsilon/12)^2
     J(k)(S)`. The density `c/2 exp(-c |Z|) / J` changes by a factor of at most `exp(c) (1 +
     epsilon/12)^2 <= exp(epsilon)`. Rounding and clamping read no data
-    (`tests/piecewise_laplace_test.py`: all graphs on up to 5 nodes). Draws are exact.
+    (`tests/mechanisms/piecewise_laplace_test.py`: all graphs on up to 5 nodes). Draws are exact.
 
     Utility
     -------
@@ -71,71 +73,78 @@ class PiecewiseLaplace:
     loss_family: ClassVar[LossFamily] = "pure"
 
     def __init__(self, epsilon: Any) -> None:
-        self._epsilon = read_epsilon(epsilon)
-        if self._epsilon < LEAST:
+        self._epsilon = EPSILON.read(epsilon)
+        if self._epsilon < MIN_EPSILON:
             raise DuffError(
-                f"epsilon must be at least {float(LEAST):g} here, got {epsilon!r:.40}. Pass for "
-                "example epsilon=1.0."
+                f"epsilon must be at least {float(MIN_EPSILON):g} here, got {epsilon!r:.40}. "
+                "Pass for example epsilon=1.0."
             )
         self.epsilon = float(self._epsilon)
-        self.rate = self._epsilon * Fraction(SHARE - 2, SHARE)
+        self.rate = self._epsilon * Fraction(GROWTH_DIVISOR - 2, GROWTH_DIVISOR)
 
     def smoothed(self, ladder: CountLadder, levels: int) -> list[int]:
         """J(0) .. J(levels - 1) in units of 2**-64, exactly as the recursion from infinitely far
         gives them.
         """
-        growth = 1 + self._epsilon / SHARE
+        growth = 1 + self._epsilon / GROWTH_DIVISOR
         up, down = growth.numerator, growth.denominator
         # From `end` on the sensitivities themselves grow slowly enough: there J is I.
         end = max(levels, ladder.slow_from(growth))
         smooth: list[int] = []
-        ahead = 0
-        for begin in range(end - end % CHUNK, -1, -CHUNK):
-            rungs = ladder.sensitivity(begin, min(begin + CHUNK, end + 1))
+        rung = 0
+        for begin in range(end - end % RUNG_CHUNK, -1, -RUNG_CHUNK):
+            rungs = ladder.sensitivity(begin, min(begin + RUNG_CHUNK, end + 1))
             for level in range(begin + len(rungs) - 1, begin - 1, -1):
-                ahead = max(rungs[level - begin] << BITS, -(-ahead * down // up))
+                rung = max(rungs[level - begin] << RUNG_BITS, -(-rung * down // up))
                 if level < levels:
-                    smooth.append(ahead)
+                    smooth.append(rung)
         return smooth[::-1]
 
-    def release(self, ladder: CountLadder, most: int, source: Entropy) -> int:
-        """One whole number from 0 to `most`."""
+    def release(self, ladder: CountLadder, largest: int, source: Entropy) -> int:
+        """One whole number from 0 to `largest`."""
         sign = source.below(2)
 
-        def away(uniform: LazyUniform) -> int | None:
+        def output_distance(uniform: LazyUniform) -> int | None:
             bounds = uniform.exponential()
             if bounds is None:
                 return None
-            low, high = (self._away(ladder, bound / self.rate, most) for bound in bounds)
+            low, high = (self._distance(ladder, bound / self.rate, largest) for bound in bounds)
             return low if low == high else None
 
-        distance = decide(source, away)
-        return min(max(ladder.count + (distance if sign else -distance), 0), most)
+        distance = decide(source, output_distance)
+        return min(max(ladder.count + (distance if sign else -distance), 0), largest)
+
+    def numbers(self, evidence: Ladders, source: Entropy) -> list[Sequence[int]]:
+        """One column: a whole number for every group."""
+        largest = evidence.domain.size - 1
+        return [[self.release(ladder, largest, source) for ladder in evidence.ladders]]
 
     def draw(
-        self, ladder: CountLadder, most: int, size: int | None = None, rng: object = None
+        self, ladder: CountLadder, largest: int, size: int | None = None, rng: object = None
     ) -> Any:
-        """One whole number from 0 to `most`, or a list of `size` independent ones."""
+        """One whole number from 0 to `largest`, or a list of `size` independent ones."""
         source = entropy(rng)
         if size is None:
-            return self.release(ladder, most, source)
-        return [self.release(ladder, most, source) for _ in range(size)]
+            return self.release(ladder, largest, source)
+        return [self.release(ladder, largest, source) for _ in range(size)]
 
-    def _away(self, ladder: CountLadder, place: Fraction, most: int) -> int:
-        """How far the output is from the count, up to `most`, for |Z| = place."""
+    def _distance(self, ladder: CountLadder, place: Fraction, largest: int) -> int:
+        """How far the output is from the count, up to `largest`, for |Z| = place."""
         level = math.floor(place)
         smooth = self.smoothed(ladder, level + 1)
-        away: Fraction = (sum(smooth[:level]) + (place - level) * smooth[level]) / (1 << BITS)
-        return min(math.floor(away + Fraction(1, 2)), most)
+        distance: Fraction = (sum(smooth[:level]) + (place - level) * smooth[level]) / (
+            1 << RUNG_BITS
+        )
+        return min(math.floor(distance + Fraction(1, 2)), largest)
 
     def expected_error(self, ladder: CountLadder) -> float:
         """Expected distance between the output and the count, before rounding and clamping."""
         c = float(self.rate)
         # J(k) exp(-c k) falls at least as fast as exp(-(c - epsilon/12) k): what is left out is
         # exp(-40) of it.
-        smooth = self.smoothed(ladder, math.ceil(40 / (c - self.epsilon / SHARE)))
+        smooth = self.smoothed(ladder, math.ceil(40 / (c - self.epsilon / GROWTH_DIVISOR)))
         return (
-            math.fsum(j / (1 << BITS) * math.exp(-c * k) for k, j in enumerate(smooth))
+            math.fsum(j / (1 << RUNG_BITS) * math.exp(-c * k) for k, j in enumerate(smooth))
             * -math.expm1(-c)
             / c
         )
@@ -144,7 +153,7 @@ class PiecewiseLaplace:
         """Median distance between the output and the count, before rounding and clamping."""
         place = math.log(2) / float(self.rate)
         smooth = self.smoothed(ladder, math.floor(place) + 1)
-        return math.fsum([*smooth[:-1], (place % 1) * smooth[-1]]) / (1 << BITS)
+        return math.fsum([*smooth[:-1], (place % 1) * smooth[-1]]) / (1 << RUNG_BITS)
 
     def __repr__(self) -> str:
         return f"PiecewiseLaplace(epsilon={self.epsilon:g})"

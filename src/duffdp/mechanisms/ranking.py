@@ -7,6 +7,7 @@ from typing import ClassVar
 
 import numpy as np
 
+from duffdp.evidence import Totals
 from duffdp.mechanisms.geometric import Geometric
 from duffdp.sampling.entropy import Entropy
 
@@ -57,6 +58,12 @@ class Ranking(Geometric):
         return [
             ranked(noisy, places, source) for noisy in self.release(groups, sensitivity, source)
         ]
+
+    def numbers(self, evidence: Totals, source: Entropy) -> list[Sequence[int]]:
+        """A column for each place: the position of the number that is there."""
+        assert evidence.places is not None
+        order = (evidence.sensitivity, evidence.places, source)
+        return list(zip(*self.rank(evidence.numbers, *order), strict=True))
 
     def __repr__(self) -> str:
         return f"Ranking(epsilon={self.epsilon:g})"

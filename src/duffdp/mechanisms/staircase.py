@@ -9,11 +9,12 @@ from functools import lru_cache
 from operator import add
 from typing import Any, ClassVar, NamedTuple
 
-from duffdp.loss_family import LossFamily
-from duffdp.mechanisms.tilt import TwoNoises, largest_tilts
-from duffdp.parameters import read_epsilon
+from duffdp.evidence import Totals
+from duffdp.mechanisms._ratio_noise import TwoNoises, largest_tilts
+from duffdp.parameters import EPSILON
+from duffdp.privacy import LossFamily
 from duffdp.sampling.entropy import Entropy
-from duffdp.sampling.staircase import staircases
+from duffdp.sampling.integer_noise import staircases
 
 
 class Staircase:
@@ -29,7 +30,7 @@ class Staircase:
     -------
     Pure epsilon-differential privacy for neighbours whose numbers differ by at most `sensitivity`,
     the differences added up: they move a point by one step at most. Its range is not bounded: do
-    not account it as (epsilon^2 / 8)-zCDP. Draws are exact (`tests/staircase_test.py`).
+    not account it as (epsilon^2 / 8)-zCDP. Draws are exact (`tests/mechanisms/staircase_test.py`).
 
     Utility
     -------
@@ -61,7 +62,7 @@ class Staircase:
     loss_family: ClassVar[LossFamily] = "pure"
 
     def __init__(self, epsilon: Any) -> None:
-        self._epsilon = read_epsilon(epsilon)
+        self._epsilon = EPSILON.read(epsilon)
         self.epsilon = float(self._epsilon)
 
     def release(
@@ -75,15 +76,19 @@ class Staircase:
         numbers = len(groups[0])
         width = best_width(self.epsilon, sensitivity, numbers)
         noise = staircases(self._epsilon, sensitivity, width, numbers, len(groups), source)
-        return [list(map(add, *both)) for both in zip(groups, noise, strict=True)]
+        return [list(map(add, *pair)) for pair in zip(groups, noise, strict=True)]
+
+    def numbers(self, evidence: Totals, source: Entropy) -> list[Sequence[int]]:
+        """A column for each number, with noise for every group."""
+        return list(zip(*self.release(evidence.numbers, evidence.sensitivity, source), strict=True))
 
     def probability(
         self, totals: Sequence[int], outputs: Sequence[int], sensitivity: int = 1
     ) -> float:
         """The probability of outputs for numbers: not private."""
         width = best_width(self.epsilon, sensitivity, len(totals))
-        away = sum(abs(a - b) for a, b in zip(totals, outputs, strict=True))
-        step = 0 if away < width else 1 + (away - width) // sensitivity
+        distance = sum(abs(a - b) for a, b in zip(totals, outputs, strict=True))
+        step = 0 if distance < width else 1 + (distance - width) // sensitivity
         scale = _moments(self.epsilon, Fraction(width, sensitivity), sensitivity, len(totals))
         return math.exp(-self.epsilon * step) / (scale.points * float(sensitivity) ** len(totals))
 
@@ -103,8 +108,8 @@ class Staircase:
             return 1 - float(Fraction(2 * least - 1, sensitivity)) / points
         step, into = divmod(least - width, sensitivity)
         later = math.exp(-self.epsilon) / -math.expm1(-self.epsilon)  # all the steps after this one
-        left = float(Fraction(sensitivity - into, sensitivity)) + later
-        return 2 * left * math.exp(-self.epsilon * (step + 1)) / points
+        mass = float(Fraction(sensitivity - into, sensitivity)) + later
+        return 2 * mass * math.exp(-self.epsilon * (step + 1)) / points
 
     def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
         """The noise of one number that is not exceeded with this probability."""
@@ -113,12 +118,12 @@ class Staircase:
             low, high = high, 2 * high
         while high - low > 1:
             middle = (low + high) // 2
-            enough = self.tail(sensitivity, middle + 1) <= 1 - confidence
-            low, high = (low, middle) if enough else (middle, high)
+            is_covered = self.tail(sensitivity, middle + 1) <= 1 - confidence
+            low, high = (low, middle) if is_covered else (middle, high)
         return low if self.tail(sensitivity, low + 1) <= 1 - confidence else high
 
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
-        """How large the noise of a ratio of two numbers can be (`duffdp.mechanisms.tilt`)."""
+        """How large the noise of a ratio of two numbers can be."""
         width = best_width(self.epsilon, sensitivity, 2)
         return largest_tilts(TwoNoises(self.epsilon, sensitivity, width), miss)
 
@@ -137,9 +142,13 @@ class _Moments(NamedTuple):
 
 def _moments(epsilon: float, share: Fraction, sensitivity: int, numbers: int) -> _Moments:
     """For a first step whose width is this share of the sensitivity."""
-    b, rest = math.exp(-epsilon), -math.expm1(-epsilon)
+    b, complement = math.exp(-epsilon), -math.expm1(-epsilon)
     # Moments of a geometric number k, then of the radius k + share.
-    k1, k2, k3 = b / rest, b * (1 + b) / rest**2, b * (1 + 4 * b + b * b) / rest**3
+    k1, k2, k3 = (
+        b / complement,
+        b * (1 + b) / complement**2,
+        b * (1 + 4 * b + b * b) / complement**3,
+    )
     w, h = float(share), float(Fraction(1, sensitivity))
     m1 = k1 + w
     m2 = k2 + 2 * w * k1 + w**2
@@ -149,7 +158,7 @@ def _moments(epsilon: float, share: Fraction, sensitivity: int, numbers: int) ->
     if numbers == 2:  # 2 m^2 - 2 m + 1 points, with a sum of 2 m (m - 1) (2 m - 1) / 3
         return _Moments(2 * m2 - 2 * h * m1 + h * h, (4 * m3 - 6 * h * m2 + 2 * h * h * m1) / 3)
     # (4 m^3 - 6 m^2 + 8 m - 3) / 3 points, with a sum of m^4 - 2 m^3 + 2 m^2 - m
-    k4 = b * (1 + 11 * b + 11 * b * b + b**3) / rest**4
+    k4 = b * (1 + 11 * b + 11 * b * b + b**3) / complement**4
     m4 = k4 + 4 * w * k3 + 6 * w**2 * k2 + 4 * w**3 * k1 + w**4
     points = (4 * m3 - 6 * h * m2 + 8 * h**2 * m1 - 3 * h**3) / 3
     return _Moments(points, m4 - 2 * h * m3 + 2 * h**2 * m2 - h**3 * m1)
@@ -168,9 +177,13 @@ def best_width(epsilon: float, sensitivity: int, numbers: int) -> int:
     low, high = Fraction(1, sensitivity), Fraction(1)
     for _ in range(60):  # the error falls and then rises
         third = Fraction(float(high - low)) / 3
-        left, right = low + third, high - third
-        low, high = (low, right) if error(left) <= error(right) else (left, high)
+        first_third, second_third = low + third, high - third
+        low, high = (
+            (low, second_third)
+            if error(first_third) <= error(second_third)
+            else (first_third, high)
+        )
         low, high = Fraction(float(low)), Fraction(float(high))
-    near = int(low * sensitivity)
-    widths = {min(max(near + i, 1), sensitivity) for i in range(-2, 3)}
+    center = int(low * sensitivity)
+    widths = {min(max(center + i, 1), sensitivity) for i in range(-2, 3)}
     return min(sorted(widths), key=lambda width: error(Fraction(width, sensitivity)))

@@ -13,18 +13,20 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from duffdp.domain import Bins, Floats, Grid
-from duffdp.errors import BoundsError, DuffError
+from duffdp.errors import Argument, BoundsError, DuffError
 from duffdp.facts import as_json
-from duffdp.parameters import Covers, exact, read_interval, read_q, share_text
-from duffdp.pipeline.band import share_band
-from duffdp.pipeline.chart import draw_shares, new_axes
-from duffdp.pipeline.columnar import Readable, as_html_table, as_text
+from duffdp.parameters import Covers, Q, exact, read_interval, share_text
+from duffdp.pipeline.export import DisplayTable, as_html_table, as_text
+from duffdp.pipeline.plots import draw_shares, new_axes
+from duffdp.sampling.cumulative_noise import END_RATIO, walk_bound
 
+_ROUNDING = 1e-12  # of a share: more than the error of doubles
+_NOISE_SHARE = Fraction(1, 5)  # of the failure rate, for noise; the rest is for sampling
 #: The quantiles of tables about a distribution.
-LISTED = tuple(map(Fraction, ("0.01", "0.05", "0.25", "0.5", "0.75", "0.95", "0.99")))
+TABLE_QUANTILES = tuple(map(Fraction, ("0.01", "0.05", "0.25", "0.5", "0.75", "0.95", "0.99")))
 
 
-class Step(NamedTuple):
+class DistributionStep(NamedTuple):
     """The share of records up to a value, and the ends of the band there."""
 
     upper: Any
@@ -33,8 +35,8 @@ class Step(NamedTuple):
     high: float
 
 
-class ListedQuantile(NamedTuple):
-    """A quantile, and between which values it lies if the band holds."""
+class QuantileEstimate(NamedTuple):
+    """A quantile with the interval that follows from the band."""
 
     q: Fraction
     value: Any
@@ -123,7 +125,7 @@ class Distribution:
         total = self._sums[-1]
         if total <= 0:  # nothing is known
             return [end + 1 for end in self.ends]
-        within = [min(max(each, 0), total) for each in self._sums]
+        within = [min(max(noisy, 0), total) for noisy in self._sums]
         after = list(accumulate(reversed(within), min))[::-1]
         return [a + b for a, b in zip(accumulate(within, max), after, strict=True)]
 
@@ -157,9 +159,9 @@ class Distribution:
 
     def _index(self, x: Any) -> int:
         """The last candidate up to a value."""
-        found = self.domain.find(x)
-        if found is not None:
-            return found
+        candidate = self.domain.find(x)
+        if candidate is not None:
+            return candidate
         return math.floor(min(max(self.domain.place(x), -1), self.domain.size))
 
     def band(self, x: Any, covers: Covers = "data") -> tuple[float, float]:
@@ -191,21 +193,22 @@ class Distribution:
         read_interval(self.confidence, covers)
         if covers == "population" and self.contributions != 1:
             raise DuffError(
-                "a band for a population needs independent rows, got up to "
-                f"{self.contributions} of a person. Pass contributions=1 or covers='data'."
+                f"a band for a population needs independent rows, got up to {self.contributions} "
+                "of a person. Pass ",
+                Argument("contributions", 1),
+                " or covers='data'.",
             )
         if covers not in self._bands:
-            given = (self._sums, self.noise_epsilon, self._confidence, covers)
-            low, high = share_band(*given)
-            shares = np.array([each / self._weights[-1] for each in self._weights])
+            low, high = share_band(self._sums, self.noise_epsilon, self._confidence, covers)
+            shares = np.array([weight / self._weights[-1] for weight in self._weights])
             self._bands[covers] = np.minimum(low, shares), np.maximum(high, shares)
         return self._bands[covers]
 
-    def steps(self, covers: Covers = "data") -> list[Step]:
+    def steps(self, covers: Covers = "data") -> list[DistributionStep]:
         """The shares up to the end of each cell, with the band."""
         low, high = self._band(covers)
         return [
-            Step(self.domain.value(end), weight / self._weights[-1], a, b)
+            DistributionStep(self.domain.value(end), weight / self._weights[-1], a, b)
             for end, weight, a, b in zip(
                 self.ends, self._weights, low.tolist(), high.tolist(), strict=True
             )
@@ -232,28 +235,29 @@ class Distribution:
 
     def quantile(self, q: Any) -> Any:
         """The least value up to which there is a share of q or more; for 0 any share."""
-        share = read_q(q)
-        wanted = share * self._weights[-1]
+        share = Q.read(q)
+        target = share * self._weights[-1]
         if share == 0:
             return self.domain.value(self._first(bisect_right(self._weights, 0)))
-        cell = bisect_left(self._weights, wanted)
+        cell = bisect_left(self._weights, target)
         first, before = self._first(cell), self._before(cell)
         width = self.ends[cell] - first + 1
-        along = math.ceil((wanted - before) * width / (self._weights[cell] - before))
+        along = math.ceil((target - before) * width / (self._weights[cell] - before))
         return self.domain.value(first + along - 1)
 
     def quantile_interval(self, q: Any, covers: Covers = "data") -> tuple[Any, Any]:
         """Between which values the exact quantile lies, if the band holds: for all q at once."""
-        share = float(read_q(q))
+        share = float(Q.read(q))
         low, high = (end.tolist() for end in self._band(covers))
         place = bisect_left if share else bisect_right  # of the least record: any share above 0
         first, last = place(high, share), place(low, share)
         return self.domain.value(self._first(first)), self.domain.value(self.ends[last])
 
-    def quantiles(self, covers: Covers = "data") -> list[ListedQuantile]:
+    def quantiles(self, covers: Covers = "data") -> list[QuantileEstimate]:
         """A few quantiles for a table, each with what the band says about it."""
         return [
-            ListedQuantile(q, self.quantile(q), *self.quantile_interval(q, covers)) for q in LISTED
+            QuantileEstimate(q, self.quantile(q), *self.quantile_interval(q, covers))
+            for q in TABLE_QUANTILES
         ]
 
     @property
@@ -301,8 +305,9 @@ class Distribution:
         cells = bins if isinstance(bins, Bins) else Bins(bins)
         if cells.timed != self.domain.timed:
             raise BoundsError(
-                f"bins must be of the kind of the bounds ({self.domain.kind}), got "
-                f"{cells.label(0)}. Pass edges like the bounds."
+                Argument("bins"),
+                f" must be of the kind of the bounds ({self.domain.kind}), got {cells.label(0)}. "
+                "Pass edges like the bounds.",
             )
         before = [self._share_below(edge) for edge in cells.edges[:-1]]
         last = cells.edges[-1]
@@ -341,15 +346,15 @@ class Distribution:
         }
 
     @classmethod
-    def from_dict(cls, given: dict[str, Any], domain: Grid) -> Distribution:
+    def from_dict(cls, values: dict[str, Any], domain: Grid) -> Distribution:
         """The distribution behind `to_dict()`."""
         return cls(
             domain,
-            given["ends"],
-            given["counts"],
-            Fraction(given["noise_epsilon"]),
-            exact(given["confidence"]),
-            given["contributions"],
+            values["ends"],
+            values["counts"],
+            Fraction(values["noise_epsilon"]),
+            exact(values["confidence"]),
+            values["contributions"],
         )
 
     def _identity(self) -> tuple[Any, ...]:
@@ -363,12 +368,54 @@ class Distribution:
         return hash(self._identity())
 
     def __repr__(self) -> str:
-        told = ", ".join(
+        quartiles = ", ".join(
             f"{share_text(q)}: {self.quantile(q)!r}" for q in map(Fraction, ("0.25", "0.5", "0.75"))
         )
-        return f"<Distribution of about {self.count} records, quantiles {told}>"
+        return f"<Distribution of about {self.count} records, quantiles {quartiles}>"
 
     def _repr_html_(self) -> str:
         rows = [list(map(as_text, (share_text(q), *ends))) for q, *ends in self.quantiles()]
-        said = f"about {self.count} records"
-        return as_html_table(Readable(["quantile", "value", "low", "high"], rows, said, (), 1))
+        header, caption = ["quantile", "value", "low", "high"], f"about {self.count} records"
+        return as_html_table(DisplayTable(header, rows, caption, (), 1))
+
+
+def share_band(
+    noisy: Sequence[int], epsilon: Fraction, confidence: Fraction, covers: Covers
+) -> tuple[Floats, Floats]:
+    """Lower and upper ends for the shares of records in the first cell, the first two, and so on.
+
+    With at least this probability all of them hold: for the records, or for the distribution that
+    they were drawn from independently. `noisy` are the sums of the first counts, each count with
+    two-sided geometric noise at epsilon. The proof is in `docs/distribution.md`.
+    """
+    failure_rate = 1 - confidence
+    cells, total = len(noisy), noisy[-1]
+    noise_rate = failure_rate if covers == "data" else failure_rate * _NOISE_SHARE
+    bound = walk_bound(cells, epsilon, noise_rate)
+    end_bound = END_RATIO * bound
+    if total <= end_bound:  # too few records to tell
+        low, high = np.zeros(cells), np.ones(cells)
+    else:
+        sums = np.array(noisy, dtype=np.float64)
+        clock = np.arange(1, cells + 1) / cells
+        low = -_largest_share(-sums + bound, -clock, total, end_bound)
+        high = _largest_share(sums + bound, clock, total, end_bound)
+        if covers == "population":
+            # Dvoretzky, Kiefer and Wolfowitz with the constant of Massart, for the fewest records.
+            sampling_rate = float(failure_rate * (1 - _NOISE_SHARE))
+            distance = math.sqrt(math.log(2 / sampling_rate) / (2 * (total - end_bound)))
+            low, high = low - distance, high + distance
+        low, high = np.clip(low - _ROUNDING, 0, 1), np.clip(high + _ROUNDING, 0, 1)
+    low = np.maximum.accumulate(low)
+    high = np.minimum.accumulate(high[::-1])[::-1]
+    low[-1] = high[-1] = 1
+    return low, high
+
+
+def _largest_share(sums: Floats, clock: Floats, total: int, end: int) -> Floats:
+    """The largest f with f total - sums <= end |clock - f|, for a total above `end`."""
+    beyond = clock * total <= sums  # then f is the clock or more
+    share: Floats = np.where(
+        beyond, (sums - end * clock) / (total - end), (sums + end * clock) / (total + end)
+    )
+    return share

@@ -1,4 +1,4 @@
-"""A table of releases: a row for each group, all that was released across."""
+"""The table of several releases: groups down, statistics across."""
 
 from __future__ import annotations
 
@@ -12,22 +12,28 @@ from duffdp.engines.selection import in_margin
 from duffdp.errors import DuffError
 from duffdp.facts import as_json
 from duffdp.parameters import Groups, Interval, read_interval
-from duffdp.pipeline.chart import Points, draw_points, new_axes
-from duffdp.pipeline.columnar import TOO_FEW, Columnar, Columns, Readable, as_text, with_ends
-from duffdp.pipeline.outcome import Release
-from duffdp.pipeline.span import ENDS, Span, spans_of
-from duffdp.pipeline.suppression import TOO_SMALL
+from duffdp.pipeline.estimates import Estimate, columns_per_number, estimates_of
+from duffdp.pipeline.export import (
+    TOO_FEW,
+    DisplayTable,
+    Exportable,
+    SimpleTable,
+    as_text,
+    estimate_text,
+)
+from duffdp.pipeline.plots import PlotSeries, draw_series, new_axes
+from duffdp.pipeline.release import Release
+from duffdp.pipeline.released_values import TOO_SMALL, CellRow
 from duffdp.privacy import PrivacyUnit
 
-ALL = "all"  # in the place of a key, where all of its column are taken together
-Row = tuple[Any, ...]
-Level = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
+ALL = "all"  # instead of a key, where the groups of its column are combined
+GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
 
 
 @dataclass(frozen=True, slots=True)
 class Measure:
-    """One release of a table: its name, the columns that it fills, and the same statistic for each
-    margin; none for what adds up.
+    """One release of a table: its name, its columns, and a release of the same statistic for each
+    margin, unless margins are sums.
     """
 
     name: str
@@ -36,47 +42,50 @@ class Measure:
     margins: tuple[Release, ...] = ()
 
     @property
-    def has_ends(self) -> bool:
-        """Whether its columns are a value and the ends of an interval."""
+    def step(self) -> int:
+        """From the column of one value to that of the next."""
+        return columns_per_number(self.release.facts.interval)
+
+    @property
+    def has_intervals(self) -> bool:
+        """Whether its columns are values and the ends of their intervals."""
         return self.release.facts.interval is not None
 
-    def rows(self, levels: Sequence[Level]) -> list[Row]:
-        """Its numbers for the groups of all levels; numbers that add up do, ends of intervals do
-        not.
-        """
+    def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
+        """Its numbers for the groups of all levels; a sum has None for the ends of its interval."""
         rows = list(self.release.cells)
         if self.margins:
             return rows + [row for release in self.margins for row in release.cells]
         for _, places in levels[1:]:
-            parts: dict[int, list[Row]] = {}
+            parts: dict[int, list[CellRow]] = {}
             for place, row in zip(places, self.release.cells, strict=True):
                 parts.setdefault(place, []).append(row)
             for place in sorted(parts):
                 sums = tuple(
-                    None if self.has_ends and i % ENDS else sum(column)
+                    None if i % self.step else sum(column)
                     for i, column in enumerate(zip(*parts[place], strict=True))
                 )
                 rows.append(sums)
         return rows
 
-    def spans(self, rows: Sequence[Row]) -> list[list[Span]]:
+    def estimates(self, rows: Sequence[CellRow]) -> list[list[Estimate]]:
         """Such numbers, each with its interval."""
-        columns, domain = self.release.columns, self.release.domain
-        return [spans_of(columns, row, domain, self.has_ends) for row in rows]
+        columns, facts = self.release.columns, self.release.facts
+        return [estimates_of(columns, row, facts.domain, facts.interval) for row in rows]
 
     def value_columns(self) -> tuple[str, ...]:
-        """Its columns without those of ends."""
-        return self.columns[:: ENDS if self.has_ends else 1]
+        """Its columns without the ends of intervals."""
+        return self.columns[:: self.step]
 
-    def too_few(self, many: int) -> list[bool]:
-        """For the groups of all levels, whether an interval is all that could come out."""
-        known = self.release.too_few()
-        known += [few for release in self.margins for few in release.too_few()]
-        return known + [False] * (many - len(known))
+    def too_few(self, count: int) -> list[bool]:
+        """For this number of groups, whether an interval is the whole range."""
+        too_few = self.release.too_few()
+        too_few += [few for release in self.margins for few in release.too_few()]
+        return too_few + [False] * (count - len(too_few))
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Table(Columnar):
+class Table(Exportable):
     """Several statistics of the same groups, released together for one epsilon.
 
     Attributes
@@ -126,12 +135,12 @@ class Table(Columnar):
     @property
     def releases(self) -> dict[str, Release]:
         """Every release by its name; those of margins say which."""
-        found = {}
+        releases = {}
         for measure in self.measures:
-            found[measure.name] = measure.release
+            releases[measure.name] = measure.release
             for margin, release in zip(self.margins, measure.margins, strict=False):
-                found[margin_name(measure.name, margin)] = release
-        return found
+                releases[margin_name(measure.name, margin)] = release
+        return releases
 
     @property
     def by(self) -> tuple[str, ...]:
@@ -163,18 +172,18 @@ class Table(Columnar):
 
     @property
     def without_interval(self) -> tuple[str, ...]:
-        """The releases for which no interval is promised."""
-        return tuple(measure.name for measure in self.measures if not measure.has_ends)
+        """The names of the releases without an interval."""
+        return tuple(measure.name for measure in self.measures if not measure.has_intervals)
 
     def too_small(self) -> list[bool]:
-        """For each row, whether its noisy count is below `smallest` or one of its intervals is all
-        that could come out. Made of released numbers: it may err as they do.
+        """For each row, whether its noisy count is below `smallest` or one of its intervals is the
+        whole range. Made of released numbers, so it may err as they do.
         """
         counts = [row[0] for row in self.measures[0].rows(self._levels())]
-        told = [measure.too_few(len(counts)) for measure in self.measures]
+        too_few = [measure.too_few(len(counts)) for measure in self.measures]
         return [
             count < self.smallest or any(few)
-            for count, few in zip(counts, zip(*told, strict=True), strict=True)
+            for count, few in zip(counts, zip(*too_few, strict=True), strict=True)
         ]
 
     def wide(self) -> dict[str, list[Any]]:
@@ -188,7 +197,7 @@ class Table(Columnar):
             columns |= dict(zip(measure.columns, map(list, numbers), strict=True))
         return columns | {TOO_SMALL: self.too_small()}
 
-    def tidy(self) -> Columns:
+    def tidy(self) -> SimpleTable:
         """A row for each number: keys, `column`, `statistic`, `value`, `low`, `high`, `too_small`;
         with the same `to_pandas()` and so on.
         """
@@ -196,31 +205,31 @@ class Table(Columnar):
         rows = []
         for measure in self.measures:
             release = measure.release
-            labels = release.labels()[:: ENDS if measure.has_ends else 1]
+            labels = release.labels()[:: measure.step]
             for key, row, few in zip(
-                self._keys(), self._spans(measure), self.too_small(), strict=True
+                self._keys(), self._estimates(measure), self.too_small(), strict=True
             ):
                 for label, (value, low, high, _) in zip(labels, row, strict=True):
                     rows.append((*key, release.column, label, value, low, high, few))
         columns = map(list, zip(*rows, strict=True))
-        return Columns(dict(zip(_different(names), columns, strict=True)), self._caption())
+        return SimpleTable(dict(zip(_unique(names), columns, strict=True)), self._caption())
 
-    def readable(self) -> Readable:
-        """The same as `wide` for people: an interval stands beside its number, and a word in the
-        place of all numbers of a group that is too small.
+    def display_table(self) -> DisplayTable:
+        """The table for people: each interval beside its number, and words instead of the numbers
+        of a group that is too small.
         """
         small = self.too_small()
         keys = [[ALL if part is None else as_text(part) for part in key] for key in self._keys()]
         header, columns = list(self.by), []
         for measure in self.measures:
             header += measure.value_columns()
-            columns.append([list(map(with_ends, row)) for row in self._spans(measure)])
+            columns.append([list(map(estimate_text, row)) for row in self._estimates(measure)])
         texts = []
         for key, few, *parts in zip(keys, small, *columns, strict=True):
             numbers = [text for part in parts for text in part]
-            told = [TOO_FEW, *[""] * (len(numbers) - 1)] if few else numbers
-            texts.append([*key, *told, as_text(few)])
-        return Readable([*header, TOO_SMALL], texts, self._caption(), small, len(self.by))
+            shown = [TOO_FEW, *[""] * (len(numbers) - 1)] if few else numbers
+            texts.append([*key, *shown, as_text(few)])
+        return DisplayTable([*header, TOO_SMALL], texts, self._caption(), small, len(self.by))
 
     def to_frame(self) -> Any:
         """The table in the library that the data came from; after `from_dict` a list of rows."""
@@ -231,19 +240,19 @@ class Table(Columnar):
         named); returns the axes of matplotlib. Groups that are too small are pale.
         """
         labels = [_label(key) for key in self._keys()]
-        known: dict[str, Sequence[Span]] = {}
+        estimates: dict[str, Sequence[Estimate]] = {}
         for measure in self.measures:
-            by_column = zip(*self._spans(measure), strict=True)
-            known |= dict(zip(measure.value_columns(), by_column, strict=True))
+            by_column = zip(*self._estimates(measure), strict=True)
+            estimates |= dict(zip(measure.value_columns(), by_column, strict=True))
         for name in names:
-            if name not in known:
-                raise DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(known)}.")
-        chosen = names or tuple(known)
-        places = new_axes(len(chosen), len(labels)) if axes is None else list(axes)
-        pale = self.too_small()
+            if name not in estimates:
+                raise DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(estimates)}.")
+        columns = names or tuple(estimates)
+        pairs = new_axes(len(columns), len(labels)) if axes is None else list(axes)
+        muted = self.too_small()
         return [
-            draw_points(Points(name, labels, known[name], pale), ax)
-            for name, ax in zip(chosen, places, strict=True)
+            draw_series(PlotSeries(name, labels, estimates[name], muted), pair)
+            for name, pair in zip(columns, pairs, strict=True)
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -271,7 +280,7 @@ class Table(Columnar):
         }
 
     @classmethod
-    def from_dict(cls, given: dict[str, Any]) -> Table:
+    def from_dict(cls, fields: dict[str, Any]) -> Table:
         """The table behind `to_dict()`."""
         try:
             measures = tuple(
@@ -281,15 +290,15 @@ class Table(Columnar):
                     Release.from_dict(one["release"]),
                     tuple(map(Release.from_dict, one["margins"])),
                 )
-                for one in given["measures"]
+                for one in fields["measures"]
             )
-            margins = tuple(map(tuple, given["margins"]))
+            margins = tuple(map(tuple, fields["margins"]))
             first = measures[0].release
             interval = first.facts.interval
             if interval is not None:
-                interval = read_interval(given["confidence"], "data", given["simultaneous"])
-            groups, smallest = Groups(first.by, first.keys), given["smallest"]
-            table = cls(measures, groups, margins, smallest, None, given["suppressed"], interval)
+                interval = read_interval(fields["confidence"], "data", fields["simultaneous"])
+            groups, smallest = Groups(first.by, first.keys), fields["smallest"]
+            table = cls(measures, groups, margins, smallest, None, fields["suppressed"], interval)
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise DuffError(
                 f"this is not what to_dict() of a table gives ({type(error).__name__}). Pass the "
@@ -320,52 +329,52 @@ class Table(Columnar):
         groups = f"{len(self.keys)} groups by {', '.join(self.by)}, " if self.by else ""
         ends = ""
         if self.confidence is not None:
-            held = "together" if self.simultaneous else "each"
-            ends = f", intervals {100 * self.confidence:.6g} % {held}"
+            scope = "together" if self.simultaneous else "each"
+            ends = f", intervals {100 * self.confidence:.6g} % {scope}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"{groups}epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
 
-    def _rows(self, measure: Measure) -> list[Row]:
-        """The numbers of a measure as they are handed on: those of small groups may be withheld,
-        counts are not.
+    def _rows(self, measure: Measure) -> list[CellRow]:
+        """The numbers of a measure to export: those of small groups may be withheld, counts are
+        not.
         """
         rows = measure.rows(self._levels())
         if not self.suppressed or measure is self.measures[0]:
             return rows
-        nothing = (None,) * len(measure.columns)
-        return [nothing if few else row for row, few in zip(rows, self.too_small(), strict=True)]
+        withheld = (None,) * len(measure.columns)
+        return [withheld if few else row for row, few in zip(rows, self.too_small(), strict=True)]
 
-    def _spans(self, measure: Measure) -> list[list[Span]]:
-        return measure.spans(self._rows(measure))
+    def _estimates(self, measure: Measure) -> list[list[Estimate]]:
+        return measure.estimates(self._rows(measure))
 
-    def _levels(self) -> list[Level]:
+    def _levels(self) -> list[GroupLevel]:
         """The groups of the table, and those of its margins."""
-        return [in_margin(self.groups, left) for left in (self.by, *self.margins)]
+        return [in_margin(self.groups, by) for by in (self.by, *self.margins)]
 
-    def _keys(self) -> list[Row]:
-        """The keys of all rows; None for what a margin takes together."""
-        rows: list[Row] = []
+    def _keys(self) -> list[CellRow]:
+        """The keys of all rows; None for a column whose groups a margin combines."""
+        rows: list[CellRow] = []
         for (by, keys), _ in self._levels():
             for key in keys or ((),):
-                known = dict(zip(by, key, strict=True))
-                rows.append(tuple(known.get(name) for name in self.by))
+                parts = dict(zip(by, key, strict=True))
+                rows.append(tuple(parts.get(name) for name in self.by))
         return rows
 
 
 def margin_name(name: str, margin: tuple[str, ...]) -> str:
-    """What the release of a margin is called."""
+    """The name of the release of a margin."""
     return f"{name} by {', '.join(margin)}" if margin else f"{name} in all"
 
 
-def _label(key: Row) -> str:
+def _label(key: CellRow) -> str:
     return ", ".join(ALL if part is None else str(as_json(part)) for part in key)
 
 
-def _different(names: list[str]) -> list[str]:
-    """Names of which none stands twice: a key may be called as a column of ours is."""
-    found: list[str] = []
+def _unique(names: list[str]) -> list[str]:
+    """Names that all differ: a key may have the name of one of our columns."""
+    unique: list[str] = []
     for name in names:
-        while name in found:
+        while name in unique:
             name += "_value"
-        found.append(name)
-    return found
+        unique.append(name)
+    return unique

@@ -4,44 +4,39 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterable
-from dataclasses import replace
 from typing import Any
 
 from duffdp.domain import Categories, Membership
-from duffdp.engines.keys import refuse_data_as_keys
 from duffdp.engines.libraries import is_path, narwhals
-from duffdp.engines.selection import Selection
-from duffdp.engines.tables import column_types
+from duffdp.engines.table import column_types
 from duffdp.errors import DuffError
-from duffdp.pipeline.ask import Ask
+from duffdp.pipeline.request import CheckedRequest, ReleaseRequest
 
 _TRUTH = {"true": True, "false": False}
 
 
-def with_values(ask: Ask, data: Any) -> Ask:
+def with_values(checked: CheckedRequest, data: Any) -> ReleaseRequest:
     """The release with its texts read by the declared types of their columns."""
-    refuse_data_as_keys(ask.keys, data)  # before a message could speak of them
-    checked = ask.check()
     selection, domain = checked.selection, checked.domain
-    if selection.by:
-        ask = with_keys(ask, selection, data, selection.by)
+    request = with_keys(checked, data, selection.by) if selection.by else checked.request
     if selection.column is not None:
         if isinstance(domain, Categories):
-            ask = replace(ask, categories=column_values(data, selection.column, domain))
-        elif isinstance(domain, Membership) and isinstance(domain.among, Categories):
-            values = column_values(data, selection.column, domain.among)
-            ask = replace(ask, parameters={**ask.parameters, "values": values})
-    return ask
+            return request.replace(categories=column_values(data, selection.column, domain))
+        if isinstance(domain, Membership) and isinstance(domain.members, Categories):
+            values = column_values(data, selection.column, domain.members)
+            return request.replace(values=values)
+    return request
 
 
-def with_keys(ask: Ask, selection: Selection, data: Any, written: tuple[str, ...]) -> Ask:
+def with_keys(checked: CheckedRequest, data: Any, written: tuple[str, ...]) -> ReleaseRequest:
     """The release with those keys read that are `written` as text, by the types of their
     columns.
     """
+    selection = checked.selection
     types = _types(data, list(written))
     columns = zip(selection.by, zip(*selection.keys, strict=True), strict=True)
     parts = [_values(name, types.get(name), texts) for name, texts in columns]
-    return replace(ask, keys=list(zip(*parts, strict=True)))
+    return checked.request.replace(keys=list(zip(*parts, strict=True)))
 
 
 def column_values(data: Any, column: str, given: Iterable[Any]) -> list[Any]:

@@ -9,37 +9,25 @@ from typing import Any
 
 from duffdp.domain import Categories
 from duffdp.engines.addresses import ADDRESS
-from duffdp.engines.query import Query
-from duffdp.engines.text_file import TextFile
+from duffdp.engines.files.text_file import TextFile
+from duffdp.engines.sql.query import Query
 from duffdp.errors import DuffError
+from duffdp.parameters import PLAN_OPTIONS, TABLE_OPTIONS
 
 PIPE = "-"  # the source is what is piped into the command
 NEEDED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
 FIELDS = ("types", "decimal", "date_format")  # of a source that is text
 SQL = "sql"  # a query over the source
-TOP = (
-    *(*NEEDED, *FIELDS, SQL, "where", "ledger", "dataset", "call_id", "unit", "contributions"),
-    *("groups_per_person", "mechanism", "sources"),
-)
+PLACES = (*FIELDS, SQL, "ledger", "dataset", "call_id", "sources")
+TOP = (*NEEDED, *(option.name for option in PLAN_OPTIONS), *PLACES)
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
 TOP_OF_TABLE = (
-    *(
-        *NEEDED_OF_TABLE,
-        *FIELDS,
-        SQL,
-        "bounds",
-        "step",
-        "categories",
-        "by",
-        "keys",
-        "total",
-        "where",
-        "unit",
-    ),
-    *("contributions", "groups_per_person", "interval", "simultaneous", "smallest"),
-    *("suppress_below", "weights", "within", "group_size", "mechanism"),
-    *("ledger", "dataset", "call_id", "sources"),
+    "source",
+    *(option.name for option in TABLE_OPTIONS),
+    "within",
+    "group_size",
+    *PLACES,
 )
 
 OTHER_KIND = {

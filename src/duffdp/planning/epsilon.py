@@ -1,4 +1,4 @@
-"""The smallest epsilon that is accurate enough."""
+"""The smallest epsilon for a wanted accuracy."""
 
 from __future__ import annotations
 
@@ -9,14 +9,13 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.errors import DuffError
+from duffdp.errors import Argument, DuffError
 from duffdp.parameters import read_number
-from duffdp.planning.accuracy import Preview
-from duffdp.planning.question import NOT_PRIVATE, SYNTHETIC, Question, Sample
+from duffdp.planning.previews import NOT_PRIVATE, SYNTHETIC, Preview, PreviewRequest, SampleOptions
 
-LEAST, MOST = 1e-9, 1e6  # that are looked at
-# How much the found epsilon may be larger than one that does not do; draws tell no more.
-CLOSE, SIMULATED_CLOSE = 1.001, 1.02
+_MIN_EPSILON, _MAX_EPSILON = 1e-9, 1e6  # of the search
+# The ratio of the result to an epsilon that is not enough; from draws no closer one can be told.
+CLOSE_RATIO, SIMULATED_RATIO = 1.001, 1.02
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,9 +71,9 @@ class EpsilonPlan:
             wanted = f"with an interval that is {self.width:g} wide on the average"
         else:
             wanted = f"within {self.within:g} of the truth with probability {self.probability:g}"
-        found = f"epsilon {self.epsilon:.4g}: {self.statistic} by {self.mechanism} {wanted}"
-        said = [f"Simulated: {self.draws} seeded draws for each epsilon."] if self.draws else []
-        return "\n".join([found, *said, NOT_PRIVATE if self.not_private else SYNTHETIC])
+        result = f"epsilon {self.epsilon:.4g}: {self.statistic} by {self.mechanism} {wanted}"
+        notes = [f"Simulated: {self.draws} seeded draws for each epsilon."] if self.draws else []
+        return "\n".join([result, *notes, NOT_PRIVATE if self.not_private else SYNTHETIC])
 
 
 def epsilon_for(
@@ -155,80 +154,84 @@ def epsilon_for(
     epsilon 0.2399: median by best with an interval that is 4 wide on the average
     From synthetic data: it says nothing about any person.
     """
-    share = _check_wish(within, probability, width, interval)
-    sample = Sample(n, group_size, data_sets, draws, seed)
+    share = _check_goal(within, probability, width, interval)
+    sample = SampleOptions(n, group_size, data_sets, draws, seed)
     sample.check()
-    question = Question(
+    request = PreviewRequest(
         statistic,
         parameters,
-        bounds,
-        step,
-        categories,
-        contributions,
-        interval,
-        covers,
-        delta,
-        isinstance(data, str),
+        is_shape=isinstance(data, str),
+        bounds=bounds,
+        step=step,
+        categories=categories,
+        contributions=contributions,
+        interval=interval,
+        covers=covers,
+        delta=delta,
     )
-    question.check(mechanism, 1.0)
-    sets = question.data_sets(data, sample)
-    outputs = question.outputs(sets[0])
+    request.check(mechanism, 1.0)
+    sets = request.data_sets(data, sample)
+    outputs = request.outputs(sets[0])
 
-    def seen(epsilon: float) -> Preview:
-        found = {mechanism: question.forecasts(mechanism, epsilon, sets, sample)}
-        return Preview(question.entry.name, epsilon, (mechanism,), outputs, False, found)
+    def preview_at(epsilon: float) -> Preview:
+        forecasts = {mechanism: request.forecasts(mechanism, epsilon, sets, sample)}
+        return Preview(request.spec.name, epsilon, (mechanism,), outputs, False, forecasts)
 
-    def misses(epsilon: float) -> bool:
+    def is_too_small(epsilon: float) -> bool:
         if width is not None:
-            return seen(epsilon).expected_width(mechanism) > width
+            return preview_at(epsilon).expected_width(mechanism) > width
         assert within is not None
         assert share is not None
-        return seen(epsilon).tail(mechanism, within, output) > 1 - share
+        return preview_at(epsilon).tail(mechanism, within, output) > 1 - share
 
-    simulated = sum(seen(1.0).draws.values())
-    found = least_epsilon(misses, SIMULATED_CLOSE if simulated else CLOSE)
-    if found is None:
-        wish = f"within {within!r}" if width is None else f"to a width of {width!r}"
+    simulated = sum(preview_at(1.0).draws.values())
+    epsilon = least_epsilon(is_too_small, SIMULATED_RATIO if simulated else CLOSE_RATIO)
+    if epsilon is None:
+        goal = f"within {within!r}" if width is None else f"to a width of {width!r}"
         raise DuffError(
-            f"no epsilon up to a million keeps {mechanism!r} {wish}. Pass a larger one or a "
+            f"no epsilon up to a million keeps {mechanism!r} {goal}. Pass a larger one or a "
             "smaller step."
         )
     return EpsilonPlan(
-        found,
+        epsilon,
         None if within is None else float(within),
         share,
         None if width is None else float(width),
-        question.entry.name,
+        request.spec.name,
         mechanism,
         simulated,
         not isinstance(data, str),
     )
 
 
-def least_epsilon(misses: Callable[[float], bool], close: float) -> float | None:
-    """The least epsilon that does not miss, found by bisection; None if there is none."""
+def least_epsilon(is_too_small: Callable[[float], bool], ratio: float) -> float | None:
+    """The least epsilon that is large enough, by bisection up to a ratio; None if none is."""
     low = high = 1.0
-    while misses(high):
+    while is_too_small(high):
         low, high = high, 4 * high
-        if high > MOST:
+        if high > _MAX_EPSILON:
             return None
-    while low == high or not misses(low):
+    while low == high or not is_too_small(low):
         low, high = low / 4, low
-        if low < LEAST:
+        if low < _MIN_EPSILON:
             return high  # any epsilon will do
-    while high > close * low:
+    while high > ratio * low:
         middle = math.sqrt(low * high)
-        low, high = (middle, high) if misses(middle) else (low, middle)
+        low, high = (middle, high) if is_too_small(middle) else (low, middle)
     return high
 
 
-def _check_wish(within: Any, probability: Any, width: Any, interval: Any) -> float | None:
-    """The probability of an error, if there is one; an error for a wish that is none."""
+def _check_goal(within: Any, probability: Any, width: Any, interval: Any) -> float | None:
+    """Raise an error for a goal that is none; return the probability, if it has one."""
     if (within is None) == (width is None):
         given = "neither" if width is None else "both"
         raise DuffError(
-            f"pass either within and probability, or width and interval, got {given}. For example "
-            "within=1, probability=0.95."
+            *("pass either ", Argument("within"), " and ", Argument("probability"), ", or "),
+            *(Argument("width"), " and ", Argument("interval"), f", got {given}. For example "),
+            Argument("within", 1),
+            ", ",
+            Argument("probability", 0.95),
+            ".",
         )
     for name, number in (("within", within), ("width", width)):
         if number is not None and (
@@ -244,7 +247,12 @@ def _check_wish(within: Any, probability: Any, width: Any, interval: Any) -> flo
         return read_number("probability", probability, 0, 1, 0.95)
     if interval is None or probability is not None:
         raise DuffError(
-            "width goes with interval, how often it holds the answer, and not with probability. "
-            "Pass for example width=2, interval=0.95."
+            Argument("width"),
+            " goes with interval, how often it holds the answer, and not with probability. Pass "
+            "for example ",
+            Argument("width", 2),
+            ", ",
+            Argument("interval", 0.95),
+            ".",
         )
     return None

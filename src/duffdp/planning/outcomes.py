@@ -1,52 +1,59 @@
-"""What a recipe can draw for one group, as numbers with their probabilities: all of them, points
-that stand for all, or seeded draws."""
+"""Outcomes of the draws of one group with their probabilities: all of them, points that stand for
+all, or seeded draws.
+"""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from duffdp.domain import Floats, Ints, PublicSet
+from duffdp.engines.requests import ColumnRequest, Engine, GroupedCounts, GroupedRanks, run_inquiry
 from duffdp.errors import DuffError
+from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.law import Law
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.mechanisms.staircase import Staircase
-from duffdp.pipeline.draw import draw
-from duffdp.pipeline.recipe import Recipe
-from duffdp.planning.noise import (
-    LISTED,
-    Points,
-    geometric_points,
-    geometric_quantile,
-    staircase_points,
-)
+from duffdp.mechanisms.staircase import Staircase, best_width
+from duffdp.pipeline.draw_plan import DrawPlan
+from duffdp.pipeline.driver import Release, draw_alone
 from duffdp.sampling.entropy import SeededEntropy
-from duffdp.statistics.entry import Part
+from duffdp.statistics.program import DrawSpec
+from duffdp.statistics.records import ONE_GROUP
+from duffdp.statistics.statistic import DistanceStatistic, Scope, TotalsStatistic
 from duffdp.steps import StepFunction
 
-NEGLIGIBLE = 40.0  # nats, beyond which a law needs no distances: doubles do not tell the difference
+MAX_LISTED = 2**14  # outcomes that are listed one by one; of more, as many points stand for all
+_LISTED_PER_POINT = 2**3  # times as many outcomes as points are still listed
+_NOISE_REACH = 37.0  # nats: exp(-37) is below the precision of doubles
+_LAW_REACH = 40.0  # nats: a law needs no distances beyond
+_DIRECTIONS = 2**4  # of the noise of two numbers, at each distance from 0
+_LAPLACE_EPSILON = 1e-3  # below, staircase noise is Laplace noise: only wider, in proportion
 
 
 class Outcomes(NamedTuple):
-    """Rows of numbers as they are drawn, and how likely each is."""
+    """Rows of numbers as they are drawn, and the probability of each row."""
 
     rows: Sequence[Sequence[int]]
     weights: Floats
 
 
-class NoLaw(DuffError):
-    """Only a simulation can tell."""
+class NeedsSimulation(DuffError):
+    """The law of a release is unknown, and no draws were allowed."""
+
+    def __init__(self) -> None:
+        super().__init__("the law of this release is not known: its errors have to be simulated.")
 
 
 @dataclass(frozen=True, slots=True)
 class Effort:
-    """How many points stand for a law that is not listed, and how many draws for one that is not
-    known, from which seed.
+    """The number of points for a law that is too long to list, and of draws for one that is
+    unknown, with their seed.
     """
 
     points: int
@@ -54,132 +61,147 @@ class Effort:
     seed: np.random.SeedSequence
 
 
-def law_of(part: Part, mechanism: Any, source: Any, domain: PublicSet) -> Law | None:
-    """The law of one candidate; None for a part that is no such draw."""
-    statistic = part.statistic
-    if not isinstance(mechanism, Mechanism) or not hasattr(statistic, "windows"):
-        return None
-    if hasattr(statistic, "given") or hasattr(statistic, "asked"):
-        return None
-    size = statistic.outputs(domain).size if hasattr(statistic, "outputs") else domain.size
-    enough = (NEGLIGIBLE + math.log(size)) / (float(statistic.rate) * mechanism.epsilon)
-    return mechanism.law(_whole(statistic.windows([source], domain, enough)[0]))
+class PlannedDraw(NamedTuple):
+    """A part of a release with the mechanism that draws it."""
+
+    part: DrawSpec
+    mechanism: Any
 
 
-def _whole(window: StepFunction) -> StepFunction:
-    """A window with the least distance that they can have for all that it leaves out."""
+def planned_draws(plan: DrawPlan) -> list[PlannedDraw]:
+    """The draws of a release, each with its epsilon."""
+    return [
+        PlannedDraw(part, mechanism_class(part.mechanism)(plan.row_epsilon * part.share))
+        for part in plan.program.draws
+    ]
+
+
+def law_of(draw: PlannedDraw, engine: Engine, domain: PublicSet) -> Law | None:
+    """The law of one candidate; None for a draw of something else."""
+    statistic, drawn_by = draw.part.statistic, draw.mechanism
+    if not isinstance(drawn_by, Mechanism) or not isinstance(statistic, DistanceStatistic):
+        return None
+    reach = statistic.distance_for(domain, drawn_by.epsilon, _LAW_REACH)
+    scope = Scope(domain, 1, engine.max_records)
+    windows = run_inquiry(statistic.listed_windows(scope, reach), engine, ONE_GROUP)
+    return drawn_by.law(_whole_domain(windows[0]))
+
+
+def _whole_domain(window: StepFunction) -> StepFunction:
+    """A window extended to its whole domain, at the smallest distance possible outside of it."""
     if window.tail is None:
         return window
     end = np.append(0, window.start + window.count)
-    left = np.append(window.start, window.domain.size) - end
-    end, left = end[left > 0], left[left > 0]
+    gap = np.append(window.start, window.domain.size) - end
+    end, gap = end[gap > 0], gap[gap > 0]
     start = np.concatenate([window.start, end])
     order = np.argsort(start)
-    count = np.concatenate([window.count, left])[order]
-    distance = np.append(window.distance, np.full(len(left), window.tail.floor))[order]
+    count = np.concatenate([window.count, gap])[order]
+    distance = np.append(window.distance, np.full(len(gap), window.tail.floor))[order]
     return replace(window, start=start[order], count=count, distance=distance, tail=None)
 
 
 def noisy_outcomes(
-    part: Part, mechanism: Any, source: Any, domain: PublicSet, alone: bool, many: int
+    draw: PlannedDraw, engine: Engine, domain: PublicSet, independent: bool, points: int
 ) -> Outcomes | None:
-    """Whole numbers with noise; None for what is something else.
+    """Totals with noise; None for a draw of something else.
 
-    `alone` says that what is released of a number depends on no other: then all may get the same
-    noise.
+    `independent` says that each released number is made of one of the totals: then all of them may
+    get the same noise.
     """
-    statistic = part.statistic
-    if type(mechanism) not in (Geometric, Staircase) or hasattr(statistic, "given"):
+    statistic, drawn_by = draw.part.statistic, draw.mechanism
+    if type(drawn_by) not in (Geometric, Staircase) or not isinstance(statistic, TotalsStatistic):
         return None
-    totals, moved = statistic.totals(source, domain), statistic.sensitivity(domain)
-    points: Points
-    if isinstance(mechanism, Staircase):
-        points = staircase_points(mechanism, moved, len(totals), many)
-    elif alone or len(totals) == 1:
-        points = geometric_points(mechanism, moved, many)
-        points = points._replace(noise=np.repeat(points.noise, len(totals), axis=0))
+    (totals,) = run_inquiry(statistic.totals(domain), engine, ONE_GROUP)
+    sensitivity = statistic.sensitivity(domain)
+    if isinstance(drawn_by, Staircase):
+        noise = _staircase_noise(drawn_by.epsilon, sensitivity, len(totals), points)
+        weights = np.full(noise.shape[1], 1 / noise.shape[1])
+    elif independent or len(totals) == 1:
+        single, weights = _geometric_noise(drawn_by.epsilon / sensitivity, points)
+        noise = np.repeat(single[None, :], len(totals), axis=0)
     else:
         return None
-    noise = points.noise.T.tolist()
-    rows = [[total + int(k) for total, k in zip(totals, row, strict=True)] for row in noise]
-    return Outcomes(rows, points.weights)
+    rows = [
+        [total + int(k) for total, k in zip(totals, row, strict=True)] for row in noise.T.tolist()
+    ]
+    return Outcomes(rows, weights)
 
 
-class _Candidate:
-    """One number that is a candidate."""
+def independent_outcomes(
+    plan: DrawPlan, engine: Engine, domain: PublicSet, points: int
+) -> Outcomes | None:
+    """The outcomes of independent draws; None if some depend on others, or if a law is unknown."""
+    numbers: list[_CandidateNumber | _NoisyNumber] = []
+    for draw in planned_draws(plan):
+        statistic = draw.part.statistic
+        law = law_of(draw, engine, domain)
+        if law is not None:
+            numbers.append(_CandidateNumber(law))
+        elif type(draw.mechanism) is Geometric and isinstance(statistic, TotalsStatistic):
+            epsilon = draw.mechanism.epsilon / statistic.sensitivity(domain)
+            (totals,) = run_inquiry(statistic.totals(domain), engine, ONE_GROUP)
+            numbers += [_NoisyNumber(total, epsilon) for total in totals]
+        else:
+            return None
+    listed = [number.listed() for number in numbers]
+    complete = [one for one in listed if one is not None]
+    if len(complete) == len(listed) and math.prod(len(one) for one, _ in complete) <= MAX_LISTED:
+        axes = np.meshgrid(*(outcomes for outcomes, _ in complete))
+        rows = np.stack([axis.ravel() for axis in axes], axis=1)
+        weights = np.meshgrid(*(weights for _, weights in complete))
+        return Outcomes(rows.tolist(), np.prod([one.ravel() for one in weights], axis=0))
+    shares = evenly_spread(points, len(numbers))
+    columns = [number.quantile(u) for number, u in zip(numbers, shares, strict=True)]
+    return Outcomes(np.stack(columns, axis=1).tolist(), np.full(points, 1 / points))
+
+
+class _CandidateNumber:
+    """One drawn number that is a candidate."""
 
     def __init__(self, law: Law) -> None:
         self._start, self._count, self._mass = law.runs()
 
     def listed(self) -> tuple[Ints, Floats] | None:
-        """All candidates with their probabilities, if they are not too many."""
-        if int(self._start[-1] + self._count[-1]) > LISTED:
+        """All candidates with their probabilities; None if they are too many."""
+        if int(self._start[-1] + self._count[-1]) > MAX_LISTED:
             return None
-        each = np.repeat(self._mass / self._count, self._count)
-        return np.arange(len(each)), each
+        weights = np.repeat(self._mass / self._count, self._count)
+        return np.arange(len(weights)), weights
 
     def quantile(self, u: Floats) -> Ints:
         """The candidates up to which the probabilities add up to u."""
-        upto = np.cumsum(self._mass)
-        u = u * upto[-1]
-        run = np.minimum(np.searchsorted(upto, u, side="right"), len(upto) - 1)
-        share = (u - (upto[run] - self._mass[run])) / self._mass[run]
+        cumulative = np.cumsum(self._mass)
+        u = u * cumulative[-1]
+        run = np.minimum(np.searchsorted(cumulative, u, side="right"), len(cumulative) - 1)
+        share = (u - (cumulative[run] - self._mass[run])) / self._mass[run]
         inside = np.clip((share * self._count[run]).astype(np.int64), 0, self._count[run] - 1)
-        found: Ints = self._start[run] + inside
-        return found
+        candidates: Ints = self._start[run] + inside
+        return candidates
 
 
-class _Noisy:
-    """One number with geometric noise."""
+class _NoisyNumber:
+    """One drawn number that is a total with geometric noise."""
 
-    def __init__(self, total: int, mechanism: Geometric, sensitivity: int) -> None:
-        self._total, self._mechanism, self._sensitivity = total, mechanism, sensitivity
+    def __init__(self, total: int, epsilon: float) -> None:
+        self._total, self._epsilon = total, epsilon
 
     def listed(self) -> tuple[Ints, Floats] | None:
-        """All outcomes with their probabilities, if they are not too many."""
-        (noise,), weights = geometric_points(self._mechanism, self._sensitivity, LISTED + 1)
-        if len(noise) > LISTED:
+        """All outcomes with their probabilities; None if they are too many."""
+        noise, weights = _geometric_noise(self._epsilon, MAX_LISTED + 1)
+        if len(noise) > MAX_LISTED:
             return None
         return self._total + noise.astype(np.int64), weights / weights.sum()
 
     def quantile(self, u: Floats) -> Ints:
         """The outcomes up to which the probabilities add up to u."""
-        each = self._mechanism.epsilon / self._sensitivity
-        found: Ints = self._total + geometric_quantile(each, u).astype(np.int64)
-        return found
+        outcomes: Ints = self._total + geometric_quantile(self._epsilon, u).astype(np.int64)
+        return outcomes
 
 
-def independent_outcomes(
-    made: Recipe, source: Any, domain: PublicSet, many: int
-) -> Outcomes | None:
-    """The outcomes of parts that do not depend on each other; None if some do, or if the law of
-    one is not known.
-    """
-    numbers: list[_Candidate | _Noisy] = []
-    for part, mechanism in made.parts:
-        law = law_of(part, mechanism, source, domain)
-        if law is not None:
-            numbers.append(_Candidate(law))
-        elif type(mechanism) is Geometric and not hasattr(part.statistic, "given"):
-            moved = part.statistic.sensitivity(domain)
-            totals = part.statistic.totals(source, domain)
-            numbers += [_Noisy(total, mechanism, moved) for total in totals]
-        else:
-            return None
-    listed = [number.listed() for number in numbers]
-    every = [one for one in listed if one is not None]
-    if len(every) == len(listed) and math.prod(len(one) for one, _ in every) <= LISTED:
-        rows = np.stack([part.ravel() for part in np.meshgrid(*(one for one, _ in every))], axis=1)
-        shares = np.meshgrid(*(weights for _, weights in every))
-        return Outcomes(rows.tolist(), np.prod([share.ravel() for share in shares], axis=0))
-    at = evenly_spread(many, len(numbers))
-    columns = [number.quantile(u) for number, u in zip(numbers, at, strict=True)]
-    return Outcomes(np.stack(columns, axis=1).tolist(), np.full(many, 1 / many))
-
-
-def evenly_spread(many: int, numbers: int) -> Floats:
+def evenly_spread(points: int, numbers: int) -> Floats:
     """Points between 0 and 1, a row for each of several numbers: multiples of the roots of primes
-    (Richtmyer 1951), the same for every epsilon, so that errors change smoothly with it.
+    (Richtmyer 1951). They are the same for every epsilon, so errors change smoothly with it.
     """
     primes: list[int] = []
     candidate = 2
@@ -188,13 +210,100 @@ def evenly_spread(many: int, numbers: int) -> Floats:
             primes.append(candidate)
         candidate += 1
     roots = np.array([math.sqrt(prime) for prime in primes])
-    return np.mod(0.5 + np.outer(roots, np.arange(1, many + 1)), 1.0)
+    return np.mod(0.5 + np.outer(roots, np.arange(1, points + 1)), 1.0)
 
 
-def simulated_outcomes(made: Recipe, source: Any, domain: PublicSet, effort: Effort) -> Outcomes:
-    """Seeded draws, through what draws releases; refused where none are allowed."""
+# Noise.
+
+
+def _geometric_noise(epsilon: float, points: int) -> tuple[Floats, Floats]:
+    """All geometric noise with its weights, or so many equally likely points."""
+    limit = math.ceil(_NOISE_REACH / epsilon)
+    if 2 * limit + 1 <= min(MAX_LISTED, _LISTED_PER_POINT * points):
+        noise = np.arange(-limit, limit + 1, dtype=np.float64)
+        return noise, np.exp(-epsilon * np.abs(noise))
+    noise = geometric_quantile(epsilon, (np.arange(points) + 0.5) / points)
+    return noise, np.full(points, 1 / points)
+
+
+def geometric_quantile(epsilon: float, u: Floats) -> Floats:
+    """The quantiles of two-sided geometric noise at shares u."""
+    outer = np.minimum(u, 1 - u) * (1 + math.exp(-epsilon))
+    distance: Floats = np.maximum(np.floor(-np.log(outer) / epsilon), 0.0)
+    return np.where(u < 0.5, -distance, distance)
+
+
+@lru_cache(maxsize=8)
+def _staircase_noise(epsilon: float, sensitivity: int, numbers: int, points: int) -> Floats:
+    """Staircase noise of one number or two, a row each, at about so many equally likely points."""
+    wider = max(1.0, _LAPLACE_EPSILON / epsilon)
+    rate, unit = epsilon * wider, float(sensitivity) * wider
+    width = best_width(rate, sensitivity, numbers) * wider
+    edges = np.append(0.0, np.arange(int(60 / rate) + 2) * unit + width)
+    inside = _ball_size(edges, numbers)
+    mass = np.exp(-rate * np.arange(len(edges) - 1)) * np.diff(inside)
+    cumulative = np.append(0.0, np.cumsum(mass))
+    distances = points // (2 if numbers == 1 else _DIRECTIONS)
+    targets = (np.arange(distances) + 0.5) / distances * cumulative[-1]
+    step = np.searchsorted(cumulative, targets, side="right") - 1
+    share = (targets - cumulative[step]) / mass[step]
+    within = inside[step] + share * np.diff(inside)[step]
+    # A point is as far from 0 as the largest ball that does not hold it.
+    root = within if numbers == 1 else np.sqrt(np.maximum(2 * within - 1, 0))
+    distance = np.floor((root + 1) / 2)
+    if numbers == 1:
+        return np.concatenate([distance, -distance])[None, :]
+    # Directions are turned from distance to distance, so that all of them occur.
+    turned = (np.arange(_DIRECTIONS) + 0.5) / _DIRECTIONS
+    turned = (turned + np.arange(distances)[:, None] * (math.sqrt(5) - 1) / 2) % 1
+    position = np.floor(turned * 4 * distance[:, None])
+    side, along = np.divmod(position, np.maximum(distance, 1)[:, None])
+    across = distance[:, None] - along
+    sides = [side == i for i in range(4)]
+    first = np.select(sides, [across, -along, -across, along])
+    second = np.select(sides, [along, across, -along, -across])
+    return np.array([first.ravel(), second.ravel()])
+
+
+def _ball_size(radius: Floats, numbers: int) -> Floats:
+    """The number of points closer to 0 than each radius."""
+    size = 2 * radius - 1 if numbers == 1 else 2 * radius * (radius - 1) + 1
+    return np.where(radius > 0, size, 0.0)
+
+
+# Simulation.
+
+
+def simulated_outcomes(
+    plan: DrawPlan, engine: Engine, domain: PublicSet, effort: Effort
+) -> Outcomes:
+    """Seeded draws, by the code that draws releases; an error if no draws are allowed."""
     if not effort.draws:
-        raise NoLaw("the law of this release is not known: its errors have to be simulated.")
+        raise NeedsSimulation
     entropy = SeededEntropy(np.random.default_rng(effort.seed))
-    rows = draw(made, [source] * effort.draws, domain, entropy)
+    rows = draw_alone(Release(plan, domain, _CopiedGroup(engine, effort.draws), 0, entropy))
     return Outcomes(rows, np.full(len(rows), 1 / len(rows)))
+
+
+class _CopiedGroup:
+    """An engine that shows one group as many equal ones: one for each draw."""
+
+    def __init__(self, engine: Engine, groups: int) -> None:
+        self._engine, self.groups, self.max_records = engine, groups, engine.max_records
+
+    def blocks(self) -> list[Ints]:
+        return [np.arange(self.groups)]
+
+    def answer(self, asked: Sequence[ColumnRequest]) -> list[Any]:
+        answers = self._engine.answer([request._replace(groups=ONE_GROUP) for request in asked])
+        counts = (len(request.groups) for request in asked)
+        return [_repeated(answer, count) for answer, count in zip(answers, counts, strict=True)]
+
+
+def _repeated(answer: Any, count: int) -> Any:
+    """An answer about one group, for so many groups."""
+    if isinstance(answer, GroupedRanks | GroupedCounts):
+        return answer.repeat(count)
+    if answer and isinstance(answer[0], GroupedRanks):
+        return [ranks.repeat(count) for ranks in answer]
+    return list(answer) * count

@@ -4,30 +4,75 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from duffdp.domain import Digits, Grid, Presence
 from duffdp.errors import DuffError
-from duffdp.pipeline.accuracy import count_bound
-from duffdp.pipeline.outcome import Release
+from duffdp.pipeline.error_bounds import count_bound
+from duffdp.pipeline.release import Release
 from duffdp.pipeline.sources import read_sources
 from duffdp.privacy import PrivacyUnit
-from duffdp.report.blocks import Named, blocks
-from duffdp.report.budget import Gauge, gauge_of
-from duffdp.report.words import number
+from duffdp.report.formats import parameter_text
+from duffdp.report.results import NamedReleases, result_tables
 
-SIZES = (100, 1_000, 10_000)
-CENTRAL = (
+_GROUP_SIZES = (100, 1_000, 10_000)
+_ROUNDING = 1e-9  # of sums of epsilons
+_TRUST = (
     "Whoever ran this saw the records and is trusted with them; readers of this page need not be."
 )
-TIMING = (
+_TIMING = (
     "Not hidden: how long a query takes and how much memory it needs can depend on the records. "
     "Let nobody outside measure it."
 )
 
 
-class Answer(NamedTuple):
-    """One hazard, and what the releases say about it; `open` where nobody has answered."""
+class Budget(Protocol):
+    """A ledger as a report needs it: the total epsilon, and what remains of it."""
+
+    @property
+    def epsilon(self) -> float: ...
+    def remaining(self) -> float: ...
+
+
+class BudgetGauge(NamedTuple):
+    """A budget in parts of epsilon; `others` was spent on anything but this report."""
+
+    total: float
+    report: float
+    others: float
+    remaining: float
+
+    @property
+    def spent(self) -> float:
+        """The epsilon spent so far."""
+        return self.total - self.remaining
+
+    @property
+    def charged(self) -> bool:
+        """Whether the charges of the ledger cover this report."""
+        return self.others > -_ROUNDING
+
+    def percent(self, amount: float) -> str:
+        """A part of the total, for CSS."""
+        return f"{100 * min(max(amount / self.total, 0.0), 1.0):.4g}%"
+
+
+def budget_gauge(ledger: Any, report: float) -> BudgetGauge:
+    """The gauge of a ledger, whose numbers may be plain or have an epsilon."""
+    try:
+        left = ledger.remaining() if callable(ledger.remaining) else ledger.remaining
+        remaining, total = float(getattr(left, "epsilon", left)), float(ledger.epsilon)
+    except (AttributeError, TypeError):
+        raise DuffError(
+            f"a ledger has epsilon and remaining(), got {type(ledger).__name__}. Pass a ledger "
+            "or None."
+        ) from None
+    others = total - remaining - report
+    return BudgetGauge(total, report, 0.0 if abs(others) < _ROUNDING else others, remaining)
+
+
+class HazardAnswer(NamedTuple):
+    """One hazard, and the answer that follows from the releases; `open` if it is missing."""
 
     topic: str
     text: str
@@ -68,57 +113,64 @@ def sign_off(
     --------
     >>> import duffdp
     >>> release = duffdp.median([31, 35, 40], epsilon=1.0, bounds=(0, 120), step=1)
-    >>> told = {"bounds": "nobody is older than 120", "plan": "fixed before the data came"}
-    >>> answers = duffdp.report.sign_off(release, sources=told)
+    >>> sources = {"bounds": "nobody is older than 120", "plan": "fixed before the data came"}
+    >>> answers = duffdp.report.sign_off(release, sources=sources)
     >>> [answer["topic"] for answer in answers if answer["open"]]
     ['Epsilon in all', 'Source of step', 'Other publications', 'Audit']
     """
-    _, named = blocks(releases)
+    _, named = result_tables(releases)
     total = math.fsum(release.epsilon for _, release in named)
-    gauge = None if ledger is None else gauge_of(ledger, total)
-    return [answer._asdict() for answer in answers(named, gauge, read_sources(sources))]
+    gauge = None if ledger is None else budget_gauge(ledger, total)
+    return [answer._asdict() for answer in hazard_answers(named, gauge, read_sources(sources))]
 
 
-def answers(named: Named, gauge: Gauge | None, sources: Mapping[str, str]) -> list[Answer]:
+def hazard_answers(
+    named: NamedReleases, gauge: BudgetGauge | None, sources: Mapping[str, str]
+) -> list[HazardAnswer]:
     """All answers, in the order in which a guarantee is read."""
     releases = [release for _, release in named]
     total = math.fsum(release.epsilon for release in releases)
 
-    def told(topic: str, name: str, missing: str) -> Answer:
-        return Answer(topic, sources.get(name, f"Not answered. {missing}"), name not in sources)
+    def from_user(topic: str, name: str, missing: str) -> HazardAnswer:
+        text = sources.get(name, f"Not answered. {missing}")
+        return HazardAnswer(topic, text, name not in sources)
 
     return [
-        Answer("Unit", " ".join(_once(releases, lambda release: _unit(release.unit)))),
-        Answer(
+        HazardAnswer("Unit", " ".join(_once(releases, lambda release: _unit(release.unit)))),
+        HazardAnswer(
             "Neighbours",
             "Data sets that differ by one such unit, which joins or leaves. If one is replaced by "
-            f"another, that is two steps, and this page costs {number(2 * total)} instead.",
+            f"another, that is two steps, and this page costs {parameter_text(2 * total)} instead.",
         ),
-        Answer("Epsilon of this page", number(total)),
+        HazardAnswer("Epsilon of this page", parameter_text(total)),
         _in_all(gauge),
         _delta(releases),
         *(
-            told(f"Source of {name}", name, f"Whoever chose {name} must not have seen the records.")
+            from_user(
+                f"Source of {name}", name, f"Whoever chose {name} must not have seen the records."
+            )
             for name in _assumed(releases)
         ),
-        Answer("Bias", " ".join(_bias(releases))),
-        Answer("Error by group size", _by_size(named)),
-        told("Fixed before data were seen", "plan", "Was the plan fixed before anyone saw data?"),
-        Answer("Trust", CENTRAL),
+        HazardAnswer("Bias", " ".join(_bias(releases))),
+        HazardAnswer("Error by group size", _by_size(named)),
+        from_user(
+            "Fixed before data were seen", "plan", "Was the plan fixed before anyone saw data?"
+        ),
+        HazardAnswer("Trust", _TRUST),
         _draws(releases),
-        Answer("Timing", TIMING),
-        told(
+        HazardAnswer("Timing", _TIMING),
+        from_user(
             "Other publications",
             "publications",
             "What else was published from the same records adds to epsilon.",
         ),
-        told("Audit", "audit", "Run “duffdp audit” on the installation that drew this."),
+        from_user("Audit", "audit", "Run “duffdp audit” on the installation that drew this."),
     ]
 
 
-def _once(releases: Sequence[Release], words: Callable[[Release], str]) -> list[str]:
-    """What is said of each, every sentence once."""
-    return list(dict.fromkeys(filter(None, map(words, releases))))
+def _once(releases: Sequence[Release], sentence: Callable[[Release], str]) -> list[str]:
+    """The sentences about releases, each of them once."""
+    return list(dict.fromkeys(filter(None, map(sentence, releases))))
 
 
 def _unit(unit: PrivacyUnit) -> str:
@@ -132,47 +184,53 @@ def _unit(unit: PrivacyUnit) -> str:
     )
 
 
-def _in_all(gauge: Gauge | None) -> Answer:
+def _in_all(gauge: BudgetGauge | None) -> HazardAnswer:
     topic = "Epsilon in all"
     if gauge is None:
-        return Answer(topic, "Not answered. No ledger says what else was spent.", open=True)
+        return HazardAnswer(topic, "Not answered. No ledger says what else was spent.", open=True)
     if not gauge.charged:
-        return Answer(topic, "This page was not charged to the ledger it came with.", open=True)
-    return Answer(topic, f"{number(gauge.spent)} of {number(gauge.total)}, by the ledger.")
+        return HazardAnswer(
+            topic, "This page was not charged to the ledger it came with.", open=True
+        )
+    return HazardAnswer(
+        topic, f"{parameter_text(gauge.spent)} of {parameter_text(gauge.total)}, by the ledger."
+    )
 
 
-def _delta(releases: Sequence[Release]) -> Answer:
+def _delta(releases: Sequence[Release]) -> HazardAnswer:
     delta = math.fsum(release.delta for release in releases)
-    return Answer("Delta", number(delta) if delta else "0: there is no event that lifts the bound.")
+    return HazardAnswer(
+        "Delta", parameter_text(delta) if delta else "0: there is no event that lifts the bound."
+    )
 
 
 def _assumed(releases: Sequence[Release]) -> list[str]:
-    """What was given as public, and has to come from somewhere."""
-    found: list[str] = []
+    """The parameters that were assumed to be public, whose source a reviewer asks for."""
+    names: list[str] = []
     domains = [release.domain for release in releases if release.unit.kind != "edge"]
     if any(isinstance(domain, Grid) for domain in domains):
-        found += ["bounds", "step"]
+        names += ["bounds", "step"]
     if any(not isinstance(domain, Grid | Digits | Presence) for domain in domains):
-        found.append("categories")
+        names.append("categories")
     if any(release.grouped for release in releases):
-        found.append("keys")
-    return found
+        names.append("keys")
+    return names
 
 
 def _bias(releases: Sequence[Release]) -> list[str]:
-    """What moves an answer before any noise does."""
+    """The sentences about bias: what moves an answer before any noise."""
     if all(release.unit.kind == "edge" for release in releases):
         return ["None: every edge counts."]
-    said = ["Missing values are left out."]
+    sentences = ["Missing values are left out."]
     if any(isinstance(release.domain, Grid | Digits) for release in releases):
-        said.append(
+        sentences.append(
             "Values beyond the bounds count as the nearest bound, which pulls means, sums and "
             "spreads inwards."
         )
     if "categories" in _assumed(releases):
-        said.append("Values that are not listed are left out.")
+        sentences.append("Values that are not listed are left out.")
     if any(release.grouped for release in releases):
-        said.append("Groups that are not listed are left out.")
+        sentences.append("Groups that are not listed are left out.")
     caps = [
         ("1 row" if unit.contributions == 1 else f"{unit.contributions} rows")
         + ("" if unit.groups_per_person is None else f" in {unit.groups_per_person} groups each")
@@ -180,42 +238,43 @@ def _bias(releases: Sequence[Release]) -> list[str]:
     ]
     if caps:
         rows = " or ".join(dict.fromkeys(caps))
-        said.append(
+        sentences.append(
             f"Of a person at most {rows} count, picked at random: people with more weigh less than "
             "in the records."
         )
-    return said
+    return sentences
 
 
 def _cap(unit: PrivacyUnit) -> tuple[int, int]:
     return unit.contributions, unit.groups_per_person or 0
 
 
-def _by_size(named: Named) -> str:
-    """What a bound of so many records is for groups of several sizes."""
+def _by_size(named: NamedReleases) -> str:
+    """Error bounds in records, as shares of groups of several sizes."""
     bounds: dict[int, dict[str, None]] = {}
     for name, release in named:
-        if (bound := _records(release)) is not None:
+        if (bound := _record_bound(release)) is not None:
             bounds.setdefault(bound, {})[name] = None
     if not bounds:
         return "No bound is known that does without the records."
-    told = [
-        f"{', '.join(names)} {bound:,} ({', '.join(_part(bound, size) for size in SIZES)})"
+    listed = [
+        f"{', '.join(names)} {bound:,} ({', '.join(_part(bound, size) for size in _GROUP_SIZES)})"
         for bound, names in sorted(bounds.items())
     ]
-    sizes = f"{', '.join(f'{size:,}' for size in SIZES[:-1])} and {SIZES[-1]:,}"
+    sizes = f"{', '.join(f'{size:,}' for size in _GROUP_SIZES[:-1])} and {_GROUP_SIZES[-1]:,}"
     return (
         "Off by at most so many records, with 95 % probability, and what that is of groups of "
-        f"{sizes}: {'; '.join(told)}."
+        f"{sizes}: {'; '.join(listed)}."
     )
 
 
 def _part(bound: int, size: int) -> str:
-    """A share of a group; more than all of it says nothing."""
+    """A bound as a share of a group, "all" if it is no smaller than the group."""
     return f"{100 * bound / size:.2g} %" if bound < size else "all"
 
 
-def _records(release: Release) -> int | None:
+def _record_bound(release: Release) -> int | None:
+    """The number of records that an answer is off by at most, with 95 % probability."""
     bound = count_bound(release.facts, 0.95)
     if bound is not None:
         return bound
@@ -225,10 +284,10 @@ def _records(release: Release) -> int | None:
         return None
 
 
-def _draws(releases: Sequence[Release]) -> Answer:
+def _draws(releases: Sequence[Release]) -> HazardAnswer:
     if not all(release.secure for release in releases):
-        return Answer("Draws", "From a seed: there is no guarantee at all.", open=True)
-    return Answer(
+        return HazardAnswer("Draws", "From a seed: there is no guarantee at all.", open=True)
+    return HazardAnswer(
         "Draws",
         "From the operating system's randomness, decided in exact arithmetic: no rounding gives "
         "anything away.",

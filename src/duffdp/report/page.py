@@ -1,32 +1,32 @@
-"""Writing the page: HTML in one file, or Markdown."""
+"""The report: one HTML file, or Markdown."""
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from duffdp._text import as_markdown, visible
 from duffdp.errors import DuffError
-from duffdp.pipeline.columnar import TOO_FEW
-from duffdp.pipeline.outcome import Release
+from duffdp.pipeline.export import TOO_FEW
+from duffdp.pipeline.release import Release
 from duffdp.pipeline.sources import read_sources
 from duffdp.pipeline.table import Table
-from duffdp.printable import as_markdown, visible
-from duffdp.report import words
-from duffdp.report.blocks import Named, blocks
-from duffdp.report.budget import Budget, gauge_of
-from duffdp.report.hazards import answers
-from duffdp.report.pictures import figures
-from duffdp.report.provenance import provenance
+from duffdp.report import sentences
+from duffdp.report.charts import figures
+from duffdp.report.formats import parameter_text
+from duffdp.report.hazards import Budget, budget_gauge, hazard_answers
+from duffdp.report.results import NamedReleases, result_tables
 
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
 _TEMPLATES = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN}
 
 
-class Said(NamedTuple):
-    """A sentence, and the releases that it is about; none if it is about all of them."""
+class Sentence(NamedTuple):
+    """A sentence, and the names of the releases that it is about; none if it is about all."""
 
     names: list[str]
     text: str
@@ -94,35 +94,35 @@ def write(
     """
     path = Path(path)
     jinja2, template = check_page(path)
-    found, named = blocks(releases)
+    tables, named = result_tables(releases)
     everything = [release for _, release in named]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("duffdp.report", ""),
         autoescape=template == _HTML,
-        finalize=_html if template == _HTML else as_markdown,  # no text can be forgotten
+        finalize=_visible if template == _HTML else as_markdown,  # so no text can be forgotten
         undefined=jinja2.StrictUndefined,
         trim_blocks=True,
         lstrip_blocks=True,
     )
-    environment.filters["number"] = words.number
+    environment.filters["number"] = parameter_text
     total = math.fsum(release.epsilon for release in everything)
     kinds = {release.unit.kind for release in everything}
-    gauge = None if ledger is None else gauge_of(ledger, total)
+    gauge = None if ledger is None else budget_gauge(ledger, total)
     text = environment.get_template(template).render(
         title=title,
-        provenance=provenance(everything, author=author, source=source, plan=plan, ledger=ledger),
-        blocks=found,
+        provenance=_provenance(everything, author, source, plan, ledger),
+        tables=tables,
         figures=figures if template == _HTML else None,
         too_few=TOO_FEW,
         total=total,
-        odds=words.odds(total, kinds, math.fsum(release.delta for release in everything)),
-        whom=words.whom(kinds),
+        odds=sentences.odds(total, kinds, math.fsum(release.delta for release in everything)),
+        whom=sentences.whom(kinds),
         several=len(named) > 1,
         shares=_shares(named),
         questions=_questions(named),
         gauge=gauge,
         seeded=list(dict.fromkeys(name for name, release in named if not release.secure)),
-        answers=answers(named, gauge, read_sources(sources)),
+        answers=hazard_answers(named, gauge, read_sources(sources)),
     )
     part = path.with_name(path.name + ".part")  # a page is whole or not there
     try:
@@ -153,42 +153,80 @@ def check_page(path: Path) -> tuple[Any, str]:
     return jinja2, template
 
 
-def _questions(named: Named) -> list[tuple[str, list[Said]]]:
-    """What a reader asks, and the answers, each of them once."""
-    asked: list[tuple[str, Callable[[Release], Iterable[str]]]] = [
-        ("How wrong can it be?", words.accuracy),
-        ("Who is protected?", words.protected),
-        ("What is counted?", lambda release: filter(None, [words.counted(release)])),
-        ("How was it drawn?", words.mechanism),
-        ("Assumed to be public", words.assumed_public),
+def _provenance(
+    releases: Sequence[Release],
+    author: str | None,
+    source: str | None,
+    plan: str | Path | None,
+    ledger: Any,
+) -> list[tuple[str, str]]:
+    """The public facts about how a report was made, each under its name."""
+    days = sorted({release.time.date().isoformat() for release in releases})
+    versions = sorted({release.version for release in releases})
+    facts = [
+        ("Author", author),
+        ("Drawn on", days[0] if len(days) == 1 else f"{days[0]} to {days[-1]}"),
+        ("Data", source),
+        ("Made with", f"duffdp {', '.join(versions)}"),
+        ("Plan", None if plan is None else _fingerprint(Path(plan))),
+        ("Ledger's last hash", _last_hash(ledger)),
     ]
-    told = ((question, _once(named, sentences)) for question, sentences in asked)
-    return [(question, said) for question, said in told if said]
+    return [(name, str(text)) for name, text in facts if text is not None]
 
 
-def _once(named: Named, sentences: Callable[[Release], Iterable[str]]) -> list[Said]:
+def _fingerprint(plan: Path) -> str:
+    """The name of a plan's file and the hash of its content."""
+    try:
+        return f"{plan.name}, SHA-256 {hashlib.sha256(plan.read_bytes()).hexdigest()}"
+    except OSError as error:
+        raise DuffError(
+            f"the plan {str(plan)!r} cannot be read ({error.strerror}). Pass the path of its file."
+        ) from None
+
+
+def _last_hash(ledger: Any) -> str | None:
+    """The last hash of a ledger's chain; None for another object with a budget."""
+    from duffdp.ledger import Ledger
+
+    return ledger.verify().head if isinstance(ledger, Ledger) else None
+
+
+def _questions(named: NamedReleases) -> list[tuple[str, list[Sentence]]]:
+    """The questions of a reader with their answers, each sentence once."""
+    questions: list[tuple[str, Callable[[Release], Iterable[str]]]] = [
+        ("How wrong can it be?", sentences.accuracy),
+        ("Who is protected?", sentences.protected),
+        ("What is counted?", lambda release: filter(None, [sentences.counted(release)])),
+        ("How was it drawn?", sentences.mechanism),
+        ("Assumed to be public", sentences.assumed_public),
+    ]
+    answers = ((question, _once(named, answer)) for question, answer in questions)
+    return [(question, answer) for question, answer in answers if answer]
+
+
+def _once(named: NamedReleases, answer: Callable[[Release], Iterable[str]]) -> list[Sentence]:
     """Every sentence with the names of the releases that it is about."""
     about: dict[str, dict[str, int]] = {}
     for name, release in named:
-        for text in sentences(release):
-            known = about.setdefault(text, {})
-            known[name] = known.get(name, 0) + 1
-    said = [
-        Said([] if sum(names.values()) == len(named) else list(names), text)
+        for text in answer(release):
+            counts = about.setdefault(text, {})
+            counts[name] = counts.get(name, 0) + 1
+    texts = [
+        Sentence([] if sum(names.values()) == len(named) else list(names), text)
         for text, names in about.items()
     ]
-    # What is about some comes first: what is about all closes the answer.
-    return sorted(said, key=lambda one: not one.names)
+    # Sentences about some releases come first, those about all of them last.
+    return sorted(texts, key=lambda sentence: not sentence.names)
 
 
-def _shares(named: Named) -> dict[str, float]:
-    """What each of them cost, with its margins."""
+def _shares(named: NamedReleases) -> dict[str, float]:
+    """The epsilon of each release, with its margins."""
     spent: dict[str, Fraction] = {}
     for name, release in named:
         spent[name] = spent.get(name, Fraction(0)) + release.loss.epsilon
     return {name: float(epsilon) for name, epsilon in spent.items()}
 
 
-def _html(value: object) -> object:
-    """Any text on a page: nothing in it acts on the reader's screen. What is markup stays so."""
+def _visible(value: object) -> object:
+    """A text without control characters; markup as it is."""
     return value if hasattr(value, "__html__") else visible(str(value))

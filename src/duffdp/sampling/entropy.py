@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     import numpy.typing as npt
 
 Words: TypeAlias = "npt.NDArray[np.uint64]"
-LARGEST = np.uint64(2**64 - 1)
+MAX_WORD = np.uint64(2**64 - 1)
 
 
 class Entropy(Protocol):
@@ -45,9 +45,9 @@ class SystemEntropy:
     def below(self, bound: int) -> int:
         bits = (bound - 1).bit_length()
         size = (bits + 7) // 8
-        while (found := int.from_bytes(system_bytes(size), "big") >> (8 * size - bits)) >= bound:
+        while (number := int.from_bytes(system_bytes(size), "big") >> (8 * size - bits)) >= bound:
             pass
-        return found
+        return number
 
     def split(self) -> SystemEntropy:
         return self
@@ -69,10 +69,12 @@ class SeededEntropy:
             return int(self._generator.integers(bound))
         bits = (bound - 1).bit_length()
         size = (bits + 7) // 8
-        more = 8 * size - bits
-        while (found := int.from_bytes(self._generator.bytes(size), "big") >> more) >= bound:
+        excess_bits = 8 * size - bits
+        while (
+            number := int.from_bytes(self._generator.bytes(size), "big") >> excess_bits
+        ) >= bound:
             pass
-        return found
+        return number
 
     def split(self) -> SeededEntropy:
         return SeededEntropy(np.random.default_rng(self.words(4)))
@@ -80,10 +82,10 @@ class SeededEntropy:
 
 def system_bytes(size: int) -> bytes:
     """Random bytes of the operating system."""
-    found = os.urandom(size)
-    if len(found) != size:  # repeated or missing bits would not show in the release
+    random = os.urandom(size)
+    if len(random) != size:  # repeated or missing bits would not show in the release
         raise OSError("the operating system returned too few random bytes")
-    return found
+    return random
 
 
 def below_each(bound: Ints, words: Words, source: Entropy) -> Ints:
@@ -91,11 +93,11 @@ def below_each(bound: Ints, words: Words, source: Entropy) -> Ints:
     favour some numbers.
     """
     bounds = bound.astype(np.uint64)
-    found: Ints = (words % bounds).astype(np.int64)
-    favoured = (LARGEST % bounds + np.uint64(1)) % bounds
-    for i in np.flatnonzero(words > LARGEST - favoured).tolist():
-        found[i] = source.below(int(bound[i]))
-    return found
+    numbers: Ints = (words % bounds).astype(np.int64)
+    partial_range = (MAX_WORD % bounds + np.uint64(1)) % bounds
+    for i in np.flatnonzero(words > MAX_WORD - partial_range).tolist():
+        numbers[i] = source.below(int(bound[i]))
+    return numbers
 
 
 SYSTEM = SystemEntropy()

@@ -16,18 +16,18 @@ from duffdp.sampling.entropy import Entropy
 WORD = 64
 # Bounds the rounding of a few operations in doubles, 2**-52 each, with room to spare: the price of
 # a wide slack is only that the exact way is taken one time in 10**9.
-SLACK = 2.0**-36
+COIN_SLACK = 2.0**-36
 
 Outcome = TypeVar("Outcome")
 
 
 @dataclass(slots=True)
 class LazyUniform:
-    """A uniform number V of which the first `bits` bits are drawn: known <= V * 2**bits <= known
-    + 1.
+    """A uniform number V of which the first `bits` bits are drawn:
+    prefix <= V * 2**bits <= prefix + 1.
     """
 
-    known: int
+    prefix: int
     bits: int
 
     @classmethod
@@ -37,7 +37,7 @@ class LazyUniform:
 
     def refine(self, source: Entropy) -> None:
         """Draw one more word."""
-        self.known = (self.known << WORD) | int(source.words(1)[0])
+        self.prefix = (self.prefix << WORD) | int(source.words(1)[0])
         self.bits += WORD
 
     def exponential(self) -> tuple[Fraction, Fraction] | None:
@@ -47,15 +47,17 @@ class LazyUniform:
         less than 10**-(bits + 19); the logarithm is 0 or at least 2**-bits, so this is less than
         2**-bits of it.
         """
-        whole = 1 << self.bits
-        if self.known + 1 == whole:
+        scale = 1 << self.bits
+        if self.prefix + 1 == scale:
             return None
-        near = Context(prec=self.bits + 20)
+        context = Context(prec=self.bits + 20)
         low, high = (
-            -Fraction(near.ln(near.divide(Decimal(whole - self.known - upper), Decimal(whole))))
+            -Fraction(
+                context.ln(context.divide(Decimal(scale - self.prefix - upper), Decimal(scale)))
+            )
             for upper in (0, 1)
         )
-        return low * (1 - Fraction(1, whole)), high * (1 + Fraction(1, whole))
+        return low * (1 - Fraction(1, scale)), high * (1 + Fraction(1, scale))
 
 
 def decide(
@@ -67,12 +69,14 @@ def decide(
     `first` is a word that was drawn for it before, and for nothing else.
     """
     uniform = LazyUniform.begin(source) if first is None else LazyUniform(first, WORD)
-    while (found := outcome(uniform)) is None:
+    while (result := outcome(uniform)) is None:
         uniform.refine(source)
-    return found
+    return result
 
 
-def happens(exponent: Fraction, ratio: Fraction, source: Entropy, first: int | None = None) -> bool:
+def bernoulli(
+    exponent: Fraction, ratio: Fraction, source: Entropy, first: int | None = None
+) -> bool:
     """True with probability exactly `ratio * exp(-exponent)`, which must be at most 1.
 
     `first` is a random word that was drawn for it before.
@@ -85,30 +89,30 @@ def happens(exponent: Fraction, ratio: Fraction, source: Entropy, first: int | N
     quick = float(ratio) * math.exp(-float(exponent)) if exponent < 600 else math.inf
 
     def below(uniform: LazyUniform) -> bool | None:
-        whole = 1 << uniform.bits
+        scale = 1 << uniform.bits
         if quick <= 1:
-            if (uniform.known + 1) / whole <= quick * (1 - SLACK):
+            if (uniform.prefix + 1) / scale <= quick * (1 - COIN_SLACK):
                 return True
-            if uniform.known / whole >= quick * (1 + SLACK):
+            if uniform.prefix / scale >= quick * (1 + COIN_SLACK):
                 return False
         digits = uniform.bits // 3 + 20
-        near = Context(prec=digits + len(str(int(exponent))), Emin=-(10**9), Emax=10**9)
-        size = near.ln(near.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
-        taken = near.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
-        found = near.exp(near.subtract(size, taken))
-        if found.adjusted() < -digits:  # less than any bit that is drawn
-            return False if uniform.known else None
-        chance, slack = Fraction(found), Fraction(1, 10 ** (digits - 8))
+        context = Context(prec=digits + len(str(int(exponent))), Emin=-(10**9), Emax=10**9)
+        size = context.ln(context.divide(Decimal(ratio.numerator), Decimal(ratio.denominator)))
+        log_factor = context.divide(Decimal(exponent.numerator), Decimal(exponent.denominator))
+        probability = context.exp(context.subtract(size, log_factor))
+        if probability.adjusted() < -digits:  # less than any bit that is drawn
+            return False if uniform.prefix else None
+        chance, slack = Fraction(probability), Fraction(1, 10 ** (digits - 8))
         if chance > 1 + slack:
             raise ArithmeticError("a probability above 1: the proposal does not cover the law")
-        if Fraction(uniform.known + 1, whole) <= chance * (1 - slack):
+        if Fraction(uniform.prefix + 1, scale) <= chance * (1 - slack):
             return True
-        return False if Fraction(uniform.known, whole) >= chance * (1 + slack) else None
+        return False if Fraction(uniform.prefix, scale) >= chance * (1 + slack) else None
 
     return decide(source, below, first)
 
 
-def happen(
+def bernoullis(
     exponent: Fraction, ratio: Fraction, source: Entropy, words: Sequence[int]
 ) -> list[bool]:
     """The same for several random words that were drawn before: those that doubles leave open are
@@ -116,9 +120,9 @@ def happen(
     """
     chance = float(ratio) * math.exp(-float(exponent)) if exponent < 600 else math.inf
     if len(words) == 1 or chance > 1:
-        return [happens(exponent, ratio, source, word) for word in words]
-    low, high = (int(2**WORD * chance * (1 + side * SLACK)) for side in (-1, 1))
+        return [bernoulli(exponent, ratio, source, word) for word in words]
+    low, high = (int(2**WORD * chance * (1 + side * COIN_SLACK)) for side in (-1, 1))
     return [
-        word < low - 1 or (word <= high + 1 and happens(exponent, ratio, source, word))
+        word < low - 1 or (word <= high + 1 and bernoulli(exponent, ratio, source, word))
         for word in words
     ]

@@ -25,23 +25,23 @@ import numpy as np
 from duffdp.domain import Floats, Ints
 from duffdp.sampling.entropy import Entropy, Words, below_each
 from duffdp.sampling.lazy_uniform import WORD, LazyUniform
-from duffdp.steps import Batch, StepFunction, Tail
+from duffdp.steps import StepFunction, Tail, Windows
 
 # Bounds the rounding of the first pass in doubles (a few units of 2**-52 a step) with room to
 # spare: the price of a
 # wide slack is only that refinement is needed one time in 10**8.
-SLACK = 2.0**-36
-SHIFT = 90 * SLACK  # of logarithms, which are at most 90 in size
+RACE_SLACK = 2.0**-36
+LOG_SHIFT = 90 * RACE_SLACK  # of logarithms, which are at most 90 in size
 # In front of a number whose logarithm is lowered by that; an array, which numpy takes sooner.
-LOWERED = np.array(-math.exp(-SHIFT))
+LOWERED_SIGN = np.array(-math.exp(-LOG_SHIFT))
 # From words to uniform numbers, with a minus sign; never above what the bits say, and never -1.
-UNIT = np.array(-(1 - 2.0**-51) * 2.0**-WORD)
-BLOCK = 2**20  # runs raced at once when many draws are asked for
+WORD_UNIT = np.array(-(1 - 2.0**-51) * 2.0**-WORD)
+RACE_BLOCK = 2**20  # runs raced at once when many draws are asked for
 Key = Fraction | float  # a float only if infinite
 
 
 @dataclass(frozen=True, slots=True)
-class Noise:
+class RaceNoise:
     """What the key of a candidate has beside its distance.
 
     Minus an exponential noise n, or log(s) if not `exponential`. With a `period` the noise counts
@@ -65,19 +65,19 @@ class Noise:
         return noise if self.period is None else noise - (1 - self.slope) * (noise % self.period)
 
 
-GUMBEL = Noise(exponential=False)
-EXPONENTIAL = Noise(exponential=True)
+GUMBEL = RaceNoise(exponential=False)
+EXPONENTIAL = RaceNoise(exponential=True)
 
 
 def race(
-    batch: Batch, c: Fraction, noise: Noise, entropy: Entropy, *, bits: int = WORD
+    batch: Windows, c: Fraction, noise: RaceNoise, entropy: Entropy, *, bits: int = WORD
 ) -> list[int]:
     """The index of one candidate for each step function: exactly that of the smallest key, when a
     step of distance adds `c` to it."""
-    known = entropy.words(len(batch.count))
+    words = entropy.words(len(batch.count))
     if bits < WORD:
-        known = known >> np.uint64(WORD - bits)
-    first = _first_pass(known, bits, batch.count, batch.distance, float(c), noise)
+        words = words >> np.uint64(WORD - bits)
+    first = _first_pass(words, bits, batch.count, batch.distance, float(c), noise)
     low = first.low
     if len(batch.begin) == 1:
         run = int(low.argmin())
@@ -88,20 +88,20 @@ def race(
             if low.item(low.argmin()) > limit:
                 return [_within(begin, batch.count.item(run), entropy)]
             low[run] = least
-        return [_settle(batch, 0, known, bits, first, c, noise, entropy)]
+        return [_settle(batch, 0, words, bits, first, c, noise, entropy)]
     runs = np.diff(batch.begin, append=len(low))
     least = low == np.repeat(np.minimum.reduceat(low, batch.begin), runs)
-    many = np.add.reduceat(least, batch.begin, dtype=np.intp)
-    leading = least.nonzero()[0][np.cumsum(many) - many]
+    least_count = np.add.reduceat(least, batch.begin, dtype=np.intp)
+    leading = least.nonzero()[0][np.cumsum(least_count) - least_count]
     can_win = low <= np.repeat(first.limit(leading), runs)
-    alone = np.add.reduceat(can_win, batch.begin, dtype=np.intp) == 1
-    found, count = batch.start[leading], batch.count[leading]
-    unsettled = np.flatnonzero(~alone | (found < 0)).tolist()
+    decided = np.add.reduceat(can_win, batch.begin, dtype=np.intp) == 1
+    winner_index, count = batch.start[leading], batch.count[leading]
+    unsettled = np.flatnonzero(~decided | (winner_index < 0)).tolist()
     if len(wide := np.flatnonzero(count > 1)):
-        found[wide] += below_each(count[wide], entropy.words(len(wide)), entropy)
+        winner_index[wide] += below_each(count[wide], entropy.words(len(wide)), entropy)
     for i in unsettled:
-        found[i] = _settle(batch, i, known, bits, first, c, noise, entropy)
-    winners: list[int] = found.tolist()
+        winner_index[i] = _settle(batch, i, words, bits, first, c, noise, entropy)
+    winners: list[int] = winner_index.tolist()
     return winners
 
 
@@ -111,41 +111,51 @@ def _within(start: int, count: int, entropy: Entropy) -> int:
 
 
 def races(
-    step: StepFunction, size: int, c: Fraction, noise: Noise, entropy: Entropy, *, bits: int = WORD
+    step: StepFunction,
+    size: int,
+    c: Fraction,
+    noise: RaceNoise,
+    entropy: Entropy,
+    *,
+    bits: int = WORD,
 ) -> list[int]:
     """`size` independent draws from one step function."""
-    most = max(1, BLOCK // (len(step.distance) + 1))
+    draws_at_once = max(1, RACE_BLOCK // (len(step.distance) + 1))
     winners: list[int] = []
     while len(winners) < size:
         winners += race(
-            Batch.of([step] * min(most, size - len(winners))), c, noise, entropy, bits=bits
+            Windows.of([step] * min(draws_at_once, size - len(winners))),
+            c,
+            noise,
+            entropy,
+            bits=bits,
         )
     return winners
 
 
 def _settle(
-    batch: Batch,
-    which: int,
-    known: Words,
+    batch: Windows,
+    position: int,
+    words: Words,
     bits: int,
     first: _FirstPass,
     c: Fraction,
-    noise: Noise,
+    noise: RaceNoise,
     entropy: Entropy,
 ) -> int:
     """The winner of one step function whose first pass left several that can win, or the tail."""
-    place, tail = batch.place(which), batch.tail_of(which)
+    place, tail = batch.place(position), batch.tail_of(position)
     best: _Contender | None = None
     low = first.low[place]
     least = first.limit(place.start + int(low.argmin())) if len(low) else math.inf
     for run in (place.start + (low <= least).nonzero()[0]).tolist():
-        uniform = LazyUniform(int(known[run]), bits)
+        uniform = LazyUniform(int(words[run]), bits)
         times = _Times(uniform, batch.count.item(run))
         rival = _Contender(batch.distance.item(run), times, run=run)
         best = rival if best is None or rival.beats(best, c, noise, entropy) else best
     if tail is not None:
         best, candidate = _visit_tail(
-            tail, best, LazyUniform(int(known[place.start - 1]), bits), c, noise, entropy
+            tail, best, LazyUniform(int(words[place.start - 1]), bits), c, noise, entropy
         )
         if candidate is not None:
             return candidate
@@ -157,10 +167,10 @@ class _FirstPass(NamedTuple):
     """Lower bounds of all keys in doubles, but for their rounding, and what makes upper bounds."""
 
     low: Floats
-    rest: Floats | None  # what the bend took, 0 or less; None without one
-    known: Words
+    bend_loss: Floats | None  # what the bend took, 0 or less; None without one
+    words: Words
     middle: float  # of all words
-    noise: Noise
+    noise: RaceNoise
 
     def limit(self, run: Any) -> Any:
         """What lower bounds exceed if they cannot win against a run, or each of several."""
@@ -168,42 +178,42 @@ class _FirstPass(NamedTuple):
         low = at(self.low, run)
         # Undrawn bits move V by one unit of 2**-64, and doubles by less than 2**14 near 1: little
         # where V is many units away from 0 and 1, as nearly all are.
-        units = self.middle - abs(at(self.known, run) * 1.0 - self.middle)
-        width = 2 * SHIFT + 2.0**16 / (units + 2.0**-990)
+        units = self.middle - abs(at(self.words, run) * 1.0 - self.middle)
+        width = 2 * LOG_SHIFT + 2.0**16 / (units + 2.0**-990)
         high = low + width
-        if self.rest is not None:  # the noise of the upper bound may have a whole period less
+        if self.bend_loss is not None:  # the noise of the upper bound may have a whole period less
             period, lost = self.noise.in_doubles
-            high = high + lost * period * (at(self.rest, run) >= -lost * width)
-        return high + SLACK * (90 + abs(high))
+            high = high + lost * period * (at(self.bend_loss, run) >= -lost * width)
+        return high + RACE_SLACK * (90 + abs(high))
 
 
 def _first_pass(
-    known: Words, bits: int, count: Ints, distance: Ints, c: float, noise: Noise
+    words: Words, bits: int, count: Ints, distance: Ints, c: float, noise: RaceNoise
 ) -> _FirstPass:
     """Lower bounds of all keys, and what makes upper bounds of them.
 
     Logarithms are at most 90 in size, and a key errs by less than 2**-48 of 90 and itself: a lower
-    bound that is the larger one by `SLACK` of both belongs to the larger key.
+    bound that is the larger one by `RACE_SLACK` of both belongs to the larger key.
     """
-    none = known.item(known.argmin()) == 0
-    unit = UNIT if bits == WORD else UNIT * 2.0 ** (WORD - bits)
-    time = np.multiply(np.maximum(known, 1) if none else known, unit)
+    has_zero = words.item(words.argmin()) == 0
+    unit = WORD_UNIT if bits == WORD else WORD_UNIT * 2.0 ** (WORD - bits)
+    time = np.multiply(np.maximum(words, 1) if has_zero else words, unit)
     np.log1p(time, out=time)
     np.divide(time, count, out=time)
     if noise.exponential:
         np.expm1(time, out=time)
-    np.multiply(time, LOWERED, out=time)
+    np.multiply(time, LOWERED_SIGN, out=time)
     low = np.log(time, out=time)
-    rest = None
+    bend_loss = None
     if noise.period is not None:
         period, lost = noise.in_arrays
-        rest = np.fmod(low, period)
-        np.multiply(rest, lost, out=rest)
-        np.subtract(low, rest, out=low)  # minus what is lost of the noise, which is -low
+        bend_loss = np.fmod(low, period)
+        np.multiply(bend_loss, lost, out=bend_loss)
+        np.subtract(low, bend_loss, out=low)  # minus what is lost of the noise, which is -low
     np.add(low, np.multiply(distance, c), out=low)
-    if none:
-        low[known == 0] = -1e300  # nothing is known of these
-    return _FirstPass(low, rest, known, (2.0**bits - 1) / 2, noise)
+    if has_zero:
+        low[words == 0] = -1e300  # nothing is known of these
+    return _FirstPass(low, bend_loss, words, (2.0**bits - 1) / 2, noise)
 
 
 class _Times:
@@ -221,22 +231,22 @@ class _Times:
         """One more candidate; times of those before it stay."""
         self._terms.append((uniform, share))
 
-    def refine(self, many: int, entropy: Entropy) -> None:
+    def refine(self, count: int, entropy: Entropy) -> None:
         """Draw more bits for the first of them."""
-        for uniform, _ in self._terms[:many]:
+        for uniform, _ in self._terms[:count]:
             uniform.refine(entropy)
             self.bits = max(self.bits, uniform.bits)
         self._sums = [], []
 
-    def bound(self, many: int, near: Context, upper: int) -> Decimal:
+    def bound(self, count: int, context: Context, upper: int) -> Decimal:
         """Lower or upper bound of one time, but for the rounding of `key` below."""
         sums = self._sums[upper]
-        for uniform, share in self._terms[len(sums) : many]:
-            left = (1 << uniform.bits) - uniform.known - upper  # 1 - V in units of 2**-bits
-            logarithm = near.ln(near.divide(Decimal(left), Decimal(1 << uniform.bits)))
+        for uniform, share in self._terms[len(sums) : count]:
+            complement = (1 << uniform.bits) - uniform.prefix - upper  # 1 - V in units of 2**-bits
+            logarithm = context.ln(context.divide(Decimal(complement), Decimal(1 << uniform.bits)))
             before = sums[-1] if sums else Decimal(0)
-            sums.append(near.subtract(before, near.divide(logarithm, Decimal(share))))
-        return sums[many - 1]
+            sums.append(context.subtract(before, context.divide(logarithm, Decimal(share))))
+        return sums[count - 1]
 
 
 @dataclass(slots=True)
@@ -245,13 +255,13 @@ class _Contender:
 
     distance: int
     times: _Times
-    many: int = 1  # the first of a run, or after so many others
+    order: int = 1  # the first of a run, or after so many others
     run: int = -1
     bits: int = -1
     low: Key = -math.inf
     high: Key = math.inf
 
-    def beats(self, other: _Contender, c: Fraction, noise: Noise, entropy: Entropy) -> bool:
+    def beats(self, other: _Contender, c: Fraction, noise: RaceNoise, entropy: Entropy) -> bool:
         """Whether this key is smaller; draws bits until that is certain."""
         while True:
             self._bound(c, noise)
@@ -259,12 +269,12 @@ class _Contender:
             if self.high < other.low or other.high < self.low:
                 return self.high < other.low
             if self.times is other.times:
-                self.times.refine(max(self.many, other.many), entropy)
+                self.times.refine(max(self.order, other.order), entropy)
             else:
-                self.times.refine(self.many, entropy)
-                other.times.refine(other.many, entropy)
+                self.times.refine(self.order, entropy)
+                other.times.refine(other.order, entropy)
 
-    def _bound(self, c: Fraction, noise: Noise) -> None:
+    def _bound(self, c: Fraction, noise: RaceNoise) -> None:
         if self.bits != self.times.bits:
             self.bits, self.low, self.high = (
                 self.times.bits,
@@ -272,7 +282,7 @@ class _Contender:
                 self.key(c, noise, 1),
             )
 
-    def key(self, c: Fraction, noise: Noise, upper: int) -> Key:
+    def key(self, c: Fraction, noise: RaceNoise, upper: int) -> Key:
         """Lower or upper bound of the key.
 
         `Decimal.ln` and `Decimal.exp` are correctly rounded, so a step errs by at most one unit in
@@ -282,16 +292,18 @@ class _Contender:
         """
         lost = (self.times.bits + 67) * 0.30103
         digits = math.ceil(lost + self.times.bits * 0.30103) + 8  # rounding stays below bits
-        near = Context(prec=digits, Emin=-(10**9), Emax=10**9, traps=[])
-        time = self.times.bound(self.many, near, upper)
-        key = near.ln(
-            near.subtract(Decimal(1), near.exp(near.minus(time))) if noise.exponential else time
+        context = Context(prec=digits, Emin=-(10**9), Emax=10**9, traps=[])
+        time = self.times.bound(self.order, context, upper)
+        key = context.ln(
+            context.subtract(Decimal(1), context.exp(context.minus(time)))
+            if noise.exponential
+            else time
         )
         if not key.is_finite():
             return float(key)
         unit = Decimal((0, (1,), math.ceil(lost) - digits))
-        slack = near.multiply(near.add(key.copy_abs(), Decimal(1)), unit)
-        bound = Fraction(near.add(key, slack) if upper else near.subtract(key, slack))
+        slack = context.multiply(context.add(key.copy_abs(), Decimal(1)), unit)
+        bound = Fraction(context.add(key, slack) if upper else context.subtract(key, slack))
         return c * self.distance - noise.bent(-bound)
 
 
@@ -300,7 +312,7 @@ def _visit_tail(
     best: _Contender | None,
     first: LazyUniform,
     c: Fraction,
-    noise: Noise,
+    noise: RaceNoise,
     entropy: Entropy,
 ) -> tuple[_Contender | None, int | None]:
     """Meet the candidates left out of a window in the order of their times, until none can still
@@ -310,21 +322,21 @@ def _visit_tail(
     not yet met. A key is at least that of the same time at the distance `tail.floor`.
     """
     times = _Times(first, tail.count)
-    met: set[int] = set()
+    visited: set[int] = set()
     candidate: int | None = None
     while True:
-        many = len(met) + 1
-        if best is not None and best.beats(_Contender(tail.floor, times, many), c, noise, entropy):
+        count = len(visited) + 1
+        if best is not None and best.beats(_Contender(tail.floor, times, count), c, noise, entropy):
             break
         position = entropy.below(tail.count)
-        while position in met:
+        while position in visited:
             position = entropy.below(tail.count)
-        met.add(position)
+        visited.add(position)
         index = tail.candidate(position)
-        rival = _Contender(tail.distance_of(index), times, many)
+        rival = _Contender(tail.distance_of(index), times, count)
         if best is None or rival.beats(best, c, noise, entropy):
             best, candidate = rival, index
-        if many == tail.count:
+        if count == tail.count:
             break
-        times.add(LazyUniform.begin(entropy), tail.count - many)
+        times.add(LazyUniform.begin(entropy), tail.count - count)
     return best, candidate

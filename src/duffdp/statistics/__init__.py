@@ -1,23 +1,24 @@
-"""How far every candidate is from being the statistic of the data. A statistic is loaded when it is
-first used.
+"""Statistics: the distance of every candidate from being the statistic of the data.
+
+The file of a statistic is loaded when it is first used.
 """
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duffdp.statistics.cells import Cells, Top
+    from duffdp.statistics.cells import Cells
     from duffdp.statistics.count import Count
     from duffdp.statistics.iqr import InterquartileRange
     from duffdp.statistics.ladder import Statistic
-    from duffdp.statistics.mean import Mean
+    from duffdp.statistics.mean import Mean, SoftCounts
     from duffdp.statistics.mode import Mode
     from duffdp.statistics.quantile import Median, Quantile
     from duffdp.statistics.quantiles import Quantiles
     from duffdp.statistics.slope import Slope
-    from duffdp.statistics.soft_counts import SoftCounts
     from duffdp.statistics.stars import Stars
     from duffdp.statistics.sum import Sum
+    from duffdp.statistics.top import Top
     from duffdp.statistics.triangles import Triangles
     from duffdp.statistics.trimmed_mean import TrimmedMean
     from duffdp.statistics.variance import Variance
@@ -52,11 +53,11 @@ _HOME = {
     "Quantile": "quantile",
     "Quantiles": "quantiles",
     "Slope": "slope",
-    "SoftCounts": "soft_counts",
+    "SoftCounts": "mean",
     "Stars": "stars",
     "Statistic": "ladder",
     "Sum": "sum",
-    "Top": "cells",
+    "Top": "top",
     "Triangles": "triangles",
     "TrimmedMean": "trimmed_mean",
     "Variance": "variance",

@@ -1,20 +1,23 @@
-"""How many records lie in each cell of a public domain."""
+"""Numbers of records in the cells of a public domain."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from duffdp.domain import PublicSet
-from duffdp.engines.source import Tally
+from duffdp.domain import Ints, PublicSet
+from duffdp.engines.requests import Engine, Inquiry, ValueCounts, ask
+from duffdp.statistics.program import DrawSpec, PostProcess, ReleaseProgram
+from duffdp.statistics.records import exact_counts
+from duffdp.statistics.statistic import TotalsStatistic
 
 
-class Cells:
+class Cells(TotalsStatistic):
     """The number of records in every cell: categories, bins, inside and outside of a set, or all.
 
     Privacy
     -------
     One record lies in one cell at most, so that all numbers together move by 1 when it joins or
-    leaves (`tests/cells_test.py`). Not private by themselves: noise goes on top.
+    leaves (`tests/statistics/cells_test.py`). Not private by themselves: noise goes on top.
 
     Runtime
     -------
@@ -28,53 +31,37 @@ class Cells:
     Examples
     --------
     >>> import duffdp
-    >>> from duffdp.engines.arrays import array_source, read
-    >>> bins = duffdp.Bins([0, 18, 65])
-    >>> duffdp.statistics.Cells().totals(array_source(read([3, 18, 65, 70, None]), bins), bins)
+    >>> duffdp.statistics.Cells().of_records([3, 18, 65, 70, None], duffdp.Bins([0, 18, 65]))
     (1, 2)
     """
 
-    def totals(self, column: Tally, domain: PublicSet) -> tuple[int, ...]:
-        """The numbers of one group, cell by cell."""
-        counts = np.zeros(domain.size, dtype=np.int64)
-        index, count = column.tally()
-        counts[index] = count
-        return tuple(counts.tolist())
+    def totals(self, domain: PublicSet) -> Inquiry[list[tuple[int, ...]]]:
+        """The numbers of every group, cell by cell."""
+        counts = yield from ask(ValueCounts())
+        cells = np.zeros((len(counts.ends), domain.size), dtype=np.int64)
+        for row, (index, count) in zip(cells, counts.split(), strict=True):
+            row[index] = count
+        return list(map(tuple, cells.tolist()))
 
     def sensitivity(self, domain: PublicSet) -> int:
-        """How much one record moves all of them together."""
+        """The most by which one record moves all numbers together."""
         return 1
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}()"
 
 
-class Top(Cells):
-    """The same numbers, of which the order of the largest is released.
+def cell_program(
+    columns: tuple[str, ...], post_process: PostProcess | None = None
+) -> ReleaseProgram:
+    """The number of records in every cell, with noise."""
+    draw = DrawSpec(Cells(), "two-sided-geometric", columns, kind="count")
+    return ReleaseProgram((draw,), post_process=post_process)
 
-    Parameters
-    ----------
-    k
-        How many places of the order.
 
-    Privacy
-    -------
-    As `Cells`: one record moves one number by 1, and `duffdp.mechanisms.Ranking` puts noise on all
-    of them before it looks for the largest.
-
-    References
-    ----------
-    `docs/theory.md`, "The most common values".
-
-    Examples
-    --------
-    >>> import duffdp
-    >>> duffdp.statistics.Top(3).k
-    3
-    """
-
-    def __init__(self, k: int) -> None:
-        self.k = k
-
-    def __repr__(self) -> str:
-        return f"Top({self.k})"
+def exact_cells(engine: Engine, domain: PublicSet) -> Ints:
+    """The number of records in every cell without noise: not private."""
+    cells = np.zeros(domain.size, dtype=np.int64)
+    index, count = exact_counts(engine)
+    cells[index] = count
+    return cells

@@ -1,16 +1,21 @@
-"""The number of records."""
+"""Count of records."""
 
 from __future__ import annotations
 
 from typing import Any
 
-from duffdp.domain import Ordered, PublicSet
-from duffdp.engines.pairs import Pairs
-from duffdp.engines.source import Source, Tally
+from duffdp.domain import Presence, PublicSet
+from duffdp.engines.requests import Engine, Inquiry, RecordCounts, ask
+from duffdp.statistics.cells import cell_program
+from duffdp.statistics.noise_interval import around_number
+from duffdp.statistics.program import ReleaseProgram
+from duffdp.statistics.records import exact_counts
+from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
+from duffdp.statistics.statistic import TotalsStatistic
 
 
-class Count:
-    """How many records there are that are not missing.
+class Count(TotalsStatistic):
+    """Number of records that are not missing.
 
     Privacy
     -------
@@ -24,21 +29,44 @@ class Count:
     Examples
     --------
     >>> import duffdp
-    >>> from duffdp.engines.arrays import Column, read
-    >>> grid = duffdp.Grid(0, 9, 1)
-    >>> duffdp.statistics.Count().totals(Column(read([1.0, None, 3.0]), grid), grid)
+    >>> duffdp.statistics.Count().of_records([1.0, None, 3.0], duffdp.Grid(0, 9, 1))
     (2,)
     """
 
-    def totals(self, column: Source | Tally | Pairs, domain: PublicSet) -> tuple[int]:
-        """The number of records of one group."""
-        if isinstance(column, Pairs):
-            return (len(column.x),)
-        if isinstance(domain, Ordered):
-            ordered: Any = column
-            return (ordered.count(),)
-        return (int(column.tally()[1].sum()),)
+    def totals(self, domain: PublicSet) -> Inquiry[list[tuple[int, ...]]]:
+        """The number of records of every group."""
+        counts = yield from ask(RecordCounts())
+        return [(count,) for count in counts]
 
     def sensitivity(self, domain: PublicSet) -> int:
-        """How much one record moves it."""
+        """The most by which one record moves it."""
         return 1
+
+
+class CountSpec(StatisticSpec):
+    """The number of rows, or of values that are not missing."""
+
+    name = "count"
+    choices = ("best",)
+    outputs = "own"
+    column_optional = True
+    interval_choices = ("best",)
+    additive = True
+    size_column = "count"
+
+    def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
+        return cell_program(("count",))
+
+    def interval_program(
+        self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
+    ) -> ReleaseProgram:
+        return around_number(self.program(parameters, settings), interval)
+
+    def exact(self, parameters: Parameters, engine: Engine, domain: PublicSet) -> list[Any]:
+        return [int(exact_counts(engine)[1].sum())]
+
+    def own_domain(self, parameters: Parameters) -> Presence:
+        return Presence(rows=True)
+
+
+SPECS = (CountSpec(),)

@@ -1,27 +1,41 @@
-"""The interquartile range."""
+"""Interquartile range."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
 from fractions import Fraction
-from functools import cache, partial
 from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Grid, Ints
-from duffdp.engines.arrays import Column, read
-from duffdp.engines.source import Question, Ranks, Source
-from duffdp.statistics.reached import Reached
-from duffdp.steps import Batch, StepFunction
+from duffdp.domain import Grid, Ints, PublicSet
+from duffdp.domain.default_step import StepRule
+from duffdp.engines.requests import (
+    Engine,
+    GroupedCounts,
+    GroupedRanks,
+    Inquiry,
+    Ranks,
+    RanksNear,
+    ValueCounts,
+    ask,
+)
+from duffdp.parameters import Choice
+from duffdp.statistics.ladder import ReachableInterval
+from duffdp.statistics.program import OutputColumn, PostProcess, ReleaseProgram
+from duffdp.statistics.quantile_interval import VALUE_SHARE, end_draws, sorted_ends
+from duffdp.statistics.records import counts_of, exact_quantiles
+from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
+from duffdp.statistics.statistic import DistanceStatistic, Scope
+from duffdp.steps import StepFunction, Windows
 
 QUARTILES = Fraction(1, 4), Fraction(3, 4)
-MOST_LEVELS = 2**13  # of a window: work grows with their square, and the tail knows the rest
-MOST_NUMBERS = 2**18  # that are looked at in one go
+MAX_IQR_LEVELS = 2**13  # work grows with their square; the rest is left to the tail
+MAX_IQR_NUMBERS = 2**18  # computed at once
 
 
-class InterquartileRange:
+class InterquartileRange(DistanceStatistic):
     """The third quartile minus the first; 0 if there is no record.
 
     The distance of a candidate is the fewest changes after which what can be reached, from the
@@ -29,10 +43,11 @@ class InterquartileRange:
 
     Privacy
     -------
-    Changes by at most 1 when one record joins or leaves; rate 1/2 (`tests/neighbours_test.py`). The
-    widest range after k changes is the widest stretch of ceil((n + k) / 2) ranks around the middle,
-    the narrowest the narrowest of floor((n - k) / 2); a record that joins or leaves moves a stretch
-    by at most one rank. Clamped and snapped records; candidates are 0 to the range of the bounds.
+    Changes by at most 1 when one record joins or leaves; rate 1/2
+    (`tests/guarantees/neighbours_test.py`). The widest range after k changes is the widest stretch
+    of ceil((n + k) / 2) ranks around the middle, the narrowest the narrowest of floor((n - k) / 2);
+    a record that joins or leaves moves a stretch by at most one rank. Clamped and snapped records;
+    candidates are 0 to the range of the bounds.
 
     Utility
     -------
@@ -62,40 +77,34 @@ class InterquartileRange:
     unit = Fraction(1)
 
     def outputs(self, domain: Grid) -> Grid:
-        """What two candidates can differ by."""
+        """All differences of two candidates."""
         return domain.differences()
 
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate of `outputs(domain)`."""
-        reach = _whole(Column(read(values), domain), domain.size - 1)
+        reach = _reach_of_counts(counts_of(values, domain), domain.size)
         return reach.steps(self.outputs(domain), reach.records + 2, self.rate)
 
-    def question(self, max_distance: float) -> Question:
-        """What a window up to the distance `max_distance` needs to know: the ranks around both
-        quartiles.
-        """
-        return self._question(math.ceil(min(max_distance + 1, MOST_LEVELS)))
+    def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
+        domain: Grid = scope.domain
+        levels = math.ceil(min(max_distance + 1, MAX_IQR_LEVELS))
+        ranks = yield from ask(RanksNear(tuple((q, 3 * levels // 4 + 2) for q in QUARTILES)))
 
-    def _question(self, levels: int) -> Question:
-        return Question(tuple((q, 3 * levels // 4 + 2) for q in QUARTILES))
+        def all_records() -> Inquiry[ReachableInterval]:
+            counts = yield from ask(ValueCounts())
+            return _reach_of_counts(counts, domain.size)
 
-    def windows(self, columns: Sequence[Source], domain: Grid, max_distance: float) -> Batch:
-        """The candidates up to about a distance of each column, and the rest as tails."""
-        levels = math.ceil(min(max_distance + 1, MOST_LEVELS))
-        outputs, question, top = self.outputs(domain), self._question(levels), domain.size - 1
-        steps = []
-        for column in columns:
-            (first, third), _ = column.ask(question)
-            reach = _Reach(first, third, top)
-            whole = cache(partial(_whole, column, top))
-            steps.append(reach.steps(outputs, levels, self.rate, whole))
-        return Batch.of(steps)
+        outputs, steps = self.outputs(domain), []
+        for first, third in zip(*(group_ranks.split() for group_ranks in ranks), strict=True):
+            reach = _Reach(first, third, domain.size - 1)
+            steps.append(reach.steps(outputs, levels, self.rate, all_records))
+        return Windows.of(steps)
 
     def __repr__(self) -> str:
         return "InterquartileRange()"
 
 
-class _Reach(Reached):
+class _Reach(ReachableInterval):
     """The narrowest and the widest interquartile range that k changes reach, for the records around
     both quartiles; ranks before the first record are at 0, after the last at `top`.
     """
@@ -103,18 +112,20 @@ class _Reach(Reached):
     def __init__(self, first: Ranks, third: Ranks, top: int) -> None:
         self.records, self._top = first.total, top
         self._first, self._third = first, third
-        self._upto = [near.below + np.cumsum(near.counts) for near in (first, third)]
+        self._cumulative = [
+            quartile.below + np.cumsum(quartile.counts) for quartile in (first, third)
+        ]
 
     def between(self, begin: int, end: int) -> tuple[Ints, Ints]:
         """The narrowest and the widest range after `begin`, ..., `end - 1` changes."""
         low, high = np.empty((2, end - begin), dtype=np.int64)
         at = begin
         while at < end:
-            many = max(1, min(MOST_NUMBERS // (end + 2), end - at))
-            k = np.arange(at, at + many)[:, None]
-            low[at - begin : at - begin + many] = self._narrowest(k)
-            high[at - begin : at - begin + many] = self._widest(k)
-            at += many
+            count = max(1, min(MAX_IQR_NUMBERS // (end + 2), end - at))
+            k = np.arange(at, at + count)[:, None]
+            low[at - begin : at - begin + count] = self._narrowest(k)
+            high[at - begin : at - begin + count] = self._widest(k)
+            at += count
         return low, high
 
     def _widest(self, k: Ints) -> Ints:
@@ -139,13 +150,13 @@ class _Reach(Reached):
 
     def _values(self, part: int, rank: Ints) -> Ints:
         """The records with these ranks, around the first or the third quartile."""
-        near, upto = (self._first, self._third)[part], self._upto[part]
-        least, most = int(rank.min()), int(rank.max())
-        ranks = np.arange(least, most + 1)
-        inside = np.searchsorted(upto, ranks).clip(0, max(len(upto) - 1, 0))
-        found = near.values[inside] if len(near.values) else np.zeros_like(ranks)
-        found = np.where(ranks < 1, 0, np.where(ranks > self.records, self._top, found))
-        return found[rank - least]
+        quartile, cumulative = (self._first, self._third)[part], self._cumulative[part]
+        smallest, largest = int(rank.min()), int(rank.max())
+        ranks = np.arange(smallest, largest + 1)
+        inside = np.searchsorted(cumulative, ranks).clip(0, max(len(cumulative) - 1, 0))
+        values = quartile.values[inside] if len(quartile.values) else np.zeros_like(ranks)
+        values = np.where(ranks < 1, 0, np.where(ranks > self.records, self._top, values))
+        return values[rank - smallest]
 
 
 def _up(four_times: Ints) -> Ints:
@@ -153,7 +164,69 @@ def _up(four_times: Ints) -> Ints:
     return -(-four_times // 4)
 
 
-def _whole(column: Source, top: int) -> _Reach:
-    index, count = column.tally()
-    every = Ranks(index, count, 0, int(count.sum()), 0, top)
-    return _Reach(every, every, top)
+def _reach_of_counts(counts: GroupedCounts, size: int) -> _Reach:
+    """The ranges that changes of all records of one group reach."""
+    ranks = GroupedRanks.of_counts(counts, size).group(0)
+    return _Reach(ranks, ranks, size - 1)
+
+
+def _columns(domain: PublicSet) -> tuple[OutputColumn, ...]:
+    timed = isinstance(domain, Grid) and domain.timed
+    return (OutputColumn("iqr", "duration" if timed else "number"),)
+
+
+def _values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+    """Differences of two candidates, in the kind of the bounds."""
+    assert isinstance(domain, Grid)
+    return [domain.difference(number) for number in numbers]
+
+
+def _values_between_ends(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+    """The range between those that the ends of both quartiles leave possible."""
+    assert isinstance(domain, Grid)
+    value, *ends = numbers
+    first, third = (sorted_ends(domain, *ends[i : i + 2]) for i in (0, 2))
+    low, high = max(0, third[0] - first[1]), max(0, third[1] - first[0])
+    return _values(domain, (min(max(value, low), high), low, high))
+
+
+class InterquartileRangeSpec(StatisticSpec):
+    """The interquartile range."""
+
+    name = "iqr"
+    interval_choices = ("best", "duff")
+    interval_costs_epsilon = True
+    covers_population = True
+    distance_bound = "any"
+
+    def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
+        release = PostProcess(_columns, _values)
+        statistic = InterquartileRange()
+        return ReleaseProgram.by_distance(statistic, self.name, settings.choice, release)
+
+    def interval_program(
+        self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
+    ) -> ReleaseProgram:
+        """Each of the four ends of both quartiles may fail a quarter as often as the interval."""
+        value = self.program_for_share(parameters, settings, VALUE_SHARE)
+        rate, names = interval.failure_rate_each(1) / 2, ("first", "third")
+        ends = end_draws(QUARTILES, names, rate, 1 - VALUE_SHARE, interval)
+
+        def columns(domain: PublicSet) -> tuple[OutputColumn, ...]:
+            (column,) = _columns(domain)
+            return column.with_ends()
+
+        return value.beside(ends, PostProcess(columns, _values_between_ends))
+
+    def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
+        first, third = exact_quantiles(QUARTILES, engine)
+        return [domain.difference(third - first)]
+
+    def step_rule(self, choice: Choice) -> StepRule:
+        return "order"
+
+    def title(self, parameters: Parameters) -> str:
+        return "Interquartile range"
+
+
+SPECS = (InterquartileRangeSpec(),)

@@ -5,6 +5,7 @@ reach.
 from __future__ import annotations
 
 import math
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from decimal import Decimal
 from fractions import Fraction
@@ -14,9 +15,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from duffdp.domain import Domain, Grid
+from duffdp.domain import Domain, Grid, Ints
+from duffdp.engines.requests import Inquiry
 from duffdp.errors import BoundsError, DuffError
-from duffdp.steps import StepFunction, nested
+from duffdp.steps import StepFunction, Tail, certain, nested
 
 # levels held in memory; a ladder that needs more wants a coarser statistic or larger sensitivities
 MOST_RUNGS = 2**22
@@ -24,7 +26,7 @@ MOST_RUNGS = 2**22
 
 @runtime_checkable
 class Statistic(Protocol):
-    """What a statistic has to offer: the distance of every candidate of a public domain.
+    """Protocol of a statistic: the distance of every candidate of a public domain.
 
     Privacy
     -------
@@ -149,6 +151,52 @@ def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
     return _covered(
         ((grid.index_place(low), grid.index_place(high)) for low, high in exact), grid, "intervals"
     )
+
+
+class ReachableInterval(ABC):
+    """Interval of candidates that k changes of a data set reach, from the lowest to the highest.
+
+    It grows with k, and after one change more than there are records it holds every candidate.
+    If one record less or more reaches with k changes nothing that the data set does not reach with
+    k + 1, the distance moves by at most 1.
+    """
+
+    records: int
+
+    @abstractmethod
+    def between(self, begin: int, end: int) -> tuple[Ints, Ints]:
+        """The lowest and the highest candidate after `begin`, ..., `end - 1` changes."""
+
+    def steps(
+        self,
+        outputs: Grid,
+        levels: int,
+        rate: Fraction,
+        all_records: Callable[[], Inquiry[ReachableInterval]] | None = None,
+    ) -> StepFunction:
+        """Runs for fewer than so many changes; `whole` knows the distance of all others."""
+        levels = min(levels, self.records + 2)
+        low, high = self.between(0, levels)
+        first, last = int(low[-1]), int(high[-1])
+        outside = outputs.size - (last - first + 1)
+        tail = None
+        if outside:
+
+            def inquire(index: int) -> Inquiry[int]:
+                reachable = yield from certain(self) if all_records is None else all_records()
+                return reachable.distance_of(index)
+
+            tail = Tail(first, last, outside, levels, inquire)
+        return StepFunction(outputs, *nested(low, high), rate=rate, tail=tail)
+
+    def distance_of(self, index: int) -> int:
+        """The fewest changes that reach a candidate, by bisection."""
+        too_few, sufficient = -1, self.records + 1
+        while sufficient - too_few > 1:
+            k = (too_few + sufficient) // 2
+            low, high = self.between(k, k + 1)
+            too_few, sufficient = (too_few, k) if low[0] <= index <= high[0] else (k, sufficient)
+        return sufficient
 
 
 def _covered(places: Iterable[tuple[Fraction, Fraction]], grid: Grid, name: str) -> StepFunction:

@@ -1,24 +1,39 @@
-"""The mode."""
+"""Mode."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
-from typing import Any, TypeGuard
+from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Domain, Ordered
-from duffdp.engines.arrays import array_source, read
-from duffdp.engines.source import Classed, Question, Tally
-from duffdp.steps import Batch, StepFunction, filled, merged
+from duffdp.domain import Domain, Ints, Ordered
+from duffdp.domain.default_step import StepRule
+from duffdp.engines.requests import (
+    CandidateAt,
+    CountsOfCounts,
+    Engine,
+    Inquiry,
+    ValueCounts,
+    ask,
+)
+from duffdp.parameters import Choice
+from duffdp.statistics.program import ReleaseProgram
+from duffdp.statistics.records import counts_of, exact_counts
+from duffdp.statistics.spec import DrawSettings, Parameters, StatisticSpec
+from duffdp.statistics.statistic import DistanceStatistic, Scope
+from duffdp.steps import StepFunction, Windows, filled, merged
 
-FEW = 16  # columns that are asked one by one
-LISTED = 2**16  # candidates whose counts are fetched one by one, wherever records live
+MAX_LISTED_CANDIDATES = 2**16  # whose counts are fetched one by one, wherever records live
+#: Why values without an order have no interval.
+NO_ORDER = (
+    "nothing lies between two values without an order. Ask for a histogram, whose numbers have "
+    "one; distance_bound() of a mode says how many records would make it the exact one"
+)
 
 
-class Mode:
+class Mode(DistanceStatistic):
     """The most common value; with ties every one of them counts as a mode.
 
     Parameters
@@ -30,8 +45,8 @@ class Mode:
     Privacy
     -------
     The distance is the largest count minus the count of the candidate; its range over one record is
-    1 (`tests/neighbours_test.py`). Records outside the public domain are clamped (grid) or dropped
-    (categories).
+    1 (`tests/guarantees/neighbours_test.py`). Records outside the public domain are clamped (grid)
+    or dropped (categories).
 
     Utility
     -------
@@ -61,17 +76,21 @@ class Mode:
 
     def steps(self, values: Any, domain: Domain) -> StepFunction:
         """The distance of every candidate of the domain."""
-        return self.window(array_source(read(values), domain), domain)
+        return self._steps(*counts_of(values, domain).group(0), domain)
 
-    def question(self, max_distance: float) -> Question:
-        """What it needs to know: the counts of all values."""
-        return Question(tally=True)
+    def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
+        """Whole step functions, as a mode needs the counts of all values."""
+        domain = scope.domain
+        if isinstance(domain, Ordered) and domain.size > MAX_LISTED_CANDIDATES:
+            return (yield from self._by_count(domain))
+        return (yield from self.listed_windows(scope, max_distance))
 
-    def window(self, column: Tally, domain: Domain, max_distance: float = 0.0) -> StepFunction:
-        """The whole step function, as a mode needs the counts of all values."""
-        index, count = column.tally()
-        many = len(index)
-        start, size, records = np.zeros((3, 2 * many + 1), dtype=np.int64)
+    def listed_windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
+        counts = yield from ask(ValueCounts())
+        return Windows.of([self._steps(*group, scope.domain) for group in counts.split()])
+
+    def _steps(self, index: Ints, count: Ints, domain: Domain) -> StepFunction:
+        start, size, records = np.zeros((3, 2 * len(index) + 1), dtype=np.int64)
         start[1::2] = index
         np.add(index, 1, out=start[2::2])
         np.subtract(start[1:], start[:-1], out=size[:-1])
@@ -81,37 +100,52 @@ class Mode:
             domain, *merged(start, size, records.max() - records), self.unit, self.rate
         )
 
-    def windows(self, columns: Sequence[Tally], domain: Domain, max_distance: float) -> Batch:
-        """The windows of several columns side by side."""
-        if isinstance(domain, Ordered) and domain.size > LISTED and _classed(columns):
-            return self._by_class(columns, domain)
-        return Batch.of([self.window(column, domain, max_distance) for column in columns])
-
-    def _by_class(self, columns: Sequence[Classed], domain: Domain) -> Batch:
+    def _by_count(self, domain: Domain) -> Inquiry[Windows]:
         """Candidates in the order of their records: all with equally many are one run."""
-        classes = [column.classes() for column in columns]
+        counts = yield from ask(CountsOfCounts())
+        groups = counts.split()
         steps = []
-        for records, many in classes:
-            start = np.cumsum(many) - many
-            runs = filled(start, many, records.max() - records)
+        for records, candidates in groups:
+            start = np.cumsum(candidates) - candidates
+            runs = filled(start, candidates, records.max() - records)
             steps.append(StepFunction(domain, *runs, self.unit, self.rate))
 
-        def candidates_of(positions: list[int]) -> list[int]:
-            asked = []
-            for column, (records, many), position in zip(columns, classes, positions, strict=True):
-                upto = np.cumsum(many)
-                at = int(np.searchsorted(upto, position, side="right"))
-                asked.append((column, int(records[at]), position - int(upto[at] - many[at])))
-            return columns[0].candidates(asked)
+        def locate(i: int, position: int) -> Inquiry[int]:
+            records, candidates = groups[i]
+            cumulative = np.cumsum(candidates)
+            at = int(np.searchsorted(cumulative, position, side="right"))
+            before = int(cumulative[at] - candidates[at])
+            (candidate,) = yield from ask(CandidateAt(int(records[at]), position - before))
+            return candidate
 
-        return replace(Batch.of(steps), candidates_of=candidates_of)
+        return replace(Windows.of(steps), locate=locate)
 
     def __repr__(self) -> str:
         return f"Mode(rate={self.rate})"
 
 
-def _classed(columns: Sequence[Tally]) -> TypeGuard[Sequence[Classed]]:
-    """Whether columns tell how many candidates have how many records, without naming them: each
-    takes a query of its own then.
-    """
-    return len(columns) <= FEW and all(hasattr(column, "classes") for column in columns)
+class ModeSpec(StatisticSpec):
+    """The mode."""
+
+    name = "mode"
+    outputs = "grid or categories"
+    allows_uneven_grid = True
+    no_interval_reason = NO_ORDER
+    distance_bound = "any"
+    baselines = "mode"
+
+    def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
+        """All counts move in one direction, so the full rate holds; the paper uses half of it."""
+        rate = Fraction(1, 2) if settings.choice == "duff" else Fraction(1)
+        return ReleaseProgram.by_distance(Mode(rate), self.name, settings.choice)
+
+    def exact(self, parameters: Parameters, engine: Engine, domain: Any) -> list[Any]:
+        """The first of several."""
+        index, count = exact_counts(engine)
+        return [domain.value(int(index[count.argmax()]) if len(index) else 0)]
+
+    def step_rule(self, choice: Choice) -> StepRule:
+        return "order"
+
+
+SPECS = (ModeSpec(),)

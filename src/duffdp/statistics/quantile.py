@@ -1,26 +1,35 @@
-"""Quantiles, the median among them."""
+"""Median, quantile, minimum and maximum."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from duffdp.domain import Ints, Ordered
-from duffdp.engines.arrays import Column, read
-from duffdp.engines.groups import SideBySide
-from duffdp.engines.source import ManyRanks, Question, Ranks, Source
-from duffdp.errors import DuffError
-from duffdp.parameters import read_q
-from duffdp.steps import Batch, StepFunction, Tail, merged
+from duffdp.domain.default_step import StepRule
+from duffdp.engines.requests import Engine, GroupedRanks, Inquiry, RanksNear, ask
+from duffdp.errors import Argument, DuffError
+from duffdp.parameters import EPSILON, Choice, Q
+from duffdp.statistics.program import DrawSpec, ReleaseProgram
+from duffdp.statistics.quantile_interval import VALUE_SHARE, around_quantile
+from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS, RankDistances, least_outside
+from duffdp.statistics.records import counts_of, exact_quantiles
+from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
+from duffdp.statistics.statistic import DistanceStatistic, Scope
+from duffdp.steps import StepFunction, Windows, merged
 
-MOST_RANKS = 2**18  # a window never holds more ranks to a side; beyond it the tail is visited
+HALF = Fraction(1, 2)
+# Up to so many candidates and from this epsilon on a lattice errs less than permute-and-flip, over
+# shapes and sizes of data (`python -m benchmarks.lattice`). On finer domains it errs as much on
+# average and sometimes more; at a smaller epsilon the two are the same to half a percent.
+LATTICE_CANDIDATES, LATTICE_EPSILON = 2**20, Fraction(1, 4)
+BEYOND_ALL_RECORDS = 1 / 50  # the largest probability of a maximum above, or a minimum below, all
 
 
-class Quantile:
+class Quantile(RankDistances, DistanceStatistic):
     """The q-quantile: the value with rank max(1, ceil(q n)) among the n sorted records.
 
     Parameters
@@ -42,7 +51,7 @@ class Quantile:
     Privacy
     -------
     Each changes by at most 1 when one record joins or leaves, and needs the rate 1/2
-    (`tests/neighbours_test.py`). Clamped and snapped records, public domain.
+    (`tests/guarantees/neighbours_test.py`). Clamped and snapped records, public domain.
 
     Utility
     -------
@@ -71,7 +80,7 @@ class Quantile:
     def __init__(self, q: Any, utility: str = "distance", inside: int = 0) -> None:
         if utility not in ("distance", "signed", "rank"):
             raise DuffError(f'utility must be "distance", "signed" or "rank", got {utility!r}.')
-        self.q, self.utility, self._inside = read_q(q), utility, inside
+        self.q, self.utility, self._inside = Q.read(q), utility, inside
         if inside and (self.q not in (0, 1) or utility == "rank" or inside < 0):
             raise DuffError(
                 "inside must be 0, or above 0 for the distance of q = 0 and 1, got "
@@ -80,154 +89,43 @@ class Quantile:
         self._p, self._m = self.q.numerator, self.q.denominator
         # So many ranks more does a gap lie above the record that is meant: for q = 0 its rank is
         # inside + 1.
-        self._more = 0 if 0 < self.q < 1 else inside if self.q == 1 else -inside - 1
+        self._rank_shift = 0 if 0 < self.q < 1 else inside if self.q == 1 else -inside - 1
         self._largest = max(self._p, self._m - self._p)
         self.unit = Fraction(1, self._largest) if utility == "rank" else Fraction(1)
 
     def steps(self, values: Any, domain: Ordered) -> StepFunction:
         """The distance of every candidate of the domain."""
-        index, count = Column(read(values), domain).tally()
-        ranks = Ranks(index, count, 0, int(count.sum()), 0, domain.size - 1)
-        whole = self._batch(ranks, [], domain)[0]
+        ranks = GroupedRanks.of_counts(counts_of(values, domain), domain.size)
+        runs = self.windows_of(ranks, domain)[0]
         return StepFunction(
-            domain, *merged(whole.start, whole.count, whole.distance), self.unit, self.rate
+            domain, *merged(runs.start, runs.count, runs.distance), self.unit, self.rate
         )
 
-    def question(self, max_distance: float) -> Question:
-        """What a window up to the distance `max_distance` needs to know."""
-        reach = math.ceil(min(max_distance * self._largest / self._m + 2, MOST_RANKS))
+    def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
+        reach = math.ceil(min(max_distance * self._largest / self._m + 2, MAX_WINDOW_RANKS))
         # What is meant lies in the window, or a candidate of the tail is nearer than its floor; and
         # most of the reach does: the nearer a tail, the more of it has to be visited.
-        enough = self._inside + 3 * reach // 4
-        return Question(((self.q, reach + self._inside),), enough=enough)
+        min_reach = self._inside + 3 * reach // 4
+        request = RanksNear(((self.q, reach + self._inside),), min_reach)
+        (ranks,) = yield from ask(request)
+        windows = self.windows_of(ranks, scope.domain)
+        if self.utility == "rank" and _misses_a_gap(windows):
+            # Tied records may be further from it than the gap after them, which lies outside.
+            (ranks,) = yield from ask(_past_ties(request, ranks))
+            windows = self.windows_of(ranks, scope.domain)
+        return windows
 
-    def window(self, column: Source, domain: Ordered, max_distance: float) -> StepFunction:
-        """The candidates up to about the distance `max_distance`, and the rest as a tail."""
-        return self.windows([column], domain, max_distance)[0]
-
-    def windows(self, columns: Sequence[Source], domain: Ordered, max_distance: float) -> Batch:
-        """The windows of several columns side by side."""
-        question = self.question(max_distance)
-        if len(columns) == 1:
-            near = columns[0].ask(question)[0][0]
-            batch = self._batch(near, columns, domain)
-            cut = self.utility == "rank" and batch.start.item(0) < 0
-            if cut and batch.distance[0] < batch.distance[1:].min():
-                # Tied records may be further from it than the gap after them, which lies outside.
-                near = columns[0].ask(self._past_ties(near, question))[0][0]
-                batch = self._batch(near, columns, domain)
-            return batch
-        if isinstance(columns, SideBySide):
-            (ranks,) = columns.ranks(question)
-        else:
-            ranks = [column.ask(question)[0][0] for column in columns]
-        return self._batch(together(ranks), columns, domain)
-
-    def _past_ties(self, ranks: Ranks, question: Question) -> Question:
-        """The same past all records of a first window, so that the gaps at its ends are in it."""
-        ((q, reach),) = question.ranks
-        centre, upto = int(q * ranks.total), ranks.below + int(ranks.counts.sum())
-        reach = min(reach + max(centre - ranks.below, upto - centre) + 1, MOST_RANKS)
-        return Question(((q, reach),), enough=reach)
-
-    def _batch(self, ranks: Ranks | ManyRanks, columns: Sequence[Source], domain: Ordered) -> Batch:
-        """Runs from `first` to `last` of each: every distinct value and the gap after it; in front
-        the tail and the first gap.
-        """
-        made = self._side_by_side if isinstance(ranks, ManyRanks) else self._alone
-        runs, begin, left, floor = made(ranks, domain)  # type: ignore[arg-type]
-
-        def tail_of(i: int) -> Tail | None:
-            near, outside, least = ranks, left, floor
-            if isinstance(near, ManyRanks):
-                near, outside, least = near.column(i), left.item(i), floor.item(i)
-            records = near.total
-
-            def distance_of(index: int) -> int:
-                below, equal = columns[i].rank_of(index)
-                value, gap = self._distances(np.array([below, below + equal]), records)
-                return int(value[0] if equal else gap[1])
-
-            if not outside:
-                return None
-            return Tail(near.first, near.last, outside, least, distance_of)
-
-        return Batch(domain, runs[0], runs[1], runs[2], begin, tail_of, self.unit, self.rate)
-
-    def _alone(self, ranks: Ranks, domain: Ordered) -> _Windows:
-        """The window of one column, in few calls."""
-        values, counts, below, total, first, last = ranks
-        many = len(values)
-        if many and counts.item(counts.argmax()) == 1:  # none is tied
-            upto = np.arange(below, below + many + 1, dtype=np.int64)
-        else:
-            upto = np.empty(many + 1, dtype=np.int64)
-            upto[0] = below
-            upto[1:] = counts
-            np.add.accumulate(upto, out=upto)
-        runs = np.empty((3, 2 * many + 2), dtype=np.int64)
-        start, count, distance = runs[0], runs[1], runs[2]
-        start[1] = first
-        start[2::2] = values
-        np.add(values, 1, out=start[3::2])
-        np.subtract(start[2:], start[1:-1], out=count[1:-1])
-        after = count[-1] = last + 1 - start.item(-1)
-        distance[2::2], distance[1::2] = self._distances(upto, total)
-        left = domain.size - (last - first + 1)
-        floor = self._floor(domain, upto.item(-1), *ranks[2:]) if left else 0
-        lead = 0 if count.item(1) else 1  # a window that is cut off begins and ends with a value
-        start[lead], count[lead], distance[lead] = -1, left, floor
-        runs = runs[:, lead:] if after else runs[:, lead:-1]
-        count = runs[1]
-        if not count.item(count.argmin()):
-            runs = runs.take(count.nonzero()[0], axis=1)
-        return _Windows(runs, _FIRST, left, floor)
-
-    def _side_by_side(self, ranks: ManyRanks, domain: Ordered) -> _Windows:
-        """The windows of several columns one after the other."""
-        values, counts, ends, below, totals, first, last = ranks
-        end = ends + np.arange(len(ends))
-        begin = np.append(0, end[:-1] + 1)
-        inner = np.ones(len(values) + len(ends), dtype=bool)
-        inner[begin] = False
-        value, equal = np.zeros((2, len(inner)), dtype=np.int64)
-        value[inner], equal[inner] = values, counts
-        value[begin] = first - 1
-        within = np.add.reduceat(equal, begin)
-        equal[begin] = below
-        # so that the sum starts anew with each column
-        equal[begin[1:]] -= (within + below)[:-1]
-        upto = equal.cumsum()
-        left = domain.size - (last - first + 1)
-        floor = np.zeros(len(begin), dtype=np.int64)
-        cut = left.nonzero()[0]
-        each = (upto[end], *ranks[3:])
-        for i, *near in zip(cut.tolist(), *(part[cut].tolist() for part in each), strict=True):
-            floor[i] = self._floor(domain, *near)
-        runs = np.empty((3, 2 * len(value)), dtype=np.int64)
-        start, count, distance = runs
-        start[::2] = value
-        np.add(value, 1, out=start[1::2])
-        np.subtract(start[1:], start[:-1], out=count[:-1])
-        count[2 * end + 1] = last - value[end]
-        distance[2::2], distance[1::2] = self._distances(upto, np.repeat(totals, end - begin + 1))
-        tail = 2 * begin
-        start[tail], count[tail], distance[tail] = -1, left, floor
-        full = count > 0
-        kept = np.add.reduceat(full, tail, dtype=np.intp)
-        runs = runs.take(full.nonzero()[0], axis=1)
-        return _Windows(runs, np.cumsum(kept) - kept, left, floor)
-
-    def _distances(self, upto: Ints, total: Ints | int) -> tuple[Ints, Ints]:
+    def _distances(self, cumulative: Ints, total: Ints) -> tuple[Ints, Ints]:
         """Distances at values, all but the first, and in the gaps after all of them, with so many
         records up to each (docs/theory.md, "Quantiles").
         """
         p, m, largest = self._p, self._m, self._largest
-        over = m * upto - p * total  # m times the ranks by which a gap lies above the quantile
+        # m times the ranks by which a gap lies above the quantile.
+        over = m * cumulative - p * total
         if self.utility == "rank":
-            return np.abs(over[1:] - (m - p) * (upto[1:] - upto[:-1])), np.abs(over)
-        if self._more:
-            over += m * self._more
+            return np.abs(over[1:] - (m - p) * (cumulative[1:] - cumulative[:-1])), np.abs(over)
+        if self._rank_shift:
+            over += m * self._rank_shift
         # A value lies as far above the quantile as the gap before it, and below as the gap after.
         if largest == 1 and m == 2:  # the median: nothing to divide
             above, below = over + 1, -over
@@ -238,48 +136,40 @@ class Quantile:
             value = np.maximum(ranks[:-1] + 1, -ranks[1:])
         return value if self.utility == "signed" else np.maximum(value, 0), gap
 
-    def _floor(
-        self, domain: Ordered, upto: int, below: int, total: int, first: int, last: int
-    ) -> int:
-        """The least distance outside a window that `upto` records do not lie after: that of a
-        record just outside, without the 1 for joining.
-        """
+    def _floors(self, ranks: GroupedRanks, cumulative: Ints, size: int) -> Ints:
+        """The distance of a record just outside, without the 1 for joining."""
         p, m = self._p, self._m
-        over, under = m * upto - p * total, p * total - m * below
+        over, under = m * cumulative - p * ranks.total, p * ranks.total - m * ranks.below
         if self.utility == "rank":
-            after, before = max(over, 0), max(under, 0)
+            after, before = np.maximum(over, 0), np.maximum(under, 0)
         else:
-            over, under = over + m * self._more, under - m * self._more
-            after = 1 + over // self._largest if over >= 0 else 0
-            before = -(-under // self._largest) if under > 0 else 0
-        if first == 0:
-            return after
-        return before if last == domain.size - 1 else min(before, after)
+            over, under = over + m * self._rank_shift, under - m * self._rank_shift
+            after = np.where(over >= 0, 1 + over // self._largest, 0)
+            before = np.where(under > 0, -(-under // self._largest), 0)
+        return least_outside(ranks, before, after, size)
 
     def __repr__(self) -> str:
         inside = f", inside={self._inside}" if self._inside else ""
         return f"Quantile({self.q}, utility={self.utility!r}{inside})"
 
 
-class _Windows(NamedTuple):
-    """The runs of one column or of several: starts, counts and distances."""
-
-    runs: Ints
-    begin: Ints  # where those of each column begin
-    left: Any  # candidates outside of each window
-    floor: Any  # and how near these can be
-
-
-_FIRST = np.zeros(1, dtype=np.int64)
+def _misses_a_gap(windows: Windows) -> bool:
+    """True if the tail of some group may be nearer than every candidate of its window."""
+    for i in range(len(windows)):
+        tail = windows.open_tail(i)
+        if tail is not None and tail.floor < windows.distance[windows.place(i)].min():
+            return True
+    return False
 
 
-def together(ranks: ManyRanks | list[Ranks]) -> ManyRanks:
-    """The ranks of several columns side by side, if they are not yet."""
-    if isinstance(ranks, ManyRanks):
-        return ranks
-    values, counts, *numbers = zip(*ranks, strict=True)
-    ends = np.cumsum([len(each) for each in values])
-    return ManyRanks(np.concatenate(values), np.concatenate(counts), ends, *np.array(numbers))
+def _past_ties(request: RanksNear, ranks: GroupedRanks) -> RanksNear:
+    """A request past all records of first windows, so that the gaps at their ends are inside."""
+    ((q, reach),) = request.targets
+    center = q.numerator * ranks.total // q.denominator
+    inside = np.diff(np.append(0, np.cumsum(ranks.counts))[np.append(0, ranks.ends)])
+    distance = int(np.maximum(center - ranks.below, ranks.below + inside - center).max())
+    reach = min(reach + distance + 1, MAX_WINDOW_RANKS)
+    return RanksNear(((q, reach),), reach)
 
 
 class Median(Quantile):
@@ -307,3 +197,135 @@ class Median(Quantile):
 
     def __init__(self, utility: str = "distance") -> None:
         super().__init__(Fraction(1, 2), utility)
+
+
+class Extreme(DistanceStatistic):
+    """The minimum or the maximum, by the record that a few others lie beyond.
+
+    Every candidate beyond the largest record is one record away from being the maximum, however
+    far it is, so that most answers would be anywhere up to the bound. The record with `inside`
+    others beyond it is a better target: an answer beyond all records is that far from it.
+
+    Parameters
+    ----------
+    q
+        0 or 1.
+    epsilon
+        What the draw may cost.
+
+    Privacy
+    -------
+    `inside` follows from epsilon and the number of candidates, which are public. The distance is
+    that of an order statistic: it changes by at most 1 when one record joins or leaves, and needs
+    the rate 1/2 (`tests/statistics/extreme_test.py`).
+
+    Utility
+    -------
+    With more than `inside` records an answer lies beyond all of them at most one time in fifty.
+    With fewer it lies near the other bound.
+
+    References
+    ----------
+    `docs/theory.md`, "The least and the largest record".
+
+    Examples
+    --------
+    >>> from duffdp import Grid
+    >>> Extreme(1, epsilon=1).inside(Grid(0, 120, 1)), Extreme(1, epsilon=20).inside(Grid(0, 9, 1))
+    (17, 0)
+    """
+
+    rate = Fraction(1, 2)
+    unit = Fraction(1)
+    uneven = True
+
+    def __init__(self, q: Any, epsilon: Any) -> None:
+        self.q, self.epsilon = Q.read(q), EPSILON.read(epsilon)
+        if self.q not in (0, 1):
+            raise DuffError(
+                Argument("q"), f" must be 0 or 1, got {q!r:.40}. Use Quantile for others."
+            )
+
+    def inside(self, domain: Ordered) -> int:
+        """The number of records that may lie beyond the target."""
+        nats = math.log(domain.size / BEYOND_ALL_RECORDS)
+        return max(0, math.ceil(nats / float(self.rate * self.epsilon)) - 1)
+
+    def steps(self, values: Any, domain: Ordered) -> StepFunction:
+        """The distance of every candidate of the domain."""
+        return self._target(domain).steps(values, domain)
+
+    def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
+        return self._target(scope.domain).windows(scope, max_distance)
+
+    def _target(self, domain: Ordered) -> Quantile:
+        return Quantile(self.q, "signed", self.inside(domain))
+
+    def __repr__(self) -> str:
+        return f"Extreme({self.q}, epsilon={float(self.epsilon):g})"
+
+
+def quantile_draw(q: Fraction, column: str, settings: DrawSettings) -> DrawSpec:
+    """One quantile, drawn in the most accurate way or in the paper's."""
+    if settings.choice == "duff":
+        return DrawSpec(Quantile(q), "exponential", (column,), utility="distance")
+    coarse = settings.domain.size <= LATTICE_CANDIDATES and settings.epsilon >= LATTICE_EPSILON
+    mechanism = "lattice" if coarse else "permute-and-flip"
+    if q in (0, 1):
+        return DrawSpec(Extreme(q, settings.epsilon), mechanism, (column,), utility="inside")
+    return DrawSpec(Quantile(q, "signed"), mechanism, (column,), utility="signed")
+
+
+class MedianSpec(StatisticSpec):
+    """The median: the quantile with q = 1/2."""
+
+    name = "median"
+    allows_uneven_grid = True
+    interval_choices = ("best", "duff")
+    interval_costs_epsilon = True
+    covers_population = True
+    distance_bound = "one"
+    baselines = "quantile"
+
+    def _q(self, parameters: Parameters) -> Fraction:
+        return HALF
+
+    def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
+        return ReleaseProgram((quantile_draw(self._q(parameters), self.name, settings),))
+
+    def interval_program(
+        self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
+    ) -> ReleaseProgram:
+        value = self.program_for_share(parameters, settings, VALUE_SHARE)
+        return around_quantile(value, self._q(parameters), interval)
+
+    def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
+        (index,) = exact_quantiles((self._q(parameters),), engine)
+        return [domain.value(index)]
+
+    def step_rule(self, choice: Choice) -> StepRule:
+        return "order"
+
+
+class QuantileSpec(MedianSpec):
+    """One quantile; a list of several means `quantiles`."""
+
+    name = "quantile"
+    parameters = (Q,)
+    examples = ({"q": 0.9}, {"q": 0})
+
+    def _q(self, parameters: Parameters) -> Fraction:
+        q: Fraction = parameters["q"]
+        return q
+
+    def title(self, parameters: Parameters) -> str:
+        return f"Quantile {parameters['q']}"
+
+    def for_parameters(self, parameters: Parameters) -> tuple[str, Parameters]:
+        q = parameters["q"]
+        if not isinstance(q, list | tuple):
+            return self.name, parameters
+        return (self.name, {"q": q[0]}) if len(q) == 1 else ("quantiles", {"qs": tuple(q)})
+
+
+SPECS = (MedianSpec(), QuantileSpec())

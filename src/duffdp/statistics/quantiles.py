@@ -4,25 +4,40 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
-from functools import partial
 from typing import Any
 
-from duffdp.domain import Grid
-from duffdp.engines.groups import SideBySide
-from duffdp.engines.source import Question, Ranks, Source
-from duffdp.parameters import read_qs
-from duffdp.rank_profile import SIDE_BY_SIDE, NearRanks, RankProfile
+from duffdp.domain import Ordered
+from duffdp.domain.default_step import StepRule
+from duffdp.engines.requests import Engine, GroupedRanks, Inquiry, RanksNear, ValueCounts, ask
+from duffdp.evidence import RankProfiles
+from duffdp.parameters import QS, Choice, share_text
+from duffdp.rank_profile import MIN_GROUPED_COLUMNS, QuantileRanks
+from duffdp.statistics.count import Count
+from duffdp.statistics.program import (
+    DrawSpec,
+    OutputColumn,
+    PostProcess,
+    ProgramRun,
+    ReleaseProgram,
+)
+from duffdp.statistics.quantile import quantile_draw
+from duffdp.statistics.quantile_interval import VALUE_SHARE, around_quantiles
+from duffdp.statistics.records import exact_quantiles
+from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
+from duffdp.statistics.statistic import BaseStatistic, Scope
 
-# Those of a summary, by their names.
-SUMMARY = {f"{hundredth}%": Fraction(hundredth, 100) for hundredth in (1, 25, 50, 75, 99)}
-NEGLIGIBLE = 24.0  # nats
-MOST_RANKS = 2**21  # a window never holds more ranks to a side
-# One sort of so many records takes less than a search for each of more than a few quantiles.
-FEW, SORTABLE = 32, 2**24
+NEGLIGIBLE_NATS = 24.0  # candidates beyond so many nats come out one time in 10**10
+MAX_PROFILE_RANKS = 2**21  # to a side of a quantile
+# One sort of so many records takes less time than a search for each of more than so many quantiles.
+FEW_QUANTILES, SORTABLE_RECORDS = 32, 2**24
+# Up to so many quantiles are drawn together with a size, which is a little more accurate; for more
+# of them it takes too long.
+MAX_QUANTILES_WITH_SIZE = 20
 
 
-class Quantiles:
+class Quantiles(BaseStatistic):
     """Several quantiles of one column, for the joint mechanism.
 
     Parameters
@@ -55,98 +70,151 @@ class Quantiles:
     """
 
     def __init__(self, qs: Any, records: int | None = None) -> None:
-        self.qs, self.records = read_qs(qs), records
+        self.qs, self.records = QS.read(qs), records
 
-    def near(
-        self, columns: Sequence[Source], epsilon: float, reach: int | None = None
-    ) -> list[NearRanks]:
-        """The values within about `reach` ranks of every quantile, for every column, from one pass
-        over the data.
+    def evidence(
+        self, scope: Scope, epsilon: float, reach: int | None = None
+    ) -> Inquiry[RankProfiles]:
+        """The values within about `reach` ranks of every quantile, for every group.
 
         Any reach will do. Beyond the one that is chosen for this epsilon lies what is drawn about
         one time in 10**10, if records are spread evenly.
         """
-        together = columns if isinstance(columns, SideBySide) else None
-        many = len(self.qs)
-        longest = together.longest if together else max(column.length for column in columns)
-        alone = len(columns) < SIDE_BY_SIDE
+        qs, count = self.qs, len(self.qs)
         if reach is None:
-            nats = many * math.log1p(longest * epsilon / many) + NEGLIGIBLE
-            reach = min(math.ceil(2 * nats / epsilon) + 1, MOST_RANKS)
-        every = (4 * reach * many > longest and alone) or (many > FEW and longest <= SORTABLE)
-        question = Question(tuple((q, reach) for q in self.qs), enough=0)
-        each: Sequence[Sequence[Ranks]]
-        if together and not every:
-            wanted = together.ranks(question)
-            listed = [near if isinstance(near, list) else near.columns() for near in wanted]
-            each = list(zip(*listed, strict=True))
-        elif every:
-            each = [_all_ranks(column) for column in columns]
+            nats = count * math.log1p(scope.max_records * epsilon / count) + NEGLIGIBLE_NATS
+            reach = min(math.ceil(2 * nats / epsilon) + 1, MAX_PROFILE_RANKS)
+        few_groups = scope.groups < MIN_GROUPED_COLUMNS
+        if (4 * reach * count > scope.max_records and few_groups) or (
+            count > FEW_QUANTILES and scope.max_records <= SORTABLE_RECORDS
+        ):
+            counts = yield from ask(ValueCounts())
+            ranks = [GroupedRanks.of_counts(counts, scope.domain.size)]
         else:
-            each = [column.ask(question)[0] for column in columns]
-        size = together.size if together else columns[0].size
-        found = []
-        for i, near in enumerate(each):
-            known = self.qs, self.records, size, near[0].total, reach, near
-            again = partial(_rank_of, columns, i), partial(self._wider, columns, i, epsilon)
-            found.append(NearRanks(*known, *again))
-        return found
+            ranks = yield from ask(RanksNear(tuple((q, reach) for q in qs), min_reach=0))
+        one_group = scope._replace(groups=1)
 
-    def profiles(
-        self, columns: Sequence[Source], epsilon: float, reach: int | None = None
-    ) -> list[RankProfile]:
-        """The runs that these values make."""
-        return [near.profile(epsilon) for near in self.near(columns, epsilon, reach)]
+        def inquire(wider: int) -> Inquiry[QuantileRanks]:
+            evidence = yield from self.evidence(one_group, epsilon, wider)
+            return evidence.columns[0]
 
-    def _wider(self, columns: Sequence[Source], i: int, epsilon: float, reach: int) -> RankProfile:
-        return self.profiles([columns[i]], epsilon, reach)[0]
+        size = scope.domain.size
+        by_group = zip(*(target_ranks.split() for target_ranks in ranks), strict=True)
+        return RankProfiles(
+            [
+                QuantileRanks(
+                    qs, self.records, size, ranks_of_group[0].total, reach, ranks_of_group, inquire
+                )
+                for ranks_of_group in by_group
+            ]
+        )
 
     def __repr__(self) -> str:
         return f"Quantiles({', '.join(map(str, self.qs))})"
 
 
-class QuantilesAfterCount:
-    """Many quantiles of one column, to be asked for once a noisy count of its records is known.
-
-    Parameters
-    ----------
-    qs
-        Different numbers from 0 to 1, in any order, each read as for `Quantile`.
-
-    Privacy
-    -------
-    The count is private, so that what is asked for afterwards may depend on it.
-
-    References
-    ----------
-    `docs/several-quantiles.md`.
-
-    Examples
-    --------
-    >>> from fractions import Fraction
-    >>> import duffdp
-    >>> from duffdp.statistics.quantiles import QuantilesAfterCount
-    >>> after = QuantilesAfterCount([0.75, 0.25])
-    >>> after.given((1003,), duffdp.Grid(0, 9, 1), Fraction(1)).records
-    1003
+def _quantiles_program(qs: tuple[Fraction, ...], settings: DrawSettings) -> ReleaseProgram:
+    """All quantiles in one draw, many of them after a count, or the paper's mechanism for each
+    with the same share of epsilon.
     """
+    names = tuple(map(share_text, qs))
+    if len(qs) == 1:
+        return ReleaseProgram((quantile_draw(qs[0], names[0], settings),))
+    share = Fraction(1, len(qs))
+    if settings.choice == "best" and not {0, 1} & set(qs):
+        return _joint_program(qs, names)
+    single = settings.for_share(share)
+    draws = tuple(
+        replace(quantile_draw(q, name, single), share=share)
+        for q, name in zip(qs, names, strict=True)
+        if settings.choice == "duff" or q in (0, 1)
+    )
+    inner = tuple(q for q in qs if 0 < q < 1)
+    if settings.choice == "duff" or not inner:
+        return ReleaseProgram(draws)
+    inner_share = len(inner) * share
+    program = _quantiles_program(inner, settings.for_share(inner_share)).scaled(inner_share)
+    return _with_extremes(program, draws, qs[0] == 0)
 
-    def __init__(self, qs: Any) -> None:
-        self.qs = read_qs(qs)
 
-    def given(self, numbers: Sequence[int], domain: Grid, epsilon: Fraction) -> Quantiles:
-        """The quantiles at this count, which noise may have taken below 0."""
-        return Quantiles(self.qs, max(0, numbers[0]))
+def _joint_program(qs: tuple[Fraction, ...], names: tuple[str, ...]) -> ReleaseProgram:
+    """Several quantiles in one draw; many of them after a count."""
+    if len(qs) <= MAX_QUANTILES_WITH_SIZE:
+        return ReleaseProgram((DrawSpec(Quantiles(qs), "joint-exponential", names),))
+    share = Fraction(1, 3 * math.isqrt(len(qs)))
 
-    def __repr__(self) -> str:
-        return f"QuantilesAfterCount({', '.join(map(str, self.qs))})"
+    def body(draws: Sequence[DrawSpec], scope: Scope, epsilon: Fraction) -> ProgramRun:
+        """Draw a count, then all quantiles at this count, which noise may have made negative."""
+        count_draw, quantile_draws = draws
+        ((counts,),) = yield [count_draw.draw(epsilon)]
+        quantiles = [Quantiles(qs, max(0, count)) for count in counts]
+        (columns,) = yield [quantile_draws.draw(epsilon, quantiles)]
+        return [counts, *columns]
+
+    count = DrawSpec(Count(), "two-sided-geometric", ("count",), share, kind="count")
+    return ReleaseProgram((count, DrawSpec(None, "joint-exponential", names, 1 - share)), body)
 
 
-def _rank_of(columns: Sequence[Source], i: int, index: int) -> tuple[int, int]:
-    return columns[i].rank_of(index)
+def _with_extremes(
+    inner: ReleaseProgram, extremes: tuple[DrawSpec, ...], minimum: bool
+) -> ReleaseProgram:
+    """Inner quantiles and, before and after them, the minimum and the maximum."""
+    program = inner.beside(extremes)
+    *before, joint = inner.draws
+    first, last = extremes[:minimum], extremes[minimum:]
+
+    def body(_: Sequence[DrawSpec], scope: Scope, epsilon: Fraction) -> ProgramRun:
+        columns = yield from program.start(scope, epsilon)
+        numbers, outer = columns[: -len(extremes)], columns[-len(extremes) :]
+        at = len(numbers) - len(joint.columns)
+        return [*numbers[:at], *outer[:minimum], *numbers[at:], *outer[minimum:]]
+
+    return ReleaseProgram((*before, *first, joint, *last), body)
 
 
-def _all_ranks(column: Source) -> list[Ranks]:
-    """All values with their counts."""
-    values, counts = column.tally()
-    return [Ranks(values, counts, 0, int(counts.sum()), 0, column.size - 1)]
+class QuantilesSpec(StatisticSpec):
+    """Several quantiles of one column, for one epsilon."""
+
+    name = "quantiles"
+    parameters = (QS,)
+    examples = ({"qs": (0.25, 0.75)},)
+    shape = "list"
+    allows_uneven_grid = True
+    interval_choices = ("best", "duff")
+    interval_costs_epsilon = True
+    covers_population = True
+
+    def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
+        qs: tuple[Fraction, ...] = parameters["qs"]
+        program = _quantiles_program(qs, settings)
+        extremes = {0, 1} & set(qs) and len(qs) > 1
+        if settings.choice == "best" and len(qs) <= MAX_QUANTILES_WITH_SIZE and not extremes:
+            return program
+        # Quantiles that were drawn one by one are sorted, and a count before them is dropped.
+        columns = tuple(OutputColumn(share_text(q)) for q in qs)
+
+        def values(domain: Any, numbers: Sequence[int]) -> list[Any]:
+            return [domain.value(i) for i in sorted(numbers[-len(qs) :])]
+
+        return replace(program, post_process=PostProcess(lambda _: columns, values))
+
+    def interval_program(
+        self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
+    ) -> ReleaseProgram:
+        values = self.program_for_share(parameters, settings, VALUE_SHARE)
+        return around_quantiles(values, parameters["qs"], interval)
+
+    def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
+        return [domain.value(index) for index in exact_quantiles(parameters["qs"], engine)]
+
+    def step_rule(self, choice: Choice) -> StepRule:
+        return "order"
+
+    def title(self, parameters: Parameters) -> str:
+        return f"Quantiles {', '.join(map(str, parameters['qs']))}"
+
+    def label(self, column: str) -> str:
+        return f"quantile({column})"
+
+
+SPECS = (QuantilesSpec(),)

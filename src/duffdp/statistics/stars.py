@@ -1,4 +1,4 @@
-"""The number of k-stars of a graph."""
+"""k-stars of a graph."""
 
 from __future__ import annotations
 
@@ -8,15 +8,14 @@ from typing import Any
 import numpy as np
 
 from duffdp.count_ladder import CountLadder
-from duffdp.domain import Grid
 from duffdp.engines.edges import Graph, read_edges
 from duffdp.errors import DuffError
-from duffdp.parameters import read_k, read_nodes
-from duffdp.statistics.triangles import strangers
-from duffdp.steps import StepFunction
+from duffdp.parameters import NODES, STAR_EDGES
+from duffdp.statistics.spec import Parameters
+from duffdp.statistics.triangles import GraphCount, GraphCountSpec, strangers
 
 
-class Stars:
+class Stars(GraphCount):
     """The number of k-stars, a node with k of its neighbours, with the ladder of its local
     sensitivities.
 
@@ -36,7 +35,7 @@ class Stars:
     -------
     Neighbours differ in one edge, whichever nodes it joins, new ones too; `nodes` is public and
     may be wrong. One edge moves the distance by at most 1, so the rate is 1/2
-    (`tests/triangles_test.py`: all graphs on 5 nodes, with `nodes` above and below).
+    (`tests/statistics/triangles_test.py`: all graphs on 5 nodes, with `nodes` above and below).
 
     Utility
     -------
@@ -60,30 +59,26 @@ class Stars:
     """
 
     def __init__(self, nodes: int, k: int) -> None:
-        self.nodes = read_nodes(nodes)
-        self.k = read_k(k)
-        if not 0 < self.most < 2**62:
+        self.nodes = NODES.read(nodes)
+        self.k = STAR_EDGES.read(k)
+        if not 0 < self.largest < 2**62:
             raise DuffError(
                 f"{nodes} nodes must allow between 1 and 2**62 stars with k={k} edges. Pass a "
                 "smaller k."
             )
 
     @property
-    def most(self) -> int:
+    def largest(self) -> int:
         """The number of k-stars of the complete graph."""
         return self.nodes * comb(self.nodes - 1, self.k)
 
-    def steps(self, values: Any, domain: Grid) -> StepFunction:
-        """The distance of every candidate of the domain."""
-        return self.ladder(values).steps(domain)
-
     def ladder(self, values: Any) -> CountLadder:
-        """The number of k-stars, up to `most`, and its local sensitivities: not private."""
+        """The number of k-stars, up to `largest`, and its local sensitivities: not private."""
         graph = read_edges(values)
-        degrees, many = np.unique(graph.degree, return_counts=True)
+        degrees, frequency = np.unique(graph.degree, return_counts=True)
         count = sum(
             comb(d, self.k) * times
-            for d, times in zip(degrees.tolist(), many.tolist(), strict=True)
+            for d, times in zip(degrees.tolist(), frequency.tolist(), strict=True)
         )
         pairs, order = _largest_pairs(graph), self.k - 1
 
@@ -91,12 +86,12 @@ class Stars:
             rungs: list[int] = []
             for t in range(begin, end):
                 rung = max(comb(d + t, order) + comb(e, order) for d, e in pairs)
-                if rung >= self.most:  # so are all that follow: spare us their digits
-                    return rungs + [self.most] * (end - t)
+                if rung >= self.largest:  # so are all that follow: spare us their digits
+                    return rungs + [self.largest] * (end - t)
                 rungs.append(rung)
             return rungs
 
-        return CountLadder(count, sensitivity, self.most, order)
+        return CountLadder(count, sensitivity, self.largest, order)
 
     def __repr__(self) -> str:
         return f"Stars(nodes={self.nodes}, k={self.k})"
@@ -115,8 +110,25 @@ def _largest_pairs(graph: Graph) -> list[tuple[int, int]]:
             break  # some pair has more on both sides, here and for all later nodes
         pairs.add((max(d, e), min(d, e)))
         least = max(least, min(d, e))
-    kept: list[tuple[int, int]] = []
+    maximal: list[tuple[int, int]] = []
     for d, e in sorted(pairs, reverse=True):
-        if not kept or e > kept[-1][1]:
-            kept.append((d, e))
-    return kept
+        if not maximal or e > maximal[-1][1]:
+            maximal.append((d, e))
+    return maximal
+
+
+class StarsSpec(GraphCountSpec):
+    """The number of k-stars of a graph."""
+
+    name = "stars"
+    parameters = (STAR_EDGES, NODES)
+    examples = ({"nodes": 4, "k": 2},)
+
+    def statistic(self, parameters: Parameters) -> Stars:
+        return Stars(parameters["nodes"], parameters["k"])
+
+    def title(self, parameters: Parameters) -> str:
+        return f"{parameters['k']}-stars"
+
+
+SPECS = (StarsSpec(),)

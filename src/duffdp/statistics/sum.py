@@ -1,4 +1,4 @@
-"""The sum."""
+"""Sum."""
 
 from __future__ import annotations
 
@@ -6,12 +6,16 @@ from collections.abc import Sequence
 from typing import Any
 
 from duffdp.domain import Grid, PublicSet
-from duffdp.engines.source import Levels, Source
+from duffdp.engines.requests import Engine, Inquiry, LevelSums, Quantization, ask
 from duffdp.errors import BoundsError
-from duffdp.statistics.entry import Column, Finish
+from duffdp.statistics.noise_interval import around_number
+from duffdp.statistics.program import OutputColumn, PostProcess, ReleaseProgram
+from duffdp.statistics.records import exact_integers
+from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
+from duffdp.statistics.statistic import TotalsStatistic
 
 
-class Sum:
+class Sum(TotalsStatistic):
     """The sum of the clamped records, as a multiple of the largest number of which every candidate
     is one.
 
@@ -28,41 +32,61 @@ class Sum:
     Examples
     --------
     >>> import duffdp
-    >>> from duffdp.engines.arrays import Column, read
     >>> grid = duffdp.Grid(-1.0, 2.0, 0.5)
     >>> total = duffdp.statistics.Sum()
-    >>> total.totals(Column(read([0.5, 7.0, -9.0]), grid), grid), total.sensitivity(grid)
+    >>> total.of_records([0.5, 7.0, -9.0], grid), total.sensitivity(grid)
     ((3,), 4)
     """
 
-    def levels(self, domain: Grid) -> Levels:
-        """What is summed: the index of every record."""
-        return Levels(0, domain.size - 1)
-
-    def totals(self, column: Source, domain: Grid) -> tuple[int]:
-        """The sum of one group, in units."""
-        found, (low, step) = column.level_sums(self.levels(domain)), domain.units
-        return (found.records * low + found.levels * step,)
+    def totals(self, domain: Grid) -> Inquiry[list[tuple[int, ...]]]:
+        """The sum of every group, in units."""
+        sums = yield from ask(LevelSums(Quantization(0, domain.size - 1)))
+        low, step = domain.units
+        return [(group.records * low + group.levels * step,) for group in sums]
 
     def sensitivity(self, domain: Grid) -> int:
-        """How much one record moves it, in units."""
+        """The most by which one record moves it, in units."""
         low, step = domain.units
         return max(abs(low), abs(low + (domain.size - 1) * step))
 
 
-def sum_values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+def _values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
     """A number of units as a number of the kind of the bounds."""
     assert isinstance(domain, Grid)
     return [domain.multiple(numbers[0])]
 
 
-def refuse_dates(name: str, domain: object) -> None:
-    """An error for bounds that cannot be added up."""
-    if isinstance(domain, Grid) and domain.timed:
-        raise BoundsError(
-            f"dates and times have no {name}, got bounds from {domain.lower} to {domain.upper}. "
-            "Pass a column of numbers, such as days since a date."
-        )
+SUM_VALUE = PostProcess(lambda _: (OutputColumn("sum", "number"),), _values)
 
 
-SUM_FINISH = Finish(lambda _: (Column("sum", "number"),), sum_values)
+class SumSpec(StatisticSpec):
+    """Sum."""
+
+    name = "sum"
+    choices = ("best",)
+    interval_choices = ("best",)
+    additive = True
+    baselines = "sum"
+
+    def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
+        return ReleaseProgram.by_noise(Sum(), ("sum",), SUM_VALUE)
+
+    def interval_program(
+        self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
+    ) -> ReleaseProgram:
+        return around_number(self.program(parameters, settings), interval)
+
+    def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
+        index, count = exact_integers(engine)
+        low, step = domain.units
+        return [domain.multiple(int(count.sum()) * low + int((index * count).sum()) * step)]
+
+    def check_domain(self, parameters: Parameters, domain: PublicSet) -> None:
+        if isinstance(domain, Grid) and domain.timed:
+            raise BoundsError(
+                f"dates and times have no sum, got bounds from {domain.lower} to {domain.upper}. "
+                "Pass a column of numbers, such as days since a date."
+            )
+
+
+SPECS = (SumSpec(),)

@@ -1,7 +1,8 @@
-"""The number of triangles of a graph."""
+"""Triangles of a graph."""
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from math import comb
 from typing import Any
@@ -11,14 +12,42 @@ import numpy as np
 from duffdp.count_ladder import CountLadder
 from duffdp.domain import Grid, Ints
 from duffdp.engines.edges import Graph, read_edges
-from duffdp.parameters import read_nodes
+from duffdp.engines.requests import EdgeRecords, Inquiry, ask
+from duffdp.evidence import Ladders
+from duffdp.parameters import NODES
+from duffdp.statistics.program import DrawSpec, ReleaseProgram
+from duffdp.statistics.spec import DrawSettings, Parameters, StatisticSpec
+from duffdp.statistics.statistic import BaseStatistic, Scope
 from duffdp.steps import StepFunction
 
-PATHS = 2**23  # paths of two edges multiplied out at once: some 400 MiB at most
+MAX_BLOCK_PATHS = 2**23  # paths of two edges multiplied out at once: some 400 MiB at most
 _ADJACENT = 2**40
 
 
-class Triangles:
+class GraphCount(BaseStatistic):
+    """A count of subgraphs, with the ladder of its local sensitivities."""
+
+    nodes: int
+
+    @property
+    @abstractmethod
+    def largest(self) -> int:
+        """The count of the complete graph."""
+
+    @abstractmethod
+    def ladder(self, values: Any) -> CountLadder:
+        """The count, up to `largest`, and its local sensitivities: not private."""
+
+    def steps(self, values: Any, domain: Grid) -> StepFunction:
+        """The distance of every candidate of the domain."""
+        return self.ladder(values).steps(domain)
+
+    def evidence(self, scope: Scope, epsilon: float) -> Inquiry[Ladders]:
+        edges = yield from ask(EdgeRecords())
+        return Ladders([self.ladder(graph_edges) for graph_edges in edges], scope.domain)
+
+
+class Triangles(GraphCount):
     """The number of triangles, with the ladder of its local sensitivities under edge privacy.
 
     After t edges have been added or removed, one more edge moves the number of triangles by at most
@@ -36,7 +65,7 @@ class Triangles:
     -------
     Neighbours differ in one edge, whichever nodes it joins, new ones too; `nodes` is public and
     may be wrong. One edge moves the distance by at most 1, so the rate is 1/2
-    (`tests/triangles_test.py`: all graphs on 5 nodes, with `nodes` above and below).
+    (`tests/statistics/triangles_test.py`: all graphs on 5 nodes, with `nodes` above and below).
 
     Utility
     -------
@@ -63,21 +92,17 @@ class Triangles:
     """
 
     def __init__(self, nodes: int) -> None:
-        self.nodes = read_nodes(nodes)
+        self.nodes = NODES.read(nodes)
 
     @property
-    def most(self) -> int:
+    def largest(self) -> int:
         """The number of triangles of the complete graph."""
         return comb(self.nodes, 3)
 
-    def steps(self, values: Any, domain: Grid) -> StepFunction:
-        """The distance of every candidate of the domain."""
-        return self.ladder(values).steps(domain)
-
     def ladder(self, values: Any) -> CountLadder:
-        """The number of triangles, up to `most`, and its local sensitivities: not private."""
+        """The number of triangles, up to `largest`, and its local sensitivities: not private."""
         graph = read_edges(values)
-        common, reached = pairs_that_matter(graph)
+        common, reached = maximal_pairs(graph)
 
         def sensitivity(begin: int, end: int) -> list[int]:
             t, top = np.arange(begin, end), np.zeros(end - begin, dtype=np.int64)
@@ -87,7 +112,7 @@ class Triangles:
             return rungs
 
         # LS(t) is t // 2 or more and grows by at most 1: as slowly as a square.
-        return CountLadder(count_triangles(graph), sensitivity, self.most, order=2)
+        return CountLadder(count_triangles(graph), sensitivity, self.largest, order=2)
 
     def __repr__(self) -> str:
         return f"Triangles(nodes={self.nodes})"
@@ -99,21 +124,21 @@ def count_triangles(graph: Graph) -> int:
     """
     matrix = graph.adjacency()
     inward = _lower(matrix)
-    found = 0
+    count = 0
     for first, last in _blocks(inward, inward):
         part = inward[first:last]
-        found += int((part @ inward).multiply(part).sum())
-    return found
+        count += int((part @ inward).multiply(part).sum())
+    return count
 
 
 def _lower(matrix: Any) -> Any:
     """Row i keeps the columns below i: the neighbours of larger degree."""
     coo = matrix.tocoo()
-    kept = coo.col < coo.row
-    return type(matrix)((coo.data[kept], (coo.row[kept], coo.col[kept])), shape=matrix.shape)
+    lower = coo.col < coo.row
+    return type(matrix)((coo.data[lower], (coo.row[lower], coo.col[lower])), shape=matrix.shape)
 
 
-def pairs_that_matter(graph: Graph) -> tuple[Ints, Ints]:
+def maximal_pairs(graph: Graph) -> tuple[Ints, Ints]:
     """Common neighbours `a`, and `s = 2 a + b`, of pairs of nodes that no other pair beats in both.
 
     `min(a + t, (t + s) // 2)` grows with a and s. A pair with degrees d and e has a at most min(d,
@@ -121,10 +146,12 @@ def pairs_that_matter(graph: Graph) -> tuple[Ints, Ints]:
     """
     degree, matrix = graph.degree, graph.adjacency()
     best = np.full(int(degree[1]) + 1, -1, dtype=np.int64)  # the largest s for every a
-    best[0] = _most_reached(graph)
+    best[0] = _largest_reached(graph)
     for first, last in _blocks(matrix, matrix):
-        ahead = np.maximum.accumulate(best[::-1])[::-1]
-        columns = np.flatnonzero(ahead[np.minimum(degree, len(best) - 1)] < degree[first] + degree)
+        best_from = np.maximum.accumulate(best[::-1])[::-1]
+        columns = np.flatnonzero(
+            best_from[np.minimum(degree, len(best) - 1)] < degree[first] + degree
+        )
         if not len(columns):
             break  # later nodes have fewer neighbours still
         part = matrix[first:last]
@@ -136,39 +163,76 @@ def pairs_that_matter(graph: Graph) -> tuple[Ints, Ints]:
         adjacent, common = np.divmod(paths.data[once], _ADJACENT)
         np.maximum.at(best, common, degree[row[once]] + degree[column[once]] - 2 * adjacent)
     common = np.flatnonzero(best >= 0)
-    beyond = np.maximum.accumulate(best[common][::-1])[::-1]
-    kept = np.append(beyond[:-1] > beyond[1:], True)
-    return common[kept], beyond[kept]
+    best_after = np.maximum.accumulate(best[common][::-1])[::-1]
+    maximal = np.append(best_after[:-1] > best_after[1:], True)
+    return common[maximal], best_after[maximal]
 
 
-def _most_reached(graph: Graph) -> int:
+def _largest_reached(graph: Graph) -> int:
     """The largest s over all pairs: the sum of the degrees, less 2 for an edge between them."""
     degree = graph.degree
-    most = int((degree[graph.first] + degree[graph.second]).max(initial=2)) - 2
+    largest = int((degree[graph.first] + degree[graph.second]).max(initial=2)) - 2
     for i, j in strangers(graph):
-        if degree[i] + degree[0 if i else 1] <= most:
+        if degree[i] + degree[0 if i else 1] <= largest:
             break
-        most = max(most, int(degree[i] + degree[j]))
-    return most
+        largest = max(largest, int(degree[i] + degree[j]))
+    return largest
 
 
 def strangers(graph: Graph) -> Iterator[tuple[int, int]]:
     """For every node, by falling degree, the node of largest degree that it has no edge with."""
     matrix = graph.adjacency()
     for i in range(graph.size):
-        near = np.sort(np.append(matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]], i))
-        gap = np.flatnonzero(near != np.arange(len(near)))
-        j = int(gap[0]) if len(gap) else len(near)
+        neighbors = np.sort(np.append(matrix.indices[matrix.indptr[i] : matrix.indptr[i + 1]], i))
+        gap = np.flatnonzero(neighbors != np.arange(len(neighbors)))
+        j = int(gap[0]) if len(gap) else len(neighbors)
         if j < graph.size:
             yield i, j
 
 
 def _blocks(left: Any, right: Any) -> Iterator[tuple[int, int]]:
-    """Ranges of rows of `left` that meet about `PATHS` entries of `right` when multiplied."""
+    """Ranges of rows of `left` that meet about so many entries of `right` when multiplied."""
     length = np.diff(right.indptr).astype(np.int64)
-    upto = np.concatenate([[0], np.cumsum(length[left.indices])])[left.indptr]
+    cumulative = np.concatenate([[0], np.cumsum(length[left.indices])])[left.indptr]
     first, size = 0, left.shape[0]
     while first < size:
-        last = max(first + 1, int(np.searchsorted(upto, upto[first] + PATHS, side="right")) - 1)
+        last = max(
+            first + 1,
+            int(np.searchsorted(cumulative, cumulative[first] + MAX_BLOCK_PATHS, side="right")) - 1,
+        )
         yield first, last
         first = last
+
+
+class GraphCountSpec(StatisticSpec):
+    """A count of subgraphs, on the grid from 0 to that of the complete graph."""
+
+    outputs = "counts"
+    can_be_planned = False
+
+    @abstractmethod
+    def statistic(self, parameters: Parameters) -> GraphCount:
+        """The statistic for checked parameters."""
+
+    def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
+        statistic, columns = self.statistic(parameters), (self.name,)
+        if settings.choice == "duff":
+            return ReleaseProgram((DrawSpec(statistic, "exponential", columns, utility="ladder"),))
+        return ReleaseProgram((DrawSpec(statistic, "piecewise-laplace", columns),))
+
+    def own_domain(self, parameters: Parameters) -> Grid:
+        return Grid(0, self.statistic(parameters).largest, 1)
+
+
+class TrianglesSpec(GraphCountSpec):
+    """The number of triangles of a graph."""
+
+    name = "triangles"
+    parameters = (NODES,)
+    examples = ({"nodes": 4},)
+
+    def statistic(self, parameters: Parameters) -> Triangles:
+        return Triangles(parameters["nodes"])
+
+
+SPECS = (TrianglesSpec(),)

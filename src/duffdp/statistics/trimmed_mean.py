@@ -1,25 +1,30 @@
-"""The trimmed mean."""
+"""Trimmed mean."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Array, Domain, Grid, Ints
-from duffdp.engines.arrays import Column, read
-from duffdp.engines.source import Tally
-from duffdp.parameters import read_trim
-from duffdp.steps import Batch, StepFunction, Tail, nested
+from duffdp.domain import Array, Grid, Ints
+from duffdp.domain.default_step import StepRule
+from duffdp.engines.requests import Engine, Inquiry, ValueCounts, ask
+from duffdp.parameters import TRIM, Choice
+from duffdp.statistics.mean import mean_value
+from duffdp.statistics.program import ReleaseProgram
+from duffdp.statistics.records import counts_of, exact_counts
+from duffdp.statistics.spec import DrawSettings, Parameters, StatisticSpec
+from duffdp.statistics.statistic import DistanceStatistic, Scope
+from duffdp.steps import StepFunction, Tail, Windows, certain, nested
 
-MOST_NUMBERS = 2**24  # that a window looks at
-MOST_LEVELS = 2**12  # of a window: work grows with their square, and the tail knows the rest
+MAX_TRIMMED_NUMBERS = 2**24  # computed for a window
+MAX_TRIMMED_LEVELS = 2**12  # work grows with their square; the rest is left to the tail
 
 
-class TrimmedMean:
+class TrimmedMean(DistanceStatistic):
     """The mean of what is left when floor(trim n) records are cut off at either end.
 
     The distance of a candidate is the fewest changes after which what can be reached, from the
@@ -32,11 +37,11 @@ class TrimmedMean:
 
     Privacy
     -------
-    Changes by at most 1 when one record joins or leaves; rate 1/2 (`tests/neighbours_test.py`). For
-    so many that leave and so many that join, every rank is largest when the smallest leave and the
-    others join at the upper bound, so the highest trimmed mean after k changes is the largest of k
-    + 1 numbers; it is at least what a neighbour reaches with one change less. Clamped and snapped
-    records, public domain.
+    Changes by at most 1 when one record joins or leaves; rate 1/2
+    (`tests/guarantees/neighbours_test.py`). For so many that leave and so many that join, every
+    rank is largest when the smallest leave and the others join at the upper bound, so the highest
+    trimmed mean after k changes is the largest of k + 1 numbers; it is at least what a neighbour
+    reaches with one change less. Clamped and snapped records, public domain.
 
     Utility
     -------
@@ -65,19 +70,19 @@ class TrimmedMean:
     unit = Fraction(1)
 
     def __init__(self, trim: Any) -> None:
-        self.trim = read_trim(trim)
+        self.trim = TRIM.read(trim)
 
     def steps(self, values: Any, domain: Grid) -> StepFunction:
         """The distance of every candidate of the domain."""
-        reach = _Reach(*Column(read(values), domain).tally(), self.trim, domain.size - 1)
+        reach = _Reach(*counts_of(values, domain).group(0), self.trim, domain.size - 1)
         return reach.steps(domain, reach.total + 2)
 
-    def windows(self, columns: Sequence[Tally], domain: Domain, max_distance: float) -> Batch:
-        """The candidates up to about a distance of each column, and the rest as tails."""
-        assert isinstance(domain, Grid)
-        levels = min(math.ceil(max_distance) + 1, MOST_LEVELS)
-        reaches = (_Reach(*column.tally(), self.trim, domain.size - 1) for column in columns)
-        return Batch.of([reach.steps(domain, levels) for reach in reaches])
+    def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
+        domain: Grid = scope.domain
+        levels = min(math.ceil(max_distance) + 1, MAX_TRIMMED_LEVELS)
+        counts = yield from ask(ValueCounts())
+        reaches = (_Reach(*group, self.trim, domain.size - 1) for group in counts.split())
+        return Windows.of([reach.steps(domain, levels) for reach in reaches])
 
     def __repr__(self) -> str:
         return f"TrimmedMean({self.trim})"
@@ -101,16 +106,19 @@ class _Reach:
         high: list[int] = []
         # Where the trimmed mean lies between two candidates, so many changes reach none.
         empty = self._fewest(lambda k: self._top - self._highest(0, k) <= self._highest(1, k))
-        for k in range(empty, empty + max(min(levels, MOST_NUMBERS // (empty + 1)), 3)):
+        for k in range(empty, empty + max(min(levels, MAX_TRIMMED_NUMBERS // (empty + 1)), 3)):
             low.append(self._top - self._highest(0, k))
             high.append(self._highest(1, k))
             if low[-1] == 0 and high[-1] == self._top:
                 break
         lows, highs = np.array(low, dtype=np.int64), np.array(high, dtype=np.int64)
         first, last = low[-1], high[-1]
-        left = domain.size - 1 - (last - first)
-        tail = Tail(first, last, left, empty + len(low), self._distance_of) if left else None
+        outside = domain.size - 1 - (last - first)
+        tail = Tail(first, last, outside, empty + len(low), self._inquire) if outside else None
         return StepFunction(domain, *nested(lows, highs, empty), tail=tail)
+
+    def _inquire(self, index: int) -> Inquiry[int]:
+        return certain(self._distance_of(index))
 
     def _distance_of(self, index: int) -> int:
         """The fewest changes that reach a candidate."""
@@ -118,13 +126,14 @@ class _Reach:
             lambda k: self._top - self._highest(0, k) <= index <= self._highest(1, k)
         )
 
-    def _fewest(self, enough: Callable[[int], bool]) -> int:
+    def _fewest(self, is_enough: Callable[[int], bool]) -> int:
         """The fewest changes that are enough, by bisection: what is reached only grows."""
-        few, many = -1, self.total + 1  # all but one leave, or one joins: that reaches everything
-        while many - few > 1:
-            k = (few + many) // 2
-            few, many = (few, k) if enough(k) else (k, many)
-        return many
+        # All but one leave, or one joins: that reaches every candidate.
+        too_few, sufficient = -1, self.total + 1
+        while sufficient - too_few > 1:
+            k = (too_few + sufficient) // 2
+            too_few, sufficient = (too_few, k) if is_enough(k) else (k, sufficient)
+        return sufficient
 
     def _highest(self, side: int, k: int) -> int:
         """The highest candidate up to the largest trimmed mean after k changes: j leave, k - j
@@ -141,9 +150,9 @@ class _Reach:
         joined = np.maximum(join - cut, 0)  # of those at the upper bound, how many are kept
         begin, end = leave + cut, leave + size - cut - joined
         sums = self._sides[side].between(np.minimum(begin, end), end)
-        kept = size - 2 * cut
-        joined = np.minimum(joined, kept)
-        return int(max((sums + joined * self._top) // kept))
+        remaining = size - 2 * cut
+        joined = np.minimum(joined, remaining)
+        return int(max((sums + joined * self._top) // remaining))
 
 
 class _PrefixSums:
@@ -160,7 +169,40 @@ class _PrefixSums:
         """The sum of the records with ranks above `begin` up to `end`."""
         return self._first(end) - self._first(begin)
 
-    def _first(self, many: Ints) -> Array:
-        place = np.searchsorted(self._counts, many, side="right") - 1
-        sums: Array = self._sums[place] + (many - self._counts[place]) * self._values[place]
+    def _first(self, count: Ints) -> Array:
+        place = np.searchsorted(self._counts, count, side="right") - 1
+        sums: Array = self._sums[place] + (count - self._counts[place]) * self._values[place]
         return sums
+
+
+class TrimmedMeanSpec(StatisticSpec):
+    """The trimmed mean."""
+
+    name = "trimmed_mean"
+    parameters = (TRIM,)
+    examples = ({"trim": 0.25},)
+    no_interval_reason = (
+        "how far apart records lie where they are cut off is private. Ask for a mean or a median, "
+        "which have one"
+    )
+
+    def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
+        statistic = TrimmedMean(parameters["trim"])
+        return ReleaseProgram.by_distance(statistic, self.name, settings.choice)
+
+    def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
+        index, count = exact_counts(engine)
+        n = int(count.sum())
+        cut = math.floor(parameters["trim"] * n)
+        cumulative = np.clip(np.cumsum(count), cut, n - cut)
+        remaining = np.diff(cumulative, prepend=cut)
+        return [mean_value(domain, index.astype(object), remaining.astype(object))]
+
+    def step_rule(self, choice: Choice) -> StepRule:
+        return "average"
+
+    def title(self, parameters: Parameters) -> str:
+        return f"Mean without {parameters['trim']} at either end"
+
+
+SPECS = (TrimmedMeanSpec(),)

@@ -1,25 +1,15 @@
-"""What a column can be asked for on the page: the statistics of the registry, and how their
-parameters are written there.
-"""
+"""The statistics that a column can have in the studio, and the fields of their parameters."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from duffdp.statistics.entry import Entry
-from duffdp.statistics.registry import entries
+from duffdp._text import comma_list, value
+from duffdp.parameters import EPSILON, LEDGER, RELEASE_OPTIONS, Parameter
+from duffdp.statistics.registry import REGISTRY, SUMMARIES
+from duffdp.statistics.spec import StatisticSpec
 from duffdp.studio.folder import ColumnType
-from duffdp.written import comma_list, value
-
-
-class Parameter(NamedTuple):
-    """One parameter of a statistic: its name, what it is called, an example, and what reads it."""
-
-    name: str
-    label: str
-    example: str
-    read: Callable[[str], Any]
 
 
 class Choice(NamedTuple):
@@ -27,7 +17,7 @@ class Choice(NamedTuple):
 
     name: str
     title: str
-    parameters: tuple[Parameter, ...]
+    parameters: tuple[Parameter[Any], ...]
     of_numbers: bool
     of_words: bool
 
@@ -36,41 +26,62 @@ class Choice(NamedTuple):
         return (self.of_numbers and column.has_numbers) or (self.of_words and column.has_words)
 
 
-def _values(text: str) -> list[Any]:
-    return [value(part) for part in comma_list(text)]
+def read_text(parameter: Parameter[Any], text: str) -> Any:
+    """The value of a parameter that is typed into a field: commas separate several values."""
+    if parameter.kind == "list":
+        return comma_list(text)
+    if parameter.repeated or parameter.kind in ("values", "pair"):
+        return [value(part) for part in comma_list(text)]
+    return value(text)
 
 
-def _one_or_several(text: str) -> Any:
-    read = _values(text)
-    return read[0] if len(read) == 1 else read
+def placeholder(parameter: Parameter[Any]) -> str:
+    """The example that an empty field shows."""
+    return _typed(parameter.example)
 
 
-PARAMETERS = {
-    "q": Parameter("q", "shares from 0 to 1", "0.25, 0.75", _values),
-    "trim": Parameter("trim", "share cut off at either end", "0.1", _one_or_several),
-    "k": Parameter("k", "how many places", "3", _one_or_several),
-    "between": Parameter("between", "from, to (both included)", "0, 30", _values),
-    "values": Parameter("values", "or these values", "a, b", comma_list),
-    "bins": Parameter("bins", "edges, rising", "0, 18, 65, 120", _values),
-}
 ALWAYS = "count"  # stands beside every group without being asked for
 TITLES = {"trimmed_mean": "Trimmed mean", "quantile": "Quantiles", "top": "Most common values"}
 
 
-def _choice(known: Entry) -> Choice:
-    parameters = tuple(PARAMETERS[name] for name in known.read if name in PARAMETERS)
-    numbers = known.outputs.startswith("grid") or {"between", "bins"} & known.read.keys()
-    words = known.outputs.endswith("categories") or "values" in known.read
+def _choice(known: StatisticSpec) -> Choice:
+    parameters = tuple(parameter for parameter in known.parameters if parameter.label)
+    numbers = known.outputs.startswith("grid") or {"between", "bins"} & set(known.parameter_names)
+    words = known.outputs.endswith("categories") or "values" in known.parameter_names
     title = TITLES.get(known.name) or known.title({})
     return Choice(known.name, title, parameters, bool(numbers), words)
 
 
-def _asked_of_one_column(known: Entry) -> bool:
-    return bool(known.summary) and known.exact is not None and not known.of_pairs
+def _asked_of_one_column(known: StatisticSpec) -> bool:
+    return known.name in SUMMARIES and known.can_be_planned and not known.of_pairs
 
 
 CHOICES = {
     known.name: _choice(known)
-    for known in entries()
+    for known in REGISTRY.values()
     if _asked_of_one_column(known) and known.name != ALWAYS
 }
+
+
+class FormDialect:
+    """Fields of the studio's form, by their labels."""
+
+    def mention(self, name: str) -> str:
+        """The label of the field, or the name of what has no field."""
+        return _LABELS.get(name, name)
+
+    def assignment(self, name: str, value: Any) -> str:
+        """The label with what to type there."""
+        if isinstance(value, Mapping):  # by column
+            ((column, value),) = value.items()
+            return f"{self.mention(name)} of {column}: {_typed(value)}"
+        return f"{self.mention(name)}: {_typed(value)}"
+
+
+def _typed(value: Any) -> str:
+    """A value as somebody types it into a field."""
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+_LABELS = {one.name: one.label for one in (*RELEASE_OPTIONS, EPSILON, LEDGER) if one.label}
+FORM = FormDialect()

@@ -7,17 +7,17 @@ from contextlib import suppress
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
+from duffdp._text import visible
 from duffdp.engines.addresses import ADDRESS
 from duffdp.errors import DuffError, UnsupportedData
-from duffdp.printable import visible
 
 TABLE = "::"  # between the file of a database and a table in it
-MOST_FILES, DEEPEST = 200, 3  # that are listed, and folders in folders
+_MAX_FILES, _MAX_DEPTH = 200, 3  # of the list of files
 Kind = Literal["whole", "number", "text", "moment", "any"]
 
 
 class ColumnType(NamedTuple):
-    """A column by its name and by what its declared type says of its records."""
+    """A column with the kind of its declared type."""
 
     name: str
     kind: Kind
@@ -25,7 +25,7 @@ class ColumnType(NamedTuple):
 
     @property
     def declared(self) -> str:
-        """The type in words."""
+        """The declared type as text."""
         return "" if self.dtype is None else str(self.dtype)
 
     @property
@@ -35,7 +35,7 @@ class ColumnType(NamedTuple):
 
     @property
     def has_words(self) -> bool:
-        """Whether its records can be told apart as categories."""
+        """Whether its records can be categories."""
         return self.kind in ("text", "whole", "any")
 
 
@@ -70,12 +70,12 @@ class Folder:
         return path
 
     def relative(self, name: str) -> str:
-        """The same file as it is called from the folder."""
+        """The path of a file relative to the folder."""
         file, mark, table = name.partition(TABLE)
         return self.inside(file).relative_to(self.root).as_posix() + mark + table
 
     def source(self, name: str) -> str:
-        """What a release reads: a file, or a table in the file of a database."""
+        """The source of a release: a file, or a table in a database file."""
         file, mark, table = name.partition(TABLE)
         path = self.inside(file)
         if not path.is_file():
@@ -87,37 +87,41 @@ class Folder:
 
     def files(self) -> list[str]:
         """The files of data in the folder, by their endings; hidden ones are left out."""
-        from duffdp.engines.files import DELIMITED, JSON_LINES, PARQUET, WORKBOOKS
+        from duffdp.engines.files.paths import FORMATS
 
-        endings = (*DELIMITED, *JSON_LINES, *PARQUET, *WORKBOOKS)
-        found: list[str] = []
-        for at, folders, files in os.walk(self.root):
-            here = Path(at).relative_to(self.root)
+        endings = tuple(
+            ending for form in FORMATS if not form.needs_part for ending in form.endings
+        )
+        paths: list[str] = []
+        for folder, folders, files in os.walk(self.root):
+            relative = Path(folder).relative_to(self.root)
             folders[:] = sorted(name for name in folders if name[0] not in "._")
-            if len(here.parts) >= DEEPEST:
+            if len(relative.parts) >= _MAX_DEPTH:
                 folders.clear()
             names = (name for name in sorted(files) if name[0] not in "._")
-            found += [(here / name).as_posix() for name in names if name.lower().endswith(endings)]
-            if len(found) >= MOST_FILES:
+            paths += [
+                (relative / name).as_posix() for name in names if name.lower().endswith(endings)
+            ]
+            if len(paths) >= _MAX_FILES:
                 break
-        return sorted(found[:MOST_FILES])
+        return sorted(paths[:_MAX_FILES])
 
     def columns(self, name: str) -> dict[str, ColumnType]:
-        """The columns of a file and their types, by its header or schema: no record is read. None
-        are known of JSON lines.
+        """The columns of a file and their types, from its header or schema: no record is read. JSON
+        lines have none.
         """
-        from duffdp.engines.files import JSON_LINES
-        from duffdp.engines.tables.table import declared_types
+        from duffdp.engines.files.paths import format_named
+        from duffdp.engines.table import declared_types
 
-        source = self.source(name)
-        if name.lower().endswith(JSON_LINES):
+        source, known = self.source(name), format_named(name)
+        if known is not None and not known.lists_columns:
             return {}
         types = declared_types(source)
         return {column: ColumnType(column, _kind(dtype), dtype) for column, dtype in types.items()}
 
 
 def _kind(dtype: object) -> Kind:
-    """What a declared type says."""
+    """The kind of a declared type."""
     from duffdp.engines.libraries import narwhals
 
     nw = narwhals()

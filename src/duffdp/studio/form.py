@@ -6,10 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from duffdp._text import value, visible
 from duffdp.errors import DuffError
-from duffdp.printable import visible
-from duffdp.studio.choices import CHOICES
-from duffdp.written import value
+from duffdp.studio.choices import CHOICES, FORM, read_text
 
 Pairs = Iterable[tuple[str, str]]
 MOST_COLUMNS, MOST_GROUP_COLUMNS = 12, 2
@@ -284,9 +283,9 @@ def _asked(i: int, column: ColumnFields) -> list[Any]:
             if text := column.parameters.get((name, parameter.name), ""):
                 at = f"{name}.{parameter.name}.{i}"
                 try:
-                    words[parameter.name] = parameter.read(text)
+                    words[parameter.name] = read_text(parameter, text)
                 except DuffError as error:
-                    raise FieldError(at, visible(str(error))[:200]) from None
+                    raise FieldError(at, visible(error.worded(FORM))[:200]) from None
         if name == "quantile":  # numbers are quantiles, drawn together if there are several
             if not words:
                 raise FieldError(f"quantile.q.{i}", "say which quantiles, for example 0.25, 0.75.")

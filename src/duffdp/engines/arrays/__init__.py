@@ -1,42 +1,37 @@
-"""Arrays and lists."""
+"""Arrays and lists, and the engines that count them."""
 
 from __future__ import annotations
 
-from duffdp.domain import Categories, Membership, Ordered, Presence, PublicSet
-from duffdp.engines.arrays.bin_column import BinColumn
-from duffdp.engines.arrays.category_column import CategoryColumn
-from duffdp.engines.arrays.column import Column
-from duffdp.engines.arrays.keyed_array import wrong_kind
-from duffdp.engines.arrays.present_column import PresentColumn
-from duffdp.engines.arrays.ranks import SORTED, distinct, trim, wanted
-from duffdp.engines.arrays.records import Records, read
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain import Ints, Ordered, PublicSet
+from duffdp.engines.arrays.cells import CellEngine
+from duffdp.engines.arrays.column import wrong_kind
+from duffdp.engines.arrays.engine import ArrayEngine
+from duffdp.engines.arrays.records import Records, read_array
+from duffdp.engines.requests import Engine, ValueCounts, ask, run_inquiry
 
 __all__ = [
-    "SORTED",
-    "BinColumn",
-    "CategoryColumn",
-    "Column",
-    "PresentColumn",
+    "ArrayEngine",
+    "CellEngine",
     "Records",
-    "array_source",
-    "distinct",
-    "read",
-    "trim",
-    "wanted",
+    "array_engine",
+    "read_array",
+    "value_counts",
     "wrong_kind",
 ]
 
-ArraySource = Column | CategoryColumn | BinColumn | PresentColumn
 
-
-def array_source(records: Records, domain: PublicSet) -> ArraySource:
-    """The records of an array as a source of counts on a domain."""
+def array_engine(records: Records, domain: PublicSet) -> Engine:
+    """The engine that counts the records of an array on a domain."""
     if isinstance(domain, Ordered):
-        return Column(records, domain)
-    if isinstance(domain, Presence):
-        return PresentColumn(records, domain)
-    if isinstance(domain, Categories) or (
-        isinstance(domain, Membership) and isinstance(domain.among, Categories)
-    ):
-        return CategoryColumn(records, domain)
-    return BinColumn(records, domain)
+        return ArrayEngine(records, domain)
+    return CellEngine.of_array(records, domain)
+
+
+def value_counts(values: Any, domain: PublicSet) -> tuple[Ints, Ints]:
+    """Distinct indices of the records of any one-dimensional container, with their counts."""
+    engine = array_engine(read_array(values), domain)
+    return run_inquiry(ask(ValueCounts()), engine, np.zeros(1, dtype=np.int64)).group(0)

@@ -1,338 +1,469 @@
-"""An array on a grid: a random bracket, one pass in cache-sized chunks, a small sort."""
+"""Records on a grid, and what counts them: passes in cache-sized chunks, on all cores."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from fractions import Fraction
-from functools import partial
+from functools import cached_property
+from operator import add
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from duffdp.domain import Array, Floats, Grid, Ints, Keys, Ordered
-from duffdp.engines.arrays.keyed_array import CHUNK, KeyedArray
-from duffdp.engines.arrays.ranks import (
-    SORTED,
-    begins,
-    counted_runs,
-    ranks_of_few,
-    trim,
-    wanted,
-)
-from duffdp.engines.arrays.records import Records
-from duffdp.engines.arrays.threads import in_stretches
-from duffdp.engines.arrays.untyped import keys_on
-from duffdp.engines.source import Levels, LevelSums, Question, Ranks
+from duffdp.domain import Array, Bins, Floats, Ints, Keys, Ordered, Scale
+from duffdp.domain.reading import DAY, has_plain_unit, moments
+from duffdp.engines.arrays.ranks import MAX_SORTED, add_counts, count_runs, ranks_between, trim
+from duffdp.engines.arrays.records import Records, object_keys
+from duffdp.engines.arrays.threads import map_stretches
+from duffdp.engines.requests import Quantization, Ranks, Sums, rank_span
+from duffdp.errors import UnsupportedData
 
-SUMMED = 2**18  # as CHUNK, where nothing else is kept in the cache
-PENDING = 2**19  # filtered values held before they are counted by value: 4 MiB
-DENSE = 2**12  # brackets with at most so many candidates are counted in a histogram
+CHUNK = 2**17  # 1 MiB of doubles: stays in a cache, and threads seldom wait for each other
+MAX_PENDING = 2**19  # indices inside a bracket before they are counted by value: 4 MiB
+# Candidates up to which a histogram is cheaper than a sort, whatever the number of records, and
+# those of the largest histogram: 32 MiB.
+SMALL_HISTOGRAM, MAX_HISTOGRAM = 2**12, 2**22
+_INT64, _UINT64 = np.iinfo(np.int64), np.iinfo(np.uint64)
+
+T = TypeVar("T")
 
 
-class Column(KeyedArray):
-    """The records of one array on one grid, clamped and snapped one by one as they pass."""
+def wrong_kind(timed: bool, column: str, has_moments: bool) -> str:
+    """The error about a column that the bounds do not fit."""
+    kind, fix = ("dates or times", "numbers") if timed else ("numbers", "dates, such as 2020-01-31")
+    fits = not timed if has_moments else timed
+    other = f", or bounds that are {fix}" if fits else " or convert it"
+    return f"these bounds need a column of {kind}, got {column}. Pass another column{other}."
 
-    def __init__(self, records: Records, grid: Ordered) -> None:
-        array = records.array
+
+class KeyReader:
+    """Turns records of one numpy type into keys: the numbers that a grid or bins compare."""
+
+    def __init__(self, dtype: np.dtype[Any], scale: Scale) -> None:
+        kind = dtype.kind
+        if kind not in ("M" if scale.timed else "fiub"):
+            raise UnsupportedData(wrong_kind(scale.timed, f"dtype {dtype}", kind == "M"))
+        if kind == "M" and not has_plain_unit(dtype):
+            raise UnsupportedData(
+                f"times must count in a unit such as seconds, got dtype {dtype}. "
+                'Convert them, for example by .astype("datetime64[us]").'
+            )
+        self._days, self._clock = scale.kind == "date", scale.clock
+        # Bins compare whole numbers with whole numbers, whatever their edges are.
+        self.integer = kind != "f" and (isinstance(scale, Bins) or scale.is_integer)
+        # uint64 goes beyond int64, which matters only where candidates do as well.
+        unsigned = kind == "u" and dtype.itemsize == 8
+        beyond = self.integer and scale.whole_ends[1] >= _INT64.max
+        self.limits = _UINT64 if unsigned and beyond else _INT64
+        self._narrowed = unsigned and not beyond
+
+    def keys(self, part: Array) -> Keys:
+        """Those records of an array that are present, as keys."""
+        if part.dtype.kind == "M":
+            if self._clock is None:
+                return moments(part, days=self._days)
+            times = self._clock.of_array(moments(part, days=False))
+            return times // DAY if self._days else times
+        if self.integer:
+            if self._narrowed:
+                part = np.minimum(part, np.uint64(_INT64.max))
+            return part.astype(self.limits.dtype, copy=False)
+        floating = part.dtype.kind == "f"
+        if part.dtype != np.float64:
+            with np.errstate(all="ignore"):  # a record beyond all doubles is infinite, silently
+                part = part.astype(np.float64)
+        # A nan comes out on top: one reading, no copy, and nothing that could warn.
+        if floating and part.size and math.isnan(part.item(part.argmax())):
+            return part[~np.isnan(part)]
+        return part
+
+
+class PlainKeys(KeyReader):
+    """Reads records that are keys already."""
+
+    def __init__(self, reader: KeyReader) -> None:
+        self.integer, self.limits = reader.integer, reader.limits
+
+    def keys(self, part: Array) -> Keys:
+        return part
+
+
+def present(array: Array) -> Array:
+    """A mask of the records of a typed array that are present: no nan, no NaT."""
+    with np.errstate(all="ignore"):
+        mask: Array = array == array
+    return mask
+
+
+class Chunk:
+    """Some records of a column, as they are and as keys."""
+
+    def __init__(self, array: Array, reader: KeyReader) -> None:
+        self.array, self._reader = array, reader
+
+    @cached_property
+    def keys(self) -> Keys:
+        """The records that are present."""
+        return self._reader.keys(self.array)
+
+
+class Accumulator(ABC):
+    """Counts something of all records, a chunk at a time."""
+
+    @abstractmethod
+    def take(self, chunk: Chunk) -> None:
+        """Count some more records."""
+
+    @abstractmethod
+    def join(self, other: Self) -> None:
+        """Add what another accumulator of the same thing has counted."""
+
+    @abstractmethod
+    def result(self) -> Any:
+        """What was counted."""
+
+
+class ArrayColumn:
+    """Records on a grid, each clamped and snapped as it passes: those of one array."""
+
+    margin = 3.2  # standard errors of a sample on either side of a bracket: one in 700 misses
+
+    def __init__(
+        self, array: Array, grid: Ordered, reader: KeyReader, mask: Array | None = None
+    ) -> None:
+        self.array, self.grid, self.reader, self._mask = array, grid, reader, mask
+
+    @classmethod
+    def of(cls, records: Records, grid: Ordered) -> ArrayColumn:
+        """The column of an array of any type; objects are read as keys."""
+        array, mask = records.array, None
         if array.dtype.kind == "O":
-            array, grid = keys_on(array, grid)
-        super().__init__(array, grid)
-        self.grid = grid
-        self._sums: dict[Levels, LevelSums] = {}
+            array, mask, grid = object_keys(array, grid)
+        return cls(array, grid, KeyReader(array.dtype, grid), mask)
 
-    @property
-    def size(self) -> int:
-        """Number of candidates."""
-        return self.grid.size
+    def present(self) -> Array:
+        """A mask of the records that are present."""
+        return present(self.array) if self._mask is None else self._mask
 
     @property
     def length(self) -> int:
         """Number of records, missing ones included."""
-        return len(self._array)
+        return len(self.array)
 
-    def indices(self) -> Ints:
-        """The index of every record in order, -1 for missing ones; not for columns of objects."""
-        present, keys = self.present_keys()
-        index = np.full(len(self._array), -1, dtype=np.int64)
-        index[present] = self.grid.snap(keys)
-        return index
+    def piece(self, begin: int, size: int) -> ArrayColumn:
+        """The records from a position on."""
+        return ArrayColumn(self.array[begin : begin + size], self.grid, self.reader)
 
-    def ask(self, question: Question) -> tuple[list[Ranks], int]:
-        """The wanted ranks and, if asked for, the sum of all indices."""
-        ranks, total = question.ranks, question.total
-        length = len(self._array)
-        if length <= SORTED:
-            index = self.grid.snap(self.keys(self._array))
-            return [ranks_of_few(index, self.size, q, reach) for q, reach in ranks], _exact_sum(
-                index
-            ) if total else 0
-        sample = self.grid.snap(
-            self.keys(self._array[_positions(length, max(2**11, int(length ** (2 / 3)) // 3))])
-        )
+    def accumulate(self, make: Callable[[], list[Accumulator]]) -> list[Any]:
+        """Take all records by several accumulators, in one pass."""
+
+        def work(array: Array) -> list[Accumulator]:
+            accumulators = make()
+            for begin in range(0, len(array), CHUNK):
+                chunk = Chunk(array[begin : begin + CHUNK], self.reader)
+                for accumulator in accumulators:
+                    accumulator.take(chunk)
+            return accumulators
+
+        accumulators = make()
+        for others in self._map(work):
+            for accumulator, other in zip(accumulators, others, strict=True):
+                accumulator.join(other)
+        return accumulators
+
+    def _map(self, work: Callable[[Array], T]) -> Iterable[T]:
+        """The results of `work` for pieces of the records."""
+        return map_stretches(work, self.array)
+
+    def _sample(self) -> tuple[Ints, float]:
+        """The indices of some records, and the share of all records that they are."""
+        size = max(2**11, int(self.length ** (2 / 3)) // 3)
+        # A bracket decides about speed and never about the output distribution of a release.
+        places = np.random.default_rng().integers(0, self.length, size)
+        return self.grid.snap(self.reader.keys(self.array[places])), size / self.length
+
+    def ranks(self, targets: Sequence[tuple[Fraction, int]]) -> list[Ranks]:
+        """The values near every target (q, reach), with all records at them."""
+        if self.length <= MAX_SORTED:
+            index = self.grid.snap(self.reader.keys(self.array))
+            total = np.array([len(index)])
+            spans = [rank_span(*target, total) for target in targets]
+            size = self.grid.size
+            return [ranks_between(index, size, low.item(), high.item()) for low, high in spans]
+        # A sample brackets each target: one pass, and only what lies inside is snapped and sorted.
+        sample, share = self._sample()
         sample.sort()
-        found: dict[int, Ranks] = {}
-        exact, margin = 0, 3.2
-        while len(found) < len(ranks):
-            todo = [i for i in range(len(ranks)) if i not in found]
-            brackets = [self._bracket(sample, *ranks[i], margin) for i in todo]
-            gathers, seen, summed = self.scan(brackets, total and not exact)
-            exact += summed
-            found |= {
-                i: near
-                for i, gather in zip(todo, gathers, strict=True)
-                if (near := gather.near(*ranks[i], seen))
-            }
-            margin *= 4  # a bracket that missed, perhaps one time in 700, is widened
-        return [found[i] for i in range(len(ranks))], exact
+        answers: dict[int, Ranks] = {}
+        margin = self.margin
+        while len(answers) < len(targets):
+            open_targets = {i: each for i, each in enumerate(targets) if i not in answers}
+            size = self.grid.size
+            ends = [
+                sample_bracket(sample, share, size, *target, margin)
+                for target in open_targets.values()
+            ]
+            for i, ranks in zip(
+                open_targets, self._ranks_within(open_targets.values(), ends), strict=True
+            ):
+                if ranks is not None:
+                    answers[i] = ranks
+            margin *= 8  # a bracket that missed is widened
+        return [answers[i] for i in range(len(targets))]
 
-    def _bracket(self, sample: Ints, q: Fraction, reach: int, margin: float) -> tuple[int, int]:
-        """Two candidates that very likely enclose the wanted ranks, by a sorted sample."""
-        size, share = len(sample), float(q)
-        half = (
-            margin * math.sqrt(size * share * (1 - share) + 4) + reach * size / len(self._array) + 1
+    def _ranks_within(
+        self, targets: Iterable[tuple[Fraction, int]], brackets: list[tuple[int, int]]
+    ) -> Iterator[Ranks | None]:
+        """The values near every target, in one pass; None for those outside of their bracket."""
+        counted, *inside = self.accumulate(
+            lambda: [RecordCount(), *(Bracket(self, *ends) for ends in brackets)]
         )
-        low, high = math.floor(share * size - half), math.ceil(share * size + half)
-        return (int(sample[low]) if low >= 0 and size else 0), (
-            int(sample[high]) if high < size else self.size - 1
+        total = counted.result()
+        for target, bracket in zip(targets, inside, strict=True):
+            low, high = rank_span(*target, np.array([total]))
+            yield bracket.ranks(low.item(), high.item(), total)
+
+    def edge(self, index: int) -> float | None:
+        """The least key of a candidate and all after it; None if no key gets there."""
+        least = self.grid.threshold(index, self.reader.integer)
+        if not self.reader.integer or least is None:
+            return least
+        limits = self.reader.limits  # thresholds may lie beyond all keys
+        return None if least > limits.max else max(least, limits.min)
+
+    def value_counts(self) -> tuple[Ints, Ints]:
+        """Every distinct index with its number of records."""
+        (counts,) = self.accumulate(lambda: [ValueCount(self)])
+        result: tuple[Ints, Ints] = counts.result()
+        return result
+
+
+def sample_bracket(
+    sample: Ints, share: float, size: int, q: Fraction, reach: int, margin: float
+) -> tuple[int, int]:
+    """Two of `size` candidates that very likely enclose the ranks near a target, by a sorted sample
+    that is such a share of all records.
+    """
+    length, middle = len(sample), float(q)
+    half = margin * math.sqrt(length * middle * (1 - middle) + 4) + reach * share + 1
+    low, high = math.floor(middle * length - half), math.ceil(middle * length + half)
+    first = int(sample[low]) if 0 <= low < length else 0
+    return first, int(sample[high]) if high < length else size - 1
+
+
+class RecordCount(Accumulator):
+    """The number of records."""
+
+    _count = 0
+
+    def take(self, chunk: Chunk) -> None:
+        self._count += len(chunk.keys)
+
+    def join(self, other: Self) -> None:
+        self._count += other._count
+
+    def result(self) -> int:
+        return self._count
+
+
+class BinCount(Accumulator):
+    """The number of records from each candidate of `starts`, which begins with 0, to the next."""
+
+    def __init__(self, column: ArrayColumn, starts: Sequence[int]) -> None:
+        edges = [edge for start in starts[1:] if (edge := column.edge(start)) is not None]
+        dtype = column.reader.limits.dtype if column.reader.integer else np.float64
+        self._edges = np.array(edges, dtype=dtype)
+        self._counts = np.zeros(len(starts), dtype=np.int64)
+
+    def take(self, chunk: Chunk) -> None:
+        places = np.searchsorted(self._edges, chunk.keys, side="right")
+        self._counts += np.bincount(places, minlength=len(self._counts))
+
+    def join(self, other: Self) -> None:
+        self._counts += other._counts
+
+    def result(self) -> Ints:
+        return self._counts
+
+
+class LevelSum(Accumulator):
+    """Exact sums of levels, and of their squares if requested."""
+
+    def __init__(self, column: ArrayColumn, quantization: Quantization) -> None:
+        self._grid, self._quantization = column.grid, quantization
+        self._clips = quantization.low > 0 or quantization.high < column.grid.size - 1
+        # Whether indices are summed in doubles without error.
+        self._in_doubles = (
+            not column.reader.integer
+            and column.grid.size <= 2**41
+            and not column.grid.double_steps.rounds
         )
+        self._buffer = np.empty(CHUNK)
+        self._sums = Sums()
 
-    def scan(self, brackets: list[tuple[int, int]], total: bool) -> tuple[list[_Gather], int, int]:
-        """One pass that fills the brackets: these, how many records, and if asked the sum of
-        indices.
-        """
-
-        def scan(stretch: Array) -> tuple[list[_Gather], int, int]:
-            gathers = [_Gather(low, high, self) for low, high in brackets]
-            grid, seen, exact = self.grid, 0, 0
-            for part in self.chunks(stretch=stretch):
-                seen += len(part)
-                if total:
-                    exact += (
-                        _float_sum(grid.snap_float(part)) or 0  # none is missing here
-                        if self._in_floats
-                        else _exact_sum(grid.snap(part))
-                    )
-                for gather in gathers:
-                    gather.take(part)
-            return gathers, seen, exact
-
-        (gathers, seen, exact), *others = in_stretches(scan, self._array)
-        for more, also_seen, also_exact in others:
-            seen, exact = seen + also_seen, exact + also_exact
-            for gather, other in zip(gathers, more, strict=True):
-                gather.join(other)
-        return gathers, seen, exact
-
-    @property
-    def _in_floats(self) -> bool:
-        """Whether indices are summed in doubles without error."""
-        return not self.integer and self.size <= 2**41 and not self.grid.double_steps.rounds
-
-    def within(self, starts: Sequence[int], of_all_groups: bool) -> list[int]:
-        """How many records lie from each candidate to the next one of the list: one pass."""
-        first = np.array(starts[1:], dtype=np.int64)
-        counts = np.zeros(len(starts), dtype=np.int64)
-        for part in self.chunks():
-            cell = np.searchsorted(first, self.grid.snap(part), side="right")
-            counts += np.bincount(cell, minlength=len(starts))
-        return list(counts.tolist())
-
-    def edges(self, low: int, high: int) -> tuple[float | None, float]:
-        """The least (None: no key gets there) and the largest key of candidates `low` to `high`."""
-        least, beyond = (self.grid.threshold(index, self.integer) for index in (low, high + 1))
-        if not self.integer:
-            most = math.inf if beyond is None else math.nextafter(beyond, -math.inf)
-            return least, most
-        first, last = self._limits.min, self._limits.max  # thresholds may lie beyond all keys
-        least = None if least is None or least > last else max(least, first)
-        return least, last if beyond is None else min(beyond - 1, last)
-
-    def rank_of(self, index: int) -> tuple[int, int]:
-        """How many records lie before this candidate and how many at it: one pass."""
-        least, most = self.edges(index, index)
-        before = upto = 0
-        for part in self.chunks():
-            before += len(part) if least is None else int(np.count_nonzero(part < least))
-            upto += int(np.count_nonzero(part <= most))
-        return before, upto - before
-
-    def count(self) -> int:
-        """How many records there are."""
-        return sum(map(len, self.chunks()))
-
-    def expect(self, levels: Levels) -> None:
-        """An array is asked by itself."""
-
-    def level_sums(self, levels: Levels) -> LevelSums:
-        """Sums over all records: one pass for the first who asks."""
-        if levels not in self._sums:
-            parts = in_stretches(partial(self._level_sums, levels), self._array)
-            self._sums[levels] = LevelSums(*map(sum, zip(*parts, strict=True)))
-        return self._sums[levels]
-
-    def _level_sums(self, levels: Levels, stretch: Array) -> LevelSums:
-        records = total = squares = 0
-        level: Array
-        buffer = np.empty(min(SUMMED, len(stretch)))
-        for begin in range(0, len(stretch), SUMMED):
-            part = stretch[begin : begin + SUMMED]
-            if self._in_floats and part.dtype == np.float64:
-                level = self._float_levels(part, levels, buffer[: len(part)])
-                found = _float_sum(level)
-                if found is None:  # some are missing
-                    level = level[~np.isnan(level)]
-                    found = _float_sum(level) or 0
-            else:
-                index = self.grid.snap(self.keys(part))
-                if levels.low > 0 or levels.high < self.size - 1:
-                    index = np.clip(index, levels.low, levels.high)
-                whole = levels.of(index) if levels.low or levels.shift else index
-                found = _exact_sum(whole)
-                level = whole.astype(np.float64) if levels.squares else whole
-            records += len(level)
-            total += found
-            if levels.squares:
-                # Levels have 16 bits: sums of squares stay below 2**53, exact in doubles.
-                squares += int(np.square(level, out=level).sum())
-        return LevelSums(records, total, squares)
-
-    def _float_levels(self, part: Floats, levels: Levels, out: Floats) -> Floats:
-        """Levels as doubles, without error; nan for what is missing."""
-        level = self.grid.snap_float(part, out)
-        if levels.low > 0 or levels.high < self.size - 1:
-            np.clip(level, levels.low, levels.high, out=level)
-        if levels.low:
-            level -= levels.low
-        if levels.shift:
-            level *= 2.0**-levels.shift
-            level += 0.5
-            np.floor(level, out=level)
-        return level
-
-    def tally(self) -> tuple[Ints, Ints]:
-        """Every distinct index with its count."""
-        if self.size <= max(DENSE, 4 * len(self._array)) and self.size <= 2**22:
-            counts = np.zeros(self.size, dtype=np.int64)
-            for part in self.chunks(max(CHUNK, self.size)):
-                counts += np.bincount(self.grid.snap(part), minlength=self.size)
-            index = counts.nonzero()[0]
-            return index, counts[index]
-        index = np.concatenate(
-            [self.grid.snap(part) for part in self.chunks()] or [np.empty(0, dtype=np.int64)]
-        )
-        index.sort()
-        return counted_runs(index)
-
-
-class _Gather:
-    """Collects what falls between two candidates, in memory for the distinct values there."""
-
-    def __init__(self, low: int, high: int, column: Column) -> None:
-        self._low, self._high, self._column = low, high, column
-        self._least, self._most = column.edges(low, high)
-        assert self._least is not None  # a record is there
-        self._dense = np.zeros(high - low + 1, dtype=np.int64) if high - low < DENSE else None
-        self._parts: list[Ints] = []  # indices
-        self._pending = self._below = 0
-        self._index = self._count = np.empty(0, dtype=np.int64)
-
-    def take(self, part: Keys) -> None:
-        if self._high == self._column.size - 1:
-            inside = part >= self._least
-            many = int(np.count_nonzero(inside))
-            self._below += len(part) - many
+    def take(self, chunk: Chunk) -> None:
+        part, quantization = chunk.array, self._quantization
+        levels: Array
+        # Doubles are rounded and added as they are, without whole numbers in between.
+        if self._in_doubles and part.dtype == np.float64:
+            levels = self._float_levels(part, self._buffer[: len(part)])
+            total = _float_sum(levels)
+            if total is None:  # some are missing
+                levels = levels[~np.isnan(levels)]
+                total = _float_sum(levels) or 0
         else:
-            inside = part <= self._most
-            many = int(np.count_nonzero(inside))
-            if self._low > 0:
-                before = part < self._least
-                fewer = int(np.count_nonzero(before))
-                inside ^= before
-                many -= fewer
-                self._below += fewer
-        if self._dense is None:
-            if many:
-                self._parts.append(self._snapped(part, inside))
-                self._pending += many
-                if self._pending > PENDING:
-                    self._compress()
-        elif self._low == self._high:
-            self._dense[0] += many
-        elif many:
-            index = self._snapped(part, inside) - self._low
-            self._dense += np.bincount(index, minlength=len(self._dense))
+            index = self._grid.snap(chunk.keys)
+            if self._clips:
+                index = np.clip(index, quantization.low, quantization.high)
+            levels = quantization.of(index) if quantization.low or quantization.shift else index
+            total = _exact_sum(levels)
+        squares = 0
+        if quantization.squares:
+            # Levels have 16 bits: sums of squares stay below 2**53, exact in doubles.
+            squares = int(np.square(levels, out=self._buffer[: len(levels)]).sum())
+        self._add(Sums(len(levels), total, squares))
 
-    def _snapped(self, part: Keys, inside: Array) -> Ints:
-        # By places: a mask takes longer for the few that lie inside.
-        return self._column.grid.snap(part.take(inside.nonzero()[0]))
+    def join(self, other: Self) -> None:
+        self._add(other._sums)
 
-    def join(self, other: _Gather) -> None:
-        """Take over what another one found in another stretch."""
+    def result(self) -> Sums:
+        return self._sums
+
+    def _add(self, sums: Sums) -> None:
+        self._sums = Sums(*map(add, self._sums, sums))
+
+    def _float_levels(self, part: Floats, out: Floats) -> Floats:
+        """Levels as doubles, without error; nan for what is missing."""
+        low, high, shift, _ = self._quantization
+        levels = self._grid.snap_float(part, out)
+        if self._clips:
+            np.clip(levels, low, high, out=levels)
+        if low:
+            levels -= low
+        if shift:
+            levels *= 2.0**-shift
+            levels += 0.5
+            np.floor(levels, out=levels)
+        return levels
+
+
+class ValueCount(Accumulator):
+    """Every distinct index with its number of records."""
+
+    def __init__(self, column: ArrayColumn) -> None:
+        size = column.grid.size
+        self._grid, self._parts = column.grid, list[Ints]()
+        dense = size <= min(max(SMALL_HISTOGRAM, 4 * column.length), MAX_HISTOGRAM)
+        self._histogram = np.zeros(size, dtype=np.int64) if dense else None
+
+    def take(self, chunk: Chunk) -> None:
+        index = self._grid.snap(chunk.keys)
+        if self._histogram is None:
+            self._parts.append(index)
+        else:
+            self._histogram += np.bincount(index, minlength=len(self._histogram))
+
+    def join(self, other: Self) -> None:
+        self._parts += other._parts
+        if self._histogram is not None and other._histogram is not None:
+            self._histogram += other._histogram
+
+    def result(self) -> tuple[Ints, Ints]:
+        if self._histogram is not None:
+            index = self._histogram.nonzero()[0]
+            return index, self._histogram[index]
+        index = np.concatenate([*self._parts, np.empty(0, dtype=np.int64)])
+        index.sort()
+        return count_runs(index)
+
+
+class Bracket(Accumulator):
+    """The records from one candidate to another, in memory for the distinct values there, and the
+    number of records before them.
+    """
+
+    def __init__(self, column: ArrayColumn, low: int, high: int) -> None:
+        self._grid, self._low, self._high = column.grid, low, high
+        self._least, self._beyond = column.edge(low) if low else None, column.edge(high + 1)
+        assert low == 0 or self._least is not None  # a record is there
+        self._parts: list[Ints] = []  # indices
+        self._pending = self._below = self._tied = 0
+        self._values = self._counts = np.empty(0, dtype=np.int64)
+
+    def take(self, chunk: Chunk) -> None:
+        keys = chunk.keys
+        inside = np.ones(len(keys), dtype=bool) if self._beyond is None else keys < self._beyond
+        if self._least is not None:
+            before = keys < self._least
+            self._below += int(np.count_nonzero(before))
+            inside ^= before
+        if self._low == self._high:
+            self._tied += int(np.count_nonzero(inside))
+            return
+        places = inside.nonzero()[0]
+        if len(places):
+            # By places: a mask takes longer for the few that lie inside.
+            self._parts.append(self._grid.snap(keys.take(places)))
+            self._pending += len(places)
+            if self._pending > MAX_PENDING:
+                self._compress()
+
+    def join(self, other: Self) -> None:
         self._below += other._below
-        if self._dense is not None and other._dense is not None:
-            self._dense += other._dense
+        self._tied += other._tied
         self._parts += other._parts
         self._pending += other._pending
-        if len(other._index):
-            self._add(other._index, other._count)
-        if self._pending > PENDING:
+        self._add(other._values, other._counts)
+        if self._pending > MAX_PENDING:
             self._compress()
+
+    def result(self) -> Self:
+        return self
 
     def _compress(self) -> None:
+        """Count what is pending by value."""
         index = np.concatenate(self._parts)
         self._parts, self._pending = [], 0
+        if self._high - self._low < SMALL_HISTOGRAM:
+            counts = np.bincount(index - self._low)
+            places = counts.nonzero()[0]
+            self._add(places + self._low, counts[places])
+            return
         index.sort()
-        self._add(*counted_runs(index))
+        self._add(*count_runs(index))
 
-    def _add(self, index: Ints, count: Ints) -> None:
-        """Distinct indices with their counts, beside those that are known."""
-        if len(self._index):
-            joined, weight = (
-                np.concatenate([self._index, index]),
-                np.concatenate([self._count, count]),
-            )
-            order = np.argsort(joined, kind="stable")
-            joined, weight = joined[order], weight[order]
-            begin = begins(joined)
-            index, count = joined[begin], np.add.reduceat(weight, begin)
-        self._index, self._count = index, count
+    def _add(self, values: Ints, counts: Ints) -> None:
+        """Add distinct indices with their counts."""
+        if not len(self._values):
+            self._values, self._counts = values, counts
+        elif len(values):
+            values, counts = np.append(self._values, values), np.append(self._counts, counts)
+            self._values, self._counts = add_counts(values, counts)
 
-    def near(self, q: Fraction, reach: int, total: int) -> Ranks | None:
-        """The wanted ranks; None if the bracket does not cover them."""
-        if self._dense is not None:
-            index = self._dense.nonzero()[0]
-            self._index, self._count = index + self._low, self._dense[index]
-        elif len(self._index) and self._pending:
-            self._compress()
-        inside = self._pending + int(self._count.sum())
-        low, high = wanted(q, reach, total)
-        high = min(high + 1, total)  # as `ranks_of_few`: a seed gives the same by either way
+    def ranks(self, low: int, high: int, total: int) -> Ranks | None:
+        """The values at the sorted positions from `low` to `high` of all records; None if the
+        bracket does not cover them.
+        """
+        inside = self._pending + self._tied + int(self._counts.sum())
+        after = self._below + inside
         if (self._below > low and self._low > 0) or (
-            self._below + inside < high and self._high < self._column.size - 1
+            after <= high and self._high < self._grid.size - 1
         ):
             return None
-        # Most of it is wanted, or ties kept the bracket wide: another one would not narrow it.
-        if self._pending and (2 * (high - low) > inside or 2 * inside > total):
+        if self._tied:
+            self._values, self._counts = np.array([self._low]), np.array([self._tied])
+        elif self._pending and (len(self._values) or self._high - self._low < SMALL_HISTOGRAM):
             self._compress()
+        size, ends = self._grid.size, (self._low, self._high)
         if not self._pending:
             return trim(
-                Ranks(self._index, self._count, self._below, total, self._low, self._high),
-                low,
-                high,
+                Ranks(self._values, self._counts, self._below, total, *ends), size, low, high
             )
-        values = Records(np.concatenate(self._parts), integer=True)
-        centre = Fraction(q.numerator * total // q.denominator - self._below, inside)
-        (near,), _ = Column(values, Grid(0, self._column.size - 1, 1)).ask(
-            Question(((centre, reach),))
-        )
-        return Ranks(
-            near.values,
-            near.counts,
-            near.below + self._below,
-            total,
-            max(near.first, self._low),
-            min(near.last, self._high),
-        )
+        index = np.concatenate(self._parts)
+        near = ranks_between(index, size, low - self._below, high - self._below)
+        near = near._replace(below=near.below + self._below, total=total)
+        return trim(near, size, low, high)
 
 
 def _exact_sum(index: Ints) -> int:
@@ -343,17 +474,10 @@ def _exact_sum(index: Ints) -> int:
 
 
 def _float_sum(index: Floats) -> int | None:
-    """Sum of whole numbers below 2**41 in float64, 2**12 at a time: exact, for partial sums stay
-    below 2**53. None if one is missing.
+    """Sum of whole numbers below 2**41 in float64, 2**12 at a time: exact, because partial sums
+    stay below 2**53. None if one is missing.
     """
     rest = len(index) % 2**12
     rows = np.einsum("ij->i", index[rest:].reshape(-1, 2**12))  # which adds sooner than sum does
     sums = [*rows.tolist(), float(index[:rest].sum())]
     return None if math.isnan(sum(sums)) else sum(map(int, sums))
-
-
-def _positions(length: int, size: int) -> Ints:
-    """Random places in an array, for a bracket that decides about speed and never about the law
-    of a release.
-    """
-    return np.random.default_rng().integers(0, length, size)

@@ -1,112 +1,109 @@
-"""Ranks of sorted or selected indices: distinct values with their counts, cut down to what is
-wanted."""
+"""Sorted records: runs of equal values, ranks of small arrays, and the order of groups."""
 
 from __future__ import annotations
-
-from fractions import Fraction
 
 import numpy as np
 
 from duffdp.domain import Ints
-from duffdp.engines.source import Ranks
+from duffdp.engines.requests import Ranks
 
-SORTED = 2**14  # up to here a sort is cheaper than a pass in chunks
-NETWORK = 2**8  # up to here numpy sorts without branches
-ROOM = 20  # so far from its place in a sample of that size a rank hardly ever is
+MAX_SORTED = 2**14  # records up to which a sort is cheaper than a pass in chunks
+# numpy sorts up to so many records without branches, and so many are a good sample.
+SMALL_SORT = 2**8
+SAMPLE_ERROR = 20  # places by which a rank in such a sample is hardly ever off
 
 
-def begins(ordered: Ints) -> Ints:
-    """Where the runs of equal values begin in a sorted array."""
+def run_begins(ordered: Ints, *starts: Ints) -> Ints:
+    """Where the runs of equal values begin in a sorted array, or in sorted pieces one after the
+    other that begin at 0 and at `starts`.
+    """
     first = np.empty(len(ordered), dtype=bool)
     first[:1] = True
     np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
+    for start in starts:
+        first[start[start < len(ordered)]] = True
     return first.nonzero()[0]
 
 
-def distinct(ordered: Ints, also: Ints) -> tuple[Ints, Ints, Ints]:
-    """Distinct values of sorted stretches that begin at 0 and at the places in `also`, their
-    counts, and where they begin."""
-    first = np.empty(len(ordered), dtype=bool)
-    first[:1] = True
-    np.not_equal(ordered[1:], ordered[:-1], out=first[1:])
-    first[also[also < len(ordered)]] = True
-    begin = first.nonzero()[0]
-    return ordered[begin], np.diff(begin, append=len(ordered)), begin
-
-
-def counted_runs(ordered: Ints) -> tuple[Ints, Ints]:
+def count_runs(ordered: Ints) -> tuple[Ints, Ints]:
     """Distinct values of a sorted array, and their counts."""
-    rise = ordered[1:] - ordered[:-1]
-    if not len(rise) or rise.item(rise.argmin()):  # none is tied
-        count = np.empty(len(ordered), dtype=np.int64)
-        count.fill(1)  # which np.ones takes longer for
-        return ordered, count
-    begin = begins(ordered)
-    count = np.empty(len(begin), dtype=np.int64)
-    np.subtract(begin[1:], begin[:-1], out=count[:-1])
-    count[-1] = len(ordered) - begin[-1]
-    return ordered[begin], count
+    begins = run_begins(ordered)
+    return ordered[begins], np.diff(begins, append=len(ordered))
 
 
-def wanted(q: Fraction, reach: int, total: int) -> tuple[int, int]:
-    """From which rank to which, of all; at the upper end at least the last one."""
-    centre = q.numerator * total // q.denominator
-    return max(min(centre - reach, total - 1), 0), min(centre + 1 + reach, total)
+def add_counts(values: Ints, counts: Ints) -> tuple[Ints, Ints]:
+    """Distinct values in order with their counts, where values may occur more than once."""
+    order = np.argsort(values, kind="stable")
+    values, counts = values[order], counts[order]
+    begins = run_begins(values)
+    return values[begins], np.add.reduceat(counts, begins) if len(begins) else counts
 
 
-def ranks_of_few(index: Ints, size: int, q: Fraction, reach: int) -> Ranks:
-    """The wanted ranks of a small array, which is reordered: select both ends, then sort what lies
-    between."""
-    total = len(index)
-    low, high = wanted(q, reach, total)
-    high = min(high, total - 1)
-    index, outside = _around(index, low, high) if total > 2 * NETWORK else (index, 0)
-    many, begin, end = len(index), low - outside, high - outside
-    least, most = 0, many - 1
-    if many > NETWORK:
-        least, most = max(begin - 1, 0), min(end + 1, most)  # one more tells whether some are tied
-        index.partition((least, most))
-    near = index[least : most + 1].copy()  # the next rank reorders the array
-    near.sort()
-    distinct, count = counted_runs(near[begin - least : end + 1 - least])
-    below, first, last = low, 0, size - 1
-    if low > 0:
-        first = distinct.item(0)
-        if begin > least and near.item(begin - least - 1) == first:
-            below = outside + int(np.count_nonzero(index < first))
-            count[0] += low - below
-    if high < total - 1:
-        last = distinct.item(-1)
-        if end < most and near.item(end - least + 1) == last:
-            count[-1] += many - 1 - end - np.count_nonzero(index > last)
-    return Ranks(distinct, count, below, total, first, last)
-
-
-def _around(index: Ints, low: int, high: int) -> tuple[Ints, int]:
-    """All records of some values that cover these ranks, and how many lie before them: as a sample
-    brackets them, or the whole array if it misses one.
+def ranks_between(index: Ints, size: int, low: int, high: int) -> Ranks:
+    """The values at the sorted positions from `low` to `high`, with all records at them: select
+    both ends, then sort what lies between. It reorders the array.
     """
     total = len(index)
-    sample = index[:: -(-total // NETWORK)].copy()
+    index, outside = _bracketed(index, low, high) if total > 2 * SMALL_SORT else (index, 0)
+    records, begin, end = len(index), low - outside, high - outside
+    first_place, last_place = 0, records - 1
+    if records > SMALL_SORT:
+        # One more on either side shows whether some are tied.
+        first_place, last_place = max(begin - 1, 0), min(end + 1, last_place)
+        index.partition((first_place, last_place))
+    middle = index[first_place : last_place + 1].copy()  # the next rank reorders the array
+    middle.sort()
+    values, counts = count_runs(middle[begin - first_place : end + 1 - first_place])
+    below = low
+    if begin > first_place and middle.item(begin - first_place - 1) == values.item(0):
+        below = outside + int(np.count_nonzero(index < values.item(0)))
+        counts[0] += low - below
+    if end < last_place and middle.item(end - first_place + 1) == values.item(-1):
+        counts[-1] += records - 1 - end - np.count_nonzero(index > values.item(-1))
+    return Ranks(values, counts, below, total, *_ends(values, size, low, high, total))
+
+
+def _bracketed(index: Ints, low: int, high: int) -> tuple[Ints, int]:
+    """All records of some values that cover these positions, and how many lie before them: as a
+    sample brackets them, or the whole array if it misses one.
+    """
+    total = len(index)
+    sample = index[:: -(-total // SMALL_SORT)].copy()
     sample.sort()
-    few = len(sample)
-    before, after = low * few // total - ROOM, high * few // total + 1 + ROOM
+    size = len(sample)
+    before = low * size // total - SAMPLE_ERROR
+    after = high * size // total + 1 + SAMPLE_ERROR
     inside = index >= (sample.item(before) if before >= 0 else 0)
     outside = total - int(np.count_nonzero(inside))
-    if after < few:
+    if after < size:
         inside &= index <= sample.item(after)
-    found = index.take(inside.nonzero()[0])
-    covers = outside <= low and high < outside + len(found)
-    return (found, outside) if covers else (index, 0)
+    middle = index.take(inside.nonzero()[0])
+    covers = outside <= low and high < outside + len(middle)
+    return (middle, outside) if covers else (index, 0)
 
 
-def trim(near: Ranks, low: int, high: int) -> Ranks:
-    """Cut distinct values down to those that cover the wanted ranks."""
-    upto = near.below + np.cumsum(near.counts)
-    most = int(upto[-1]) if len(upto) else near.below
-    begin = int(upto.searchsorted(low, side="right")) if low > near.below else 0
-    end = min(int(upto.searchsorted(high)) + 1, len(upto)) if high < most else len(upto)
-    first = int(near.values[begin]) if begin else near.first
-    last = int(near.values[end - 1]) if end < len(upto) else near.last
-    below = int(upto[begin - 1]) if begin else near.below
-    return Ranks(near.values[begin:end], near.counts[begin:end], below, near.total, first, last)
+def trim(ranks: Ranks, size: int, low: int, high: int) -> Ranks:
+    """Cut distinct values down to those at the sorted positions from `low` to `high`."""
+    cumulative = ranks.below + np.cumsum(ranks.counts)
+    begin = int(cumulative.searchsorted(low, side="right"))
+    end = int(cumulative.searchsorted(high, side="right")) + 1
+    below = int(cumulative[begin - 1]) if begin else ranks.below
+    values, counts, total = ranks.values[begin:end], ranks.counts[begin:end], ranks.total
+    return Ranks(values, counts, below, total, *_ends(values, size, low, high, total))
+
+
+def _ends(values: Ints, size: int, low: int, high: int, total: int) -> tuple[int, int]:
+    """The first and the last candidate between which all records are listed."""
+    first = values.item(0) if low > 0 else 0
+    return first, values.item(-1) if high < total - 1 else size - 1
+
+
+def stable_order(numbers: Ints) -> Ints:
+    """Positions of whole numbers from 0 to below 2**32 that bring equal ones together, in order:
+    sixteen bits at a time, which numpy sorts by counting.
+    """
+    order: Ints = np.argsort((numbers & 0xFFFF).astype(np.uint16), kind="stable")
+    if len(numbers) and int(numbers.max()) >= 2**16:
+        high = (numbers >> 16).astype(np.uint16)
+        order = order[np.argsort(high[order], kind="stable")]
+    return order

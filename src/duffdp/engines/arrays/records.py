@@ -1,17 +1,27 @@
-"""What a container of records is: an array with a type, or records that are each of a type of their
-own."""
+"""Containers of records as arrays: with one type for all records, or with objects, each of a type
+of its own.
+
+How an object is read never depends on the others. Objects of plain types are converted together, a
+piece at a time, where that gives the same.
+"""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from duffdp.domain import Array
+from duffdp.domain import Array, Floats, Grid, Ints, Ordered
+from duffdp.domain.reading import nearest_double, number
 from duffdp.errors import UnsupportedData
 
+PIECE = 2**12  # objects that are converted together: a strange one slows down its piece alone
 _TYPED = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
+_DOUBLES = frozenset({float, int, bool, type(None)})
+_WHOLE = frozenset({int, bool})
+_FRACTIONAL = frozenset({float, type(None)})
 
 
 class Records(NamedTuple):
@@ -22,11 +32,11 @@ class Records(NamedTuple):
     integer: bool
 
 
-def read(data: Any) -> Records:
-    """Take any one-dimensional container as an array, without copying what is one already.
+def read_array(data: Any) -> Records:
+    """Read any one-dimensional container as an array, without copying what is one already.
 
-    A list has no type, whatever its records are: they stay what they are until a domain says what
-    they count as.
+    A list has no type, whatever its records are: they stay objects until a domain says how they are
+    read.
     """
     if type(data) is np.ndarray and data.ndim == 1:
         return Records(data, data.dtype.kind in "iub")
@@ -58,3 +68,55 @@ def _has_type(data: Any) -> bool:
     except TypeError:
         return False
     return True
+
+
+def object_keys(array: Array, grid: Ordered) -> tuple[Array, Array, Ordered]:
+    """Objects as keys of a grid, or as their indices and the grid of these; and a mask of the
+    objects that are present.
+    """
+    if grid.timed or (grid.whole_steps is not None and not grid.whole_steps.same_in_doubles):
+        index = _indices(array, grid)
+        present = index >= 0
+        return index[present], present, Grid(0, grid.size - 1, 1)
+    keys = doubles(array)
+    present = ~np.isnan(keys)
+    return keys[present], present, grid
+
+
+def doubles(array: Array) -> Floats:
+    """The double nearest to each number; nan for what is dropped."""
+    keys = np.empty(len(array), dtype=np.float64)
+    for begin in range(0, len(array), PIECE):
+        piece = array[begin : begin + PIECE]
+        if _DOUBLES.issuperset(map(type, piece)):
+            try:
+                keys[begin : begin + PIECE] = piece.astype(np.float64)
+                continue
+            except OverflowError:  # a whole number beyond all doubles
+                pass
+        numbers = map(number, piece)
+        keys[begin : begin + PIECE] = [
+            math.nan if x is None else nearest_double(x) for x in numbers
+        ]
+    return keys
+
+
+def _indices(array: Array, grid: Ordered) -> Ints:
+    """The index of each record, -1 for what is dropped."""
+    index = np.full(len(array), -1, dtype=np.int64)
+    for begin in range(0, len(array), PIECE):
+        piece, places = array[begin : begin + PIECE], index[begin : begin + PIECE]
+        types = set(map(type, piece))
+        if not grid.timed and types <= _FRACTIONAL:
+            keys = piece.astype(np.float64)
+            present = ~np.isnan(keys)
+            places[present] = grid.snap(keys[present])
+            continue
+        if not grid.timed and types <= _WHOLE:
+            try:
+                places[:] = grid.snap(piece.astype(np.int64))
+                continue
+            except OverflowError:
+                pass
+        places[:] = np.fromiter(map(grid.record_index, piece), dtype=np.int64, count=len(piece))
+    return index

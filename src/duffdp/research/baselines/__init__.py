@@ -1,14 +1,18 @@
 """Mechanisms to compare with: floating-point draws, for experiments and not for release."""
 
-from duffdp.research.baselines.error_exponential import ErrorExponential, ErrorExponentialLaw
-from duffdp.research.baselines.laplace import Laplace
-from duffdp.research.baselines.noise import NoiseLaw
-from duffdp.research.baselines.propose_test_release import ProposeTestRelease
-from duffdp.research.baselines.rank_exponential import RankExponential
-from duffdp.research.baselines.smooth_cauchy import SmoothCauchy
-from duffdp.research.baselines.smooth_laplace import SmoothLaplace
-from duffdp.research.baselines.smooth_laplace_log_normal import SmoothLaplaceLogNormal
-from duffdp.research.baselines.smooth_pareto import SmoothPareto
+from duffdp.research.baselines._exponential import (
+    ErrorExponential,
+    ErrorExponentialLaw,
+    RankExponential,
+)
+from duffdp.research.baselines._laplace import Laplace, ProposeTestRelease
+from duffdp.research.baselines._noise import NoiseLaw
+from duffdp.research.baselines._smooth import (
+    SmoothCauchy,
+    SmoothLaplace,
+    SmoothLaplaceLogNormal,
+    SmoothPareto,
+)
 
 __all__ = [
     "ErrorExponential",

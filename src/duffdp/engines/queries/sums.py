@@ -1,0 +1,195 @@
+"""Exact sums of levels and of their squares: one query for all columns and groups, each with a
+quantization of its own.
+
+A few bits are summed at a time where an engine's sums could overflow.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from operator import add
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from duffdp.domain import Ints
+from duffdp.domain.snapping import rounded_down
+from duffdp.engines.queries.names import (
+    GROUP,
+    HIGHS,
+    INDEXES,
+    LEVELS,
+    LOWS,
+    RECORDS,
+    SQUARES,
+    STARTS,
+    WIDTHS,
+)
+from duffdp.engines.queries.rows import Limits, QueryRows, whole_numbers
+from duffdp.engines.requests import Quantization, Sums
+
+PIECE = 21  # bits of a number that are summed by themselves: 2**42 of them fit 64 bits
+
+Key = tuple[int, int, Quantization]  # column, group
+
+
+class _Slot(NamedTuple):
+    """One quantization of each of some groups of a column: all with squares or all without, as
+    these fit few levels alone.
+    """
+
+    number: int
+    column: int
+    squares: bool
+    quantizations: dict[int, Quantization]  # by group
+
+    @property
+    def bits(self) -> int:
+        """Of the largest level."""
+        return max(each.top for each in self.quantizations.values()).bit_length()
+
+    @property
+    def limits(self) -> tuple[str, str, str, str]:
+        """Names of the columns that say where levels begin and end, what is 0, and how wide a level
+        is.
+        """
+        at = self.number
+        return LOWS.format(at, 0), HIGHS.format(at, 0), STARTS.format(at), WIDTHS.format(at)
+
+
+def level_sums(
+    rows: QueryRows, requests: Sequence[tuple[int, Ints, Quantization]]
+) -> dict[Key, Sums]:
+    """The sums of some groups of columns, by one query."""
+    nw, slots = rows.nw, _slots(requests)
+    groups = sorted({g for slot in slots for g in slot.quantizations})
+    same = [len(set(slot.quantizations.values())) == 1 for slot in slots]
+    limits: Limits | None = None
+    if len(groups) < rows.groups or not all(same):
+        limits = {GROUP: groups}
+        for slot, alike in zip(slots, same, strict=True):
+            if not alike:
+                limits |= _limits(slot, groups)
+    columns = sorted({slot.column for slot in slots})
+    frame, by = rows.in_groups(rows.side_by_side(columns), limits)
+    indices = {column: nw.col(INDEXES.format(column)) for column in columns}
+    aggregates = [index.count().alias(RECORDS.format(c)) for c, index in indices.items()]
+    for slot, alike in zip(slots, same, strict=True):
+        level, square = LEVELS.format(slot.number), SQUARES.format(slot.number)
+        index = indices[slot.column]
+        if alike:
+            (quantization, *_) = slot.quantizations.values()
+            made = _level(nw, index, quantization, rows.sizes[slot.column])
+            frame = frame.with_columns(made.alias(level))
+        else:
+            frame = _with_own_level(nw, frame, index, level, slot)
+        summed = [(level, slot.bits)]
+        if slot.squares:
+            frame = frame.with_columns((nw.col(level) * nw.col(level)).alias(square))
+            summed.append((square, 2 * slot.bits))
+        for name, bits in summed:
+            frame, pieces = _in_pieces(rows, frame, name, bits)
+            aggregates.extend(nw.col(piece).sum() for piece in pieces)
+    results = frame.group_by(*by).agg(*aggregates) if by else frame.select(*aggregates)
+    return _read(rows.fetch(results, by), slots)
+
+
+def _slots(requests: Sequence[tuple[int, Ints, Quantization]]) -> list[_Slot]:
+    """Requests in as few columns of levels as possible."""
+    wanted: dict[tuple[int, int], dict[Quantization, None]] = {}
+    for column, groups, quantization in requests:
+        for group in groups.tolist():
+            wanted.setdefault((column, group), {})[quantization] = None
+    found: dict[tuple[int, bool, int], dict[int, Quantization]] = {}
+    for (column, group), every in wanted.items():
+        for squares in (False, True):
+            own = (each for each in every if each.squares == squares)
+            for at, quantization in enumerate(own):
+                found.setdefault((column, squares, at), {})[group] = quantization
+    return [
+        _Slot(number, column, squares, own)
+        for number, ((column, squares, _), own) in enumerate(found.items())
+    ]
+
+
+def _limits(slot: _Slot, groups: Sequence[int]) -> Limits:
+    """The quantization of every group as columns of numbers; any one where none is wanted."""
+    (default, *_) = slot.quantizations.values()
+    every = [slot.quantizations.get(group, default) for group in groups]
+    limits = ((each.low, each.high, each.low - _half(each), 1 << each.shift) for each in every)
+    return dict(zip(slot.limits, map(list, zip(*limits, strict=True)), strict=True))
+
+
+def _level(nw: Any, index: Any, quantization: Quantization, size: int) -> Any:
+    """The level of a candidate of `size`, as an expression."""
+    if quantization.low > 0 or quantization.high < size - 1:
+        index = index.clip(quantization.low, quantization.high)
+    start = quantization.low - _half(quantization)
+    index = index - start if start else index
+    if quantization.shift:
+        whole = rounded_down(index, quantization.shift) * 2.0**-quantization.shift
+        index = (whole + 0.5).floor().cast(nw.Int64)
+    return index
+
+
+def _with_own_level(nw: Any, rows: Any, index: Any, level: str, slot: _Slot) -> Any:
+    """Rows with the level of a candidate by the limits of their group."""
+    low, high, start, width = map(nw.col, slot.limits)
+    rows = rows.with_columns(nw.when(index > high).then(high).otherwise(index).alias(level))
+    clamped = nw.when(nw.col(level) < low).then(low).otherwise(nw.col(level))
+    rows = rows.with_columns((clamped - start).alias(level))
+    if not any(each.shift for each in slot.quantizations.values()):
+        return rows
+    # A multiple of a power of two is divided by it without error, in doubles too.
+    whole = ((nw.col(level) - nw.col(level) % width) / width + 0.5).floor().cast(nw.Int64)
+    return rows.with_columns(whole.alias(level))
+
+
+def _in_pieces(rows: QueryRows, frame: Any, name: str, bits: int) -> tuple[Any, list[str]]:
+    """A frame with a column of whole numbers of so many bits in pieces whose sums do not overflow,
+    and the names of these; the highest keeps the name.
+    """
+    nw, names = rows.nw, []
+    for i in range(-(-bits // PIECE) - 1 if rows.adapter.sums_overflow else 0):
+        # A multiple of a power of two below 2**62 is divided by it without error, in doubles too.
+        piece, rest = f"{name}_{i}", nw.col(name)
+        frame = frame.with_columns((rest % 2**PIECE).alias(piece))
+        above = ((rest - nw.col(piece)) * 2.0**-PIECE).floor().cast(nw.Int64)
+        frame = frame.with_columns(above.alias(name))
+        names.append(piece)
+    return frame, [*names, name]
+
+
+def _read(fetched: dict[str, Any], slots: Sequence[_Slot]) -> dict[Key, Sums]:
+    """Sums from what was fetched; a group may be spelled in several ways."""
+    groups = whole_numbers(fetched[GROUP]).tolist() if GROUP in fetched else [0]
+    sums: dict[Key, Sums] = {}
+    for number, column, _, quantizations in slots:
+        names = LEVELS.format(number), SQUARES.format(number)
+        sums |= {(column, g, each): Sums() for g, each in quantizations.items()}
+        for at, group in enumerate(groups):
+            if group in quantizations:
+                key = column, group, quantizations[group]
+                records = _number(fetched[RECORDS.format(column)][at])
+                row = Sums(records, *(_from_pieces(fetched, at, name) for name in names))
+                sums[key] = Sums(*map(add, sums[key], row))
+    return sums
+
+
+def _from_pieces(fetched: dict[str, Any], at: int, name: str) -> int:
+    """A sum from those of its pieces, the highest of which has the name itself."""
+    if name not in fetched:
+        return 0
+    pieces = sum(each.startswith(f"{name}_") for each in fetched)
+    lower = sum(_number(fetched[f"{name}_{i}"][at]) << (PIECE * i) for i in range(pieces))
+    return lower + (_number(fetched[name][at]) << (PIECE * pieces))
+
+
+def _half(quantization: Quantization) -> int:
+    return 1 << quantization.shift >> 1
+
+
+def _number(value: Any) -> int:
+    """A sum as engines write it: missing if there was no record."""
+    missing = value is None or value is np.ma.masked or value != value
+    return 0 if missing else int(value)

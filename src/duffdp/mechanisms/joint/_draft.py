@@ -1,0 +1,91 @@
+"""Drafts of several quantiles, and the rare places outside the windows that are weighed."""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from fractions import Fraction
+from typing import NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from duffdp.domain import Floats, Ints
+from duffdp.rank_profile import PART_BITS
+from duffdp.sampling.entropy import Entropy
+
+Bools = npt.NDArray[np.bool_]
+
+
+@dataclass(frozen=True, slots=True)
+class Layer:
+    """The blocks for one quantile: all that lies before its window, the window, all that lies
+    after it.
+
+    `place` is the middle of the ranks of a block less the wanted rank, times c, and `weight` the
+    logarithm of how many candidates it holds, and of what the law may exceed its value at the
+    middle by. `first` and `last` tell in which order blocks lie: twice the run, odd for what is
+    between runs. As many blocks of the layer before as `before` says do not lie wholly after the
+    block, and the last of them, if `is_same`, is the same block.
+    """
+
+    q: float
+    place: Floats
+    weight: Floats
+    first: Ints
+    last: Ints
+    before: Ints
+    is_same: Bools
+
+
+class Place(NamedTuple):
+    """Where a place lies: twice the run that holds it, odd if none does, and where in it; and its
+    candidate and rank.
+    """
+
+    where: tuple[int, int]
+    cell: int
+    rank: int
+
+
+@dataclass(frozen=True, slots=True)
+class Draft:
+    """A size and places, the candidates with their ranks; it is to be accepted with probability
+    `ratio * exp(-exponent)`, for which `word` was drawn.
+    """
+
+    size: Fraction
+    candidates: list[int]
+    ranks: list[int]
+    exponent: Fraction
+    ratio: Fraction
+    word: int
+    # The runs of the blocks, from and up to: -1 and the first of the window before it, the first
+    # after the window and -1 after it. None for a far size.
+    blocks: list[tuple[int, int]] | None
+
+
+def place_between(low: int, high: int, source: Entropy) -> tuple[int, int]:
+    """A uniform place from `low` up to, not including, `high`, in finest parts: its candidate, and
+    the place.
+    """
+    cell, finest = 0, -1
+    while not low <= finest < high:
+        cell = (low >> PART_BITS) + source.below(-(-high >> PART_BITS) - (low >> PART_BITS))
+        finest = (cell << PART_BITS) + source.below(1 << PART_BITS)
+    return cell, finest
+
+
+def tuple_of_far_size(
+    first: int, end: int, size: int, count: int, source: Entropy
+) -> tuple[int, list[tuple[int, int]], Fraction]:
+    """A size that is not from `first` up to, not including, `end`, half as likely with each step
+    away from these, and a uniform tuple of so many sorted places: candidates, each with a finest
+    part; and one over the density of all.
+    """
+    steps, below = 0, source.below(2)
+    while source.below(2):
+        steps += 1
+    cells = sorted((source.below(size), source.below(1 << PART_BITS)) for _ in range(count))
+    index = first - 1 - steps if below else end + steps
+    return index, cells, Fraction(size**count * 2 ** (steps + 2), math.factorial(count))

@@ -1,0 +1,84 @@
+"""Results of made-up numbers, to find out before a charge whether real ones could be written."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+
+import numpy as np
+
+from duffdp.engines.arrays import array_engine, read_array
+from duffdp.engines.edges import EdgeEngine
+from duffdp.engines.pairs import PairEngine, make_pairs
+from duffdp.engines.requests import Engine
+from duffdp.facts import Facts
+from duffdp.ledger.charge import Result
+from duffdp.pipeline import driver
+from duffdp.pipeline.estimates import columns_per_number
+from duffdp.pipeline.release import Release
+from duffdp.pipeline.released_values import CellRow, released_values, withhold_small_groups
+from duffdp.pipeline.run import PreparedRelease
+from duffdp.sampling.entropy import entropy
+from duffdp.statistics.program import OutputColumn
+from duffdp.version import __version__
+
+MANY_RECORDS = 10**9  # above every threshold that somebody would choose
+
+
+def rehearse(prepared: Sequence[PreparedRelease], use: Callable[[list[Release]], None]) -> None:
+    """Call `use` with made-up releases of what was prepared, twice: with groups of which every
+    second has few records, and with groups that all have few.
+
+    They are made of public facts alone: the draws are those of no records, from a seed. What `use`
+    raises is raised before anything is charged or read.
+    """
+    try:
+        for made in zip(*map(_made_up, prepared), strict=True):
+            use(list(made))
+    except BaseException:
+        for one in prepared:
+            if one.data.close is not None:
+                one.data.close()
+        raise
+
+
+def _made_up(one: PreparedRelease) -> tuple[Release, Release]:
+    facts, time = one.facts, dt.datetime.now(dt.UTC)
+    release = driver.Release(one.plan, facts.domain, _no_records(one), 0, entropy(0))
+    (numbers,) = driver.draw_alone(release)
+    sized = facts.suppression is not None and facts.suppression.own is None
+    alone = replace(facts, by=(), keys=(), suppression=None)
+    drawn = [numbers[:-1] if sized else numbers]
+    value, columns, (few,), _ = released_values(
+        one.plan, one.post_process, alone, Result(drawn, time), None
+    )
+    many = _with_many_records(columns, few, facts)
+    groups = max(1, len(facts.keys))
+
+    def made(full: Sequence[bool]) -> Release:
+        sizes = tuple(MANY_RECORDS if whole else 0 for whole in full) if sized else None
+        rows = [many if whole else few for whole in full]
+        cells = withhold_small_groups(facts, columns, rows, sizes)
+        return Release(None if facts.by else value, facts, columns, cells, time, __version__, sizes)
+
+    return made([i % 2 == 0 for i in range(groups)]), made([False] * groups)
+
+
+def _no_records(one: PreparedRelease) -> Engine:
+    """An engine without a record."""
+    if one.plan.spec.of_graphs:
+        return EdgeEngine(np.empty((0, 2), dtype=np.int64))
+    if one.plan.spec.of_pairs:
+        return PairEngine([make_pairs(np.empty(0), np.empty(0))])
+    records = read_array([])
+    return array_engine(records._replace(array=records.array.astype(object)), one.facts.domain)
+
+
+def _with_many_records(columns: Sequence[OutputColumn], row: CellRow, facts: Facts) -> CellRow:
+    """The same numbers with large counts and narrow intervals."""
+    step = columns_per_number(facts.interval)
+    return tuple(
+        MANY_RECORDS if column.kind == "count" else row[i - i % step]
+        for i, column in enumerate(columns)
+    )

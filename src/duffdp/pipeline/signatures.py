@@ -1,0 +1,112 @@
+"""The parameters of a release, in the order of signatures and help: one rule for Python functions,
+commands and plans.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from textwrap import fill
+from typing import Any, TypeVar, cast
+
+from duffdp.parameters import (
+    BOUNDS,
+    CATEGORIES,
+    COLUMN,
+    COVERS,
+    EPSILON,
+    INTERVAL,
+    LEDGER,
+    MECHANISM,
+    RNG,
+    ROW_OPTIONS,
+    SIMULTANEOUS,
+    STEP,
+    SUPPRESS_BELOW,
+    Parameter,
+)
+from duffdp.statistics.spec import StatisticSpec
+
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+#: The parameters that describe the public set of outputs, by the kind of set that a statistic has.
+OUTPUT_OPTIONS: dict[str, tuple[Parameter[Any], ...]] = {
+    "grid": (BOUNDS, STEP),
+    "grid or categories": (CATEGORIES, BOUNDS, STEP),
+    "own or categories": (CATEGORIES,),
+    "own": (),
+    "counts": (),
+}
+
+
+def release_parameters(spec: StatisticSpec) -> tuple[Parameter[Any], ...]:
+    """What a release of one statistic takes, beside its data."""
+    draw = (*((MECHANISM,) if len(spec.choices) > 1 else ()), LEDGER, RNG)
+    if spec.of_graphs:
+        return (*spec.parameters, EPSILON, *draw)
+    rows = [one for one in ROW_OPTIONS if one is not COLUMN or not spec.of_pairs]
+    if spec.shape == "distribution":  # it has no number of a group to withhold
+        rows.remove(SUPPRESS_BELOW)
+        intervals: tuple[Parameter[Any], ...] = ()
+    elif not spec.interval_choices:
+        intervals = (INTERVAL,)  # its error says why there is none
+    else:
+        intervals = (INTERVAL, *((COVERS,) if spec.covers_population else ()), SIMULTANEOUS)
+    return (
+        *(one for one in spec.parameters if one.positional),
+        EPSILON,
+        *(one for one in spec.parameters if not one.positional),
+        *OUTPUT_OPTIONS[spec.outputs],
+        *rows,
+        *intervals,
+        *draw,
+    )
+
+
+def _paragraph(text: str) -> str:
+    return fill(text, 92, initial_indent="    ", subsequent_indent="    ")
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def documented(*parameters: Parameter[Any], **docs: str) -> Callable[[Function], Function]:
+    """Give a public function the signature and the documentation of its parameters.
+
+    `docs` has the paragraphs of those that mean something else for this function. Type checkers
+    and editors read the same from `functions.pyi`, which `tools/stubs.py` writes.
+    """
+    leading = [one for one in parameters if one.positional]
+    named = [one for one in parameters if not one.positional]
+    signature = inspect.Signature(
+        [
+            inspect.Parameter(
+                one.name,
+                _KEYWORD if one in named else _POSITIONAL,
+                annotation=one.annotation,
+                default=inspect.Parameter.empty if one.required or one in leading else one.default,
+            )
+            for one in (*leading, *named)
+        ]
+    )
+    entries = [
+        f"{one.name}\n{_paragraph(docs.get(one.name, one.documentation))}"
+        for one in (*leading, *named)
+    ]
+    section = "\n".join(["Parameters", "----------", *entries, "", "Returns\n-------"])
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def call(*positional: Any, **options: Any) -> Any:
+            return function(**signature.bind(*positional, **options).arguments)
+
+        returns = inspect.signature(function).return_annotation
+        call.__signature__ = signature.replace(return_annotation=returns)  # type: ignore[attr-defined]
+        call.__doc__ = inspect.cleandoc(function.__doc__ or "").replace(
+            "Returns\n-------", section, 1
+        )
+        return cast(Function, call)
+
+    return decorate

@@ -1,0 +1,365 @@
+"""Public facts of a release in sentences."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Set
+
+from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Presence
+from duffdp.domain.zones import zone_name
+from duffdp.errors import DuffError
+from duffdp.facts import SIZE, MechanismPart
+from duffdp.mechanisms.geometric import Geometric
+from duffdp.mechanisms.staircase import Staircase
+from duffdp.pipeline.error_bounds import count_bound
+from duffdp.pipeline.estimates import INTERVAL_COLUMNS, whole_range
+from duffdp.pipeline.release import Release
+from duffdp.privacy import UnitKind
+from duffdp.report.formats import candidate_text, duration_text, parameter_text
+from duffdp.statistics.registry import REGISTRY, statistic_spec
+from duffdp.statistics.sum import Sum
+
+_FEW = 12  # so many categories are named, more are counted
+_UTILITIES = {
+    "distance": "how many records would have to join or leave to make it true",
+    "signed": "how many records would have to join or leave to make it true, "
+    "or untrue if it is true already",
+    "inside": "how many records would have to join or leave to make it the one that a public "
+    "number of others lie beyond; an answer beyond all records is rare then",
+    "rank": "how many records lie between it and the wanted rank",
+    "end": "how many records lie between it and the rank that the end of the interval is aimed at",
+    "outside": "how many records lie outside of it",
+    "balance": "how many records would have to join until as many pairs have a slope above it as "
+    "below, in sixteenths of a record",
+    "ladder": "at least how many edges would have to be added or removed to make it true",
+}
+_UNITS: dict[UnitKind, str] = {
+    "row": "row of the table",
+    "person": "person",
+    "edge": "edge of the graph",
+}
+_MECHANISMS = {
+    "exponential": "the exponential mechanism",
+    "permute-and-flip": "permute-and-flip",
+    "lattice": "permute-and-flip on a lattice, whose steps are what one record can change",
+    "joint-exponential": "the joint exponential mechanism, by how far the numbers of records "
+    "between the answers are from what they should be",
+    "two-sided-geometric": "two-sided geometric noise on every count or sum",
+    "noisy-ranking": "two-sided geometric noise on the number of records of every possible answer, "
+    "which are then put in order",
+    "staircase": "staircase noise on sums over the records",
+    "piecewise-laplace": "piecewise Laplace noise, as wide as one more edge could move the count",
+}
+
+
+def attacker_accuracy(epsilon: float) -> float:
+    """How often the best attacker who may guess "took part" or "did not" is right, at most.
+
+    Let an attacker guess "took part" after an event A. If the person took part, the guess is right
+    with probability P(A); if not, it is wrong with probability Q(A). Because P(A) <= exp(epsilon)
+    Q(A) and 1 - Q(A) <= exp(epsilon) (1 - P(A)), the smaller of P(A) and 1 - Q(A) is at most
+    exp(epsilon) / (1 + exp(epsilon)). Randomized response attains it.
+
+    References
+    ----------
+    Wasserman and Zhou, "A statistical framework for differential privacy" (JASA 2010). Nanayakkara,
+    Smart, Cummings, Kaptchuk and Redmiles, "What are the chances? Explaining the epsilon parameter
+    in differential privacy" (USENIX Security 2023): odds that people understand.
+
+    Examples
+    --------
+    >>> from duffdp.report.sentences import attacker_accuracy
+    >>> round(attacker_accuracy(1.0), 3), attacker_accuracy(0.0)
+    (0.731, 0.5)
+    """
+    return 1 / (1 + math.exp(-epsilon)) if epsilon < 700 else 1.0
+
+
+def odds(epsilon: float, kinds: Set[UnitKind], delta: float = 0.0) -> str:
+    """What epsilon means for someone who guesses about one of these units."""
+    one = " or ".join(f"one {_UNITS[kind]}" for kind in sorted(kinds))
+    you = "you" if kinds == {"person"} else one
+    if epsilon > 20:
+        return (
+            "An epsilon this large gives no protection worth the name: "
+            f"a guess about {you} can become as good as certain."
+        )
+    factor, sure = math.exp(epsilon), attacker_accuracy(epsilon)
+    more = f" Delta, {parameter_text(delta)}, comes on top of this." if delta else ""
+    return (
+        f"Seeing this page changes anyone's odds about {you} by a factor of at most {factor:.3g}: "
+        f"a fifty-fifty guess can become at most {100 * sure:.3g} % sure.{more}"
+    )
+
+
+def whom(kinds: Set[UnitKind]) -> str:
+    """Whom the sum of several losses is for."""
+    return "an edge that is" if kinds == {"edge"} else "whoever has rows"
+
+
+def protected(release: Release) -> list[str]:
+    """Who the guarantee is for."""
+    unit = release.unit
+    if unit.kind == "row":
+        return [
+            "One row of the table, whatever is in it: the result would be about as likely "
+            "without it, or with one more.",
+            "This protects a person if a person has one row.",
+        ]
+    if unit.kind == "edge":
+        return [
+            "One edge of the graph: the result would be about as likely without it, or with "
+            "one more.",
+            "Who is a node is assumed to be known, and a person with all their edges together is "
+            "not protected.",
+        ]
+    rows = "one row" if unit.contributions == 1 else f"{unit.contributions} rows"
+    where = "over all groups together, " if release.grouped else ""
+    if unit.groups_per_person is not None:
+        where = f"in each of at most {unit.groups_per_person} groups, "
+    return [
+        f"All rows with the same value of “{unit.column}” together: the guarantee covers them all "
+        "at once.",
+        f"At most {rows} of each took part, {where}picked at random.",
+    ]
+
+
+def assumed_public(release: Release) -> list[str]:
+    """What the guarantee does not protect, because it was known before."""
+    domain, outside = release.domain, "records outside of these count as the nearest of them"
+    if release.unit.kind == "edge":
+        nodes = release.statistic.parameters.get("nodes")
+        return [
+            f"the nodes of the graph, {nodes:,} in all",
+            "the statistic, the mechanism and epsilon",
+        ]
+    if isinstance(domain, Digits):
+        first = [
+            f"the possible answers: 0 and the numbers of either sign with {domain.digits} "
+            f"significant digits from {domain.smallest:g} to {domain.largest:g}, "
+            f"{domain.size:,} in all; records count as the nearest of them"
+        ]
+    elif not isinstance(domain, Grid):
+        first = list(filter(None, [_cells(release)]))
+    else:
+        step = (
+            duration_text(domain.step)
+            if isinstance(domain.step, dt.timedelta)
+            else parameter_text(float(domain.step))
+        )
+        answers = any(column.kind == "candidate" for column in release.columns)
+        what = "the possible answers" if answers else "what a record can count as"
+        name = release.statistic.name
+        pairs = name in REGISTRY and statistic_spec(name).of_pairs
+        first = [
+            f"{what}: from {candidate_text(domain.lower, domain)} to "
+            f"{candidate_text(domain.upper, domain)} "
+            f"in steps of {step}, {domain.size:,} in all",
+            *([] if pairs else [outside]),
+        ]
+    grouped = (
+        ["the list of groups; a group without rows has an answer too"] if release.grouped else []
+    )
+    if release.facts.within is not None:
+        names = ", ".join(release.facts.within.by)
+        grouped.append(f"the listed groups by {names}, of which it takes some or all together")
+    if release.where is not None:
+        grouped.append(f"which rows count, those where {release.where}")
+    if release.facts.sql is not None:
+        grouped.append(f"the query that made the rows, {release.facts.sql}")
+    if isinstance(domain, Grid) and domain.zone is not None:
+        grouped.append(f"the time zone of days and times, {zone_name(domain.zone)}")
+    return [
+        *first,
+        *grouped,
+        "the name and type of the columns, the statistic, the mechanism and epsilon",
+    ]
+
+
+def _cells(release: Release) -> str:
+    """A public set that is no grid; nothing if all rows count."""
+    domain = release.domain
+    if isinstance(domain, Presence):
+        return ""
+    if isinstance(domain, Membership):
+        if isinstance(domain.members, Categories):
+            return f"the values that make up the share: {_named(domain.members)}"
+        return f"the ends between which records make up the share: {domain.members.label(0)}"
+    if isinstance(domain, Categories):
+        if all(column.kind == "candidate" for column in release.columns):
+            return f"the {domain.size} possible answers: {_named(domain)}"
+        return f"the values that are counted, and no others: {_named(domain)}"
+    assert isinstance(domain, Bins)
+    listed = [domain.label(i) for i in range(domain.size)]
+    return f"the bins; records outside of them are not counted: {_few(listed)}"
+
+
+def _named(categories: Categories) -> str:
+    return _few(list(map(str, categories)))
+
+
+def _few(texts: list[str]) -> str:
+    return ", ".join(texts) if len(texts) <= _FEW else "as listed in the plan of the release"
+
+
+def counted(release: Release) -> str:
+    """What a count counts; nothing for releases without one."""
+    if release.unit.kind == "edge" or "count" not in {column.kind for column in release.columns}:
+        return ""
+    if release.unit.kind == "row":
+        every = isinstance(release.domain, Presence) and release.domain.rows
+        if every and release.where is not None:
+            return f"Rows where {release.where}."
+        return "Rows, whatever is in them." if every else "Rows whose value is not missing."
+    groups = release.unit.groups_per_person
+    where = "" if groups is None else f" in each of at most {groups} groups"
+    if release.contributions == 1:
+        once = "once" if groups is None else f"once{where}"
+        return f"People: each counts {once}, by one of their rows that was picked at random."
+    return f"Rows of people, of which at most {release.contributions} a person count{where}."
+
+
+def mechanism(release: Release) -> list[str]:
+    """How it was drawn, a sentence for each part."""
+    how = [f"By {_part(part)}." for part in release.mechanism.parts]
+    return how if release.delta == 0 else [*how, f"Delta is {parameter_text(release.delta)}."]
+
+
+def _part(part: MechanismPart) -> str:
+    said = _MECHANISMS.get(part.name, part.name)
+    if part.utility == "narrowing":
+        return f"{said} in {part.draws} stages, which tell where to look closer"
+    if part.draws > 1:
+        said = f"{part.draws} draws of {said}, each with the same share of epsilon"
+    if part.utility is None:
+        return said
+    if part.utility == SIZE:
+        return f"{said}, for the number of records of each group"
+    if part.utility == "clipped":
+        return f"{said}, each clamped to the interval"
+    return (
+        f"{said}; an answer is the less likely, the larger its distance: "
+        f"{_UTILITIES.get(part.utility, part.utility)}"
+    )
+
+
+def _noise(release: Release, public: str) -> list[str]:
+    """The error of sums, means and spreads that got noise."""
+    domain, spent = release.domain, release.facts.row_epsilon
+    assert isinstance(domain, Grid)
+    if release.mechanism.of_values[-1].utility == "clipped":
+        mean = release.statistic.name == "mean"
+        bias = "the mean is biased towards the other records" if mean else "it comes out too small"
+        return [
+            "Records outside of a private interval count as its nearest end: where a heavy tail "
+            f"matters {bias}, and no bound is known that does without the data."
+        ]
+    if release.statistic.name == "sum":
+        moved = Sum().sensitivity(domain)
+        likely, sure = (
+            domain.multiple(Staircase(spent).largest_noise(moved, confidence))
+            for confidence in (0.95, 0.99)
+        )
+        told = (
+            f"With 95 % probability it is at most {likely:,.4g} away from the sum of what the "
+            f"records count as; with 99 % at most {sure:,.4g}."
+        )
+        return [told, public]
+    steps = Staircase(spent).expected_error(domain.size - 1, numbers=2)
+    return [
+        f"On average it is off by about {parameter_text(steps * domain.spacing)} divided by the "
+        "number of records, or less, as long as there are many; their number is private."
+    ]
+
+
+def _interval(release: Release) -> list[str]:
+    """What the interval of a release holds."""
+    asked = release.facts.interval
+    if asked is None:
+        return []
+    whose = {
+        "data": "the exact answer for the records",
+        "population": "the answer for the population that the records were drawn from "
+        "independently, whatever its distribution,",
+    }[asked.covers]
+    several = len(release.columns) > INTERVAL_COLUMNS
+    each = ""
+    if asked.simultaneous and (release.grouped or several):
+        each = f", for {'all groups together' if release.grouped else 'all numbers together'}"
+    elif release.grouped:
+        each = ", in each group by itself"
+    elif several:
+        each = ", each number by itself"
+    told = (
+        f"With at least {float(100 * asked.confidence):.6g} % probability {whose} lies in the "
+        f"interval{each}."
+    )
+    if whole_range(release.columns[-1], release.domain) is None:
+        return [told]
+    few = "With too few records to tell, the interval is the whole range of possible answers."
+    return [told, few]
+
+
+def accuracy(release: Release) -> list[str]:
+    """The error in the units of the data, if there is an interval, and what follows from what is
+    public; a sentence each.
+    """
+    return [*_interval(release), *_from_what_is_public(release), *_sizes(release)]
+
+
+def _sizes(release: Release) -> list[str]:
+    """By what groups were told to be too small."""
+    if release.suppress_below is None:
+        return []
+    told = (
+        f"Numbers of groups with a noisy size below {release.suppress_below:,} are withheld. This "
+        "is for readers: the guarantee needs no such rule."
+    )
+    if release.sizes is None:
+        return [told]
+    noise = Geometric(release.facts.size_epsilon).largest_noise(1, 0.95)
+    return [told, f"With 95 % probability the noisy size of a group is off by at most {noise:,}."]
+
+
+def _from_what_is_public(release: Release) -> list[str]:
+    """The error in the terms of the paper; of counts and sums, what noise adds to them."""
+    each = ["This holds for each group by itself."] if release.grouped else []
+    public = "This follows from what is public; the data play no part in it."
+    if release.has_distributions:
+        return [
+            f"With at least {100 * release.cells[0][0].confidence:.6g} % probability the exact "
+            "share of records up to every value lies in the band, and every exact quantile "
+            "between the ends beside it, all at once"
+            f"{', in each group by itself' if release.grouped else ''}. This holds for any data."
+        ]
+    if release.mechanism.of_values[-1].name == Staircase.name:
+        return _noise(release, public)
+    if (bound := count_bound(release.facts, 0.95)) is not None:
+        sure = count_bound(release.facts, 0.99)
+        if len(release.cells[0]) > 1 and not release.grouped:
+            each = ["This holds for each number by itself."]
+        what = (
+            "the numbers of records inside and outside, of which the share is made, are each"
+            if isinstance(release.domain, Membership)
+            else "a count is"
+        )
+        told = (
+            f"With 95 % probability {what} off by at most {bound:,}; with 99 % by at most {sure:,}."
+        )
+        return [told, *each]
+    try:
+        likely, sure = release.distance_bound(0.95), release.distance_bound(0.99)
+    except DuffError:
+        return ["For this mechanism no bound is known that does without the data."]
+    person = release.unit.kind == "person" and release.contributions == 1
+    row, rows = ("person", "people") if person else ("row", "rows")
+    mean = statistic_spec(release.statistic.name).distance_bound == "mean"
+    beyond = " beyond those that the closest possible answer needs" if mean else ""
+    return [
+        f"With 95 % probability at most {likely:,} {row if likely == 1 else rows}{beyond} "
+        "would have to join or leave to make this "
+        f"the exact answer; with 99 % at most {sure:,}.",
+        *each,
+        public,
+    ]

@@ -1,0 +1,168 @@
+"""Specification of a statistic: everything that the other packages need to know about it."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from typing import Any, Literal, NamedTuple
+
+from duffdp.domain import PublicSet
+from duffdp.domain.default_step import StepRule
+from duffdp.engines.requests import Engine
+from duffdp.parameters import Choice, Covers, Parameter
+from duffdp.statistics.program import ReleaseProgram
+
+#: Checked parameters of a statistic, by name.
+Parameters = Mapping[str, Any]
+#: Form of a release without groups.
+Shape = Literal["value", "list", "dictionary", "distribution"]
+
+
+class DrawSettings(NamedTuple):
+    """Public facts that decide about the draws of a release, beside its parameters: the choice of
+    mechanism, the domain, the epsilon that a row may cost, and the rows per person.
+    """
+
+    choice: Choice
+    domain: PublicSet
+    epsilon: Fraction
+    contributions: int = 1
+
+    def for_share(self, share: Fraction) -> DrawSettings:
+        """These settings for a share of epsilon."""
+        return self._replace(epsilon=self.epsilon * share)
+
+
+class IntervalSpec(NamedTuple):
+    """Guarantee that the confidence intervals of one group have to keep, and the means for it."""
+
+    failure_rate: Fraction  # of each interval; of all of them together if `simultaneous`
+    covers: Covers
+    simultaneous: bool
+    epsilon: Fraction  # that a row may cost
+    mechanism: Callable[[str, Fraction], Any]  # by its name, with an epsilon
+
+    def failure_rate_each(self, count: int) -> Fraction:
+        """Failure rate of one of so many intervals."""
+        return self.failure_rate / count if self.simultaneous else self.failure_rate
+
+
+class StatisticSpec(ABC):
+    """A statistic that can be released: its facts as attributes, and its functions as methods.
+
+    To add a statistic, write a subclass in a file of its own and name it in `registry.py`. Only
+    `name` and `program` are required.
+    """
+
+    #: Of the function, the command and the key in a plan.
+    name: str
+    #: Parameters of its own, beside those that every release takes.
+    parameters: tuple[Parameter[Any], ...] = ()
+    #: Parameters that the public domain contains, and that a release does not repeat.
+    domain_parameters: frozenset[str] = frozenset()
+    #: Parameters with which the installed library is audited.
+    examples: tuple[Parameters, ...] = ({},)
+
+    #: Values that `mechanism` accepts; the first is the default.
+    choices: tuple[Choice, ...] = ("best", "duff")
+    #: Form of a release without groups.
+    shape: Shape = "value"
+    #: Public domain: a grid, a grid or categories, the counts that a graph can have, a domain that
+    #: the statistic makes of its parameters, or that or categories.
+    outputs: Literal["grid", "grid or categories", "counts", "own", "own or categories"] = "grid"
+    #: Whether candidates may be unevenly spaced, as those of `Digits` are.
+    allows_uneven_grid: bool = False
+    #: Whether the statistic can count rows without naming a column.
+    column_optional: bool = False
+    #: Whether records are pairs of numbers, whose columns are the parameters x and y.
+    of_pairs: bool = False
+
+    #: Choices of mechanism for which a value can have a confidence interval.
+    interval_choices: tuple[Choice, ...] = ()
+    #: Whether the ends of an interval are drawn and cost epsilon, or follow from the noise.
+    interval_costs_epsilon: bool = False
+    #: Whether an interval can cover the population, too.
+    covers_population: bool = False
+    #: Why there is no interval, for the statistic or for some choices, and what to do instead.
+    no_interval_reason: str = ""
+
+    #: Header of the column that names the values of a list or dictionary in a report.
+    row_header: str = "quantile"
+    #: Whether the values of groups add up to the value of all of them together.
+    additive: bool = False
+    #: Released number that is the number of records, if one is.
+    size_column: str | None = None
+    #: Whether `exact` is defined, so that errors can be planned on public records.
+    can_be_planned: bool = True
+    #: Bound on the distance of an output that holds: "any" as it is, "one" if it is at least 1 (an
+    #: empty data set is one record away from everything), "mean" with the bound of the mean.
+    distance_bound: Literal["any", "one", "mean"] | None = None
+    #: Local sensitivities that the baselines of planning need; None: there are no baselines.
+    baselines: Literal["quantile", "mean", "sum", "mode"] | None = None
+
+    @abstractmethod
+    def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
+        """The draws of a release and their post-processing."""
+
+    def interval_program(
+        self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
+    ) -> ReleaseProgram:
+        """The draws with confidence intervals: each value is followed by its two ends."""
+        raise NotImplementedError
+
+    def exact(self, parameters: Parameters, engine: Engine, domain: Any) -> list[Any]:
+        """The values of one group of records without noise: not private, for planning."""
+        raise NotImplementedError
+
+    def own_domain(self, parameters: Parameters) -> PublicSet | None:
+        """The public domain that the parameters make; None if they do not make one."""
+        return None
+
+    def check_domain(self, parameters: Parameters, domain: PublicSet) -> None:  # noqa: B027
+        """Refuse a public domain that does not fit the parameters."""
+
+    def step_rule(self, choice: Choice) -> StepRule:
+        """The rule by which the step is chosen if the caller passes none."""
+        return "sum"
+
+    def title(self, parameters: Parameters) -> str:
+        """The statistic in a report."""
+        return self.name.capitalize()
+
+    def label(self, column: str) -> str:
+        """A released number in a table with several of them."""
+        return column
+
+    def for_parameters(self, parameters: Parameters) -> tuple[str, Parameters]:
+        """The statistic that these parameters mean, and its own parameters."""
+        return self.name, parameters
+
+    @property
+    def parameter_names(self) -> tuple[str, ...]:
+        """The names of its own parameters."""
+        return tuple(parameter.name for parameter in self.parameters)
+
+    def checked(self, options: Parameters) -> dict[str, Any]:
+        """Its own parameters, checked; defaults for those that are left out."""
+        return {parameter.name: parameter.read_from(options) for parameter in self.parameters}
+
+    @property
+    def of_graphs(self) -> bool:
+        """True if records are edges of a graph."""
+        return self.outputs == "counts"
+
+    @property
+    def makes_domain(self) -> bool:
+        """True if the domain follows from the parameters, and not from bounds."""
+        return not self.outputs.startswith("grid")
+
+    def has_interval(self, choice: Choice) -> bool:
+        """True if a value can have a confidence interval with this choice of mechanism."""
+        return choice in self.interval_choices
+
+    def program_for_share(
+        self, parameters: Parameters, settings: DrawSettings, share: Fraction
+    ) -> ReleaseProgram:
+        """The program for a share of the epsilon of these settings."""
+        return self.program(parameters, settings.for_share(share)).scaled(share)

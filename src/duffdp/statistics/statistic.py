@@ -1,0 +1,91 @@
+"""Base classes of statistics: inquiries that yield counting requests and return evidence.
+
+A statistic contains no loop over engines and imports none.
+"""
+
+from __future__ import annotations
+
+import math
+from abc import ABC, abstractmethod
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from duffdp.domain import Domain, PublicSet
+from duffdp.engines.requests import Inquiry
+from duffdp.evidence import Evidence, Totals
+from duffdp.statistics.records import answer_records
+from duffdp.steps import Windows
+
+# Candidates that weigh less than this many nats all together are left to the tail of a window,
+# which is visited about once in 160,000 draws.
+TAIL_NATS = 12.0
+
+
+class Scope(NamedTuple):
+    """The groups that evidence is collected about: the public domain of their records, how many
+    groups there are, and a guess of the largest one's number of records, for speed alone.
+    """
+
+    domain: Any
+    groups: int = 1
+    max_records: int = 10**8
+
+
+class BaseStatistic(ABC):
+    """A statistic of the records of every group."""
+
+    @abstractmethod
+    def evidence(self, scope: Scope, epsilon: float) -> Inquiry[Evidence]:
+        """The evidence about every group that a draw of this epsilon needs."""
+
+
+class DistanceStatistic(BaseStatistic):
+    """A statistic by the distance of every candidate: how many records would have to join or leave.
+
+    One record moves each distance by at most one; `rate` is the largest coefficient over epsilon
+    that keeps epsilon, and one step of a distance is worth `unit`.
+    """
+
+    rate: Fraction
+    unit: Fraction
+
+    def outputs(self, domain: Any) -> Domain:
+        """The candidates, for records that are read on this domain."""
+        candidates: Domain = domain
+        return candidates
+
+    @abstractmethod
+    def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
+        """The candidates up to about a distance in every group, and the rest as tails."""
+
+    def listed_windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
+        """These windows with runs in the order of the candidates, from which a law is computed."""
+        return self.windows(scope, max_distance)
+
+    def evidence(self, scope: Scope, epsilon: float) -> Inquiry[Windows]:
+        return self.windows(scope, self.distance_for(scope.domain, epsilon, TAIL_NATS))
+
+    def distance_for(self, domain: PublicSet, epsilon: float, nats: float) -> float:
+        """The distance beyond which all candidates together weigh less than so many nats."""
+        return (nats + math.log(self.outputs(domain).size)) / (float(self.rate) * epsilon)
+
+
+class TotalsStatistic(BaseStatistic):
+    """Whole numbers that get noise."""
+
+    @abstractmethod
+    def totals(self, domain: Any) -> Inquiry[list[tuple[int, ...]]]:
+        """The numbers of every group."""
+
+    @abstractmethod
+    def sensitivity(self, domain: Any) -> int:
+        """The most by which one record moves all numbers of its group together."""
+
+    def evidence(self, scope: Scope, epsilon: float) -> Inquiry[Totals]:
+        numbers = yield from self.totals(scope.domain)
+        return Totals(numbers, self.sensitivity(scope.domain))
+
+    def of_records(self, values: Any, domain: PublicSet) -> tuple[int, ...]:
+        """The numbers of records that a caller holds, without noise: not private."""
+        (numbers,) = answer_records(self.totals(domain), values, domain)
+        return numbers

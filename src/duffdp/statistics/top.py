@@ -1,0 +1,108 @@
+"""Most common values in order."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from duffdp.domain import PublicSet
+from duffdp.domain.default_step import StepRule
+from duffdp.engines.requests import Engine, Inquiry
+from duffdp.errors import Argument, BoundsError, DuffError
+from duffdp.evidence import Totals
+from duffdp.parameters import TOP_K, Choice
+from duffdp.statistics.cells import Cells, exact_cells
+from duffdp.statistics.mode import NO_ORDER, Mode
+from duffdp.statistics.program import DrawSpec, ReleaseProgram
+from duffdp.statistics.spec import DrawSettings, Parameters, StatisticSpec
+from duffdp.statistics.statistic import Scope
+
+MAX_RANKED_CANDIDATES = 2**20  # each one gets noise
+
+
+class Top(Cells):
+    """Numbers of records in every cell, of which the order of the largest is released.
+
+    Parameters
+    ----------
+    k
+        How many places of the order.
+
+    Privacy
+    -------
+    As `Cells`: one record moves one number by 1, and `duffdp.mechanisms.Ranking` puts noise on all
+    of them before it looks for the largest.
+
+    References
+    ----------
+    `docs/theory.md`, "The most common values".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> duffdp.statistics.Top(3).k
+    3
+    """
+
+    def __init__(self, k: int) -> None:
+        self.k = k
+
+    def evidence(self, scope: Scope, epsilon: float) -> Inquiry[Totals]:
+        totals = yield from super().evidence(scope, epsilon)
+        return replace(totals, places=self.k)
+
+    def __repr__(self) -> str:
+        return f"Top({self.k})"
+
+
+class TopSpec(StatisticSpec):
+    """The most common values in order."""
+
+    name = "top"
+    parameters = (TOP_K,)
+    examples = ({"k": 2}, {"k": 1})
+    choices = ("best",)
+    shape = "list"
+    outputs = "grid or categories"
+    allows_uneven_grid = True
+    no_interval_reason = NO_ORDER
+    row_header = "place"
+
+    def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
+        """All counts get noise for one epsilon, and the order costs no more; the first place alone
+        is the mode, which needs less.
+        """
+        k: int = parameters["k"]
+        columns = tuple(f"top_{place}" for place in range(1, k + 1))
+        if k == 1:
+            return ReleaseProgram.by_distance(Mode(1), columns[0], settings.choice)
+        return ReleaseProgram((DrawSpec(Top(k), "noisy-ranking", columns),))
+
+    def exact(self, parameters: Parameters, engine: Engine, domain: Any) -> list[Any]:
+        """The first candidates come first among equals."""
+        order = np.argsort(-exact_cells(engine, domain), kind="stable")
+        return [domain.value(place) for place in order[: parameters["k"]].tolist()]
+
+    def check_domain(self, parameters: Parameters, domain: PublicSet) -> None:
+        if parameters["k"] > domain.size:
+            raise DuffError(
+                Argument("k"),
+                f" must be at most the number of possible values, {domain.size}, got "
+                f"{parameters['k']}. Ask for fewer.",
+            )
+        if domain.size > MAX_RANKED_CANDIDATES:
+            raise BoundsError(
+                f"top has at most 2**20 possible values, got {domain.size}. Pass a larger step, or "
+                "categories."
+            )
+
+    def step_rule(self, choice: Choice) -> StepRule:
+        return "order"
+
+    def title(self, parameters: Parameters) -> str:
+        return f"Top {parameters['k']}"
+
+
+SPECS = (TopSpec(),)

@@ -1,0 +1,189 @@
+"""Ways in which one record once decided about others, about people or about an error."""
+
+from __future__ import annotations
+
+import datetime as dt
+import gzip
+import sqlite3
+
+import numpy as np
+import pandas as pd
+import polars as pl
+import pytest
+
+import duffdp
+from duffdp import DuffError, Grid, UnsupportedData
+from duffdp.statistics import TrimmedMean
+from engines import open_groups
+from inquiries import engine_of, windows
+
+GIVEN = {"epsilon": 1.0, "bounds": (0, 10), "step": 1}
+UNIT = Grid(0, 9, 1)
+
+
+def told(call):
+    """The error of a call, or that there was none."""
+    try:
+        call()
+    except DuffError as error:
+        return type(error).__name__, str(error)
+    return "released"
+
+
+@pytest.mark.parametrize("ones", [7, 8, 65, 66, 100, 200])
+def test_a_trimmed_mean_between_two_candidates(ones):
+    """However many changes it takes to reach one of them, there is a release."""
+    for data in ([0] * 180 + [1] * ones, np.repeat([0, 1], [180, ones])):
+        assert 0 <= duffdp.trimmed_mean(data, 0.1, **GIVEN).value <= 10
+    records = [0] * 180 + [1] * ones
+    whole = TrimmedMean(0.1).steps(records, UNIT)
+    (window,) = windows(TrimmedMean(0.1), engine_of([records], UNIT), UNIT, 3.0)
+    assert [window.distance_of(x) for x in range(10)] == [whole.distance_of(x) for x in range(10)]
+
+
+@pytest.mark.parametrize(
+    "declared", ["NUMERIC", "DECIMAL(20, 0)", "INTEGER", "TEXT", "REAL", "DATE", ""]
+)
+def test_people_of_sqlite_are_told_apart(tmp_path, declared):
+    """Ids that one double, or one day, stands for are still different people."""
+    base = sqlite3.connect(tmp_path / "x.sqlite")
+    base.execute(f"CREATE TABLE t (x INTEGER, id {declared})")
+    apart = declared != "REAL"  # SQLite itself keeps doubles there
+    ids = (
+        [2**60 + i for i in range(500)]
+        if declared != "DATE"
+        else [f"2024-01-01 {i}" for i in range(500)]
+    )
+    base.executemany("INSERT INTO t VALUES (?, ?)", [(1, i) for i in ids])
+    base.commit()
+    base.close()
+    (source,) = open_groups(f"{tmp_path / 'x.sqlite'}::t", UNIT, "x", unit="id")
+    assert (int(source.value_counts()[1].sum()) == 500) == apart
+
+
+def test_a_person_is_not_named_by_the_value(tmp_path):
+    """In a file of text the value is a number, and ids that are one double would be one person."""
+    (tmp_path / "x.csv").write_text("id\n1\n2\n")
+    for data in (tmp_path / "x.csv", pl.DataFrame({"id": [1, 2]})):
+        with pytest.raises(DuffError, match="unit must not name the column 'id' itself"):
+            duffdp.median(data, column="id", unit="id", **GIVEN)
+
+
+class Nameless:
+    """Equal to itself alone."""
+
+
+PERSONS = {
+    "tuples with a missing part": [("a", float("nan"))] * 50,
+    "frozen sets": [frozenset([float(i), float("nan")]) for i in range(50)],
+    "objects": [Nameless() for _ in range(50)],
+    "lists": [["a"]] * 50,
+    "missing": [None, float("nan"), pd.NaT, pd.NA] * 12,
+}
+
+
+@pytest.mark.parametrize("people", PERSONS.values(), ids=PERSONS)
+def test_what_names_nobody_is_left_out(people):
+    frame = pd.DataFrame({"x": [1] * len(people), "p": pd.Series(people, dtype=object)})
+    (source,) = open_groups(frame, UNIT, "x", unit="p")
+    assert int(source.value_counts()[1].sum()) == 0
+
+
+def test_one_person_however_it_is_written():
+    day = dt.datetime(2024, 1, 1)
+    for same in (
+        [1, 1.0, True, np.int8(1)],
+        [("a", 1), ("a", 1.0)],
+        [day, pd.Timestamp(day), np.datetime64(day, "us")],
+    ):
+        frame = pd.DataFrame({"x": [1] * len(same), "p": pd.Series(same, dtype=object)})
+        (source,) = open_groups(frame, UNIT, "x", unit="p")
+        assert int(source.value_counts()[1].sum()) == 1
+
+
+def dask_frame(records):
+    import dask.dataframe
+
+    with dask.config.set({"dataframe.convert-string": False}):
+        frame = pd.DataFrame({"x": [1.0] * len(records), "o": pd.Series(records, dtype=object)})
+        return dask.dataframe.from_pandas(frame, npartitions=1)
+
+
+LAZY = {
+    "dask": dask_frame,
+    "polars": lambda records: pl.DataFrame(
+        {"x": [1.0] * len(records), "o": pl.Series(records, dtype=pl.Object)}
+    ).lazy(),
+}
+
+
+@pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
+@pytest.mark.parametrize(
+    "asked",
+    [{"by": "o", "keys": ["a"]}, {"by": "o", "keys": ["a", "b"]}, {"unit": "o"}],
+    ids=["one key", "two keys", "person"],
+)
+def test_objects_in_lazy_engines_are_refused_by_type(make, asked):
+    """One that cannot be compared would stop the query."""
+    ends = {
+        told(lambda records=records: duffdp.median(make(records), column="x", **asked, **GIVEN))
+        for records in (["a"], ["a", "b"], ["a", []], ["a", "\ud800"])
+    }
+    assert len(ends) == 1
+    assert next(iter(ends))[0] == "UnsupportedData"
+
+
+@pytest.mark.parametrize("make", LAZY.values(), ids=LAZY)
+def test_categories_of_objects_in_lazy_engines_are_refused_by_type(make):
+    for records in (["a"], ["a", []]):
+        with pytest.raises(UnsupportedData, match="type"):
+            duffdp.mode(make(records), column="o", epsilon=1, categories=["a", "b"])
+
+
+def test_intervals_name_nobody():
+    """A month and thirty days are equal in DuckDB."""
+    import duckdb
+
+    relation = duckdb.sql("SELECT 1 AS x, INTERVAL 1 MONTH AS p")
+    with pytest.raises(UnsupportedData, match="cannot be told apart"):
+        duffdp.median(relation, column="x", unit="p", **GIVEN)
+
+
+@pytest.mark.parametrize("ending", [".csv.gz", ".jsonl.gz"])
+def test_how_a_file_is_packed_is_no_matter_of_records(tmp_path, ending):
+    """Python reads a padded gzip file, DuckDB does not; which of them is asked depends on
+    records.
+    """
+    lines = {
+        ".csv.gz": (b"x,n\n", b"1,Ann\n", b"5,Jos\xe9\n"),
+        ".jsonl.gz": (b"", b'{"x": 1}\n', b'{"x": 5, "n": "\xe9"}\n'),
+    }
+    head, line, odd = lines[ending]
+    counts = []
+    for extra in (b"", odd):
+        path = tmp_path / f"{len(extra)}{ending}"
+        path.write_bytes(gzip.compress(head + line * 100 + extra) + b"\0" * 512)
+        (source,) = open_groups(path, UNIT, "x")
+        counts.append(int(source.value_counts()[1].sum()))
+    assert counts[0] == 100
+    assert counts[1] in (100, 101)
+
+
+def test_edges_that_are_objects_are_refused_by_what_the_library_declares():
+    ends = {
+        told(lambda u=u: duffdp.triangles(pd.DataFrame({"u": u, "v": u}), epsilon=1, nodes=4))
+        for u in (
+            pd.Series(["a", "b"], dtype=object),
+            pd.Series(["a", 7], dtype=object),
+            pd.Series([], dtype=object),
+        )
+    }
+    assert len(ends) == 1
+
+
+def test_an_edge_that_raises_is_no_edge():
+    class Odd:
+        def __iter__(self):
+            raise RuntimeError("a secret")
+
+    assert duffdp.triangles([(0, 1), Odd()], epsilon=1, nodes=4).value >= 0

@@ -1,0 +1,109 @@
+"""Does a test notice? Each mutation breaks one promise in a copy of the source; some test must
+fail.
+
+`python -m tests.mutants` tries all of them, `python -m tests.mutants plan ledger` those with such
+a word in their name or their file. `--from 117`, before all words, begins with that number: each
+line says its own, so that a run can go on where another one stopped.
+"""
+
+from __future__ import annotations
+
+import compileall
+import importlib
+import os
+import py_compile
+import re
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+from typing import NoReturn
+
+import pytest
+from tests.mutants.mutant import ROOT, Mutant
+from tests.mutants.table import MUTANTS
+
+# Slow to import, the same for every mutation and safe to fork: read once, for all processes.
+LIBRARIES = ("scipy.stats", "pandas", "narwhals", "ibis")
+
+
+def run(mutant: Mutant | None, source: Path, tests: tuple[str, ...]) -> str | None:
+    """The first test that fails, if any, with the library taken from `source`."""
+    with tempfile.TemporaryFile("w+") as output:
+        child = os.fork()
+        if child == 0:
+            run_here(source, tests, output.fileno())
+        code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+        output.seek(0)
+        told = output.read()
+    if code == 0:
+        return None
+    found = re.search(r"^(?:FAILED|ERROR) (.+?)(?: - .*)?$", told, re.MULTILINE)
+    if found is None or found[0].startswith("ERROR"):
+        raise SystemExit(f"{mutant.name if mutant else 'no mutation'}: {told[-2000:]}")
+    return found[1]
+
+
+def run_here(source: Path, tests: tuple[str, ...], output: int) -> NoReturn:
+    """Run tests in this process, which has not imported the library yet, and end it."""
+    code = -1
+    try:
+        os.dup2(output, 1)
+        os.dup2(output, 2)
+        os.chdir(ROOT)
+        os.environ["PYTHONPATH"] = str(source)  # for the processes that tests start
+        sys.path.insert(0, str(source))
+        code = pytest.main(["-x", "-q", "-rfE", "-p", "no:cacheprovider", *tests])
+        sys.stdout.flush()
+    finally:
+        os._exit(code)
+
+
+def broken(mutant: Mutant, source: Path) -> str | None:
+    """Break the copy, look for a test that notices, and mend the copy."""
+    path = source / "duffdp" / mutant.file
+    text = path.read_text()
+    if text.count(mutant.old) != 1:
+        raise SystemExit(f"{mutant.name}: its text is not in {mutant.file} once. Adapt the table.")
+    path.write_text(text.replace(mutant.old, mutant.new))
+    try:
+        return run(mutant, source, mutant.tests)
+    finally:
+        path.write_text(text)
+
+
+def main(words: list[str]) -> int:
+    """Try all mutations with one of the words in their name or file; how many survived."""
+    begin, words = (int(words[1]), words[2:]) if words[:1] == ["--from"] else (1, words)
+    chosen = {
+        number: mutant
+        for number, mutant in enumerate(MUTANTS, 1)
+        if number >= begin
+        and (not words or any(word in mutant.name + mutant.file for word in words))
+    }
+    for library in LIBRARIES:
+        importlib.import_module(library)
+    survived = 0
+    with tempfile.TemporaryDirectory() as folder:
+        source = Path(folder) / "src"
+        shutil.copytree(ROOT / "src", source, ignore=shutil.ignore_patterns("__pycache__"))
+        by_content = py_compile.PycInvalidationMode.CHECKED_HASH  # times are too coarse for edits
+        compileall.compile_dir(source, quiet=1, invalidation_mode=by_content)
+        sound = tuple(dict.fromkeys(test for each in chosen.values() for test in each.tests))
+        if (failed := run(None, source, sound)) is not None:
+            raise SystemExit(f"{failed} fails without a mutation")
+        for number, mutant in chosen.items():
+            began = time.monotonic()
+            killer = broken(mutant, source)
+            survived += killer is None
+            seconds = time.monotonic() - began
+            print(
+                f"{number:4} {mutant.name:62} {seconds:5.1f} s  {killer or 'SURVIVED'}", flush=True
+            )
+    print(f"{len(chosen) - survived} of {len(chosen)} mutations were noticed")
+    return survived
+
+
+if __name__ == "__main__":
+    raise SystemExit(min(main(sys.argv[1:]), 1))

@@ -1,0 +1,40 @@
+"""Mutations of the command."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import ADDRESSES, Mutant
+
+MUTANTS = (
+    Mutant(
+        "a page names the password of a database",
+        "cli/output.py",
+        "data.rpartition(SEPARATOR)",
+        "data.partition(SEPARATOR)",
+        (
+            "tests/report/sign_off_test.py::test_data_are_named_without_folder_host_user_and_password",
+        ),
+    ),
+    Mutant(
+        "command: a list is read from the file of the data",
+        "cli/options.py",
+        'refuse_data_as_keys(text[1:], options["data"], parameter.name)',
+        "pass",
+        ("tests/cli/command_edges_test.py::test_a_list_is_not_read_from_the_data",),
+    ),
+    Mutant(
+        "command: what a failure has cost is forgotten",
+        "cli/app.py",
+        "cost = charge_told(error)",
+        'cost = ""',
+        (
+            "tests/cli/command_process_test.py::test_an_error_in_words_of_options_tells_what_is_paid",
+        ),
+    ),
+    Mutant(
+        "command: a misplaced address is quoted with its password",
+        "cli/app.py",
+        'without_passwords(" ".join(text.split()))',
+        '" ".join(text.split())',
+        (f"{ADDRESSES}::test_a_password_appears_nowhere",),
+    ),
+)

@@ -1,0 +1,106 @@
+"""Mutations of duffdp.ledger."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import DOMINATING, PLAN, REFUSED, Mutant
+
+MUTANTS = (
+    Mutant(
+        "a ledger accepts seeds",
+        "ledger/ledger.py",
+        "if not self.allow_seeded and",
+        "if self.allow_seeded and",
+        (REFUSED,),
+    ),
+    Mutant(
+        "a bounded range is counted at a sixteenth",
+        "ledger/_composition.py",
+        '(8 if family == "bounded-range" else 2)',
+        '(16 if family == "bounded-range" else 2)',
+        ("tests/ledger/composition_test.py::test_an_adversary_who_chooses_by_what_came_out",),
+    ),
+    Mutant(
+        "Laplace noise is counted at twice its scale",
+        "ledger/_composition.py",
+        "dp_event.LaplaceDpEvent(1 / epsilon)",
+        "dp_event.LaplaceDpEvent(2 / epsilon)",
+        ("tests/ledger/composition_test.py",),
+    ),
+    Mutant(
+        "anything pure is counted at an eighth",
+        "ledger/_composition.py",
+        '(8 if family == "bounded-range" else 2)',
+        "8",
+        ("tests/ledger/composition_test.py::test_what_is_known_comes_from_the_stored_loss",),
+    ),
+    Mutant(
+        "a bounded range is used where there is a delta",
+        "ledger/_composition.py",
+        "    if loss.delta:\n",
+        "    if loss.delta and not loss.parts:\n",
+        ("tests/ledger/composition_test.py::test_of_a_release_with_a_delta_nothing_else_is_used",),
+    ),
+    Mutant(
+        "draws of one part count once",
+        "ledger/_composition.py",
+        "draws[draw] += times * count",
+        "draws[draw] += times",
+        ("tests/ledger/composition_test.py::test_parts_compose_one_by_one",),
+    ),
+    Mutant(
+        "a grid of losses that ends before epsilon",
+        "ledger/_composition.py",
+        "places = math.ceil(epsilon / gap)",
+        "places = math.ceil(epsilon / gap * 0.9)",
+        ("tests/ledger/composition_test.py",),
+    ),
+    Mutant(
+        "logistic noise that tells less",
+        "ledger/_composition.py",
+        "np.expm1((at - epsilon) / 2) ** 2 / -np.expm1(-epsilon)",
+        "np.expm1((at - epsilon) / 2) ** 2",
+        (f"{DOMINATING}::test_laplace_and_logistic_noise_by_integration",),
+    ),
+    Mutant(
+        "geometric noise on one step too many",
+        "ledger/_composition.py",
+        "steps = contributions if",
+        "steps = contributions + 1 if",
+        (f"{DOMINATING}::test_geometric_noise_by_enumeration",),
+    ),
+    Mutant(
+        "what is only pure is taken for geometric noise for many rows",
+        "ledger/_composition.py",
+        'contributions if family == "geometric" else 1',
+        "contributions",
+        (DOMINATING,),
+    ),
+    Mutant(
+        "a charge that is not synced",
+        "ledger/journal.py",
+        "PRAGMA synchronous = EXTRA",
+        "PRAGMA synchronous = OFF",
+        ("tests/ledger/journal_test.py::test_every_commit_is_durable",),
+    ),
+    Mutant(
+        "a call id that returns what another file gave",
+        "ledger/ledger.py",
+        'body.get("source", source) != source',
+        "False",
+        ("tests/ledger/ledger_test.py::test_a_call_id_belongs_to_one_source",),
+    ),
+    Mutant(
+        "a ledger that does not add up",
+        "ledger/ledger.py",
+        "spent = spent.plus(Amount(loss.epsilon, loss.delta))",
+        "spent = Amount(loss.epsilon, loss.delta)",
+        ("tests/ledger/ledger_test.py::test_ten_tenths_are_one", PLAN),
+    ),
+    Mutant(
+        "a ledger that never refuses",
+        "ledger/ledger.py",
+        "if due.epsilon > remaining.epsilon or",
+        "if due.epsilon > budget.epsilon + remaining.epsilon or",
+        (REFUSED,),
+    ),
+)

@@ -1,0 +1,54 @@
+"""Mutations of duffdp.planning."""
+
+from __future__ import annotations
+
+from tests.mutants.mutant import DOOR, PLAN, TABLE_DOOR, Mutant
+
+PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
+
+MUTANTS = (
+    Mutant(
+        "tables: intervals that hold together are those that hold each",
+        "planning/table_plan.py",
+        "1 - (1 - interval.confidence) / count",
+        "interval.confidence",
+        ("tests/pipeline/table_test.py::test_intervals_of_a_table_hold_together",),
+    ),
+    Mutant(
+        "tables: wanted errors forget that margins cost as much",
+        "planning/plan_preview.py",
+        "_needed_epsilon(requests[name], limit, size, shape, draws) * copies[name]",
+        "_needed_epsilon(requests[name], limit, size, shape, draws)",
+        (
+            "tests/planning/wanted_errors_test.py::test_errors_are_as_wanted_and_shares_add_up[margins]",
+        ),
+    ),
+    Mutant(
+        "a plan whose weights are not shares",
+        "planning/plan.py",
+        "self.epsilon * weight / sum(weights)",
+        "self.epsilon * weight / len(weights)",
+        (PLAN,),
+    ),
+    Mutant(
+        "a plan without its ledger",
+        "planning/plan.py",
+        "ledger = self.ledger if given is None else given",
+        "ledger = self.ledger",
+        (PLAN, PLAN_ORDER),
+    ),
+    Mutant(
+        "table: weights that no share is divided by",
+        "planning/table_plan.py",
+        "shares[name] / total / (1 + len(again))",
+        "shares[name] / total",
+        (f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up",),
+    ),
+    Mutant(
+        "table: people are counted as often as they have rows",
+        "planning/table_plan.py",
+        '"interval": interval, "contributions": 1}',
+        '"interval": interval}',
+        ("tests/pipeline/table_test.py::test_people_are_counted_once_whatever_else_counts",),
+    ),
+)

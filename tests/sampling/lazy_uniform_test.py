@@ -1,0 +1,112 @@
+"""The uniform number behind every exact draw: its bounds hold whatever the bits that are not
+drawn.
+"""
+
+from __future__ import annotations
+
+from decimal import Context, Decimal
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from duffdp.sampling.lazy_uniform import LazyUniform, bernoulli, bernoullis, decide
+
+
+class Listed:
+    """Words from a list."""
+
+    secure = False
+
+    def __init__(self, *words):
+        self._words = list(words)
+
+    def words(self, size):
+        return np.array([self._words.pop(0) for _ in range(size)], dtype=np.uint64)
+
+
+def exact(value: Fraction) -> Fraction:
+    """-log(1 - V) to 600 digits."""
+    near = Context(prec=600)
+    return -Fraction(
+        near.ln(near.divide(Decimal((1 - value).numerator), Decimal((1 - value).denominator)))
+    )
+
+
+@pytest.mark.parametrize("bits", [1, 4, 64, 192, 640])
+def test_the_bounds_hold_and_are_tight(bits):
+    """Near 0, where 1 - V cancels, near 1, where the logarithm is large, and between; 192 bits and
+    more too.
+    """
+    top = (1 << bits) - 1
+    for known in sorted({0, 1, min(2, top), top // 3, top // 2, max(top - 2, 0), max(top - 1, 0)}):
+        bounds = LazyUniform(known, bits).exponential()
+        if known == top:
+            assert bounds is None
+            continue
+        low, high = bounds
+        ends = [exact(Fraction(known + end, 1 << bits)) for end in (0, 1)]
+        tiny = Fraction(1, 10**580)
+        assert low <= ends[0] + tiny
+        assert high >= ends[1] - tiny
+        assert high - low <= (ends[1] - ends[0]) + 3 * ends[1] / (1 << bits)
+
+
+def test_the_last_interval_has_no_upper_bound():
+    assert LazyUniform(2**64 - 1, 64).exponential() is None
+
+
+def test_bits_are_drawn_until_the_outcome_is_certain():
+    seen = []
+
+    def half(uniform):
+        seen.append((uniform.prefix, uniform.bits))
+        middle = 1 << uniform.bits - 1
+        return "low" if uniform.prefix + 1 < middle else "high" if uniform.prefix > middle else None
+
+    assert decide(Listed(2**63 - 1, 2**64 - 1, 5), half) == "low"
+    assert seen == [(2**63 - 1, 64), (2**127 - 1, 128), ((2**127 - 1) << 64 | 5, 192)]
+
+
+@pytest.mark.parametrize(
+    ("exponent", "ratio"),
+    [
+        (Fraction(1), Fraction(1, 3)),
+        (Fraction(0), Fraction(1, 3)),
+        (Fraction(0), Fraction(1)),
+        (Fraction(3), Fraction(20)),  # nearly 1
+        (Fraction(40), Fraction(1)),  # few words below it
+        (Fraction(700), Fraction(1, 2)),  # less than any word
+        (Fraction(700), Fraction(int(Decimal(699).exp()))),
+    ],
+)
+def test_many_coins_fall_as_each_would(exponent, ratio):
+    """Near where they turn as well, and by the same bits: those that doubles leave open need more
+    of them, one after the other.
+    """
+    chance = Fraction(ratio) * Fraction(Context(prec=60).exp(Decimal(-int(exponent))))
+    turn = int(chance * 2**64)
+    near = [turn + i for step in (1, 2**20, 2**27, 2**40) for i in (-step, 0, step)]
+    words = [word for word in (*near, 0, 2**63, 2**64 - 1) if 0 <= word < 2**64]
+    together, alone = Counted(), Counted()
+    fell = bernoullis(exponent, ratio, together, words)
+    assert fell == [bernoulli(exponent, ratio, alone, word) for word in words]
+    assert together.asked == alone.asked
+
+
+def test_many_coins_with_a_probability_above_1_are_an_error():
+    with pytest.raises(ArithmeticError):
+        bernoullis(Fraction(0), Fraction(2), Listed(), [5, 2**64 - 1])
+
+
+class Counted:
+    """The same word, so often."""
+
+    secure = False
+
+    def __init__(self):
+        self.asked = 0
+
+    def words(self, size):
+        self.asked += size
+        return np.full(size, 2**62 + 5, dtype=np.uint64)

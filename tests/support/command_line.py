@@ -1,0 +1,30 @@
+"""The command line for tests: as a real process, and what its output says."""
+
+from __future__ import annotations
+
+import csv
+import io
+import subprocess
+import sys
+from pathlib import Path
+
+DATA = Path(__file__).parents[1] / "data"
+ADULT = str(DATA / "adult.csv")
+EDGES = DATA / "ca_grqc_edges.csv"
+TYPED_ADULT = str(Path(__file__).parents[2] / "demo" / "adult.parquet")
+AGES = ["--column", "age", "--bounds", "0", "120", "--step", "1"]
+COMMAND = [sys.executable, "-c", "from duffdp.cli import main; main()"]
+SURE = "500"  # an epsilon at which the answer is as good as certain
+
+
+def duff(*arguments, **options):
+    """A real process."""
+    given = [*COMMAND, *map(str, arguments)]
+    return subprocess.run(
+        given, capture_output=True, text=True, check=False, timeout=120, **options
+    )
+
+
+def rows(text):
+    """The rows of CSV text."""
+    return list(csv.DictReader(io.StringIO(text)))
