@@ -20,7 +20,9 @@ import warnings
 from pathlib import Path
 from typing import Any
 
-SECONDS = 60  # until a server listens
+import pytest
+
+SECONDS = 120  # until a server listens
 MARIADB, POSTGRES = "mariadb", "postgresql"
 _PLACES = os.pathsep.join(
     [
@@ -31,12 +33,14 @@ _PLACES = os.pathsep.join(
 )
 _PROGRAMS = {MARIADB: ("mariadb-install-db", "mariadbd"), POSTGRES: ("initdb", "postgres")}
 _PACKAGES = {MARIADB: "mariadb-server", POSTGRES: "postgresql"}  # of Debian
+_SOCKETS = {MARIADB: "socket", POSTGRES: ".s.PGSQL.5432"}
+LOG = "log"
 _numbers = itertools.count()
 _keepers: list[subprocess.Popen[str]] = []
 
 
 def missing(name: str) -> str | None:
-    """Why a server cannot be started here; None if it can."""
+    """Why a server cannot be started here; None if its programs are here."""
     for program in _PROGRAMS[name]:
         if shutil.which(program, path=_PLACES) is None:
             return f"there is no {program} here: apt-get install {_PACKAGES[name]}"
@@ -56,6 +60,7 @@ def keep(name: str) -> None:
         made += ["--auth-root-authentication-method=normal"]
         options = ["--no-defaults", f"--datadir={data}", f"--socket={folder / 'socket'}", *own]
         options += ["--skip-networking", f"--pid-file={folder / 'pid'}"]
+        options += ["--innodb-use-native-aio=0"]  # which containers may forbid
     else:
         if os.getuid() == 0:  # as whom it does not run
             user = "postgres"
@@ -63,23 +68,36 @@ def keep(name: str) -> None:
         made = [make, "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "-N"]
         made += ["--locale=C"]
         options = ["-D", str(data), "-k", str(folder), "-c", "listen_addresses=", "-F"]
-    silent: dict[str, Any] = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    subprocess.run(made, check=True, user=user, cwd=folder, **silent)
-    server = subprocess.Popen([serve, *options], user=user, cwd=folder, **silent)
-    listens = folder / ("socket" if name == MARIADB else ".s.PGSQL.5432")
+    listens, server = folder / _SOCKETS[name], None
+    with open(folder / LOG, "w") as log:
+        output: dict[str, Any] = {"stdout": log, "stderr": log, "cwd": folder, "user": user}
+        if subprocess.run(made, **output).returncode == 0:
+            server = subprocess.Popen([serve, *options], **output)
     end = time.monotonic() + SECONDS
-    while not listens.exists() and time.monotonic() < end and server.poll() is None:
+    while server and not listens.exists() and time.monotonic() < end and server.poll() is None:
         time.sleep(0.05)
     print(folder, flush=True)
     sys.stdin.read()
-    server.send_signal(signal.SIGINT if name == POSTGRES else signal.SIGTERM)  # waits for nobody
-    server.wait()
+    if server:
+        server.send_signal(signal.SIGINT if name == POSTGRES else signal.SIGTERM)  # no waiting
+        server.wait()
     shutil.rmtree(folder, ignore_errors=True)
 
 
-@functools.cache
 def folder(name: str) -> Path:
-    """Where a server keeps its files and its socket."""
+    """The folder with the files and the socket of a server that runs; a test is skipped, with the
+    end of the server's log, if it does not start.
+    """
+    place = _started(name)
+    if not (place / _SOCKETS[name]).exists():
+        lines = (place / LOG).read_text(errors="replace").splitlines()
+        pytest.skip(f"{name} does not start here: {' | '.join(lines[-5:])}")
+    return place
+
+
+@functools.cache
+def _started(name: str) -> Path:
+    """The folder of a server, after it has started or failed to."""
     keeper = subprocess.Popen(
         [sys.executable, __file__, name],
         stdin=subprocess.PIPE,
@@ -100,7 +118,7 @@ def stop() -> None:
     for keeper in _keepers:
         keeper.communicate()
     _keepers.clear()
-    for cached in (folder, mariadb, postgres):
+    for cached in (_started, mariadb, postgres):
         cached.cache_clear()
 
 
