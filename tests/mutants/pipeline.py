@@ -30,6 +30,20 @@ CHARGES = "    charges: Sequence[Charge | None] = ("
 
 MUTANTS = (
     Mutant(
+        "totals: counts below 0 are added as 0",
+        "pipeline/group_sums.py",
+        "sums = [sum(column) for column in zip(*noisy, strict=True)]",
+        "sums = [sum(max(0, n) for n in column) for column in zip(*noisy, strict=True)]",
+        ("tests/pipeline/table_test.py::test_totals_of_groups_without_rows_are_unbiased",),
+    ),
+    Mutant(
+        "totals: the interval is that of one count",
+        "pipeline/group_sums.py",
+        "summands=len(noisy)",
+        "summands=1",
+        ("tests/pipeline/table_test.py::test_totals_of_groups_without_rows_are_unbiased",),
+    ),
+    Mutant(
         "the step of a list depends on its records",
         "pipeline/run.py",
         "domain_for(self._records.integer, untyped)",

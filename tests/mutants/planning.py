@@ -8,6 +8,13 @@ PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn
 
 MUTANTS = (
     Mutant(
+        "totals: sums of a margin hold together as often as one of them",
+        "planning/table_plan.py",
+        "((1 + margins) * len(with_ends))",
+        "len(with_ends)",
+        ("tests/pipeline/table_test.py::test_what_is_promised_of_all_intervals_of_a_table",),
+    ),
+    Mutant(
         "tables: intervals that hold together are those that hold each",
         "planning/table_plan.py",
         "1 - (1 - interval.confidence) / count",

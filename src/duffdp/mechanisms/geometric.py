@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any, ClassVar
 
 from duffdp.evidence import Totals
+from duffdp.mechanisms._noise_sums import largest_sum
 from duffdp.mechanisms._ratio_noise import TwoNoises, largest_tilts
 from duffdp.parameters import EPSILON
 from duffdp.privacy import LossFamily
@@ -79,6 +80,16 @@ class Geometric:
         # P(more than t) = 2 exp(-each (t + 1)) / (1 + exp(-each)); doubles err by less than 1e-12
         threshold = math.log(2 / (miss * (1 + math.exp(-rate)))) / rate
         return max(0, math.ceil(threshold * (1 + 1e-12)) - 1)
+
+    def tail(self, sensitivity: int, least: int) -> float:
+        """The probability that the noise of one number is `least`, above 0, or more in size."""
+        rate = self.epsilon / sensitivity
+        return 2 * math.exp(-rate * least) / (1 + math.exp(-rate))
+
+    def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
+        """The noise of the sum of so many numbers that is not exceeded with this probability."""
+        kind: Any = type(self)  # mypy takes no class for hashable
+        return largest_sum(kind, self._epsilon, sensitivity, count, float(1 - confidence))
 
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
         """How large the noise of a ratio of two numbers can be."""

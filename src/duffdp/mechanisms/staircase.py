@@ -10,6 +10,7 @@ from operator import add
 from typing import Any, ClassVar, NamedTuple
 
 from duffdp.evidence import Totals
+from duffdp.mechanisms._noise_sums import largest_sum
 from duffdp.mechanisms._ratio_noise import TwoNoises, largest_tilts
 from duffdp.parameters import EPSILON
 from duffdp.privacy import LossFamily
@@ -121,6 +122,11 @@ class Staircase:
             is_covered = self.tail(sensitivity, middle + 1) <= 1 - confidence
             low, high = (low, middle) if is_covered else (middle, high)
         return low if self.tail(sensitivity, low + 1) <= 1 - confidence else high
+
+    def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
+        """The noise of the sum of so many numbers that is not exceeded with this probability."""
+        kind: Any = type(self)  # mypy takes no class for hashable
+        return largest_sum(kind, self._epsilon, sensitivity, count, float(1 - confidence))
 
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
         """How large the noise of a ratio of two numbers can be."""

@@ -16,6 +16,7 @@ from duffdp.facts import Facts
 from duffdp.ledger.charge import Result
 from duffdp.pipeline import driver
 from duffdp.pipeline.estimates import columns_per_number
+from duffdp.pipeline.group_sums import noisy_numbers
 from duffdp.pipeline.release import Release
 from duffdp.pipeline.released_values import CellRow, released_values, withhold_small_groups
 from duffdp.pipeline.run import PreparedRelease
@@ -60,7 +61,10 @@ def _made_up(one: PreparedRelease) -> tuple[Release, Release]:
         sizes = tuple(MANY_RECORDS if whole else 0 for whole in full) if sized else None
         rows = [many if whole else few for whole in full]
         cells = withhold_small_groups(facts, columns, rows, sizes)
-        return Release(None if facts.by else value, facts, columns, cells, time, __version__, sizes)
+        totals = [[number + MANY_RECORDS * whole for number in drawn[0]] for whole in full]
+        noisy = noisy_numbers(one.plan, facts, Result(totals, time))
+        about = (time, __version__, sizes, noisy)
+        return Release(None if facts.by else value, facts, columns, cells, *about)
 
     return made([i % 2 == 0 for i in range(groups)]), made([False] * groups)
 

@@ -61,6 +61,9 @@ class Release(Exportable):
         The noisy numbers of records of groups, in the order of `keys`, and the one below which
         values are withheld (None), if that was asked for. A statistic that counts records itself
         has no other sizes.
+    noisy
+        For groups whose values add up, such as counts: the numbers as they were drawn, before
+        negative counts became 0. Their sum over groups is unbiased.
     secure
         Whether it was drawn from the operating system's randomness.
     time, version
@@ -93,6 +96,7 @@ class Release(Exportable):
     time: dt.datetime
     version: str
     sizes: GroupSizes | None = None
+    noisy: Sequence[Sequence[int]] | None = None
 
     @property
     def statistic(self) -> StatisticFact:
@@ -376,6 +380,7 @@ class Release(Exportable):
             "delta": self.delta,
             **self.facts.to_dict(),
             "columns": [column._asdict() for column in self.columns],
+            **({} if self.noisy is None else {"noisy": list(map(list, self.noisy))}),
             "time": self.time.isoformat(),
             "version": self.version,
         }
@@ -396,6 +401,7 @@ class Release(Exportable):
                 dt.datetime.fromisoformat(fields["time"]),
                 fields["version"],
                 _sizes_from_json(value, facts, columns),
+                fields.get("noisy"),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DuffError(

@@ -24,6 +24,7 @@ from duffdp.ledger.charge import Charge, Result
 from duffdp.parameters import KEYS, LEDGER, RNG
 from duffdp.pipeline import driver
 from duffdp.pipeline.draw_plan import DrawPlan
+from duffdp.pipeline.group_sums import noisy_numbers
 from duffdp.pipeline.release import Release
 from duffdp.pipeline.released_values import released_values
 from duffdp.pipeline.request import EVERYTHING, CheckedRequest, ReleaseRequest
@@ -160,7 +161,7 @@ def make_releases(
             value, columns, cells, sizes = released_values(
                 one.plan, one.post_process, one.facts, result, one.data
             )
-            about = (result.time, __version__, sizes)
+            about = (result.time, __version__, sizes, noisy_numbers(one.plan, one.facts, result))
             releases[i] = Release(value, one.facts, columns, cells, *about)
             if done is not None:
                 done()

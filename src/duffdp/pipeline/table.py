@@ -21,6 +21,7 @@ from duffdp.pipeline.export import (
     as_text,
     estimate_text,
 )
+from duffdp.pipeline.group_sums import counts_that_add_up, sum_of_groups
 from duffdp.pipeline.plots import PlotSeries, draw_series, new_axes
 from duffdp.pipeline.release import Release
 from duffdp.pipeline.released_values import TOO_SMALL, CellRow
@@ -52,20 +53,24 @@ class Measure:
         return self.release.facts.interval is not None
 
     def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
-        """Its numbers for the groups of all levels; a sum has None for the ends of its interval."""
-        rows = list(self.release.cells)
-        if self.margins:
+        """Its numbers for the groups of all levels. Counts and sums of a margin are the sums of
+        the numbers as drawn; with one margin, counts are printed so that they add up to it.
+        """
+        rows, margins = list(self.release.cells), levels[1:]
+        if self.margins or not margins:
             return rows + [row for release in self.margins for row in release.cells]
-        for _, places in levels[1:]:
-            parts: dict[int, list[CellRow]] = {}
-            for place, row in zip(places, self.release.cells, strict=True):
-                parts.setdefault(place, []).append(row)
-            for place in sorted(parts):
-                sums = tuple(
-                    None if i % self.step else sum(column)
-                    for i, column in enumerate(zip(*parts[place], strict=True))
-                )
-                rows.append(sums)
+        noisy = self.release.noisy
+        assert noisy is not None
+        if len(margins) == 1:
+            rows = counts_that_add_up(self.release.facts, rows, noisy)
+        for _, places in margins:
+            parts: dict[int, list[Sequence[int]]] = {}
+            for place, numbers in zip(places, noisy, strict=True):
+                parts.setdefault(place, []).append(numbers)
+            rows += [
+                sum_of_groups(self.release.facts, parts[place], len(parts))
+                for place in sorted(parts)
+            ]
         return rows
 
     def estimates(self, rows: Sequence[CellRow]) -> list[list[Estimate]]:

@@ -140,10 +140,11 @@ class TablePlan:
         self.margins = _margins(by_columns) if TOTAL.read(total) else ()
         self._outputs = _named_outputs(cells, self.plan.releases)
         self._again = {
-            name: () if _adds_up(checked) else self.margins for name, checked in self._cells.items()
+            name: () if checked.spec.additive else self.margins
+            for name, checked in self._cells.items()
         }
         if self.interval is not None and self.interval.simultaneous:
-            self._cells = _simultaneous(self._cells, self.interval, self._again)
+            self._cells = _simultaneous(self._cells, self.interval, len(self.margins))
         self.plan = self._with_shares(weights)
 
     def _with_shares(self, weights: Mapping[str, Any] | None) -> Plan:
@@ -301,12 +302,6 @@ def _margins(by: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     return tuple(margin for size in sizes for margin in combinations(by, size))
 
 
-def _adds_up(checked: CheckedRequest) -> bool:
-    """Whether numbers of groups add up to those of all of them: counts and sums."""
-    counts = all(column.kind == "count" for column in checked.columns)
-    return counts or checked.spec.additive
-
-
 def _weights(
     cells: Mapping[str, CheckedRequest], weights: Mapping[str, Any] | None
 ) -> dict[str, Fraction]:
@@ -425,14 +420,13 @@ def _cells(
 def _simultaneous(
     cells: Mapping[str, CheckedRequest],
     interval: Interval,
-    again: Mapping[str, tuple[tuple[str, ...], ...]],
+    margins: int,
 ) -> dict[str, CheckedRequest]:
     """Releases with intervals that hold all together: by the union bound each release may miss an
-    equal part of what the table may, and its margins count as releases of their own.
+    equal part of what the table may, and each of its margins counts as another release.
     """
     with_ends = [name for name, checked in cells.items() if checked.plan.interval is not None]
-    count = sum(1 + len(again[name]) for name in with_ends)
-    confidence = 1 - (1 - interval.confidence) / count
+    confidence = 1 - (1 - interval.confidence) / ((1 + margins) * len(with_ends))
     return {
         name: checked.request.replace(interval=confidence, simultaneous=True).check()
         if name in with_ends

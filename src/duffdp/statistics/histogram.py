@@ -81,6 +81,7 @@ class HistogramSpec(StatisticSpec):
     shape = "dictionary"
     outputs = "own or categories"
     interval_choices = ("best",)
+    additive = True
     row_header = "of"
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:

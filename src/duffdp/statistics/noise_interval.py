@@ -28,8 +28,11 @@ Ends = tuple[Fraction, Fraction]
 def largest_noise(draw: DrawSpec, interval: IntervalSpec, domain: PublicSet, count: int = 1) -> int:
     """The noise that one of so many numbers does not exceed, up to its failure rate."""
     noise = interval.mechanism(draw.mechanism, interval.epsilon * draw.share)
-    bound: int = noise.largest_noise(
-        sensitivity_of(draw, domain), 1 - interval.failure_rate_each(count)
+    sensitivity, confidence = sensitivity_of(draw, domain), 1 - interval.failure_rate_each(count)
+    bound: int = (
+        noise.largest_noise(sensitivity, confidence)
+        if interval.summands == 1
+        else noise.largest_noise_of_sum(sensitivity, interval.summands, confidence)
     )
     return bound
 

@@ -42,6 +42,7 @@ class IntervalSpec(NamedTuple):
     simultaneous: bool
     epsilon: Fraction  # that a row may cost
     mechanism: Callable[[str, Fraction], Any]  # by its name, with an epsilon
+    summands: int = 1  # groups whose drawn numbers were added up
 
     def failure_rate_each(self, count: int) -> Fraction:
         """Failure rate of one of so many intervals."""
