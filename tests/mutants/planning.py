@@ -17,7 +17,7 @@ MUTANTS = (
     Mutant(
         "tables: intervals that hold together are those that hold each",
         "planning/table_plan.py",
-        "1 - (1 - interval.confidence) / count",
+        "1 - (1 - interval.confidence) / ((1 + margins) * len(with_ends))",
         "interval.confidence",
         ("tests/pipeline/table_test.py::test_intervals_of_a_table_hold_together",),
     ),
