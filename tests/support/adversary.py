@@ -56,7 +56,7 @@ NOT_TAKEN = (
     ValueError,
     TypeError,
 )
-UNSEEN = {"value", "low", "high", "time"}  # what may differ in a release
+UNSEEN = {"value", "low", "high", "noisy", "time"}  # what may differ in a release
 OF_TABLES = ("bounds", "step")  # given for each column
 
 
@@ -160,6 +160,7 @@ def _public(release: Any) -> dict[str, Any]:
     candidates = [value for kind, value in released if kind == "candidate"]
     facts["keys"] = str([(keys, part) for keys, part, _ in rows])
     facts["type"] = type(release.value).__name__
+    facts["noisy"] = None if release.noisy is None else list(map(len, release.noisy))
     if release.suppress_below is None:
         facts["types"] = str(sorted({type(value).__name__ for _, value in released}))
     facts["outside"] = any(not _is_candidate(release.domain, value) for value in candidates)
