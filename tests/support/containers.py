@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.feather as feather
 import pyarrow.parquet as pq
 import scipy.sparse
 import zstandard
@@ -101,6 +102,12 @@ def _duckdb_file(columns: Any, folder: Path) -> str:
     return f"{path}::t"
 
 
+def _arrow_file(columns: Any, folder: Path) -> str:
+    path = str(folder / "rows.arrow")
+    feather.write_feather(arrow(columns), path)
+    return path
+
+
 def _parquet(columns: Any, folder: Path, parts: int = 1) -> str:
     table, place = arrow(columns), folder / "parquet"
     shutil.rmtree(place, ignore_errors=True)
@@ -151,6 +158,7 @@ TYPED: dict[str, Callable[[Any, Path], Any]] = {
     "nullable series": lambda columns, _: arrow(columns).to_pandas(types_mapper=_NULLABLE.get)["x"],
     "duckdb file": _duckdb_file,
     "parquet": _parquet,
+    "arrow file": _arrow_file,
     "parquet pattern": lambda columns, folder: _parquet(columns, folder, 2),
     "hive": _hive,
     "queried table": lambda columns, _: _queried(columns, arrow(columns)),
@@ -241,6 +249,7 @@ GRAPHS: dict[str, Callable[[Any, Path], Any]] = {
 COLLATED = {f"collated {name}": make for name, make in collated.TABLES.items()}
 GRAPH_FILES = {"edges csv", "edges csv with header"}
 PATHS = {*TEXT, *GRAPH_FILES, "sqlite", "duckdb file", "parquet", "parquet pattern", "hive"}
+PATHS |= {"arrow file"}
 
 
 def build(container: str, records: Sequence[Any], types: Sequence[str], folder: Path) -> Any:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duffdp.engines.addresses import ADDRESS, SEPARATOR, printable
+from duffdp.engines.files.arrow import ARROW
 from duffdp.engines.files.csv import CSV
 from duffdp.engines.files.databases import DATABASES
 from duffdp.engines.files.excel import EXCEL
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
 
 #: Every format that duffdp reads. A new one is registered here.
-FORMATS = (CSV, JSON_LINES, PARQUET, EXCEL, DATABASES)
+FORMATS = (CSV, JSON_LINES, PARQUET, ARROW, EXCEL, DATABASES)
 _TOGETHER = [one for one in FORMATS if not one.part]  # several files are read as one table
 _ENDINGS = tuple(ending for one in _TOGETHER for ending in one.endings)
 
