@@ -17,7 +17,7 @@ from duffdp.engines.libraries import is_table
 from duffdp.engines.pairs import PairColumns
 from duffdp.engines.requests import Engine
 from duffdp.engines.sql.query import Query, source_name
-from duffdp.engines.table import OpenSources, Table, share_scans
+from duffdp.engines.table import OpenSources, SourceTable, share_scans
 from duffdp.errors import charge_note
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
@@ -77,7 +77,7 @@ class PreparedRelease(NamedTuple):
     plan: DrawPlan
     post_process: PostProcess | None
     facts: Facts
-    data: ArraySource | Table | EdgeSource | PairColumns
+    data: ArraySource | SourceTable | EdgeSource | PairColumns
     entropy: Entropy
     source: Any  # the data as the caller named them
 
@@ -114,7 +114,7 @@ class PreparedRelease(NamedTuple):
 
 def _source(
     checked: CheckedRequest, data: Any, sources: OpenSources | None
-) -> ArraySource | Table | EdgeSource | PairColumns:
+) -> ArraySource | SourceTable | EdgeSource | PairColumns:
     """Where the records are, with their types."""
     selection, known = checked.selection, checked.spec
     if known.of_graphs:
@@ -123,7 +123,7 @@ def _source(
         return PairColumns(data, checked.domain)
     if selection is EVERYTHING and (type(data) is np.ndarray or not is_table(data)):
         return ArraySource(data, checked.domain_for)
-    return Table(data, selection, checked.domain.kind, checked.domain_for, sources)
+    return SourceTable(data, selection, checked.domain.kind, checked.domain_for, sources)
 
 
 def run_options(statistic: Any, data: Any, options: Mapping[str, Any]) -> Release:
@@ -201,7 +201,7 @@ def _results(
 
 
 def _drawn(
-    unread: dict[int, PreparedRelease], sharing: Sequence[Table]
+    unread: dict[int, PreparedRelease], sharing: Sequence[SourceTable]
 ) -> Iterator[tuple[int, driver.Numbers]]:
     """The numbers of releases: those that share scans together, the others one by one, so that
     records in memory are let go once their numbers are there.
