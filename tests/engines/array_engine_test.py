@@ -50,7 +50,7 @@ from duffdp.engines.requests import (
     ValueCounts,
 )
 from duffdp.engines.selection import select
-from duffdp.engines.table import Table
+from duffdp.engines.table import SourceTable
 from duffdp.sampling.entropy import entropy
 from engines import ENGINES
 from request_oracle import (
@@ -569,7 +569,7 @@ def test_rows_of_frames(library, name, selection):
     keys = [key if isinstance(key, tuple) else (key,) for key in where.get("keys", [()])]
     for domain in DOMAINS[name]:
         chosen = select(name, where.get("by"), where.get("keys"), where.get("unit"))
-        table = Table(data, chosen, domain.kind, lambda *_, domain=domain: domain)
+        table = SourceTable(data, chosen, domain.kind, lambda *_, domain=domain: domain)
         names = table.selection
         memory = MemoryRows(
             table.adapter, names.values[0], names.by, table.keys, names.unit, Cap(1)
@@ -589,7 +589,7 @@ def test_pairs_of_frames():
     table = {name: TABLE[name] for name in ("x", "i", "g")}
     for library in ("pandas", "polars", "pyarrow"):
         chosen = select(None, "g", ["b", "none", "a"], None, pair=("x", "i"))
-        opened = Table(ENGINES[library](table), chosen, "float", lambda *_: Grid(-10.0, 10.0))
+        opened = SourceTable(ENGINES[library](table), chosen, "float", lambda *_: Grid(-10.0, 10.0))
         memory = MemoryRows(opened.adapter, "x", ("g",), opened.keys, None, Cap(1))
         (pairs,) = memory.pair_engine("i", entropy(1)).answer(
             [ColumnRequest(0, np.array([0, 1, 2]), PairRecords())]

@@ -15,7 +15,7 @@ import duffdp
 import servers
 from duffdp import Ledger, UnsupportedData
 from duffdp.engines.adapters.query import NarwhalsQuery
-from duffdp.engines.table import Table
+from duffdp.engines.table import SourceTable
 
 EXACT = 1e6  # an epsilon without noise
 NASTY = [1.7e308, -1.7e308, 5e-324, -5e-324, 1e300, 0.1 + 0.2]
@@ -104,7 +104,7 @@ def test_as_other_engines(kind, kept, tmp_path, monkeypatch):
     release and every selection: both are asked through ibis, which writes the SQL.
     """
     rows, tried, sent = MAKERS[kind](ROWS, tmp_path), set(), set()
-    fetch, rehearse, trying = NarwhalsQuery.fetch, Table._rehearse, []
+    fetch, rehearse, trying = NarwhalsQuery.fetch, SourceTable._rehearse, []
 
     def fetched(engine, query):
         from ibis.expr.operations import Node
@@ -120,7 +120,7 @@ def test_as_other_engines(kind, kept, tmp_path, monkeypatch):
             trying.clear()
 
     monkeypatch.setattr(NarwhalsQuery, "fetch", fetched)
-    monkeypatch.setattr(Table, "_rehearse", rehearsed)
+    monkeypatch.setattr(SourceTable, "_rehearse", rehearsed)
     expected = pa.table(dict(zip(SCHEMA, map(list, zip(*ROWS, strict=True)), strict=True)))
     first = (list(MAKERS).index(kind) + list(MORE).index(kept)) % 2
     for name, ask in list(ASKED.items())[first::2]:

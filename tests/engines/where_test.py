@@ -13,7 +13,7 @@ import pytest
 
 import duffdp
 from duffdp import DuffError, TextFile
-from duffdp.engines.where import DEEPEST, LONGEST, Among, Combined, Compared, Missing
+from duffdp.engines.where import DEEPEST, LONGEST, Combined, Compared, IsIn, Missing
 from duffdp.engines.where import read_condition as read
 from engines import ENGINES
 from inquiries import groups_of
@@ -171,10 +171,10 @@ def test_groups_people_and_values_see_the_kept_rows_alone(engine):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a=1", Among("a", (1,), False)),
-        ("not not a != -1.50", Among("a", (Decimal("-1.5"),), True)),
+        ("a=1", IsIn("a", (1,), False)),
+        ("not not a != -1.50", IsIn("a", (Decimal("-1.5"),), True)),
         ("\"a b\"\"c\" > 'it''s'", Compared('a b"c', ">", "it's")),
-        ("NOT a NOT IN (TRUE, false)", Among("a", (True, False), False)),
+        ("NOT a NOT IN (TRUE, false)", IsIn("a", (True, False), False)),
         ("NOT a IS NOT NULL", Missing("a", False)),
         ("NOT a BETWEEN 1 AND 2", Combined(False, (Compared("a", "<", 1), Compared("a", ">", 2)))),
         (
@@ -182,11 +182,11 @@ def test_groups_people_and_values_see_the_kept_rows_alone(engine):
             Combined(
                 False,
                 (
-                    Among("a", (1,), False),
+                    IsIn("a", (1,), False),
                     Combined(
                         True,
                         (
-                            Among("b", (2,), False),
+                            IsIn("b", (2,), False),
                             Combined(True, (Compared("c", ">=", 3), Compared("c", "<=", 4))),
                         ),
                     ),

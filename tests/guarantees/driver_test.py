@@ -58,7 +58,7 @@ def release(program, *draws, contributions=1, source=None, sizes=(3, 5)):
     person = "person" if contributions > 1 else None
     plan = plan_of("count", unit=person, contributions=contributions, domain=GRID)
     made = replace(plan, program=ReleaseProgram(draws or (COUNT,), program))
-    return driver.draw_alone(driver.Release(made, GRID, engine(sizes), 0, source or Recorded()))
+    return driver.draw_alone(driver.ReleaseRun(made, GRID, engine(sizes), 0, source or Recorded()))
 
 
 def spend(*epsilons):
@@ -192,7 +192,7 @@ def release_of(groups, program):
     sizes = np.array([len(values) for values in groups])
     records = Records(np.concatenate(groups), integer=True)
     made = ArrayEngine(records, WIDE, np.cumsum(sizes) - sizes, sizes)
-    return driver.draw_alone(driver.Release(plan, WIDE, made, 0, entropy(1)))
+    return driver.draw_alone(driver.ReleaseRun(plan, WIDE, made, 0, entropy(1)))
 
 
 def test_the_tail_of_a_group_is_its_own():
@@ -307,7 +307,7 @@ def check_account(plan, domain, monkeypatch):
     values = rng.integers(0, domain.size, int(sizes.sum())) // np.repeat([1, 1, 1, 50, 1], sizes)
     begins = np.cumsum(sizes) - sizes
     source = ArrayEngine(Records(values, integer=True), domain, begins, sizes)
-    driver.draw_alone(driver.Release(plan, domain, source, 0, entropy(3)))
+    driver.draw_alone(driver.ReleaseRun(plan, domain, source, 0, entropy(3)))
     assert paid
     for account in paid:
         assert account.budget == Fraction(3, 14)

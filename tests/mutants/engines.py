@@ -31,7 +31,7 @@ SERVERS = "tests/engines/server_query_test.py::test_no_record_stops_a_query_or_c
 NASTY = "tests/engines/postgres_test.py::test_no_record_stops_a_query"
 STREAMED = "tests/engines/streamed_test.py"
 LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
-SHUFFLED = "taken = to + generator.integers(0, many - place)"
+SHUFFLED = "swapped = to + generator.integers(0, row_counts - place)"
 REPLACED = "tests/cli/command_process_test.py::test_a_file_that_is_replaced_after_the_charge"
 REPLACED_SOON = (
     "tests/cli/command_process_test.py::test_a_file_that_is_replaced_in_the_second_of_its_making"
@@ -39,21 +39,21 @@ REPLACED_SOON = (
 CALLER = "tests/engines/caller_connection_test.py"
 FAIR = "tests/engines/people_test.py::test_every_set_of_rows_is_chosen_alike"
 CHOOSING = "tests/engines/people_test.py::test_choosing_is_quick_and_keeps_the_cap"
-CAPPED = "np.repeat(begin, many) < most"
+CAPPED = "np.repeat(begin, row_counts) < limit"
 
 MUTANTS = (
     Mutant(
         "where: a row without a value is kept by a negation",
         "engines/where.py",
-        "return present & ~found if part.negated else found",
-        "return ~found if part.negated else found",
+        "return present & ~listed if part.negated else listed",
+        "return ~listed if part.negated else listed",
         ("tests/engines/where_test.py::test_one_record_moves_one_count_by_one_or_none",),
     ),
     Mutant(
         "where: a time without a zone is one of UTC",
         "engines/where.py",
-        "return found if zone is None or moment.tzinfo else instant(found, read_zone(zone))",
-        "return found",
+        "return ticks if zone is None or moment.tzinfo else instant(ticks, read_zone(zone))",
+        "return ticks",
         ("tests/engines/where_test.py::test_the_same_rows_on_every_engine[polars]",),
     ),
     Mutant(
@@ -207,8 +207,8 @@ MUTANTS = (
     Mutant(
         "groups of a person: one more than was said, in memory",
         "engines/people.py",
-        "choose_rows(found // many, cap.groups, source)",
-        "choose_rows(found // many, cap.groups + 1, source)",
+        "choose_rows(memberships // group_count, cap.groups, source)",
+        "choose_rows(memberships // group_count, cap.groups + 1, source)",
         (f"{SEVERAL_GROUPS}::test_one_person_in_several_groups_through_the_verb",),
     ),
     Mutant(
@@ -228,8 +228,8 @@ MUTANTS = (
     Mutant(
         "one more row of a person counts in DuckDB",
         "engines/adapters/duckdb.py",
-        'filter(f"{PLACE} <= {most}")',
-        'filter(f"{PLACE} <= {most} + 1")',
+        'filter(f"{PLACE} <= {limit}")',
+        'filter(f"{PLACE} <= {limit} + 1")',
         ("tests/engines/people_test.py::test_one_of_two_rows[duckdb-numbers]",),
     ),
     Mutant(
@@ -242,22 +242,22 @@ MUTANTS = (
     Mutant(
         "rows of a person up to the one that counts in Spark",
         "engines/adapters/spark.py",
-        "f.col(PLACE) == chosen + 1",
-        "f.col(PLACE) <= chosen + 1",
+        "f.col(PLACE) == place + 1",
+        "f.col(PLACE) <= place + 1",
         ("tests/engines/people_test.py::test_one_of_two_rows[spark-numbers]",),
     ),
     Mutant(
         "the same row of a person in every release in Spark",
         "engines/adapters/spark.py",
-        "chosen = f.pmod(f.xxhash64(f.lit(keys[0]), PERSON, *within, f.lit(keys[1])), COUNT)",
-        "chosen = f.pmod(f.xxhash64(PERSON, *within), COUNT)",
+        "place = f.pmod(f.xxhash64(f.lit(keys[0]), PERSON, *within, f.lit(keys[1])), COUNT)",
+        "place = f.pmod(f.xxhash64(PERSON, *within), COUNT)",
         (f"{PEOPLE}[spark]",),
     ),
     Mutant(
         "one more of several rows of a person counts in Spark",
         "engines/adapters/spark.py",
-        "native.where(f.col(COUNT) <= most)",
-        "native.where(f.col(COUNT) <= most + 1)",
+        "native.where(f.col(COUNT) <= limit)",
+        "native.where(f.col(COUNT) <= limit + 1)",
         ("tests/engines/people_test.py::test_every_set_of_rows_is_as_likely[spark]",),
     ),
     Mutant(
@@ -298,8 +298,8 @@ MUTANTS = (
     Mutant(
         "shared passes: one more row of a person counts",
         "engines/adapters/duckdb.py",
-        "CASE WHEN count({n}) {own} <= {most} THEN",
-        "CASE WHEN count({n}) {own} <= {most} + 1 THEN",
+        "CASE WHEN count({n}) {window} <= {limit} THEN",
+        "CASE WHEN count({n}) {window} <= {limit} + 1 THEN",
         (
             "tests/engines/passes_test.py::test_a_person_who_leaves_takes_their_rows_and_moves_nobody_elses",
         ),
@@ -324,14 +324,14 @@ MUTANTS = (
     Mutant(
         "shared passes: tables of different conditions are read together",
         "engines/table.py",
-        "return path, place, by, keys, unit, most, where",
-        "return path, place, by, keys, unit, most",
+        "return path, place, by, keys, unit, contributions, where",
+        "return path, place, by, keys, unit, contributions",
         (SAME_ROWS,),
     ),
     Mutant(
         "shared passes: tables of different contributions are read together",
         "engines/table.py",
-        "return path, place, by, keys, unit, most, where",
+        "return path, place, by, keys, unit, contributions, where",
         "return path, place, by, keys, unit, where",
         (SAME_ROWS,),
     ),
@@ -345,8 +345,8 @@ MUTANTS = (
     Mutant(
         "streams: what is missing counts as a number",
         "engines/adapters/arrow_stream.py",
-        "return found if present is None else [column[present] for column in found]",
-        "return found",
+        "return columns if present is None else [column[present] for column in columns]",
+        "return columns",
         (f"{STREAMED}::test_an_offset_and_a_mask_of_a_batch_are_heeded",),
     ),
     Mutant(
@@ -394,8 +394,8 @@ MUTANTS = (
     Mutant(
         "groups of a person: groups with many rows are chosen more often",
         "engines/queries/rows.py",
-        "memberships = rows.group_by(both).agg(self.nw.len().alias(COUNT)).select(*both)",
-        "memberships = rows.select(*both)",
+        "memberships = rows.group_by(pair).agg(self.nw.len().alias(COUNT)).select(*pair)",
+        "memberships = rows.select(*pair)",
         (
             f"{PEOPLE_FILE}::test_how_many_rows_a_group_has_does_not_decide_whether_it_counts[duckdb]",
         ),
@@ -403,8 +403,8 @@ MUTANTS = (
     Mutant(
         "groups of a person: rows are capped over all of them in lazy tables",
         "engines/queries/rows.py",
-        "self.adapter.cap(chosen, self._order[:2], most, GROUP)",
-        "self.adapter.cap(chosen, self._order[:2], most)",
+        "self.adapter.cap(limited, self._order[:2], row_limit, GROUP)",
+        "self.adapter.cap(limited, self._order[:2], row_limit)",
         (
             f"{PEOPLE_FILE}::test_rows_are_capped_in_each_group_and_groups_for_each_person[duckdb-2-2-4]",
         ),
@@ -419,15 +419,15 @@ MUTANTS = (
     Mutant(
         "keys: the data themselves are taken for keys",
         "engines/keys.py",
-        "        same = part is data and part is not None\n",
-        "        same = False\n",
+        "        is_data = part is data and part is not None\n",
+        "        is_data = False\n",
         (f"{KEY_FORMS}::test_the_data_are_no_keys",),
     ),
     Mutant(
         "keys: the file of the data is taken for keys",
         "engines/keys.py",
-        "same = os.path.realpath(path) == os.path.realpath(os.fspath(data))",
-        "same = False",
+        "is_data = os.path.realpath(path) == os.path.realpath(os.fspath(data))",
+        "is_data = False",
         (f"{KEY_FORMS}::test_the_data_are_no_keys",),
     ),
     Mutant(
@@ -448,14 +448,14 @@ MUTANTS = (
         "a person has one row more than is paid for",
         "engines/people.py",
         CAPPED,
-        "np.repeat(begin, many) <= most",
+        "np.repeat(begin, row_counts) <= limit",
         (CHOOSING,),
     ),
     Mutant(
         "a person wins the race once more than is paid for",
         "engines/people.py",
-        "return race(people, most, generator)",
-        "return race(people, most + 1, generator)",
+        "return race(people, limit, generator)",
+        "return race(people, limit + 1, generator)",
         (ONE_PERSON,),
     ),
     Mutant(
@@ -476,14 +476,14 @@ MUTANTS = (
         "the same choice in every release",
         "engines/people.py",
         SHUFFLED,
-        "taken = to + np.random.default_rng(0).integers(0, many - place)",
+        "swapped = to + np.random.default_rng(0).integers(0, row_counts - place)",
         (FAIR,),
     ),
     Mutant(
         "the last row of a person counts less often",
         "engines/people.py",
         SHUFFLED,
-        "taken = to + generator.integers(0, np.maximum(many - place - 1, 1))",
+        "swapped = to + generator.integers(0, np.maximum(row_counts - place - 1, 1))",
         (FAIR,),
     ),
     Mutant(
@@ -503,15 +503,15 @@ MUTANTS = (
     Mutant(
         "lazy engines keep one row more",
         "engines/adapters/polars.py",
-        "person.shift(most)",
-        "person.shift(most + 1)",
+        "person.shift(limit)",
+        "person.shift(limit + 1)",
         ("tests/engines/people_test.py::test_one_of_two_rows[polars-lazy-numbers]",),
     ),
     Mutant(
         "short groups that are sorted together take a row of their neighbours",
         "engines/arrays/engine.py",
-        "self._keys[ranges(begins[which], own)]",
-        "self._keys[ranges(begins[which], own) - 1]",
+        "self._keys[ranges(begins[members], member_sizes)]",
+        "self._keys[ranges(begins[members], member_sizes) - 1]",
         (SHORT_AND_LONG,),
     ),
     Mutant(
@@ -623,7 +623,7 @@ MUTANTS = (
     Mutant(
         "postgres: rights are looked at after the charge",
         "engines/adapters/postgres.py",
-        "self._check_rights([name for name in needed if name in self.types.columns])",
+        "self._check_rights([name for name in to_check if name in self.types.columns])",
         "pass",
         (f"{ADDRESSES}::test_a_user_may_read_some_columns",),
     ),

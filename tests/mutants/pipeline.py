@@ -79,15 +79,15 @@ MUTANTS = (
         "pipeline/driver.py",
         "            account.pay(draws)\n"
         "            shares = list(_shares(draws, count))\n"
-        "            every = yield from self._collect(shares, scope, groups)\n"
+        "            evidence_of_shares = yield from self._collect(shares, scope, groups)\n"
         "            columns = _by_draw(draws, count)\n"
-        "            for share, evidence in zip(shares, every, strict=True):\n"
+        "            for share, evidence in zip(shares, evidence_of_shares, strict=True):\n"
         "                numbers = share.mechanism.numbers(evidence, entropy)\n"
         "                _place(columns[share.draw], share.positions, numbers, count)\n",
         "            shares = list(_shares(draws, count))\n"
-        "            every = yield from self._collect(shares, scope, groups)\n"
+        "            evidence_of_shares = yield from self._collect(shares, scope, groups)\n"
         "            columns = _by_draw(draws, count)\n"
-        "            for share, evidence in zip(shares, every, strict=True):\n"
+        "            for share, evidence in zip(shares, evidence_of_shares, strict=True):\n"
         "                numbers = share.mechanism.numbers(evidence, entropy)\n"
         "                _place(columns[share.draw], share.positions, numbers, count)\n"
         "            account.pay(draws)\n",
@@ -159,8 +159,8 @@ MUTANTS = (
     Mutant(
         "driver: groups that a draw leaves out are drawn for",
         "pipeline/driver.py",
-        "            if statistic is not None:\n                alike",
-        "            if True:\n                alike",
+        "            if statistic is not None:\n                by_share",
+        "            if True:\n                by_share",
         (f"{DRIVER}::test_groups_may_take_different_branches",),
     ),
     Mutant(
@@ -173,15 +173,15 @@ MUTANTS = (
     Mutant(
         "driver: the tail of a group is looked for in the first one",
         "pipeline/driver.py",
-        "one = groups[position : position + 1]",
-        "one = groups[:1]",
+        "single = groups[position : position + 1]",
+        "single = groups[:1]",
         (f"{DRIVER}::test_the_tail_of_a_group_is_its_own",),
     ),
     Mutant(
         "driver: the tails of some groups are looked for in others",
         "pipeline/driver.py",
-        "self._looking_further(end.value, groups[shares[i].positions])",
-        "self._looking_further(end.value, groups)",
+        "self._with_further_answers(end.value, groups[shares[i].positions])",
+        "self._with_further_answers(end.value, groups)",
         (f"{DRIVER}::test_the_tail_of_a_group_is_its_own",),
     ),
     Mutant(
@@ -254,8 +254,8 @@ MUTANTS = (
     Mutant(
         "facts that say less than is spent",
         "pipeline/draw_plan.py",
-        "sum((p.share for p in same), Fraction(0)) * total",
-        "sum((p.share for p in same), Fraction(0)) * total / 2",
+        "sum((p.share for p in parts), Fraction(0)) * total",
+        "sum((p.share for p in parts), Fraction(0)) * total / 2",
         (SHARES,),
     ),
     Mutant(
@@ -334,7 +334,8 @@ MUTANTS = (
     Mutant(
         "a plan that pays for its first release alone",
         "pipeline/run.py",
-        "[one.facts for one in prepared], [partial(source_name, one.source) for one in prepared]\n"
+        "[entry.facts for entry in prepared],\n"
+        "            [partial(source_name, entry.source) for entry in prepared],\n"
         "        )",
         "[prepared[0].facts]) * len(prepared)",
         (PLAN,),
@@ -343,10 +344,10 @@ MUTANTS = (
         "a plan that pays for each release by itself",
         "pipeline/run.py",
         "ledger.charge_all(\n"
-        "            [one.facts for one in prepared], "
-        "[partial(source_name, one.source) for one in prepared]\n"
+        "            [entry.facts for entry in prepared],\n"
+        "            [partial(source_name, entry.source) for entry in prepared],\n"
         "        )",
-        "[ledger.charge(one.facts) for one in prepared]",
+        "[ledger.charge(entry.facts) for entry in prepared]",
         (PLAN_BEYOND,),
     ),
     Mutant(
@@ -359,8 +360,8 @@ MUTANTS = (
     Mutant(
         "groups that are asked alike are drawn for alike, whatever they pay",
         "pipeline/driver.py",
-        "alike.setdefault((statistic, draw.epsilon_of(position)), [])",
-        "alike.setdefault((statistic, draw.epsilon_of(0)), [])",
+        "by_share.setdefault((statistic, draw.epsilon_of(position)), [])",
+        "by_share.setdefault((statistic, draw.epsilon_of(0)), [])",
         (f"{CLIPPED}::test_what_is_not_drawn_is_spent_on_the_sum",),
     ),
     Mutant(

@@ -315,12 +315,12 @@ def test_nothing_on_the_plan_depends_on_a_record(tmp_path):
 
 def test_the_plan_reads_types_and_no_rows(folder, monkeypatch):
     """Rows cannot be read while it is planned: what reads them is broken."""
-    from duffdp.engines.table import Table
+    from duffdp.engines.table import SourceTable
 
     def broken(*_):
         raise AssertionError("a row was read")
 
-    monkeypatch.setattr(Table, "engine", broken)
+    monkeypatch.setattr(SourceTable, "engine", broken)
     with visit(folder.root) as visitor:
         for path in ("/plan", "/preview", "/download/plan.py"):
             assert visitor.post(path, EVERYTHING).status_code == 200

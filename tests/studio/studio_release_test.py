@@ -193,9 +193,9 @@ def test_a_second_try_does_not_pay_for_what_was_drawn(folder, monkeypatch):
     from duffdp.pipeline import driver
     from duffdp.pipeline.run import PreparedRelease
 
-    class Broken(driver.Release):
+    class Broken(driver.ReleaseRun):
         def run(self, groups, entropy):
-            yield from driver.Release.run(self, groups, entropy)
+            yield from driver.ReleaseRun.run(self, groups, entropy)
             raise RuntimeError("a record: 4711")
 
     open_release, many = PreparedRelease.open, []

@@ -16,7 +16,7 @@ import pyarrow as pa
 
 import postgres
 from duffdp.engines.selection import select
-from duffdp.engines.table import Table
+from duffdp.engines.table import SourceTable
 from duffdp.sampling.entropy import entropy
 from inquiries import groups_of
 from java import provide_java
@@ -132,7 +132,7 @@ def open_engine(
     """The engine that a release gets from data, which has one column."""
     selection = select(column, by, keys, unit, contributions)
     selection = selection._replace(groups_per_person=groups_per_person)
-    table = Table(data, selection, domain.kind, lambda integer, untyped: domain)
+    table = SourceTable(data, selection, domain.kind, lambda integer, untyped: domain)
     engine, at = table.engine(entropy(rng))
     assert at == 0
     return engine

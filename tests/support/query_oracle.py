@@ -18,13 +18,13 @@ from duffdp.engines.requests import (
     ValueCounts,
 )
 from duffdp.engines.selection import select
-from duffdp.engines.table import Table
+from duffdp.engines.table import SourceTable
 from duffdp.sampling.entropy import entropy
 
 
 def open_table(data, domain, column, by=None, keys=None, unit=None, contributions=1, where=None):
     selection = select(column, by, keys, unit, contributions, where=where)
-    return Table(data, selection, domain.kind, lambda *_: domain)
+    return SourceTable(data, selection, domain.kind, lambda *_: domain)
 
 
 def open_engine(data, domain, column, *selection, rng=None, **more):

@@ -56,8 +56,10 @@ def read_address(name: str) -> Address:
             "Write a name with dots or quotation marks as in SQL: "
             f"'...{SEPARATOR}clinic.\"people.2024\"'."
         )
-    schema, own = named.groups()
-    return Address(server, public, None if schema is None else _unquoted(schema), _unquoted(own))
+    schema, table_name = named.groups()
+    return Address(
+        server, public, None if schema is None else _unquoted(schema), _unquoted(table_name)
+    )
 
 
 def printable(name: str) -> str:

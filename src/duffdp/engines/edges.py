@@ -68,12 +68,12 @@ class EdgeEngine:
         """The one graph."""
         return [np.zeros(1, dtype=np.int64)]
 
-    def answer(self, asked: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
         """One answer for each request."""
-        for _, _, request in asked:
+        for _, _, request in requests:
             if not isinstance(request, EdgeRecords):
                 raise TypeError(f"edges do not answer {type(request).__name__}.")
-        return [[self._edges] for _ in asked]
+        return [[self._edges] for _ in requests]
 
 
 def scipy_sparse() -> Any:
@@ -148,8 +148,8 @@ def _pairs(edges: Any) -> Array:
     return edges
 
 
-def _check_type(whole: bool, dtype: Any) -> None:
-    if not whole:
+def _check_type(is_integer: bool, dtype: Any) -> None:
+    if not is_integer:
         raise UnsupportedData(f"edges must be whole node numbers, got dtype {dtype}. {_FIX}")
 
 
@@ -206,10 +206,10 @@ def _from_frame(edges: Any, rows: int | None = None) -> Array:
         # By what the library declares: narwhals looks at objects to say what they are.
         _check_type(column.dtype.is_integer(), getattr(column.to_native(), "dtype", column.dtype))
     present = ~(columns[0].is_null() | columns[1].is_null())
-    left, right = (_numbers(column.filter(present)) for column in columns)
-    if np.result_type(left, right).kind == "f":  # int64 beside uint64: no type of numpy has both
-        left, right = left.astype(object), right.astype(object)
-    return np.column_stack([left, right])
+    first, second = (_numbers(column.filter(present)) for column in columns)
+    if np.result_type(first, second).kind == "f":  # int64 beside uint64: no type of numpy has both
+        first, second = first.astype(object), second.astype(object)
+    return np.column_stack([first, second])
 
 
 def _numbers(column: Any) -> Array:
@@ -238,8 +238,8 @@ def _from_file(path: str | os.PathLike[str]) -> Array:
     """
     with _open_file(path) as file:
         text = file.read()
-    found = _EDGE.findall(text.removeprefix(b"\xef\xbb\xbf"))
-    return _whole_numbers([(int(first), int(second)) for first, second in found])
+    matches = _EDGE.findall(text.removeprefix(b"\xef\xbb\xbf"))
+    return _whole_numbers([(int(first), int(second)) for first, second in matches])
 
 
 def _open_file(path: str | os.PathLike[str]) -> BinaryIO:

@@ -14,7 +14,7 @@ from duffdp.engines.arrays import ArrayEngine, CellEngine, Records
 from duffdp.engines.arrays.cells import cell_indices
 from duffdp.engines.pairs import PairEngine, as_doubles, pairs_by_group
 from duffdp.engines.people import Cap, Randomness, choose, whole_people
-from duffdp.engines.public_values import Known
+from duffdp.engines.public_values import PublicValues
 
 DENSE = 2**22  # combinations of keys that a table lists one by one
 
@@ -27,14 +27,14 @@ class MemoryRows:
         adapter: MemoryFrame,
         column: str,
         by: tuple[str, ...],
-        keys: Known | None,
+        keys: PublicValues | None,
         unit: str | None,
         cap: Cap,
     ) -> None:
         self._adapter, self._column, self._by, self._keys = adapter, column, by, keys
         self._unit, self._cap = unit, cap
         self.dtype = adapter.schema[column]
-        self._whole = self.dtype.is_integer() or self.dtype == adapter.nw.Boolean
+        self._is_integer = self.dtype.is_integer() or self.dtype == adapter.nw.Boolean
 
     @property
     def _groups(self) -> int:
@@ -42,7 +42,7 @@ class MemoryRows:
         return 1 if self._keys is None else self._keys.size
 
     def engine(
-        self, domain: PublicSet, categories: Known | None, randomness: Randomness
+        self, domain: PublicSet, categories: PublicValues | None, randomness: Randomness
     ) -> ArrayEngine | CellEngine:
         """The engine that counts the rows of every group on a domain."""
         if self.dtype != self._adapter.nw.Object:
@@ -52,13 +52,13 @@ class MemoryRows:
                 array, missing = self._adapter.array(self._column)
                 if array.dtype != object:  # snapped once it is known which of them count
                     rows, group = self._choose(_present(array, missing), randomness)
-                    records = Records(array[rows], self._whole)
+                    records = Records(array[rows], self._is_integer)
                     return ArrayEngine.by_group(records, group, self._groups, domain)
             # Bins of a whole column are counted in chunks, without an index of every row.
             elif isinstance(domain, Bins) and self._keys is None and self._unit is None:
                 array, missing = self._adapter.array(self._column)
                 present = array if missing is None else array[~missing]
-                return CellEngine.of_array(Records(present, self._whole), domain)
+                return CellEngine.of_array(Records(present, self._is_integer), domain)
         index = self._indices(domain, categories)
         rows, group = self._choose(index >= 0, randomness)
         index = index[rows]
@@ -83,10 +83,10 @@ class MemoryRows:
             present &= people >= 0
         rows = np.flatnonzero(present)
         if self._unit is not None:
-            own = None if group is None else group[rows]
+            row_groups = None if group is None else group[rows]
             if len(rows) < len(people):
                 people = people[rows]
-            rows = rows[choose(people, own, self._cap, randomness)]
+            rows = rows[choose(people, row_groups, self._cap, randomness)]
         return rows, None if group is None else group[rows]
 
     def _people(self, unit: str) -> Ints:
@@ -101,7 +101,7 @@ class MemoryRows:
         if self._keys is None:
             array, missing = self._adapter.array(self._column)
             present = array if missing is None else array[~missing]
-            return ArrayEngine(Records(present, self._whole), grid)
+            return ArrayEngine(Records(present, self._is_integer), grid)
         places = self._keys.positions
         # A library that groups well does it where each group has one value of its keys.
         one_value = isinstance(places, range) or len(set(places)) == len(places)
@@ -113,11 +113,11 @@ class MemoryRows:
             begins, sizes = np.zeros((2, self._groups), dtype=np.int64)
             begins[group[named]] = (np.cumsum(lengths) - lengths)[named]
             sizes[group[named]] = lengths[named]
-            return ArrayEngine(Records(array, self._whole), grid, begins, sizes)
+            return ArrayEngine(Records(array, self._is_integer), grid, begins, sizes)
         array, missing = self._adapter.array(self._column)
         group = self._group_numbers(self._adapter)
         present = group >= 0 if missing is None else (group >= 0) & ~missing
-        records = Records(array[present], self._whole)
+        records = Records(array[present], self._is_integer)
         return ArrayEngine.by_group(records, group[present], self._groups, grid)
 
     def _group_numbers(self, adapter: MemoryFrame) -> Ints:
@@ -151,7 +151,7 @@ class MemoryRows:
         groups: Ints = np.append([group_of[row] for row in beginnings], -1)[numbers]
         return groups
 
-    def _indices(self, domain: PublicSet, categories: Known | None) -> Ints:
+    def _indices(self, domain: PublicSet, categories: PublicValues | None) -> Ints:
         """For each row the index of its candidate, -1 if it is missing."""
         objects = self.dtype == self._adapter.nw.Object
         if isinstance(domain, Presence) and (domain.rows or not objects):

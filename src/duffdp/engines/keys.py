@@ -48,11 +48,11 @@ def refuse_data_as_keys(keys: Any, data: Any, name: str = "keys") -> None:
     parts = list(keys.values()) if isinstance(keys, Mapping) else [keys]
     data = data.data if isinstance(data, Query) else data
     for part in parts:
-        same = part is data and part is not None
+        is_data = part is data and part is not None
         path = part.path if isinstance(part, FileKeys) else part
         if is_path(path) and is_path(data):
-            same = os.path.realpath(path) == os.path.realpath(os.fspath(data))
-        if same:
+            is_data = os.path.realpath(path) == os.path.realpath(os.fspath(data))
+        if is_data:
             raise DuffError(
                 *(Argument(name), " must be known without the data, got the data themselves. "),
                 f"Pass a public list{' of the groups' if name == 'keys' else ''}.",
@@ -75,19 +75,19 @@ def _of_path(by: Sequence[Any], keys: Any) -> Any:
 def _of_table(keys: Any, name: str, columns: list[str]) -> FileKeys:
     table = open_source(keys, columns, kind="category")
     nw = narwhals()
-    known = nw.from_native(table.types).collect_schema()
+    schema = nw.from_native(table.types).collect_schema()
     for column in columns:
-        if column not in known:
+        if column not in schema:
             raise DuffError(f"there is no column {column!r}, which ", _BY, " names.")
     try:
-        found = nw.from_native(table.rows()).select(*columns).collect()
+        key_rows = nw.from_native(table.rows()).select(*columns).collect()
     except Exception as error:
         raise unreadable(name, error) from None
     finally:
         if table.close is not None:
             table.close()
     written = tuple(column for column in columns if column in table.untyped)
-    return FileKeys(name, tuple(map(tuple, found.rows())), written)
+    return FileKeys(name, tuple(map(tuple, key_rows.rows())), written)
 
 
 def read_lines(path: str) -> list[str]:
@@ -195,22 +195,22 @@ def _declared(keys: Any) -> list[Any] | None:
     return list(listed)
 
 
-def _checked(by: tuple[str, ...], given: Sequence[Row], quoted: bool) -> Sequence[Row]:
+def _checked(by: tuple[str, ...], unchecked: Sequence[Row], quoted: bool) -> Sequence[Row]:
     """Keys that can be told apart: complete, hashable, different.
 
     Those of a frame or series are not quoted in errors: they may be a column of the data, which no
     one can tell.
     """
-    if isinstance(given, RowsOfColumns) and len(by) == 1:
-        (column,) = given.columns
+    if isinstance(unchecked, RowsOfColumns) and len(by) == 1:
+        (column,) = unchecked.columns
         if column and len(set(column)) == len(column):
-            return given
-    rows = given
-    simple = _SIMPLE.issuperset(map(type, chain.from_iterable(given)))
+            return unchecked
+    rows = unchecked
+    simple = _SIMPLE.issuperset(map(type, chain.from_iterable(unchecked)))
     if not simple:
         rows = [
             tuple(part.item() if isinstance(part, np.generic) else part for part in row)
-            for row in given
+            for row in unchecked
         ]
     if not rows:
         raise DuffError(_KEYS, " must not be empty.", *_EXAMPLE)
@@ -225,8 +225,8 @@ def _checked(by: tuple[str, ...], given: Sequence[Row], quoted: bool) -> Sequenc
                 _KEYS, f" must be plain values such as text or numbers, got {row!r:.60}."
             )
         if any(part is None or part != part for part in row):
-            got = f"got {row!r}" if quoted else "got a frame or series with some"
-            raise DuffError(_KEYS, f" must not contain missing values, {got}.")
+            shown_row = f"got {row!r}" if quoted else "got a frame or series with some"
+            raise DuffError(_KEYS, f" must not contain missing values, {shown_row}.")
     if len(set(rows)) < len(rows):
         if not quoted:
             raise DuffError(
@@ -235,7 +235,7 @@ def _checked(by: tuple[str, ...], given: Sequence[Row], quoted: bool) -> Sequenc
                 "column of the data. Keys must be known without the data: pass a public list, or "
                 "the frame of a code book.",
             )
-        twice = next(row for row, many in Counter(rows).items() if many > 1)
+        twice = next(row for row, count in Counter(rows).items() if count > 1)
         raise DuffError(
             *(_KEYS, f" must differ from each other, got {', '.join(map(repr, twice))} twice. "),
             "Leave one out.",

@@ -40,9 +40,9 @@ class PairEngine:
         """All groups in pieces."""
         return [np.arange(at, min(at + BLOCK, self.groups)) for at in range(0, self.groups, BLOCK)]
 
-    def answer(self, asked: Sequence[ColumnRequest]) -> list[Any]:
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
         """One answer for each request."""
-        return [self._answer(groups, request) for _, groups, request in asked]
+        return [self._answer(groups, request) for _, groups, request in requests]
 
     def _answer(self, groups: Ints, request: Request[Any]) -> Any:
         pairs = [self._pairs[group] for group in groups.tolist()]
@@ -50,7 +50,7 @@ class PairEngine:
             case PairRecords():
                 return pairs
             case RecordCounts():
-                return [len(own.x) for own in pairs]
+                return [len(group_pairs.x) for group_pairs in pairs]
         raise TypeError(f"pairs of numbers do not answer {type(request).__name__}.")
 
 
@@ -98,10 +98,10 @@ def as_doubles(array: Array, missing: Array | None) -> Floats:
     return numbers
 
 
-def no_numbers(given: str) -> str:
+def no_numbers(kind: str) -> str:
     """The error about one side of the pairs."""
     return (
-        f"pairs must be of numbers, got {given}. Pass another column, or convert it: dates, for "
+        f"pairs must be of numbers, got {kind}. Pass another column, or convert it: dates, for "
         "example, to days."
     )
 
@@ -118,8 +118,8 @@ class PairColumns:
 
     def __init__(self, data: tuple[Any, Any], domain: PublicSet) -> None:
         self.domain = domain
-        (one, self._x), (other, self._y) = map(_side, ("x", "y"), data)
-        if one != other:
+        (x_length, self._x), (y_length, self._y) = map(_side, ("x", "y"), data)
+        if x_length != y_length:
             raise UnsupportedData(
                 "x and y must be of one length, a pair for each record. Pass two columns of one "
                 "table."

@@ -37,18 +37,18 @@ def choose(people: Ints, groups: Ints | None, cap: Cap, source: Randomness) -> I
     if cap.groups is None:
         return choose_rows(people, cap.rows, source)
     assert groups is not None
-    many = int(groups.max(initial=0)) + 1
-    found, membership = np.unique(people * many + groups, return_inverse=True)
+    group_count = int(groups.max(initial=0)) + 1
+    memberships, membership = np.unique(people * group_count + groups, return_inverse=True)
     rows = choose_rows(membership, cap.rows, source)
-    counts = np.zeros(len(found), dtype=bool)
-    counts[choose_rows(found // many, cap.groups, source)] = True
-    chosen: Ints = rows[counts[membership[rows]]]
-    return chosen
+    counts = np.zeros(len(memberships), dtype=bool)
+    counts[choose_rows(memberships // group_count, cap.groups, source)] = True
+    chosen_rows: Ints = rows[counts[membership[rows]]]
+    return chosen_rows
 
 
-def choose_rows(people: Ints, most: int, source: Randomness) -> Ints:
-    """The positions of the rows that count: all of a person with up to `most`, else `most` of them,
-    each set alike.
+def choose_rows(people: Ints, limit: int, source: Randomness) -> Ints:
+    """The positions of the rows that count: all rows of a person with at most `limit`, else
+    `limit` of them, every set with the same probability.
 
     Parameters
     ----------
@@ -63,70 +63,70 @@ def choose_rows(people: Ints, most: int, source: Randomness) -> Ints:
         np.random.PCG64DXSM([int(word) for word in source.words(WORDS)])
     )
     dense = int(people.max(initial=0)) < SPARSE * len(people)
-    if dense and most <= ROUNDS and len(people) < MANY_TIES:
-        return race(people, most, generator)
-    return shuffled(people, most, generator)
+    if dense and limit <= ROUNDS and len(people) < MANY_TIES:
+        return race(people, limit, generator)
+    return shuffled(people, limit, generator)
 
 
-def race(people: Ints, most: int, generator: np.random.Generator) -> Ints:
-    """The rows with the `most` largest words of each person, every row with one of its own: no sort
-    is needed. All are drawn anew if two are as large, which prefers no row.
+def race(people: Ints, limit: int, generator: np.random.Generator) -> Ints:
+    """The rows with the `limit` largest words of each person, without a sort. Every row has a
+    random word; on a tie all words are drawn again, so that no row is favored.
     """
     while True:
-        chosen = with_largest_words(people, most, draw_words(len(people), generator))
-        if chosen is not None:
-            return chosen
+        winners = with_largest_words(people, limit, draw_words(len(people), generator))
+        if winners is not None:
+            return winners
 
 
-def draw_words(many: int, generator: np.random.Generator) -> Array:
+def draw_words(count: int, generator: np.random.Generator) -> Array:
     """So many independent words of 32 bits, all above 0."""
-    return generator.integers(1, 2**32, many, dtype=np.uint32)
+    return generator.integers(1, 2**32, count, dtype=np.uint32)
 
 
-def with_largest_words(people: Ints, most: int, words: Array) -> Ints | None:
-    """The positions of the `most` largest words, all above 0, of each person; None if it has to
+def with_largest_words(people: Ints, limit: int, words: Array) -> Ints | None:
+    """The positions of the `limit` largest words, all above 0, of each person; None if it has to
     be one of two that are as large.
     """
     size, rows = int(people.max()) + 1, np.arange(len(people))
-    found: list[Ints] = []
-    while len(rows) and len(found) < most:
+    rounds: list[Ints] = []
+    while len(rows) and len(rounds) < limit:
         largest = np.zeros(size, dtype=words.dtype)
         np.maximum.at(largest, people, words)
         wins = words == np.take(largest, people)
         if np.count_nonzero(wins) > np.count_nonzero(largest):
             return None
-        found.append(rows[wins])
-        if len(found) < most:
+        rounds.append(rows[wins])
+        if len(rounds) < limit:
             rows, people, words = rows[~wins], people[~wins], words[~wins]
-    return np.concatenate(found)
+    return np.concatenate(rounds)
 
 
-def shuffled(people: Ints, most: int, generator: np.random.Generator) -> Ints:
+def shuffled(people: Ints, limit: int, generator: np.random.Generator) -> Ints:
     """The rows that come first where those of each person are shuffled."""
     rows = stable_order(people)
     begin = run_begins(people[rows])
-    many = np.diff(begin, append=len(rows))
-    crowded = many > most
-    shuffle_beginnings(rows, begin[crowded], many[crowded], most, generator)
-    chosen: Ints = rows[np.arange(len(rows)) - np.repeat(begin, many) < most]
-    return chosen
+    row_counts = np.diff(begin, append=len(rows))
+    crowded = row_counts > limit
+    shuffle_beginnings(rows, begin[crowded], row_counts[crowded], limit, generator)
+    chosen_rows: Ints = rows[np.arange(len(rows)) - np.repeat(begin, row_counts) < limit]
+    return chosen_rows
 
 
 def shuffle_beginnings(
-    rows: Ints, begin: Ints, many: Ints, most: int, generator: np.random.Generator
+    rows: Ints, begin: Ints, row_counts: Ints, limit: int, generator: np.random.Generator
 ) -> None:
-    """Bring a fair choice of `most` rows to the beginning of each stretch of more rows than that:
+    """Bring a fair choice of `limit` rows to the beginning of each stretch of more rows than that:
     a shuffle by Fisher and Yates that ends there, of all stretches at once or one by one, whichever
     takes fewer steps.
     """
-    if len(begin) < most:
-        for first, size in zip(begin.tolist(), many.tolist(), strict=True):
+    if len(begin) < limit:
+        for first, size in zip(begin.tolist(), row_counts.tolist(), strict=True):
             generator.shuffle(rows[first : first + size])
         return
-    for place in range(most if len(begin) else 0):
+    for place in range(limit if len(begin) else 0):
         to = begin + place
-        taken = to + generator.integers(0, many - place)
-        rows[to], rows[taken] = rows[taken], rows[to]
+        swapped = to + generator.integers(0, row_counts - place)
+        rows[to], rows[swapped] = rows[swapped], rows[to]
 
 
 def whole_people(array: Array, missing: Array | None) -> Ints | None:
@@ -135,11 +135,11 @@ def whole_people(array: Array, missing: Array | None) -> Ints | None:
     """
     if array.dtype.kind not in "iu":
         return None
-    least, most = (int(array.min()), int(array.max())) if len(array) else (0, 0)
-    if most - least >= MOST_PEOPLE:
+    lowest, highest = (int(array.min()), int(array.max())) if len(array) else (0, 0)
+    if highest - lowest >= MOST_PEOPLE:
         return None
     wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
-    people: Ints = (wide - wide.dtype.type(least)).view(np.int64)
+    people: Ints = (wide - wide.dtype.type(lowest)).view(np.int64)
     if missing is not None:
         people[missing] = -1
     return people

@@ -30,7 +30,7 @@ _NANOSECONDS = (dt.datetime(1677, 9, 21, 0, 12, 44), dt.datetime(2262, 4, 11, 23
 _COMPARABLE = "bool, numbers, text, dates, and times no finer than microseconds"
 
 
-class Known(NamedTuple):
+class PublicValues(NamedTuple):
     """Different values of some columns, and for each the position of the public value that it
     stands for.
     """
@@ -40,14 +40,14 @@ class Known(NamedTuple):
     size: int
 
 
-def known_keys(
+def public_keys(
     nw: Any,
     engine: Any,
     types: Mapping[str, Any],
     keys: Groups,
     places: Sequence[int],
     untyped: Container[str],
-) -> Known:
+) -> PublicValues:
     """The keys of groups: each can occur, and no row is in two of them. `places` has the number of
     the group of each key. Columns that are `untyped` are text of a file.
     """
@@ -57,53 +57,59 @@ def known_keys(
     columns = (list(map(itemgetter(i), keys.keys)) for i in range(len(kinds)))
     if all(map(partial(_fits_as_it_is, nw), kinds, columns)):
         # And keys differ from each other.
-        return Known(keys.keys, places, max(places) + 1)
+        return PublicValues(keys.keys, places, max(places) + 1)
     converters = [column_values(nw, types[name], name in untyped) for name in keys.by]
-    found = []
+    spelled = []
     for position, key in zip(places, keys.keys, strict=True):
         parts = [convert(value) for convert, value in zip(converters, key, strict=True)]
-        for name, given, values in zip(keys.by, key, parts, strict=True):
+        for name, value, values in zip(keys.by, key, parts, strict=True):
             if not values:
                 raise DuffError(
                     f"the keys of {name!r} must be of the kind of that column, {types[name]}, "
-                    f"got {given!r}. Pass keys that the column can hold."
+                    f"got {value!r}. Pass keys that the column can hold."
                 )
-        found += [(values, position) for values in product(*parts)]
-    if _merged([values for values, _ in found]):
+        spelled += [(values, position) for values in product(*parts)]
+    if _merged([values for values, _ in spelled]):
         raise DuffError(
             Argument("keys"),
             f" must differ from each other as values of {', '.join(map(repr, keys.by))}. Leave "
             "some out.",
         )
-    return Known([values for values, _ in found], [at for _, at in found], max(places) + 1)
+    return PublicValues(
+        [values for values, _ in spelled], [at for _, at in spelled], max(places) + 1
+    )
 
 
-def _fits_as_it_is(nw: Any, dtype: Any, given: Sequence[Any]) -> bool:
+def _fits_as_it_is(nw: Any, dtype: Any, values: Sequence[Any]) -> bool:
     """Whether a column of whole numbers can hold all of these, which are such numbers."""
-    if not dtype.is_integer() or set(map(type, given)) != {int}:
+    if not dtype.is_integer() or set(map(type, values)) != {int}:
         return False
-    least, most = whole_range(nw, dtype)
-    return bool(least <= min(given) and max(given) <= most)
+    lowest, highest = whole_range(nw, dtype)
+    return bool(lowest <= min(values) and max(values) <= highest)
 
 
-def known_categories(
+def public_categories(
     nw: Any, engine: Any, dtype: Any, column: str, categories: Categories, untyped: bool
-) -> Known:
+) -> PublicValues:
     """The categories that a column can hold; the others have no records."""
     _check_equality(nw, engine, dtype, column)
     convert = column_values(nw, dtype, untyped)
-    found = [((value,), at) for at, given in enumerate(categories) for value in convert(given)]
-    if not found:
+    spelled = [
+        ((value,), at) for at, category in enumerate(categories) for value in convert(category)
+    ]
+    if not spelled:
         raise UnsupportedData(
             f"no category is of the kind of the column {column!r}, {dtype}. "
             "Pass another column or other categories."
         )
-    if _merged([values for values, _ in found]):
+    if _merged([values for values, _ in spelled]):
         raise DuffError(
             f"the categories must differ from each other as values of the column {column!r}, "
             f"{dtype}. Leave some out."
         )
-    return Known([values for values, _ in found], [at for _, at in found], categories.size)
+    return PublicValues(
+        [values for values, _ in spelled], [at for _, at in spelled], categories.size
+    )
 
 
 def check_person(nw: Any, engine: Any, dtype: Any, name: str) -> None:
@@ -151,10 +157,10 @@ def column_values(nw: Any, dtype: Any, untyped: bool = False) -> Callable[[Any],
 
     def values(value: Any) -> tuple[Any, ...]:
         try:
-            found = convert(value)
+            converted = convert(value)
         except (ArithmeticError, ValueError):
             return ()
-        return () if found is None else (found,)
+        return () if converted is None else (converted,)
 
     return values
 
@@ -165,8 +171,8 @@ def has_known_equality(nw: Any, dtype: Any, nanoseconds: bool = True) -> bool:
     """
     if isinstance(dtype, nw.Datetime):
         return dtype.time_unit in _FINEST and (nanoseconds or dtype.time_unit != "ns")
-    known = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Object)
-    return bool(dtype.is_numeric()) or isinstance(dtype, known)
+    comparable = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Object)
+    return bool(dtype.is_numeric()) or isinstance(dtype, comparable)
 
 
 def spellings(value: Any) -> tuple[str, ...]:
@@ -229,19 +235,19 @@ def _moment(dtype: Any) -> Convert:
         # The instant decides: one hour may stand for two of them, and two zones for one.
         utc = value.replace(tzinfo=value.tzinfo or zone).astimezone(dt.UTC) if zoned else value
         day, time = utc.date(), utc.time()
-        found = dt.datetime(
+        naive = dt.datetime(
             day.year, day.month, day.day, time.hour, time.minute, time.second, time.microsecond
         )
-        if dtype.time_unit == "ns" and not _NANOSECONDS[0] <= found <= _NANOSECONDS[1]:
+        if dtype.time_unit == "ns" and not _NANOSECONDS[0] <= naive <= _NANOSECONDS[1]:
             return None
-        return found.replace(tzinfo=dt.UTC) if zoned else found
+        return naive.replace(tzinfo=dt.UTC) if zoned else naive
 
     return moment
 
 
 def _number(nw: Any, dtype: Any) -> Convert:
     convert = (
-        _whole(nw, dtype)
+        _integer(nw, dtype)
         if dtype.is_integer()
         else _decimal(dtype)
         if dtype == nw.Decimal
@@ -253,8 +259,8 @@ def _number(nw: Any, dtype: Any) -> Convert:
         convert = _rounded_to(np.float16)
 
     def number(value: Any) -> Any:
-        known = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
-        return convert(value) if known else None
+        is_number = isinstance(value, int | float | Decimal) and not isinstance(value, bool)
+        return convert(value) if is_number else None
 
     return number
 
@@ -264,18 +270,18 @@ def whole_range(nw: Any, dtype: Any) -> tuple[int, int]:
     signed = {nw.Int8: 8, nw.Int16: 16, nw.Int32: 32, nw.Int64: 64, nw.Int128: 128}
     unsigned = {nw.UInt8: 8, nw.UInt16: 16, nw.UInt32: 32, nw.UInt64: 64, nw.UInt128: 128}
     kind = type(dtype)
-    least = -(2 ** (signed[kind] - 1)) if kind in signed else 0
-    most = 2 ** (signed[kind] - 1) - 1 if kind in signed else 2 ** unsigned[kind] - 1
-    return least, most
+    lowest = -(2 ** (signed[kind] - 1)) if kind in signed else 0
+    highest = 2 ** (signed[kind] - 1) - 1 if kind in signed else 2 ** unsigned[kind] - 1
+    return lowest, highest
 
 
-def _whole(nw: Any, dtype: Any) -> Convert:
-    least, most = whole_range(nw, dtype)
+def _integer(nw: Any, dtype: Any) -> Convert:
+    lowest, highest = whole_range(nw, dtype)
 
-    def whole(value: Any) -> int | None:
-        return int(value) if least <= value <= most and int(value) == value else None
+    def integer(value: Any) -> int | None:
+        return int(value) if lowest <= value <= highest and int(value) == value else None
 
-    return whole
+    return integer
 
 
 def _decimal(dtype: Any) -> Convert:

@@ -44,8 +44,8 @@ def ask(request: Request[A]) -> Inquiry[A]:
 
 def ask_both(first: Request[A], second: Request[B]) -> Inquiry[tuple[A, B]]:
     """Yield two requests that one pass over the data may answer."""
-    one, other = yield (first, second)
-    return one, other
+    first_answer, second_answer = yield (first, second)
+    return first_answer, second_answer
 
 
 class Ranks(NamedTuple):
@@ -76,7 +76,7 @@ class GroupedRanks(NamedTuple):
     def join(cls, groups: Sequence[Ranks]) -> GroupedRanks:
         """Join the ranks of single groups."""
         values, counts, *numbers = zip(*groups, strict=True)
-        ends = np.cumsum([len(each) for each in values])
+        ends = np.cumsum([len(group_values) for group_values in values])
         return cls(np.concatenate(values), np.concatenate(counts), ends, *np.array(numbers))
 
     @classmethod
@@ -89,20 +89,23 @@ class GroupedRanks(NamedTuple):
     def group(self, i: int) -> Ranks:
         """The ranks of one group."""
         span = slice(self.ends.item(i - 1) if i else 0, self.ends.item(i))
-        return Ranks(self.values[span], self.counts[span], *(each.item(i) for each in self[3:]))
+        return Ranks(self.values[span], self.counts[span], *(array.item(i) for array in self[3:]))
 
     def repeat(self, copies: int) -> GroupedRanks:
         """The ranks of one group, as those of several."""
         ends = self.ends[0] * np.arange(1, copies + 1)
         values, counts = np.tile(self.values, copies), np.tile(self.counts, copies)
-        return GroupedRanks(values, counts, ends, *(np.repeat(each, copies) for each in self[3:]))
+        return GroupedRanks(values, counts, ends, *(np.repeat(array, copies) for array in self[3:]))
 
     def split(self) -> list[Ranks]:
         """The ranks of each group."""
         ends = self.ends.tolist()
-        numbers = zip([0, *ends[:-1]], ends, *(each.tolist() for each in self[3:]), strict=True)
+        numbers = zip([0, *ends[:-1]], ends, *(array.tolist() for array in self[3:]), strict=True)
         values, counts = self.values, self.counts
-        return [Ranks(values[begin:end], counts[begin:end], *rest) for begin, end, *rest in numbers]
+        return [
+            Ranks(values[begin:end], counts[begin:end], *group_numbers)
+            for begin, end, *group_numbers in numbers
+        ]
 
 
 class GroupedCounts(NamedTuple):
@@ -118,7 +121,7 @@ class GroupedCounts(NamedTuple):
     def join(cls, groups: Iterable[tuple[Ints, Ints]]) -> GroupedCounts:
         """Join the values and counts of single groups."""
         values, counts = zip(*groups, strict=True)
-        ends = np.cumsum([len(each) for each in values])
+        ends = np.cumsum([len(group_values) for group_values in values])
         return cls(np.concatenate(values), np.concatenate(counts), ends)
 
     def group(self, i: int) -> tuple[Ints, Ints]:
@@ -308,7 +311,9 @@ def run_inquiry(inquiry: Inquiry[Result], engine: Engine, groups: Ints, column: 
     try:
         requests = next(inquiry)
         while True:
-            answers = engine.answer([ColumnRequest(column, groups, each) for each in requests])
+            answers = engine.answer(
+                [ColumnRequest(column, groups, request) for request in requests]
+            )
             requests = inquiry.send(tuple(answers))
     except StopIteration as end:
         result: Result = end.value

@@ -92,12 +92,12 @@ def select(
             *("data. Pass for example ", Argument("keys", KEYS.example), "."),
         )
     read = read_keys(names, keys)
-    left, every = _margin(names, margin), Groups(names, read.rows)
-    groups, places = in_margin(every, left)
-    within = None if left == names else every
+    margin_names, all_groups = _margin(names, margin), Groups(names, read.rows)
+    groups, places = in_margin(all_groups, margin_names)
+    within = None if margin_names == names else all_groups
     return selection._replace(
         by=names,
-        keys=every.keys,
+        keys=all_groups.keys,
         groups=groups,
         within=within,
         places=places,
@@ -105,16 +105,16 @@ def select(
     )
 
 
-def in_margin(every: Groups, margin: tuple[str, ...]) -> tuple[Groups, Sequence[int]]:
+def in_margin(all_groups: Groups, margin: tuple[str, ...]) -> tuple[Groups, Sequence[int]]:
     """The groups that keys make up where some of their columns tell them apart, and for each key
     the position of its group.
     """
-    if margin == every.by:
-        return every, range(len(every.keys))
-    kept = [every.by.index(name) for name in margin]
-    parts = [tuple(key[at] for at in kept) for key in every.keys]
+    if margin == all_groups.by:
+        return all_groups, range(len(all_groups.keys))
+    key_places = [all_groups.by.index(name) for name in margin]
+    parts = [tuple(key[at] for at in key_places) for key in all_groups.keys]
     place = {part: at for at, part in enumerate(dict.fromkeys(parts))}
-    groups = Groups(margin, tuple(place) if kept else ())
+    groups = Groups(margin, tuple(place) if key_places else ())
     return groups, tuple(place[part] for part in parts)
 
 

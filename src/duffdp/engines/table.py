@@ -26,15 +26,15 @@ from duffdp.engines.libraries import is_of_library, is_table, missing_column, na
 from duffdp.engines.pairs import PairEngine, no_numbers
 from duffdp.engines.people import Cap, Randomness
 from duffdp.engines.public_values import (
-    Known,
+    PublicValues,
     check_person,
-    known_categories,
-    known_keys,
+    public_categories,
+    public_keys,
     spellings,
 )
 from duffdp.engines.queries.engine import QueryEngine
 from duffdp.engines.queries.names import (
-    ASKED,
+    CONDITION_COLUMN,
     KEY,
     MAX_COLUMNS,
     NUMBER,
@@ -46,7 +46,7 @@ from duffdp.engines.queries.rows import ColumnSpec, QueryRows, query_error
 from duffdp.engines.requests import Engine
 from duffdp.engines.selection import Selection
 from duffdp.engines.sql.query import Query, open_source
-from duffdp.engines.where import Condition, KeptRows
+from duffdp.engines.where import Condition, RowFilter
 from duffdp.errors import Argument, DuffError, UnsupportedData
 from duffdp.parameters import Groups
 
@@ -87,44 +87,44 @@ def read_columns(
     """All records of some columns as arrays, those that a condition keeps: not private, for
     planning with public records.
     """
-    needed = list(dict.fromkeys([*columns, *(() if where is None else where.columns)]))
-    named = open_source(path, needed, values=tuple(columns), kind=kind)
+    names = list(dict.fromkeys([*columns, *(() if where is None else where.columns)]))
+    named = open_source(path, names, values=tuple(columns), kind=kind)
     try:
-        frame = _collected(named, needed)
+        frame = _collected(named, names)
     finally:
         if named.close is not None:
             named.close()
     nw = narwhals()
     if where is not None:
         adapter = memory_adapter(nw, frame)
-        kept = KeptRows(nw, where, adapter.schema, named.untyped, objects=True)
-        frame = frame[np.flatnonzero(kept.mask(adapter))]
+        row_filter = RowFilter(nw, where, adapter.schema, named.untyped, objects=True)
+        frame = frame[np.flatnonzero(row_filter.mask(adapter))]
     return [frame.get_column(column).to_numpy() for column in columns]
 
 
-def _collected(named: RowSource, needed: list[str]) -> Any:
+def _collected(named: RowSource, names: list[str]) -> Any:
     """All records of some columns, as a frame of narwhals."""
     try:
         relation = named.rows()
     except Exception as error:
         raise unreadable(named.name, error) from None
-    for column in needed:
+    for column in names:
         if column not in relation.columns:
             raise missing_column(column, relation.columns)
-    return narwhals().from_native(relation).select(*needed).collect()
+    return narwhals().from_native(relation).select(*names).collect()
 
 
 def close_after(drop: Callable[[], None], close: Callable[[], None] | None) -> Callable[[], None]:
     """What lets go of what an engine stores, and then ends what was begun to read."""
 
-    def both() -> None:
+    def close_both() -> None:
         try:
             drop()
         finally:
             if close is not None:
                 close()
 
-    return both
+    return close_both
 
 
 class OpenSources:
@@ -146,7 +146,7 @@ class OpenSources:
         return source
 
 
-class Table:
+class SourceTable:
     """One source of rows, of which the types are known and no row is read yet.
 
     Parameters
@@ -183,7 +183,7 @@ class Table:
         self.shared: Callable[[Randomness], tuple[Engine, int]] | None = None
         condition = () if selection.where is None else selection.where.columns
         names = (*selection.values, *selection.by, selection.unit, *condition)
-        self._needed = list(dict.fromkeys(name for name in names if name is not None))
+        self._column_names = list(dict.fromkeys(name for name in names if name is not None))
         frame = self._open()
         self._check_columns(list(frame.collect_schema()))
         self._eager = isinstance(frame, self.nw.DataFrame)
@@ -202,13 +202,13 @@ class Table:
     def _open(self) -> Any:
         """The frame of the data, for names and types alone: rows are read by `engine`."""
         if not isinstance(self.data, str | os.PathLike):
-            frame = _as_frame(self.nw, self.data, self._needed)
+            frame = _as_frame(self.nw, self.data, self._column_names)
             if isinstance(frame, self.nw.Series):
-                self._series, self._needed = True, [SERIES]
+                self._series, self._column_names = True, [SERIES]
                 self.selection = self.selection._replace(column=SERIES, values=(SERIES,))
                 frame = frame.alias(SERIES).to_frame()
             return frame
-        self._path = self.open(self._needed, self.selection.values)
+        self._path = self.open(self._column_names, self.selection.values)
         if self._path.people is not None:
             _check_people(self._path.people, self.selection.unit)
         self._untyped, self.close = self._path.untyped, self._path.close
@@ -224,14 +224,14 @@ class Table:
         """Refuse columns that are not there, and data of several columns without a name."""
         if self.selection.column is None and self.kind == EVERY_ROW.kind:
             # Any column stands for the row, whatever is in it.
-            first = (*self._needed, *names)[:1]
+            first = (*self._column_names, *names)[:1]
             self.selection = self.selection._replace(column=(*first, None)[0], values=first)
         if not self.selection.values:
             listed = ", ".join(map(repr, names))
             raise DuffError(
                 f"data have columns, so one must be named. Hint: column= one of {listed}."
             )
-        for name in self._needed:
+        for name in self._column_names:
             if name not in names:
                 raise missing_column(name, names)
 
@@ -246,18 +246,18 @@ class Table:
     def _read_selection(self, types: Mapping[str, Any]) -> None:
         """Read the condition, the person and the keys of groups by the types of their columns."""
         nw, selection = self.nw, self.selection
-        self.kept: KeptRows | None = None
+        self.row_filter: RowFilter | None = None
         if selection.where is not None:
-            self.kept = KeptRows(nw, selection.where, types, self._untyped, self._eager)
+            self.row_filter = RowFilter(nw, selection.where, types, self._untyped, self._eager)
         if selection.unit is not None:
             check_person(nw, self.adapter, types[selection.unit], selection.unit)
         if not self._eager:
             condition = () if selection.where is None else selection.where.columns
             for name in (*selection.by, *condition, *filter(None, [selection.unit])):
                 self.adapter.check_equality(name)
-        self.keys: Known | None = None
+        self.keys: PublicValues | None = None
         if selection.by:
-            self.keys = known_keys(
+            self.keys = public_keys(
                 nw,
                 self.adapter,
                 types,
@@ -271,29 +271,29 @@ class Table:
     ) -> PublicSet:
         """The public domain by the types of the columns of values, in their zone."""
         nw, names = self.nw, self.selection.values
-        whole = all(types[name].is_integer() or types[name] == nw.Boolean for name in names)
+        is_integer = all(types[name].is_integer() or types[name] == nw.Boolean for name in names)
         undeclared = any(name in self._untyped or types[name] == nw.Object for name in names)
-        domain = domain_for(whole, undeclared)
+        domain = domain_for(is_integer, undeclared)
         zone = getattr(types[names[0]], "time_zone", None)
         if zone is not None and not isinstance(domain, Categories | Digits | Presence):
             domain = domain.in_zone(zone)
         # The records of a series are its values.
         return Presence() if self._series and domain == EVERY_ROW else domain
 
-    def _read_values(self, types: Mapping[str, Any]) -> Known | None:
+    def _read_values(self, types: Mapping[str, Any]) -> PublicValues | None:
         """Categories as the column holds them, if the domain has some; other domains refuse columns
         of another kind.
         """
         nw, domain, categories = self.nw, self.domain, None
-        among = domain.members if isinstance(domain, Membership) else domain
+        members = domain.members if isinstance(domain, Membership) else domain
         for name in self.selection.values:
             dtype = types[name]
-            if isinstance(among, Categories):
+            if isinstance(members, Categories):
                 if not self._eager:
                     self.adapter.check_equality(name)
                 untyped = name in self._untyped
-                categories = known_categories(nw, self.adapter, dtype, name, among, untyped)
-            elif not (isinstance(among, Presence) or (self._eager and dtype == nw.Object)):
+                categories = public_categories(nw, self.adapter, dtype, name, members, untyped)
+            elif not (isinstance(members, Presence) or (self._eager and dtype == nw.Object)):
                 self._check_kind(name, dtype)
         return categories
 
@@ -385,27 +385,32 @@ class Table:
             # for the choice of groups.
             words = randomness.words(2 if cap.groups is None else 4)
             order = tuple(words.view(np.int64).tolist())
-        rows = adapter.rows(names) if self.kept is None else self._filtered(adapter, names)
+        rows = adapter.rows(names) if self.row_filter is None else self._filtered(adapter, names)
         return QueryRows(self.nw, adapter, rows, self.keys, columns, cap, order)
 
     def _filtered(self, adapter: QueryAdapter, columns: dict[str, str]) -> Any:
         """The rows that the condition keeps, with these columns."""
-        assert self.kept is not None
+        assert self.row_filter is not None
         assert self.selection.where is not None
-        asked = {name: ASKED.format(at) for at, name in enumerate(self.selection.where.columns)}
-        numbers = {name: NUMBER.format(at) for at, name in enumerate(self.kept.numbers)}
-        more = [(new, name) for named in (asked, numbers) for name, new in named.items()]
-        rows = adapter.rows(columns | dict(more))
-        return self.kept.filtered(adapter, rows, asked, numbers).select(*columns)
+        condition_names = {
+            name: CONDITION_COLUMN.format(at)
+            for at, name in enumerate(self.selection.where.columns)
+        }
+        numbers = {name: NUMBER.format(at) for at, name in enumerate(self.row_filter.numbers)}
+        extra_columns = [
+            (new, name) for named in (condition_names, numbers) for name, new in named.items()
+        ]
+        rows = adapter.rows(columns | dict(extra_columns))
+        return self.row_filter.filtered(adapter, rows, condition_names, numbers).select(*columns)
 
     def _memory_engine(self, randomness: Randomness) -> tuple[Engine, int]:
         adapter, selection = self.adapter, self.selection
-        if self.kept is not None:
-            kept = np.flatnonzero(self.kept.mask(adapter))
+        if self.row_filter is not None:
+            selected = np.flatnonzero(self.row_filter.mask(adapter))
             unit = () if selection.unit is None else (selection.unit,)
             names = dict.fromkeys([*selection.values, *selection.by, *unit])
             # Rows of other columns may be of types in which none can be chosen.
-            adapter = memory_adapter(self.nw, adapter.frame.select(*names)[kept])
+            adapter = memory_adapter(self.nw, adapter.frame.select(*names)[selected])
         cap = Cap(selection.contributions, selection.groups_per_person)
         column = selection.values[0]
         rows = MemoryRows(adapter, column, selection.by, self.keys, selection.unit, cap)
@@ -424,7 +429,9 @@ class Table:
     @property
     def read_as(self) -> str | None:
         """The type that values of a file of text are read as; None where types are declared."""
-        text = isinstance(self.data, TextFile) or any(n in self._untyped for n in self._needed)
+        text = isinstance(self.data, TextFile) or any(
+            n in self._untyped for n in self._column_names
+        )
         return field_type(self.kind) if text and not isinstance(self.data, Query) else None
 
     @property
@@ -434,10 +441,10 @@ class Table:
             self.data, Query | TextFile
         )
         place = os.fspath(self.data) if path else id(self.data)
-        _, by, _, unit, most, *_ = self.selection
+        _, by, _, unit, contributions, *_ = self.selection
         where = None if self.selection.where is None else self.selection.where.text
         keys = None if self.keys is None else (tuple(self.keys.values), tuple(self.keys.positions))
-        return path, place, by, keys, unit, most, where, self.read_as
+        return path, place, by, keys, unit, contributions, where, self.read_as
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:
         """Keys as they were given and released values, as a small frame of the caller's own
@@ -451,9 +458,11 @@ class Table:
         if not self.adapter.mixes_types:
             columns = {name: of_one_type(values) for name, values in columns.items()}
         if self._path is not None and self._path.like is not None:
-            like = self.nw.from_native(self._path.like)
-            made = memory_adapter if isinstance(like, self.nw.DataFrame) else query_adapter
-            return made(self.nw, like).answer(columns)
+            pattern = self.nw.from_native(self._path.like)
+            make_adapter = (
+                memory_adapter if isinstance(pattern, self.nw.DataFrame) else query_adapter
+            )
+            return make_adapter(self.nw, pattern).answer(columns)
         return self.adapter.answer(columns)
 
 
@@ -467,28 +476,28 @@ class _NoChoice:
 _NO_CHOICE = _NoChoice()
 
 
-def share_scans(tables: Sequence[Any]) -> list[Table]:
+def share_scans(tables: Sequence[Any]) -> list[SourceTable]:
     """Let tables about the same rows, in the same groups and for the same people, be read by the
     same passes; returns those that share one.
     """
-    sharing: list[Table] = []
-    same_rows: dict[Any, list[Table]] = {}
+    sharing: list[SourceTable] = []
+    same_rows: dict[Any, list[SourceTable]] = {}
     for table in tables:
-        if isinstance(table, Table) and table.can_be_shared:
+        if isinstance(table, SourceTable) and table.can_be_shared:
             same_rows.setdefault(table.scan_key, []).append(table)
-    for every in same_rows.values():
-        for begin in range(0, len(every), MAX_COLUMNS):
-            some = every[begin : begin + MAX_COLUMNS]
-            if len(some) > 1:
-                _SharedScan(some)
-                sharing += some
+    for members in same_rows.values():
+        for begin in range(0, len(members), MAX_COLUMNS):
+            batch = members[begin : begin + MAX_COLUMNS]
+            if len(batch) > 1:
+                _SharedScan(batch)
+                sharing += batch
     return sharing
 
 
 class _SharedScan:
     """One engine for the rows of several tables, made when the first of them is asked for it."""
 
-    def __init__(self, tables: list[Table]) -> None:
+    def __init__(self, tables: list[SourceTable]) -> None:
         self._tables, self._open_tables = tables, len(tables)
         self._close: Callable[[], None] | None = None  # ends what is shared and no table began
         self._engine: QueryEngine | None = None
@@ -508,7 +517,7 @@ class _SharedScan:
             self._engine = QueryEngine(rows)
         return self._engine, column
 
-    def _adapter(self, first: Table) -> QueryAdapter:
+    def _adapter(self, first: SourceTable) -> QueryAdapter:
         """The adapter of the first table, or of a file that is opened for the columns of all."""
         if not isinstance(first.data, str | os.PathLike):
             adapter: QueryAdapter = first.adapter
@@ -517,8 +526,8 @@ class _SharedScan:
         selection = first.selection
         condition = () if selection.where is None else selection.where.columns
         unit = () if selection.unit is None else (selection.unit,)
-        needed = list(dict.fromkeys([*values, *selection.by, *unit, *condition]))
-        path = first.open(needed, values)
+        names = list(dict.fromkeys([*values, *selection.by, *unit, *condition]))
+        path = first.open(names, values)
         self._close = path.close
         adapter = query_adapter(first.nw, _rows_of(first.nw, path))
         self._close = close_after(adapter.drop, path.close)
@@ -542,13 +551,13 @@ def _rows_of(nw: Any, path: RowSource) -> Any:
 
 
 def _in_zone(
-    nw: Any, types: Mapping[str, Any], zone: str, said: Mapping[str, str]
+    nw: Any, types: Mapping[str, Any], zone: str, column_zones: Mapping[str, str]
 ) -> dict[str, Any]:
     """Types with the zones that were said, and else with that of a session, where an engine has no
     other: zones are a part of them.
     """
     zoned = {
-        name: nw.Datetime(dtype.time_unit, said.get(name, zone))
+        name: nw.Datetime(dtype.time_unit, column_zones.get(name, zone))
         for name, dtype in types.items()
         if getattr(dtype, "time_zone", None) is not None
     }
@@ -567,7 +576,7 @@ def _check_people(people: tuple[str, ...], unit: str | None) -> None:
         )
 
 
-def _as_frame(nw: Any, data: Any, needed: list[str]) -> Any:
+def _as_frame(nw: Any, data: Any, names: list[str]) -> Any:
     """A frame or series of narwhals; an array has no columns to choose from."""
     if not is_table(data):
         raise UnsupportedData(
@@ -587,19 +596,19 @@ def _as_frame(nw: Any, data: Any, needed: list[str]) -> Any:
             f"the {type(data).__name__} cannot be read ({type(error).__name__}). Is its connection "
             "closed?"
         ) from None
-    if isinstance(frame, nw.Series) and needed:
-        raise DuffError(f"data are one series, so there is no column {needed[0]!r}. Pass a frame.")
+    if isinstance(frame, nw.Series) and names:
+        raise DuffError(f"data are one series, so there is no column {names[0]!r}. Pass a frame.")
     return frame
 
 
-def of_one_type(given: list[Any]) -> list[Any]:
+def of_one_type(values: list[Any]) -> list[Any]:
     """Values as they are if a typed column can hold them together, else as numbers or text that
     it can hold; what is missing stays missing.
     """
-    if type(None) not in set(map(type, given)):
-        return _of_one_type(given)
-    found = iter(_of_one_type([value for value in given if value is not None]))
-    return [None if value is None else next(found) for value in given]
+    if type(None) not in set(map(type, values)):
+        return _of_one_type(values)
+    converted = iter(_of_one_type([value for value in values if value is not None]))
+    return [None if value is None else next(converted) for value in values]
 
 
 def _of_one_type(values: list[Any]) -> list[Any]:

@@ -53,7 +53,7 @@ class Compared(NamedTuple):
     value: Any
 
 
-class Among(NamedTuple):
+class IsIn(NamedTuple):
     """A column that is one of some values; or, `negated`, has a value that is none of them."""
 
     column: str
@@ -71,11 +71,11 @@ class Missing(NamedTuple):
 class Combined(NamedTuple):
     """All of some conditions, or any of them."""
 
-    every: bool
+    conjunction: bool
     parts: tuple[Part, ...]
 
 
-Part = Compared | Among | Missing | Combined
+Part = Compared | IsIn | Missing | Combined
 
 
 class Condition(NamedTuple):
@@ -90,7 +90,7 @@ class Condition(NamedTuple):
         return tuple(dict.fromkeys(leaf.column for leaf in leaves(self.part)))
 
 
-def leaves(part: Part) -> Iterator[Compared | Among | Missing]:
+def leaves(part: Part) -> Iterator[Compared | IsIn | Missing]:
     """All that is said of single columns."""
     if isinstance(part, Combined):
         for inner in part.parts:
@@ -99,14 +99,14 @@ def leaves(part: Part) -> Iterator[Compared | Among | Missing]:
         yield part
 
 
-def read_condition(given: Any) -> Condition:
+def read_condition(text: Any) -> Condition:
     """The condition in a text."""
-    if not isinstance(given, str) or not given.strip() or len(given) > LONGEST:
+    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
         raise DuffError(
-            *(_WHERE, f" must be a text of at most {LONGEST} letters, got {given!r:.60}."),
+            *(_WHERE, f" must be a text of at most {LONGEST} letters, got {text!r:.60}."),
             *_EXAMPLE,
         )
-    return Condition(given.strip(), _Parser(given).parse())
+    return Condition(text.strip(), _Parser(text).parse())
 
 
 class _Parser:
@@ -131,35 +131,35 @@ class _Parser:
     def _value(self) -> Any:
         return self._tokens[self._at][1]
 
-    def _take(self, *wanted: str) -> bool:
+    def _take(self, *words: str) -> bool:
         """Whether the next token is one of these words or marks, which is then taken."""
-        found = self._kind in ("reserved", "mark") and self._value in wanted
-        self._at += found
-        return found
+        matches = self._kind in ("reserved", "mark") and self._value in words
+        self._at += matches
+        return matches
 
-    def _expect(self, wanted: str) -> None:
-        if not self._take(wanted):
-            raise self._wrong(wanted)
+    def _expect(self, word: str) -> None:
+        if not self._take(word):
+            raise self._wrong(word)
 
-    def _wrong(self, wanted: str) -> DuffError:
-        found = "the end" if self._kind == "end" else repr(str(self._value))
-        return DuffError(_WHERE, f" needs {wanted}, got {found:.60}.", *_EXAMPLE)
+    def _wrong(self, expected: str) -> DuffError:
+        shown_token = "the end" if self._kind == "end" else repr(str(self._value))
+        return DuffError(_WHERE, f" needs {expected}, got {shown_token:.60}.", *_EXAMPLE)
 
     def _either(self, negated: bool) -> Part:
-        return self._combined(self._both, "OR", negated, every=negated)
+        return self._combined(self._conjunction, "OR", negated, conjunction=negated)
 
-    def _both(self, negated: bool) -> Part:
-        return self._combined(self._one, "AND", negated, every=not negated)
+    def _conjunction(self, negated: bool) -> Part:
+        return self._combined(self._negation, "AND", negated, conjunction=not negated)
 
     def _combined(
-        self, read: Callable[[bool], Part], word: str, negated: bool, every: bool
+        self, read: Callable[[bool], Part], word: str, negated: bool, conjunction: bool
     ) -> Part:
         parts = [read(negated)]
         while self._take(word):
             parts.append(read(negated))
-        return parts[0] if len(parts) == 1 else Combined(every, tuple(parts))
+        return parts[0] if len(parts) == 1 else Combined(conjunction, tuple(parts))
 
-    def _one(self, negated: bool) -> Part:
+    def _negation(self, negated: bool) -> Part:
         while self._take("NOT"):
             negated = not negated
         if not self._take("("):
@@ -188,7 +188,7 @@ class _Parser:
             while self._take(","):
                 values.append(self._literal())
             self._expect(")")
-            return Among(column, tuple(values), negated)
+            return IsIn(column, tuple(values), negated)
         if self._take("BETWEEN"):
             low = self._literal()
             self._expect("AND")
@@ -197,7 +197,7 @@ class _Parser:
             return Combined(not negated, tuple(Compared(column, *end) for end in ends))
         mark = self._value
         if self._take("=", "<>", "!="):
-            return Among(column, (self._literal(),), negated ^ (mark != "="))
+            return IsIn(column, (self._literal(),), negated ^ (mark != "="))
         if self._take("<", "<=", ">", ">="):
             return Compared(column, _OPPOSITE[mark] if negated else mark, self._literal())
         raise self._wrong("a comparison, IN, BETWEEN or IS NULL after a column")
@@ -223,27 +223,27 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
                 _WHERE, f" cannot be read from {text[at:].strip()!r:.40} on.", *_EXAMPLE
             )
         at = match.end()
-        kind, found = str(match.lastgroup), match[str(match.lastgroup)]
+        kind, token = str(match.lastgroup), match[str(match.lastgroup)]
         if kind == "number":
-            yield kind, int(found) if found.lstrip("+-").isdigit() else Decimal(found)
+            yield kind, int(token) if token.lstrip("+-").isdigit() else Decimal(token)
         elif kind == "text":
-            yield kind, found[1:-1].replace("''", "'")
+            yield kind, token[1:-1].replace("''", "'")
         elif kind == "quoted":
-            yield "name", found[1:-1].replace('""', '"')
-        elif kind == "word" and found.upper() in _WORDS:
-            yield "reserved", found.upper()
+            yield "name", token[1:-1].replace('""', '"')
+        elif kind == "word" and token.upper() in _WORDS:
+            yield "reserved", token.upper()
         else:
-            yield ("name" if kind == "word" else kind), found
+            yield ("name" if kind == "word" else kind), token
     yield "end", None
 
 
-_HOLDS: dict[str, Callable[[Any, Any], Any]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
-_TAKEN = "numbers, booleans, text, dates and times"
+_COMPARE: dict[str, Callable[[Any, Any], Any]] = {"<": lt, "<=": le, ">": gt, ">=": ge}
+_SUPPORTED = "numbers, booleans, text, dates and times"
 _EXAMPLES = {"date": "a date such as '2024-07-31'", "time": "a time such as '2024-07-31 23:59'"}
 _NUMBERS = ("decimal", "time")  # which are compared as doubles, and as microseconds since 1970
 
 
-class KeptRows:
+class RowFilter:
     """A condition for columns of known types.
 
     Parameters
@@ -280,8 +280,8 @@ class KeptRows:
                 if kind in ("text", "boolean"):
                     raise self._unordered(leaf, kind, leaf.column in untyped)
                 self._values[leaf] = self._end(leaf, kind)
-            elif isinstance(leaf, Among):
-                self._values[leaf] = self._among(leaf, kind, leaf.column in untyped)
+            elif isinstance(leaf, IsIn):
+                self._values[leaf] = self._listed(leaf, kind, leaf.column in untyped)
 
     def _kind(self, column: str, objects: bool) -> str:
         nw, dtype = self._nw, self._types[column]
@@ -302,7 +302,10 @@ class KeptRows:
         ):
             return "text"
         raise UnsupportedData(
-            *(_WHERE, f" compares columns of {_TAKEN}, got {column!r} of type {dtype}. Convert "),
+            *(
+                _WHERE,
+                f" compares columns of {_SUPPORTED}, got {column!r} of type {dtype}. Convert ",
+            ),
             "it first.",
         )
 
@@ -322,11 +325,11 @@ class KeptRows:
                 pass
             else:
                 return self._instant(column, moment)
-        wanted = _EXAMPLES.get(kind, f"of the kind {kind}")
+        expected = _EXAMPLES.get(kind, f"of the kind {kind}")
         fix = " Declare its type: --types, or duffdp.TextFile in Python." if untyped else ""
         raise DuffError(
             *(_WHERE, f" compares {column!r} of type {self._types[column]} with a value that is "),
-            f"{wanted}, got {value!r:.60}.{fix}",
+            f"{expected}, got {value!r:.60}.{fix}",
         )
 
     def _instant(self, column: str, moment: dt.datetime) -> int:
@@ -337,9 +340,9 @@ class KeptRows:
                 *(_WHERE, f": the times of {column!r} have no zone, got {moment.isoformat()!r}. "),
                 "Leave the zone out.",
             )
-        found = microseconds(moment)
-        assert found is not None
-        return found if zone is None or moment.tzinfo else instant(found, read_zone(zone))
+        ticks = microseconds(moment)
+        assert ticks is not None
+        return ticks if zone is None or moment.tzinfo else instant(ticks, read_zone(zone))
 
     def _unordered(self, leaf: Compared, kind: str, untyped: bool) -> DuffError:
         fix = " Declare its type: --types, or duffdp.TextFile in Python." if untyped else ""
@@ -348,24 +351,24 @@ class KeptRows:
             f"{self._types[leaf.column]}. Use =, <> or IN.{fix}",
         )
 
-    def _among(self, leaf: Among, kind: str, untyped: bool) -> list[Any]:
+    def _listed(self, leaf: IsIn, kind: str, untyped: bool) -> list[Any]:
         """The values that the column can hold at all."""
-        given = [self._literal(leaf.column, kind, value, untyped) for value in leaf.values]
+        literals = [self._literal(leaf.column, kind, value, untyped) for value in leaf.values]
         if kind in _NUMBERS:
-            return list(dict.fromkeys(_as_number(kind, value) for value in given))
+            return list(dict.fromkeys(_as_number(kind, value) for value in literals))
         convert = column_values(self._nw, self._types[leaf.column])
-        return list(dict.fromkeys(one for value in given for one in convert(value)))
+        return list(dict.fromkeys(converted for value in literals for converted in convert(value)))
 
     def _end(self, leaf: Compared, kind: str) -> tuple[str, Any] | bool:
         """The comparison with a value of the type of the column; or whether it holds for all."""
         value, dtype = self._literal(leaf.column, kind, leaf.value), self._types[leaf.column]
         if kind == "integer":
-            least, most = whole_range(self._nw, dtype)
+            lowest, highest = whole_range(self._nw, dtype)
             if leaf.mark in (">", ">="):
                 end = math.floor(value) + 1 if leaf.mark == ">" else math.ceil(value)
-                return end <= least or (end <= most and (">=", end))
+                return end <= lowest or (end <= highest and (">=", end))
             end = math.ceil(value) - 1 if leaf.mark == "<" else math.floor(value)
-            return end >= most or (end >= least and ("<=", end))
+            return end >= highest or (end >= lowest and ("<=", end))
         if kind == "double":
             (number,) = column_values(self._nw, dtype)(value)
             return leaf.mark, number
@@ -373,13 +376,13 @@ class KeptRows:
 
     def mask(self, adapter: Any) -> Array:
         """Which rows of a frame in memory are kept."""
-        kept: Array = self._mask(adapter, self._part)
-        return kept
+        mask: Array = self._mask(adapter, self._part)
+        return mask
 
     def _mask(self, adapter: Any, part: Part) -> Any:
         if isinstance(part, Combined):
             masks = (self._mask(adapter, inner) for inner in part.parts)
-            return reduce(and_ if part.every else or_, masks)
+            return reduce(and_ if part.conjunction else or_, masks)
         present = self._present(adapter, part.column)
         if isinstance(part, Missing):
             return present if part.negated else ~present
@@ -387,12 +390,12 @@ class KeptRows:
         if isinstance(part, Compared):
             if isinstance(values, bool):
                 return present & values
-            return present & self._holds(adapter, part.column, present, *values)
+            return present & self._compare(adapter, part.column, present, *values)
         if part.column in self.numbers:
-            found = present & np.isin(self._as_numbers(adapter, part.column, present), values)
+            listed = present & np.isin(self._as_numbers(adapter, part.column, present), values)
         else:
-            found = adapter.positions(part.column, values) >= 0 if values else present & ~present
-        return present & ~found if part.negated else found
+            listed = adapter.positions(part.column, values) >= 0 if values else present & ~present
+        return present & ~listed if part.negated else listed
 
     def _present(self, adapter: Any, name: str) -> Array:
         if self._types[name] != self._nw.Object:
@@ -400,21 +403,23 @@ class KeptRows:
             if self._kinds[name] == "time":  # numpy has no time of the least 64 bits
                 present = present & ~np.isnat(adapter.array(name)[0])
             return present
-        return np.array([is_present(one) for one in adapter.column(name).to_list()], dtype=bool)
+        return np.array(
+            [is_present(record) for record in adapter.column(name).to_list()], dtype=bool
+        )
 
-    def _holds(self, adapter: Any, name: str, present: Array, mark: str, value: Any) -> Array:
+    def _compare(self, adapter: Any, name: str, present: Array, mark: str, value: Any) -> Array:
         """Where a comparison of a column in memory holds; where it has no value, anything."""
         if name in self.numbers:
-            return np.asarray(_HOLDS[mark](self._as_numbers(adapter, name, present), value))
+            return np.asarray(_COMPARE[mark](self._as_numbers(adapter, name, present), value))
         long = (self._nw.Int128, self._nw.UInt128)  # which numpy does not have
         if self._kinds[name] == "integer" and self._types[name] not in long:
             # pyarrow would bring the column to the type of the value, which may be too small.
-            return np.asarray(_HOLDS[mark](adapter.array(name)[0], value))
+            return np.asarray(_COMPARE[mark](adapter.array(name)[0], value))
         series = adapter.column(name)
         if self._types[name] == self._nw.Float32:
             series = series.cast(self._nw.Float64)
-        found: Array = _HOLDS[mark](series, value).fill_null(False).to_numpy().astype(bool)
-        return found
+        mask: Array = _COMPARE[mark](series, value).fill_null(False).to_numpy().astype(bool)
+        return mask
 
     def _as_numbers(self, adapter: Any, name: str, present: Array) -> Array:
         array, _ = adapter.array(name)
@@ -458,33 +463,40 @@ class KeptRows:
         return rows.filter(self._expression(engine, self._part, columns, missing))
 
     def _expression(
-        self, engine: Any, part: Part, columns: Mapping[str, Any], gone: Mapping[str, Any]
+        self,
+        engine: Any,
+        part: Part,
+        columns: Mapping[str, Any],
+        missing_columns: Mapping[str, Any],
     ) -> Any:
         if isinstance(part, Combined):
-            inner = [self._expression(engine, one, columns, gone) for one in part.parts]
-            return _balanced(and_ if part.every else or_, inner)
-        column, missing = columns[part.column], gone[part.column]
+            inner = [
+                self._expression(engine, inner_part, columns, missing_columns)
+                for inner_part in part.parts
+            ]
+            return _balanced(and_ if part.conjunction else or_, inner)
+        column, missing = columns[part.column], missing_columns[part.column]
         if isinstance(part, Missing):
             return ~missing if part.negated else missing
         values = self._values[part]
-        if isinstance(part, Among):
+        if isinstance(part, IsIn):
             if self._kinds[part.column] == "text":
                 values = [engine.stands_for(value) for value in values]
             equal = [column == value for value in values]
-            found = _balanced(or_, equal) if equal else missing & ~missing
-            return ~missing & (~found if part.negated else found)
+            listed = _balanced(or_, equal) if equal else missing & ~missing
+            return ~missing & (~listed if part.negated else listed)
         if isinstance(values, bool):
             return ~missing if values else missing & ~missing
         mark, value = values
-        return ~missing & _HOLDS[mark](column, value)
+        return ~missing & _COMPARE[mark](column, value)
 
     def _reach(self, column: str) -> tuple[int, int]:
         """From before all moments that a column is compared with to after them."""
         ends = [0]
         for leaf in leaves(self._part):
             if leaf.column == column and not isinstance(leaf, Missing):
-                found = self._values[leaf]
-                ends += found if isinstance(leaf, Among) else [found[1]]
+                bounds = self._values[leaf]
+                ends += bounds if isinstance(leaf, IsIn) else [bounds[1]]
         return reach("datetime", (min(ends), max(ends)))
 
 

@@ -414,8 +414,8 @@ def share_band(
 
 def _largest_share(sums: Floats, clock: Floats, total: int, end: int) -> Floats:
     """The largest f with f total - sums <= end |clock - f|, for a total above `end`."""
-    beyond = clock * total <= sums  # then f is the clock or more
+    above_clock = clock * total <= sums  # then f is the clock or more
     share: Floats = np.where(
-        beyond, (sums - end * clock) / (total - end), (sums + end * clock) / (total + end)
+        above_clock, (sums - end * clock) / (total - end), (sums + end * clock) / (total + end)
     )
     return share

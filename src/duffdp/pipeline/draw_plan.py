@@ -109,7 +109,7 @@ class Terms:
                     *(Argument(parameter.name, value), " needs ", Argument("unit"), fix),
                     *(Argument("unit", UNIT.example), "."),
                 )
-        promised = read_interval(*(one.value_in(options) for one in INTERVAL_OPTIONS))
+        promised = read_interval(*(option.value_in(options) for option in INTERVAL_OPTIONS))
         suppression = _suppression(spec, SUPPRESS_BELOW.read_from(options))
         if promised is not None:
             _check_interval(spec, choice, promised, contributions)
@@ -183,31 +183,31 @@ def resolve(
     spec: StatisticSpec, options: Mapping[str, Any]
 ) -> tuple[StatisticSpec, Mapping[str, Any]]:
     """The statistic that the options ask for: several quantiles where `q` is a list of them."""
-    own = {name: options.get(name) for name in spec.parameter_names}
-    name, parameters = spec.for_parameters(own)
-    if parameters is own:
+    own_options = {name: options.get(name) for name in spec.parameter_names}
+    name, parameters = spec.for_parameters(own_options)
+    if parameters is own_options:
         return spec, options
-    rest = {key: value for key, value in options.items() if key not in own}
-    return statistic_spec(name), {**rest, **parameters}
+    other_options = {key: value for key, value in options.items() if key not in own_options}
+    return statistic_spec(name), {**other_options, **parameters}
 
 
-def _suppression(known: StatisticSpec, below: int | None) -> Suppression | None:
+def _suppression(spec: StatisticSpec, below: int | None) -> Suppression | None:
     """Below which size values are withheld, and whether the statistic says the size itself."""
     if below is None:
         return None
-    if known.of_graphs or known.shape == "distribution":
+    if spec.of_graphs or spec.shape == "distribution":
         raise DuffError(
-            *(Argument("suppress_below"), f" withholds the numbers of groups, and {known.name} "),
+            *(Argument("suppress_below"), f" withholds the numbers of groups, and {spec.name} "),
             "has none. Ask for quantiles or for counts.",
         )
-    return Suppression(below, known.size_column)
+    return Suppression(below, spec.size_column)
 
 
 def _mechanism_parts(program: ReleaseProgram, total: Fraction) -> tuple[MechanismPart, ...]:
     """What is public about draws, those of one kind that follow each other together."""
     return tuple(
-        MechanismPart(name, utility, sum((p.share for p in same), Fraction(0)) * total, len(same))
-        for (name, utility), same in (
+        MechanismPart(name, utility, sum((p.share for p in parts), Fraction(0)) * total, len(parts))
+        for (name, utility), parts in (
             (kind, list(group))
             for kind, group in groupby(
                 program.draws, key=lambda draw: (draw.mechanism, draw.utility)
@@ -238,23 +238,23 @@ def _losses(program: ReleaseProgram, total: Fraction, rows: int) -> tuple[LossPa
 
 
 def _check_interval(
-    known: StatisticSpec, choice: str, promised: Interval, contributions: int
+    spec: StatisticSpec, choice: str, promised: Interval, contributions: int
 ) -> None:
     """Refuse an interval that a statistic cannot have."""
-    if not known.interval_choices or not known.has_interval(choice):
+    if not spec.interval_choices or not spec.has_interval(choice):
         names = ", ".join(other.name for other in REGISTRY.values() if other.interval_choices)
-        why = known.no_interval_reason or f"it is there for {names}. Leave the interval out"
-        by: tuple[str | Argument, ...] = (known.name,)
+        why = spec.no_interval_reason or f"it is there for {names}. Leave the interval out"
+        by: tuple[str | Argument, ...] = (spec.name,)
         fix: tuple[str | Argument, ...] = (".",)
-        if known.interval_choices:
-            by = (f"{known.name} with ", Argument("mechanism", choice))
-            fix = (". Pass ", Argument("mechanism", known.interval_choices[0]), ".")
+        if spec.interval_choices:
+            by = (f"{spec.name} with ", Argument("mechanism", choice))
+            fix = (". Pass ", Argument("mechanism", spec.interval_choices[0]), ".")
         raise DuffError("no interval can be promised for ", *by, f": {why}", *fix)
     if promised.covers != "population":
         return
-    if not known.covers_population:
+    if not spec.covers_population:
         raise DuffError(
-            f"an interval for {known.name} covers the records at hand: what is known of the "
+            f"an interval for {spec.name} covers the records at hand: what is known of the "
             "noise tells nothing of a population. Pass ",
             *(Argument("covers", "data"), "."),
         )

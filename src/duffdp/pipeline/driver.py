@@ -55,7 +55,7 @@ class Account:
             before = for_each or [Fraction(0)] * self._groups
             for_each = [
                 spent if statistic is None else spent + cost
-                for spent, statistic, cost in zip(before, *self._each(draw), strict=True)
+                for spent, statistic, cost in zip(before, *self._by_group(draw), strict=True)
             ]
         largest = max(for_each, default=Fraction(0)) if for_each else Fraction(0)
         if for_all + largest > self._budget or any(_lowest(draw) <= 0 for draw in draws):
@@ -65,7 +65,7 @@ class Account:
             )
         self._for_all, self._for_each = for_all, for_each
 
-    def _each(self, draw: Draw) -> tuple[Sequence[BaseStatistic | None], Sequence[Fraction]]:
+    def _by_group(self, draw: Draw) -> tuple[Sequence[BaseStatistic | None], Sequence[Fraction]]:
         """The statistic and the cost of each group."""
         statistics, epsilon = draw.statistics, draw.epsilon
         if isinstance(statistics, BaseStatistic):
@@ -90,7 +90,7 @@ class _Share(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Release:
+class ReleaseRun:
     """The draws of one release, and the engine and the column that hold its records."""
 
     plan: DrawPlan
@@ -110,13 +110,13 @@ class Release:
         while True:
             account.pay(draws)
             shares = list(_shares(draws, count))
-            every = yield from self._collect(shares, scope, groups)
+            evidence_of_shares = yield from self._collect(shares, scope, groups)
             columns = _by_draw(draws, count)
-            for share, evidence in zip(shares, every, strict=True):
+            for share, evidence in zip(shares, evidence_of_shares, strict=True):
                 numbers = share.mechanism.numbers(evidence, entropy)
                 _place(columns[share.draw], share.positions, numbers, count)
             try:
-                draws = program.send([list(each) for each in columns])
+                draws = program.send([list(column) for column in columns])
             except StopIteration as end:
                 released: Columns = end.value
                 return released
@@ -136,33 +136,35 @@ class Release:
             for i, share in enumerate(shares)
         }
         while waiting:
-            asked: list[ColumnRequest] = []
+            column_requests: list[ColumnRequest] = []
             ends: dict[int, int] = {}
             for i, (inquiry, answers) in list(waiting.items()):
                 try:
                     requests = next(inquiry) if answers is None else inquiry.send(answers)
                 except StopIteration as end:
-                    evidence[i] = self._looking_further(end.value, groups[shares[i].positions])
+                    evidence[i] = self._with_further_answers(end.value, groups[shares[i].positions])
                     del waiting[i]
                     continue
-                own = groups[shares[i].positions]
-                asked += [ColumnRequest(self.column, own, request) for request in requests]
-                ends[i] = len(asked)
-            if not asked:
+                share_groups = groups[shares[i].positions]
+                column_requests += [
+                    ColumnRequest(self.column, share_groups, request) for request in requests
+                ]
+                ends[i] = len(column_requests)
+            if not column_requests:
                 break
-            replies = yield asked
+            replies = yield column_requests
             begin = 0
             for i, stop in ends.items():
                 waiting[i] = waiting[i][0], tuple(replies[begin:stop])
                 begin = stop
         return [evidence[i] for i in range(len(shares))]
 
-    def _looking_further(self, evidence: Evidence, groups: Ints) -> Evidence:
+    def _with_further_answers(self, evidence: Evidence, groups: Ints) -> Evidence:
         """Evidence whose tails can be looked into while a draw is made."""
 
         def answer(position: int, inquiry: Inquiry[T]) -> T:
-            one = groups[position : position + 1]
-            return run_inquiry(inquiry, self.engine, one, self.column)
+            single = groups[position : position + 1]
+            return run_inquiry(inquiry, self.engine, single, self.column)
 
         return evidence.answered_by(answer)
 
@@ -174,12 +176,12 @@ def _shares(draws: Sequence[Draw], count: int) -> Generator[_Share, None, None]:
         if isinstance(draw.statistics, BaseStatistic) and isinstance(draw.epsilon, Fraction):
             yield _Share(i, draw.statistics, make(draw.epsilon), np.arange(count))
             continue
-        alike: dict[tuple[BaseStatistic, Fraction], list[int]] = {}
+        by_share: dict[tuple[BaseStatistic, Fraction], list[int]] = {}
         for position in range(count):
             statistic = draw.statistic_of(position)
             if statistic is not None:
-                alike.setdefault((statistic, draw.epsilon_of(position)), []).append(position)
-        for (statistic, epsilon), positions in alike.items():
+                by_share.setdefault((statistic, draw.epsilon_of(position)), []).append(position)
+        for (statistic, epsilon), positions in by_share.items():
             yield _Share(i, statistic, make(epsilon), np.array(positions, dtype=np.int64))
 
 
@@ -201,13 +203,13 @@ def _place(columns: list[Sequence[int]], positions: Ints, numbers: Columns, coun
     if not columns:
         columns.extend([NOT_DRAWN] * count for _ in numbers)
     places = positions.tolist()
-    for column, drawn in zip(columns, numbers, strict=False):
+    for column, draw_numbers in zip(columns, numbers, strict=False):
         assert isinstance(column, list)
-        for place, number in zip(places, drawn, strict=True):
+        for place, number in zip(places, draw_numbers, strict=True):
             column[place] = number
 
 
-def draw_alone(release: Release) -> Numbers:
+def draw_alone(release: ReleaseRun) -> Numbers:
     """The numbers of every group of a release that shares no pass with others.
 
     Groups in memory are drawn for block by block on all cores, each block with bits of its own:
@@ -215,23 +217,23 @@ def draw_alone(release: Release) -> Numbers:
     """
     blocks = release.engine.blocks()
 
-    def drawn(groups: Ints, entropy: Entropy) -> Columns:
+    def draw_block(groups: Ints, entropy: Entropy) -> Columns:
         run = release.run(groups, entropy)
         try:
-            asked = next(run)
+            requests = next(run)
             while True:
-                asked = run.send(release.engine.answer(asked))
+                requests = run.send(release.engine.answer(requests))
         except StopIteration as end:
             columns: Columns = end.value
             return columns
 
     if len(blocks) == 1:
-        return as_rows(drawn(blocks[0], release.entropy))
-    pieces = parallel_map(drawn, blocks, [release.entropy.split() for _ in blocks])
+        return as_rows(draw_block(blocks[0], release.entropy))
+    pieces = parallel_map(draw_block, blocks, [release.entropy.split() for _ in blocks])
     return as_rows([list(chain.from_iterable(column)) for column in zip(*pieces, strict=True)])
 
 
-def draw_together(releases: Sequence[Release]) -> Generator[tuple[int, Numbers], None, None]:
+def draw_together(releases: Sequence[ReleaseRun]) -> Generator[tuple[int, Numbers], None, None]:
     """The numbers of releases over one engine, by passes that they share; each as soon as it is
     drawn, with its position.
     """
@@ -249,19 +251,19 @@ def draw_together(releases: Sequence[Release]) -> Generator[tuple[int, Numbers],
         unanswered = [
             (waiting, at)
             for waiting in running.values()
-            for at, answered in enumerate(waiting.answered)
-            if not answered
+            for at, is_answered in enumerate(waiting.is_answered)
+            if not is_answered
         ]
         # Sums wait until nothing else is asked for: what follows from ranks may be more sums.
         urgent = [
             (waiting, at)
             for waiting, at in unanswered
-            if not isinstance(waiting.asked[at].request, LevelSums)
+            if not isinstance(waiting.requests[at].request, LevelSums)
         ]
-        chosen = urgent or unanswered
-        answers = engine.answer([waiting.asked[at] for waiting, at in chosen])
-        for (waiting, at), answer in zip(chosen, answers, strict=True):
-            waiting.answers[at], waiting.answered[at] = answer, True
+        batch = urgent or unanswered
+        answers = engine.answer([waiting.requests[at] for waiting, at in batch])
+        for (waiting, at), answer in zip(batch, answers, strict=True):
+            waiting.answers[at], waiting.is_answered[at] = answer, True
 
 
 class _Waiting:
@@ -269,22 +271,22 @@ class _Waiting:
 
     def __init__(self, run: Run) -> None:
         self._run, self._begun = run, False
-        self.asked: list[ColumnRequest] = []
+        self.requests: list[ColumnRequest] = []
         self.answers: list[Any] = []
-        self.answered: list[bool] = []
+        self.is_answered: list[bool] = []
 
     def advance(self) -> Columns | None:
         """Go on once all is answered; the columns of numbers at the end."""
-        if not all(self.answered):
+        if not all(self.is_answered):
             return None
         try:
-            self.asked = self._run.send(self.answers if self._begun else None)  # type: ignore[arg-type]
+            self.requests = self._run.send(self.answers if self._begun else None)  # type: ignore[arg-type]
         except StopIteration as end:
             columns: Columns = end.value
             return columns
         self._begun = True
-        self.answers = [None] * len(self.asked)
-        self.answered = [False] * len(self.asked)
+        self.answers = [None] * len(self.requests)
+        self.is_answered = [False] * len(self.requests)
         return None
 
 

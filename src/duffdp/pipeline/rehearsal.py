@@ -35,48 +35,48 @@ def rehearse(prepared: Sequence[PreparedRelease], use: Callable[[list[Release]],
     raises is raised before anything is charged or read.
     """
     try:
-        for made in zip(*map(_made_up, prepared), strict=True):
-            use(list(made))
+        for releases in zip(*map(_made_up, prepared), strict=True):
+            use(list(releases))
     except BaseException:
-        for one in prepared:
-            if one.data.close is not None:
-                one.data.close()
+        for release in prepared:
+            if release.data.close is not None:
+                release.data.close()
         raise
 
 
-def _made_up(one: PreparedRelease) -> tuple[Release, Release]:
-    facts, time = one.facts, dt.datetime.now(dt.UTC)
-    release = driver.Release(one.plan, facts.domain, _no_records(one), 0, entropy(0))
+def _made_up(prepared: PreparedRelease) -> tuple[Release, Release]:
+    facts, time = prepared.facts, dt.datetime.now(dt.UTC)
+    release = driver.ReleaseRun(prepared.plan, facts.domain, _no_records(prepared), 0, entropy(0))
     (numbers,) = driver.draw_alone(release)
     sized = facts.suppression is not None and facts.suppression.own is None
-    alone = replace(facts, by=(), keys=(), suppression=None)
-    drawn = [numbers[:-1] if sized else numbers]
-    value, columns, (few,), _ = released_values(
-        one.plan, one.post_process, alone, Result(drawn, time), None
+    ungrouped = replace(facts, by=(), keys=(), suppression=None)
+    result_rows = [numbers[:-1] if sized else numbers]
+    value, columns, (small,), _ = released_values(
+        prepared.plan, prepared.post_process, ungrouped, Result(result_rows, time), None
     )
-    many = _with_many_records(columns, few, facts)
+    large = _with_many_records(columns, small, facts)
     groups = max(1, len(facts.keys))
 
-    def made(full: Sequence[bool]) -> Release:
-        sizes = tuple(MANY_RECORDS if whole else 0 for whole in full) if sized else None
-        rows = [many if whole else few for whole in full]
+    def make(full: Sequence[bool]) -> Release:
+        sizes = tuple(MANY_RECORDS if is_large else 0 for is_large in full) if sized else None
+        rows = [large if is_large else small for is_large in full]
         cells = withhold_small_groups(facts, columns, rows, sizes)
-        totals = [[number + MANY_RECORDS * whole for number in drawn[0]] for whole in full]
-        noisy = noisy_numbers(one.plan, facts, Result(totals, time))
-        about = (time, __version__, sizes, noisy)
-        return Release(None if facts.by else value, facts, columns, cells, *about)
+        totals = [[n + MANY_RECORDS * is_large for n in result_rows[0]] for is_large in full]
+        noisy = noisy_numbers(prepared.plan, facts, Result(totals, time))
+        origin = (time, __version__, sizes, noisy)
+        return Release(None if facts.by else value, facts, columns, cells, *origin)
 
-    return made([i % 2 == 0 for i in range(groups)]), made([False] * groups)
+    return make([i % 2 == 0 for i in range(groups)]), make([False] * groups)
 
 
-def _no_records(one: PreparedRelease) -> Engine:
+def _no_records(prepared: PreparedRelease) -> Engine:
     """An engine without a record."""
-    if one.plan.spec.of_graphs:
+    if prepared.plan.spec.of_graphs:
         return EdgeEngine(np.empty((0, 2), dtype=np.int64))
-    if one.plan.spec.of_pairs:
+    if prepared.plan.spec.of_pairs:
         return PairEngine([make_pairs(np.empty(0), np.empty(0))])
     records = read_array([])
-    return array_engine(records._replace(array=records.array.astype(object)), one.facts.domain)
+    return array_engine(records._replace(array=records.array.astype(object)), prepared.facts.domain)
 
 
 def _with_many_records(columns: Sequence[OutputColumn], row: CellRow, facts: Facts) -> CellRow:

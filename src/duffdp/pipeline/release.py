@@ -236,8 +236,8 @@ class Release(Exportable):
         return hash(self.to_json())
 
     def __repr__(self) -> str:
-        what = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
-        what += "" if self.where is None else f" where {self.where}"
+        subject = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
+        subject += "" if self.where is None else f" where {self.where}"
         groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
         value = "" if self.grouped else f": {self.value!r}"
         if self.facts.interval is not None and not self.grouped:
@@ -246,7 +246,7 @@ class Release(Exportable):
         value += ", intervals hold together" if self.simultaneous else ""
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         cost = f"epsilon={self.epsilon:g} for each {self.unit}"
-        return f"<Release {what}{value}, {cost}{groups}{seeded}>"
+        return f"<Release {subject}{value}, {cost}{groups}{seeded}>"
 
     def distance_bound(self, confidence: float = 0.95) -> int:
         """How many records would have to join or leave, at most, until `value` is the exact answer.
@@ -299,7 +299,10 @@ class Release(Exportable):
         labels = self.labels()
         cells: list[Any] = list(self.cells)
         if self.has_distributions:
-            cells = [[one.value for one in distribution.quantiles()] for (distribution,) in cells]
+            cells = [
+                [quantile.value for quantile in distribution.quantiles()]
+                for (distribution,) in cells
+            ]
         return [
             (keys, label, value)
             for keys, row in zip(groups or [{}], cells, strict=True)

@@ -78,12 +78,12 @@ def released_values(
 
 
 def number_reader(
-    column: OutputColumn, domain: Any, many: bool = False
+    column: OutputColumn, domain: Any, in_bulk: bool = False
 ) -> Callable[[Sequence[int]], Iterable[Any]]:
-    """The function from drawn numbers to released ones; `many` are converted as an array."""
+    """The function from drawn numbers to released ones; `in_bulk` converts all at once."""
     if column.kind != "candidate":
         return partial(map, partial(max, 0))
-    if many and isinstance(domain, Grid):
+    if in_bulk and isinstance(domain, Grid):
         return lambda numbers: domain.values(numbers).tolist()
     return partial(map, domain.value)
 
@@ -128,13 +128,13 @@ def unique_column_names(columns: tuple[OutputColumn, ...], by: tuple[str, ...]) 
     """Names of value columns that differ from those of key columns and from each other; some
     engines do not tell upper from lower case.
     """
-    names, taken = [], {name.casefold() for name in by}
+    names, used_names = [], {name.casefold() for name in by}
     for column in columns:
         name = column.name
-        while name.casefold() in taken:
+        while name.casefold() in used_names:
             name += "_value"
         names.append(name)
-        taken.add(name.casefold())
+        used_names.add(name.casefold())
     return names
 
 

@@ -31,8 +31,8 @@ from duffdp.pipeline.draw_plan import DrawPlan, Terms
 from duffdp.statistics.program import OutputColumn, PostProcess
 from duffdp.statistics.spec import StatisticSpec
 
-EVERYTHING = Selection()
-NOTHING = (None,) * 7
+ALL_RECORDS = Selection()
+NO_SELECTION = (None,) * 7
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,14 +57,14 @@ class ReleaseRequest:
     def check(self) -> CheckedRequest:
         """All that can be checked without data."""
         terms = Terms.check(self.statistic, self.options)
-        known = terms.spec
+        spec = terms.spec
         domain = self._domain(terms)
         bounds = self[BOUNDS]
-        final = self[STEP] is not None or isinstance(bounds, Ordered) or known.of_pairs
+        final = self[STEP] is not None or isinstance(bounds, Ordered) or spec.of_pairs
         final = final or not isinstance(domain, Grid)
-        if known.check_domain is not None and (final or domain.kind in ("date", "datetime")):
-            known.check_domain(terms.parameters, domain)  # else once the step is known
-        pair = self._pair(terms) if known.of_pairs else None
+        if spec.check_domain is not None and (final or domain.kind in ("date", "datetime")):
+            spec.check_domain(terms.parameters, domain)  # else once the step is known
+        pair = self._pair(terms) if spec.of_pairs else None
         by, keys = self[BY], self[KEYS]
         if by is None:
             self._refuse_without_groups()
@@ -72,8 +72,8 @@ class ReleaseRequest:
             keys = load_keys(by, keys)
         rows = (self[COLUMN], by, keys, self[UNIT])
         margin, where = self[MARGIN], self[WHERE]
-        if (*rows, pair, margin, where) == NOTHING:
-            return CheckedRequest(self, terms, EVERYTHING, domain, terms.plan(domain))
+        if (*rows, pair, margin, where) == NO_SELECTION:
+            return CheckedRequest(self, terms, ALL_RECORDS, domain, terms.plan(domain))
         selection = select(*rows, terms.contributions, pair, margin, where)
         plan = terms.plan(domain, max(1, len(selection.groups.keys)))
         selection = selection._replace(groups_per_person=plan.unit.groups_per_person)
@@ -120,22 +120,22 @@ class ReleaseRequest:
 
     def _domain(self, terms: Terms) -> PublicSet:
         """The public outputs as far as they are known before the type of the column is."""
-        known = terms.spec
-        if known.makes_domain:
+        spec = terms.spec
+        if spec.makes_domain:
             return self._own_domain(terms)
         bounds, step, categories = self[BOUNDS], self[STEP], self[CATEGORIES]
-        if known.outputs == "grid" and categories is not None:
+        if spec.outputs == "grid" and categories is not None:
             raise BoundsError(
                 *(
                     Argument("categories"),
-                    f" are for modes and the like, got them for {known.name}.",
+                    f" are for modes and the like, got them for {spec.name}.",
                 ),
                 *(" Pass ", Argument("bounds"), "."),
             )
-        if known.outputs == "grid or categories" and (categories is None) == (bounds is None):
+        if spec.outputs == "grid or categories" and (categories is None) == (bounds is None):
             either = "neither" if bounds is None else "both"
             raise BoundsError(
-                *(f"{known.name} needs either ", Argument("categories"), " or "),
+                *(f"{spec.name} needs either ", Argument("categories"), " or "),
                 *(Argument("bounds"), f", got {either}. Pass for example "),
                 *(Argument("categories", CATEGORIES.example), "."),
             )
@@ -147,34 +147,34 @@ class ReleaseRequest:
                     ". Leave one of them out.",
                 )
             return as_categories(categories)
-        return require_even_spacing(known, grid_from_bounds(bounds, step, terms.step_rule))
+        return require_even_spacing(spec, grid_from_bounds(bounds, step, terms.step_rule))
 
     def _own_domain(self, terms: Terms) -> PublicSet:
         """The public outputs of a statistic that makes them of its parameters."""
-        known = terms.spec
+        spec = terms.spec
         categories = self[CATEGORIES]
         for parameter in (BOUNDS, STEP, CATEGORIES):
             name, value = parameter.name, self[parameter]
-            listed = parameter is CATEGORIES and known.outputs == "own or categories"
-            if value is not None and not listed and name not in known.parameter_names:
+            listed = parameter is CATEGORIES and spec.outputs == "own or categories"
+            if value is not None and not listed and name not in spec.parameter_names:
                 raise BoundsError(
-                    *(f"{known.name} takes no ", Argument(name), ", got ", Argument(name, value)),
+                    *(f"{spec.name} takes no ", Argument(name), ", got ", Argument(name, value)),
                     ". Leave it out.",
                 )
-        assert known.makes_domain
-        own = known.own_domain(terms.parameters)
-        if known.outputs == "own or categories":
-            if (own is None) == (categories is None):
-                either = "neither" if own is None else "both"
+        assert spec.makes_domain
+        domain = spec.own_domain(terms.parameters)
+        if spec.outputs == "own or categories":
+            if (domain is None) == (categories is None):
+                either = "neither" if domain is None else "both"
                 raise BoundsError(
-                    *(f"{known.name} needs either ", Argument("bins"), " or "),
+                    *(f"{spec.name} needs either ", Argument("bins"), " or "),
                     *(Argument("categories"), f", got {either}. Pass for example "),
                     *(Argument("bins", [0, 18, 65, 120]), "."),
                 )
-            own = own or as_categories(categories)
-        assert own is not None
+            domain = domain or as_categories(categories)
+        assert domain is not None
         # Where no column is named, rows are counted.
-        return Presence(rows=self[COLUMN] is None) if isinstance(own, Presence) else own
+        return Presence(rows=self[COLUMN] is None) if isinstance(domain, Presence) else domain
 
 
 class CheckedRequest(NamedTuple):
@@ -203,8 +203,8 @@ class CheckedRequest(NamedTuple):
             return request.name
         by = f" by {', '.join(names)}" if names else ""
         of = f" of {request[COLUMN]}" if request[COLUMN] is not None else ""
-        said = self.spec.title(self.plan.statistic.parameters)
-        return f"{said[0].lower()}{said[1:]}{of}{by}"
+        title = self.spec.title(self.plan.statistic.parameters)
+        return f"{title[0].lower()}{title[1:]}{of}{by}"
 
     def with_epsilon(self, epsilon: Fraction) -> CheckedRequest:
         """The same release for another epsilon."""
@@ -215,19 +215,23 @@ class CheckedRequest(NamedTuple):
     @property
     def _groups(self) -> int | None:
         """How many groups it has; None for an array."""
-        return None if self.selection is EVERYTHING else max(1, len(self.selection.groups.keys))
+        return None if self.selection is ALL_RECORDS else max(1, len(self.selection.groups.keys))
 
     def post_process(self, plan: DrawPlan) -> PostProcess | None:
         """What is made of the numbers of a plan, if they are not released as they are drawn."""
-        made = plan.program.post_process
-        chosen = self.request[STEP] is not None or isinstance(self.request[BOUNDS], Ordered)
-        return made if made is None or not chosen else made.on_step or made
+        post_process = plan.program.post_process
+        has_step = self.request[STEP] is not None or isinstance(self.request[BOUNDS], Ordered)
+        return (
+            post_process
+            if post_process is None or not has_step
+            else post_process.on_step or post_process
+        )
 
     @property
     def columns(self) -> tuple[OutputColumn, ...]:
         """What is released for every group."""
-        made = self.post_process(self.plan)
-        return self.plan.columns if made is None else made.columns(self.domain)
+        post_process = self.post_process(self.plan)
+        return self.plan.columns if post_process is None else post_process.columns(self.domain)
 
     def plan_on(self, domain: PublicSet) -> DrawPlan:
         """What is drawn on the domain of a column whose type is known."""
@@ -257,24 +261,24 @@ class CheckedRequest(NamedTuple):
 
     def domain_for(self, integer: bool, untyped: bool) -> PublicSet:
         """The public outputs for a column of this type, or for records without one."""
-        domain, bounds, known = self.domain, self.request[BOUNDS], self.spec
+        domain, bounds, spec = self.domain, self.request[BOUNDS], self.spec
         if (
             self.request[STEP] is not None
-            or known.of_pairs  # a slope of whole numbers is none
+            or spec.of_pairs  # a slope of whole numbers is none
             or not isinstance(domain, Grid)
             or isinstance(bounds, Grid)
         ):
             return domain
         if integer or untyped:
             domain = grid_from_bounds(bounds, None, self.terms.step_rule, integer, untyped)
-        if known.check_domain is not None:
-            known.check_domain(self.terms.parameters, domain)
+        if spec.check_domain is not None:
+            spec.check_domain(self.terms.parameters, domain)
         return domain
 
 
-def as_categories(given: Any) -> Categories:
+def as_categories(values: Any) -> Categories:
     """Categories as they are, or made of a list."""
-    return given if isinstance(given, Categories) else Categories(given)
+    return values if isinstance(values, Categories) else Categories(values)
 
 
 def require_even_spacing(entry: StatisticSpec, domain: Ordered) -> Ordered:
@@ -288,16 +292,18 @@ def require_even_spacing(entry: StatisticSpec, domain: Ordered) -> Ordered:
 
 
 def grid_from_bounds(
-    bounds: Any, step: Any, rule: StepRule, whole: bool = False, untyped: bool = False
+    bounds: Any, step: Any, rule: StepRule, integer: bool = False, untyped: bool = False
 ) -> Ordered:
     """The candidates for a pair of bounds; without a step, by what is asked of records and whether
     their type is one of whole numbers, or none.
     """
     if isinstance(bounds, Ordered):
         if step is not None:
-            what = "a grid, which has its step" if isinstance(bounds, Grid) else f"{bounds!r}"
+            description = (
+                "a grid, which has its step" if isinstance(bounds, Grid) else f"{bounds!r}"
+            )
             raise BoundsError(
-                *(Argument("bounds"), f" are {what}, got "),
+                *(Argument("bounds"), f" are {description}, got "),
                 *(Argument("step", step), " as well. Leave it out."),
             )
         return bounds
@@ -314,4 +320,4 @@ def grid_from_bounds(
         ) from None
     if step is not None:
         return Grid(lower, upper, step)
-    return default_grid(lower, upper, rule, whole, untyped)
+    return default_grid(lower, upper, rule, integer, untyped)

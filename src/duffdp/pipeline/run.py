@@ -17,7 +17,7 @@ from duffdp.engines.libraries import is_table
 from duffdp.engines.pairs import PairColumns
 from duffdp.engines.requests import Engine
 from duffdp.engines.sql.query import Query, source_name
-from duffdp.engines.table import OpenSources, Table, share_scans
+from duffdp.engines.table import OpenSources, SourceTable, share_scans
 from duffdp.errors import charge_note
 from duffdp.facts import Facts
 from duffdp.ledger.charge import Charge, Result
@@ -27,7 +27,7 @@ from duffdp.pipeline.draw_plan import DrawPlan
 from duffdp.pipeline.group_sums import noisy_numbers
 from duffdp.pipeline.release import Release
 from duffdp.pipeline.released_values import released_values
-from duffdp.pipeline.request import EVERYTHING, CheckedRequest, ReleaseRequest
+from duffdp.pipeline.request import ALL_RECORDS, CheckedRequest, ReleaseRequest
 from duffdp.pipeline.text_values import with_keys
 from duffdp.sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.statistics.program import PostProcess
@@ -78,7 +78,7 @@ class PreparedRelease(NamedTuple):
     plan: DrawPlan
     post_process: PostProcess | None
     facts: Facts
-    data: ArraySource | Table | EdgeSource | PairColumns
+    data: ArraySource | SourceTable | EdgeSource | PairColumns
     entropy: Entropy
     source: Any  # the data as the caller named them
 
@@ -107,24 +107,24 @@ class PreparedRelease(NamedTuple):
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
         return cls(plan, checked.post_process(plan), facts, table, entropy_source, data)
 
-    def open(self) -> driver.Release:
+    def open(self) -> driver.ReleaseRun:
         """Begin to read: the release with the engine that holds its records."""
         engine, column = self.data.engine(self.entropy)
-        return driver.Release(self.plan, self.data.domain, engine, column, self.entropy)
+        return driver.ReleaseRun(self.plan, self.data.domain, engine, column, self.entropy)
 
 
 def _source(
     checked: CheckedRequest, data: Any, sources: OpenSources | None
-) -> ArraySource | Table | EdgeSource | PairColumns:
+) -> ArraySource | SourceTable | EdgeSource | PairColumns:
     """Where the records are, with their types."""
-    selection, known = checked.selection, checked.spec
-    if known.of_graphs:
+    selection, spec = checked.selection, checked.spec
+    if spec.of_graphs:
         return EdgeSource(data, checked.domain)
-    if known.of_pairs and selection.pair is None:
+    if spec.of_pairs and selection.pair is None:
         return PairColumns(data, checked.domain)
-    if selection is EVERYTHING and (type(data) is np.ndarray or not is_table(data)):
+    if selection is ALL_RECORDS and (type(data) is np.ndarray or not is_table(data)):
         return ArraySource(data, checked.domain_for)
-    return Table(data, selection, checked.domain.kind, checked.domain_for, sources)
+    return SourceTable(data, selection, checked.domain.kind, checked.domain_for, sources)
 
 
 def run_options(statistic: Any, data: Any, options: Mapping[str, Any]) -> Release:
@@ -151,31 +151,33 @@ def make_releases(
         [None] * len(prepared)
         if ledger is None
         else ledger.charge_all(
-            [one.facts for one in prepared], [partial(source_name, one.source) for one in prepared]
+            [entry.facts for entry in prepared],
+            [partial(source_name, entry.source) for entry in prepared],
         )
     )
     releases: dict[int, Release] = {}
     try:
         for i, result in _results(prepared, charges):
-            one = prepared[i]
+            entry = prepared[i]
             value, columns, cells, sizes = released_values(
-                one.plan, one.post_process, one.facts, result, one.data
+                entry.plan, entry.post_process, entry.facts, result, entry.data
             )
-            about = (result.time, __version__, sizes, noisy_numbers(one.plan, one.facts, result))
-            releases[i] = Release(value, one.facts, columns, cells, *about)
+            noisy = noisy_numbers(entry.plan, entry.facts, result)
+            origin = (result.time, __version__, sizes, noisy)
+            releases[i] = Release(value, entry.facts, columns, cells, *origin)
             if done is not None:
                 done()
     except BaseException as error:  # an interrupt, too
         new = [paid for paid in charges if paid and paid.earlier is None]
         if new and ledger is not None:
             cost = float(sum(paid.facts.loss.epsilon for paid in new))
-            again = float(sum(paid.facts.loss.epsilon for paid in new if not paid.stored))
-            error.add_note(charge_note(cost, ledger.dataset, ledger.call_id, again))
+            repeated = float(sum(paid.facts.loss.epsilon for paid in new if not paid.stored))
+            error.add_note(charge_note(cost, ledger.dataset, ledger.call_id, repeated))
         raise
     finally:
-        for one in prepared:
-            if one.data.close is not None:
-                one.data.close()
+        for entry in prepared:
+            if entry.data.close is not None:
+                entry.data.close()
     return list(map(releases.__getitem__, range(len(prepared))))
 
 
@@ -192,7 +194,7 @@ def _results(
         else:
             unread.append(i)
     sharing = share_scans([prepared[i].data for i in unread]) if len(unread) > 1 else []
-    for i, numbers in _drawn({i: prepared[i] for i in unread}, sharing):
+    for i, numbers in _draw_all({i: prepared[i] for i in unread}, sharing):
         result = Result(numbers, dt.datetime.now(dt.UTC))
         paid = charges[i]
         if paid is not None and paid.store is not None:
@@ -201,18 +203,18 @@ def _results(
         yield i, result
 
 
-def _drawn(
-    unread: dict[int, PreparedRelease], sharing: Sequence[Table]
+def _draw_all(
+    unread: dict[int, PreparedRelease], sharing: Sequence[SourceTable]
 ) -> Iterator[tuple[int, driver.Numbers]]:
     """The numbers of releases: those that share scans together, the others one by one, so that
     records in memory are let go once their numbers are there.
     """
-    together: dict[int, dict[int, driver.Release]] = {}
-    for i, one in unread.items():
-        if not any(one.data is table for table in sharing):
-            yield i, driver.draw_alone(one.open())
+    together: dict[int, dict[int, driver.ReleaseRun]] = {}
+    for i, release in unread.items():
+        if not any(release.data is table for table in sharing):
+            yield i, driver.draw_alone(release.open())
             continue
-        opened = one.open()
+        opened = release.open()
         together.setdefault(id(opened.engine), {})[i] = opened
     for releases in together.values():
         positions = list(releases)

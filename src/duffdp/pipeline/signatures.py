@@ -46,7 +46,7 @@ def release_parameters(spec: StatisticSpec) -> tuple[Parameter[Any], ...]:
     draw = (*((MECHANISM,) if len(spec.choices) > 1 else ()), LEDGER, RNG)
     if spec.of_graphs:
         return (*spec.parameters, EPSILON, *draw)
-    rows = [one for one in ROW_OPTIONS if one is not COLUMN or not spec.of_pairs]
+    rows = [parameter for parameter in ROW_OPTIONS if parameter is not COLUMN or not spec.of_pairs]
     if spec.shape == "distribution":  # it has no number of a group to withhold
         rows.remove(SUPPRESS_BELOW)
         intervals: tuple[Parameter[Any], ...] = ()
@@ -55,9 +55,9 @@ def release_parameters(spec: StatisticSpec) -> tuple[Parameter[Any], ...]:
     else:
         intervals = (INTERVAL, *((COVERS,) if spec.covers_population else ()), SIMULTANEOUS)
     return (
-        *(one for one in spec.parameters if one.positional),
+        *(parameter for parameter in spec.parameters if parameter.positional),
         EPSILON,
-        *(one for one in spec.parameters if not one.positional),
+        *(parameter for parameter in spec.parameters if not parameter.positional),
         *OUTPUT_OPTIONS[spec.outputs],
         *rows,
         *intervals,
@@ -78,22 +78,24 @@ def documented(*parameters: Parameter[Any], **docs: str) -> Callable[[Function],
     `docs` has the paragraphs of those that mean something else for this function. Type checkers
     and editors read the same from `functions.pyi`, which `tools/stubs.py` writes.
     """
-    leading = [one for one in parameters if one.positional]
-    named = [one for one in parameters if not one.positional]
+    leading = [parameter for parameter in parameters if parameter.positional]
+    named = [parameter for parameter in parameters if not parameter.positional]
     signature = inspect.Signature(
         [
             inspect.Parameter(
-                one.name,
-                _KEYWORD if one in named else _POSITIONAL,
-                annotation=one.annotation,
-                default=inspect.Parameter.empty if one.required or one in leading else one.default,
+                parameter.name,
+                _KEYWORD if parameter in named else _POSITIONAL,
+                annotation=parameter.annotation,
+                default=inspect.Parameter.empty
+                if parameter.required or parameter in leading
+                else parameter.default,
             )
-            for one in (*leading, *named)
+            for parameter in (*leading, *named)
         ]
     )
     entries = [
-        f"{one.name}\n{_paragraph(docs.get(one.name, one.documentation))}"
-        for one in (*leading, *named)
+        f"{parameter.name}\n{_paragraph(docs.get(parameter.name, parameter.documentation))}"
+        for parameter in (*leading, *named)
     ]
     section = "\n".join(["Parameters", "----------", *entries, "", "Returns\n-------"])
 

@@ -85,7 +85,7 @@ class Measure:
     def too_few(self, count: int) -> list[bool]:
         """For this number of groups, whether an interval is the whole range."""
         too_few = self.release.too_few()
-        too_few += [few for release in self.margins for few in release.too_few()]
+        too_few += [is_small for release in self.margins for is_small in release.too_few()]
         return too_few + [False] * (count - len(too_few))
 
 
@@ -187,8 +187,8 @@ class Table(Exportable):
         counts = [row[0] for row in self.measures[0].rows(self._levels())]
         too_few = [measure.too_few(len(counts)) for measure in self.measures]
         return [
-            count < self.smallest or any(few)
-            for count, few in zip(counts, zip(*too_few, strict=True), strict=True)
+            count < self.smallest or any(flags)
+            for count, flags in zip(counts, zip(*too_few, strict=True), strict=True)
         ]
 
     def wide(self) -> dict[str, list[Any]]:
@@ -211,11 +211,11 @@ class Table(Exportable):
         for measure in self.measures:
             release = measure.release
             labels = release.labels()[:: measure.step]
-            for key, row, few in zip(
+            for key, row, is_small in zip(
                 self._keys(), self._estimates(measure), self.too_small(), strict=True
             ):
                 for label, (value, low, high, _) in zip(labels, row, strict=True):
-                    rows.append((*key, release.column, label, value, low, high, few))
+                    rows.append((*key, release.column, label, value, low, high, is_small))
         columns = map(list, zip(*rows, strict=True))
         return SimpleTable(dict(zip(_unique(names), columns, strict=True)), self._caption())
 
@@ -230,10 +230,10 @@ class Table(Exportable):
             header += measure.value_columns()
             columns.append([list(map(estimate_text, row)) for row in self._estimates(measure)])
         texts = []
-        for key, few, *parts in zip(keys, small, *columns, strict=True):
+        for key, is_small, *parts in zip(keys, small, *columns, strict=True):
             numbers = [text for part in parts for text in part]
-            shown = [TOO_FEW, *[""] * (len(numbers) - 1)] if few else numbers
-            texts.append([*key, *shown, as_text(few)])
+            visible = [TOO_FEW, *[""] * (len(numbers) - 1)] if is_small else numbers
+            texts.append([*key, *visible, as_text(is_small)])
         return DisplayTable([*header, TOO_SMALL], texts, self._caption(), small, len(self.by))
 
     def to_frame(self) -> Any:
@@ -290,12 +290,12 @@ class Table(Exportable):
         try:
             measures = tuple(
                 Measure(
-                    one["name"],
-                    tuple(one["columns"]),
-                    Release.from_dict(one["release"]),
-                    tuple(map(Release.from_dict, one["margins"])),
+                    entry["name"],
+                    tuple(entry["columns"]),
+                    Release.from_dict(entry["release"]),
+                    tuple(map(Release.from_dict, entry["margins"])),
                 )
-                for one in fields["measures"]
+                for entry in fields["measures"]
             )
             margins = tuple(map(tuple, fields["margins"]))
             first = measures[0].release
@@ -347,7 +347,10 @@ class Table(Exportable):
         if not self.suppressed or measure is self.measures[0]:
             return rows
         withheld = (None,) * len(measure.columns)
-        return [withheld if few else row for row, few in zip(rows, self.too_small(), strict=True)]
+        return [
+            withheld if is_small else row
+            for row, is_small in zip(rows, self.too_small(), strict=True)
+        ]
 
     def _estimates(self, measure: Measure) -> list[list[Estimate]]:
         return measure.estimates(self._rows(measure))

@@ -39,14 +39,14 @@ def with_keys(checked: CheckedRequest, data: Any, written: tuple[str, ...]) -> R
     return checked.request.replace(keys=list(zip(*parts, strict=True)))
 
 
-def column_values(data: Any, column: str, given: Iterable[Any]) -> list[Any]:
+def column_values(data: Any, column: str, texts: Iterable[Any]) -> list[Any]:
     """Texts as values of one column."""
-    return _values(column, _types(data, [column]).get(column), given)
+    return _values(column, _types(data, [column]).get(column), texts)
 
 
-def typed_values(column: str, dtype: Any, given: Iterable[Any]) -> list[Any]:
+def typed_values(column: str, dtype: Any, texts: Iterable[Any]) -> list[Any]:
     """Texts as values of a column whose declared type is known; text if it declares none."""
-    return _values(column, dtype, given)
+    return _values(column, dtype, texts)
 
 
 def _types(data: Any, names: list[str]) -> dict[str, Any]:
@@ -57,13 +57,13 @@ def _types(data: Any, names: list[str]) -> dict[str, Any]:
     return {name: schema[name] for name in names if name in schema}
 
 
-def _values(column: str, dtype: Any, given: Iterable[Any]) -> list[Any]:
+def _values(column: str, dtype: Any, texts: Iterable[Any]) -> list[Any]:
     """What is no text stays; so does all if there is no such column, which is said elsewhere."""
     if dtype is None:
-        return list(given)
+        return list(texts)
     read = _reader(dtype)
     values = []
-    for value in given:
+    for value in texts:
         try:
             values.append(read(value) if isinstance(value, str) else value)
         except (ValueError, KeyError):

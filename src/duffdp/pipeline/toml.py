@@ -15,12 +15,12 @@ from duffdp.errors import DuffError
 from duffdp.parameters import PLAN_OPTIONS, TABLE_OPTIONS
 
 PIPE = "-"  # the source is what is piped into the command
-NEEDED = ("source", "epsilon", "release")
+REQUIRED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
 FIELDS = ("types", "decimal", "date_format")  # of a source that is text
 SQL = "sql"  # a query over the source
 PLACES = (*FIELDS, SQL, "ledger", "dataset", "call_id", "sources")
-TOP = (*NEEDED, *(option.name for option in PLAN_OPTIONS), *PLACES)
+TOP = (*REQUIRED, *(option.name for option in PLAN_OPTIONS), *PLACES)
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
 TOP_OF_TABLE = (
     "source",
@@ -38,10 +38,10 @@ OTHER_KIND = {
 
 def read_toml(path: Path) -> dict[str, Any]:
     """The plan in a file; a relative source or ledger is meant from where the file lies."""
-    given = _read(path, NEEDED, TOP)
-    if isinstance(given["release"], list):
-        given["release"] = [_with_keys(release, path.parent) for release in given["release"]]
-    return given
+    entries = _read(path, REQUIRED, TOP)
+    if isinstance(entries["release"], list):
+        entries["release"] = [_with_keys(release, path.parent) for release in entries["release"]]
+    return entries
 
 
 def read_table_toml(path: Path) -> dict[str, Any]:
@@ -57,51 +57,51 @@ def read_table_text(text: str, folder: Path) -> dict[str, Any]:
 
 def _words_of_table(read: dict[str, Any], folder: Path) -> dict[str, Any]:
     """The words of Python; `interval = false` is none."""
-    given = _with_keys(read, folder)
-    if given.get("interval") is False:
-        given["interval"] = None
-    return dict(given)
+    entries = _with_keys(read, folder)
+    if entries.get("interval") is False:
+        entries["interval"] = None
+    return dict(entries)
 
 
-def _read(path: Path, needed: tuple[str, ...], known: tuple[str, ...]) -> dict[str, Any]:
+def _read(path: Path, required: tuple[str, ...], allowed: tuple[str, ...]) -> dict[str, Any]:
     try:
         text = path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError):
         raise DuffError(f"cannot read the plan {str(path)!r}. Check the path.") from None
-    return _parse(text, path.parent, repr(str(path)), needed, known)
+    return _parse(text, path.parent, repr(str(path)), required, allowed)
 
 
 def _parse(
-    text: str, folder: Path, name: str, needed: tuple[str, ...], known: tuple[str, ...]
+    text: str, folder: Path, name: str, required: tuple[str, ...], allowed: tuple[str, ...]
 ) -> dict[str, Any]:
     """What stands in a text, if it has all that it needs and nothing that nobody reads."""
     import tomllib  # here: a command without a plan does without it
 
     try:
-        given = tomllib.loads(text)
+        entries = tomllib.loads(text)
     except tomllib.TOMLDecodeError as error:
         raise DuffError(f"the plan {name} is not TOML: {error}.") from None
-    for word, said in OTHER_KIND.items():
-        if word in given and word not in known:
-            raise DuffError(f"the plan {name} {said}")
-    refuse_unknown(given, known, "the plan")
-    for name in needed:
-        if name not in given:
-            more = " Add a [[release]] for each result." if name == "release" else ""
-            raise DuffError(f"the plan needs {name!r}.{more}")
+    for word, content in OTHER_KIND.items():
+        if word in entries and word not in allowed:
+            raise DuffError(f"the plan {name} {content}")
+    refuse_unknown(entries, allowed, "the plan")
+    for name in required:
+        if name not in entries:
+            hint = " Add a [[release]] for each result." if name == "release" else ""
+            raise DuffError(f"the plan needs {name!r}.{hint}")
     for name in TEXTS:
-        said = given.get(name, name)
-        if not isinstance(said, str) or not said:
-            raise DuffError(f"{name} must be a text, got {said!r}.")
+        content = entries.get(name, name)
+        if not isinstance(content, str) or not content:
+            raise DuffError(f"{name} must be a text, got {content!r}.")
     for name in ("source", "ledger"):
-        if name in given and given[name] != PIPE and not ADDRESS.match(given[name]):
-            given[name] = str(folder / given[name])
-    fields = {name: given.pop(name) for name in FIELDS if name in given}
+        if name in entries and entries[name] != PIPE and not ADDRESS.match(entries[name]):
+            entries[name] = str(folder / entries[name])
+    fields = {name: entries.pop(name) for name in FIELDS if name in entries}
     if fields:
-        given["source"] = TextFile(given["source"], **fields)
-    if SQL in given:
-        given["source"] = Query(given["source"], given.pop(SQL))
-    return given
+        entries["source"] = TextFile(entries["source"], **fields)
+    if SQL in entries:
+        entries["source"] = Query(entries["source"], entries.pop(SQL))
+    return entries
 
 
 def _with_keys(release: Any, folder: Path) -> Any:
@@ -112,20 +112,22 @@ def _with_keys(release: Any, folder: Path) -> Any:
     if isinstance(keys, str):
         return release | {"keys": str(folder / keys)}
     if isinstance(keys, dict):
-        found = {
+        paths = {
             n: str(folder / part) if isinstance(part, str) else part for n, part in keys.items()
         }
-        return release | {"keys": found}
+        return release | {"keys": paths}
     if not isinstance(keys, list) or not keys or not all(isinstance(part, list) for part in keys):
         return release
     return release | {"keys": [Categories(part) for part in keys]}
 
 
-def refuse_unknown(given: Mapping[str, Any], names: Iterable[str], where: str) -> None:
+def refuse_unknown(entries: Mapping[str, Any], names: Iterable[str], where: str) -> None:
     """An error for an entry that nobody would read, with the name that was probably meant."""
-    known = list(names)
-    for name in given:
-        if name not in known:
-            near = difflib.get_close_matches(str(name), known, 1, 0.5)
-            hint = f"Did you mean {near[0]!r}?" if near else f"Known are {', '.join(known)}."
+    allowed = list(names)
+    for name in entries:
+        if name not in allowed:
+            matches = difflib.get_close_matches(str(name), allowed, 1, 0.5)
+            hint = (
+                f"Did you mean {matches[0]!r}?" if matches else f"Known are {', '.join(allowed)}."
+            )
             raise DuffError(f"{where} has an unknown entry {name!r}. {hint}")

@@ -21,7 +21,7 @@ from duffdp.mechanisms.law import Law
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.staircase import Staircase, best_width
 from duffdp.pipeline.draw_plan import DrawPlan
-from duffdp.pipeline.driver import Release, draw_alone
+from duffdp.pipeline.driver import ReleaseRun, draw_alone
 from duffdp.sampling.entropy import SeededEntropy
 from duffdp.statistics.program import DrawSpec
 from duffdp.statistics.records import ONE_GROUP
@@ -145,12 +145,15 @@ def independent_outcomes(
         else:
             return None
     listed = [number.listed() for number in numbers]
-    complete = [one for one in listed if one is not None]
-    if len(complete) == len(listed) and math.prod(len(one) for one, _ in complete) <= MAX_LISTED:
+    complete = [entry for entry in listed if entry is not None]
+    if (
+        len(complete) == len(listed)
+        and math.prod(len(entry) for entry, _ in complete) <= MAX_LISTED
+    ):
         axes = np.meshgrid(*(outcomes for outcomes, _ in complete))
         rows = np.stack([axis.ravel() for axis in axes], axis=1)
         weights = np.meshgrid(*(weights for _, weights in complete))
-        return Outcomes(rows.tolist(), np.prod([one.ravel() for one in weights], axis=0))
+        return Outcomes(rows.tolist(), np.prod([entry.ravel() for entry in weights], axis=0))
     shares = evenly_spread(points, len(numbers))
     columns = [number.quantile(u) for number, u in zip(numbers, shares, strict=True)]
     return Outcomes(np.stack(columns, axis=1).tolist(), np.full(points, 1 / points))
@@ -281,7 +284,7 @@ def simulated_outcomes(
     if not effort.draws:
         raise NeedsSimulation
     entropy = SeededEntropy(np.random.default_rng(effort.seed))
-    rows = draw_alone(Release(plan, domain, _CopiedGroup(engine, effort.draws), 0, entropy))
+    rows = draw_alone(ReleaseRun(plan, domain, _CopiedGroup(engine, effort.draws), 0, entropy))
     return Outcomes(rows, np.full(len(rows), 1 / len(rows)))
 
 
@@ -294,9 +297,9 @@ class _CopiedGroup:
     def blocks(self) -> list[Ints]:
         return [np.arange(self.groups)]
 
-    def answer(self, asked: Sequence[ColumnRequest]) -> list[Any]:
-        answers = self._engine.answer([request._replace(groups=ONE_GROUP) for request in asked])
-        counts = (len(request.groups) for request in asked)
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+        answers = self._engine.answer([request._replace(groups=ONE_GROUP) for request in requests])
+        counts = (len(request.groups) for request in requests)
         return [_repeated(answer, count) for answer, count in zip(answers, counts, strict=True)]
 
 

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple, Self
 
 from duffdp.engines.keys import load_keys
-from duffdp.engines.table import Table as SourceTable
+from duffdp.engines.table import SourceTable
 from duffdp.errors import Argument, BoundsError, DuffError
 from duffdp.parameters import (
     SMALLEST,

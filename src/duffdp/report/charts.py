@@ -73,7 +73,9 @@ def _figures(table: ResultTable, result: ReleaseResult) -> list[Figure]:
             )
             for group, distribution in zip(groups, distributions, strict=True)
         ]
-    result = result._replace(columns=[one for one in result.columns if not one.is_group_size])
+    result = result._replace(
+        columns=[column for column in result.columns if not column.is_group_size]
+    )
     chart = _bars(table, groups, result) or _points(table, groups, result)
     if chart is None:
         return []
@@ -108,10 +110,10 @@ def _bars(table: ResultTable, groups: list[str], result: ReleaseResult) -> Chart
     if not share and not counts:
         return None
     labels, numbers = [], []
-    several = len(result.columns) > 1
+    has_several = len(result.columns) > 1
     for i, group in enumerate(groups):
         for column in result.columns:
-            labels.append(", ".join(filter(None, (group, column.name if several else ""))))
+            labels.append(", ".join(filter(None, (group, column.name if has_several else ""))))
             # As in the table beside it, which hides the numbers of a group that is too small.
             numbers.append(column.numbers[i]._replace(too_few=table.too_small[i]))
     return bar_chart(labels, numbers, result.heading, upper=1 if share else None)
@@ -119,8 +121,8 @@ def _bars(table: ResultTable, groups: list[str], result: ReleaseResult) -> Chart
 
 def _points(table: ResultTable, groups: list[str], result: ReleaseResult) -> Chart | None:
     """Points for one number of each group, or for several that are candidates of one domain."""
-    several = len(result.columns) > 1
-    columns = [one for one in result.columns if not several or one.kind == "candidate"]
+    has_several = len(result.columns) > 1
+    columns = [column for column in result.columns if not has_several or column.kind == "candidate"]
     if not columns or (not table.by and columns[0].kind in ("count", "number")):
         return None  # a single number needs no picture
     rows = [

@@ -35,11 +35,11 @@ class Budget(Protocol):
 
 
 class BudgetGauge(NamedTuple):
-    """A budget in parts of epsilon; `others` was spent on anything but this report."""
+    """Epsilon of a budget: in all, for this report, for other releases, and what remains."""
 
     total: float
     report: float
-    others: float
+    other_releases: float
     remaining: float
 
     @property
@@ -50,7 +50,7 @@ class BudgetGauge(NamedTuple):
     @property
     def charged(self) -> bool:
         """Whether the charges of the ledger cover this report."""
-        return self.others > -_ROUNDING
+        return self.other_releases > -_ROUNDING
 
     def percent(self, amount: float) -> str:
         """A part of the total, for CSS."""
@@ -60,15 +60,20 @@ class BudgetGauge(NamedTuple):
 def budget_gauge(ledger: Any, report: float) -> BudgetGauge:
     """The gauge of a ledger, whose numbers may be plain or have an epsilon."""
     try:
-        left = ledger.remaining() if callable(ledger.remaining) else ledger.remaining
-        remaining, total = float(getattr(left, "epsilon", left)), float(ledger.epsilon)
+        remaining_loss = ledger.remaining() if callable(ledger.remaining) else ledger.remaining
+        remaining, total = (
+            float(getattr(remaining_loss, "epsilon", remaining_loss)),
+            float(ledger.epsilon),
+        )
     except (AttributeError, TypeError):
         raise DuffError(
             f"a ledger has epsilon and remaining(), got {type(ledger).__name__}. Pass a ledger "
             "or None."
         ) from None
-    others = total - remaining - report
-    return BudgetGauge(total, report, 0.0 if abs(others) < _ROUNDING else others, remaining)
+    other_releases = total - remaining - report
+    return BudgetGauge(
+        total, report, 0.0 if abs(other_releases) < _ROUNDING else other_releases, remaining
+    )
 
 
 class HazardAnswer(NamedTuple):

@@ -95,7 +95,7 @@ def write(
     path = Path(path)
     jinja2, template = check_page(path)
     tables, named = result_tables(releases)
-    everything = [release for _, release in named]
+    all_releases = [release for _, release in named]
     environment = jinja2.Environment(
         loader=jinja2.PackageLoader("duffdp.report", ""),
         autoescape=template == _HTML,
@@ -105,17 +105,17 @@ def write(
         lstrip_blocks=True,
     )
     environment.filters["number"] = parameter_text
-    total = math.fsum(release.epsilon for release in everything)
-    kinds = {release.unit.kind for release in everything}
+    total = math.fsum(release.epsilon for release in all_releases)
+    kinds = {release.unit.kind for release in all_releases}
     gauge = None if ledger is None else budget_gauge(ledger, total)
     text = environment.get_template(template).render(
         title=title,
-        provenance=_provenance(everything, author, source, plan, ledger),
+        provenance=_provenance(all_releases, author, source, plan, ledger),
         tables=tables,
         figures=figures if template == _HTML else None,
         too_few=TOO_FEW,
         total=total,
-        odds=sentences.odds(total, kinds, math.fsum(release.delta for release in everything)),
+        odds=sentences.odds(total, kinds, math.fsum(release.delta for release in all_releases)),
         whom=sentences.whom(kinds),
         several=len(named) > 1,
         shares=_shares(named),
@@ -206,14 +206,14 @@ def _questions(named: NamedReleases) -> list[tuple[str, list[Sentence]]]:
 
 def _once(named: NamedReleases, answer: Callable[[Release], Iterable[str]]) -> list[Sentence]:
     """Every sentence with the names of the releases that it is about."""
-    about: dict[str, dict[str, int]] = {}
+    names_by_text: dict[str, dict[str, int]] = {}
     for name, release in named:
         for text in answer(release):
-            counts = about.setdefault(text, {})
+            counts = names_by_text.setdefault(text, {})
             counts[name] = counts.get(name, 0) + 1
     texts = [
         Sentence([] if sum(names.values()) == len(named) else list(names), text)
-        for text, names in about.items()
+        for text, names in names_by_text.items()
     ]
     # Sentences about some releases come first, those about all of them last.
     return sorted(texts, key=lambda sentence: not sentence.names)

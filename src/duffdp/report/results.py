@@ -189,7 +189,7 @@ def _of_releases(named: NamedReleases) -> ResultTable:
     results = [_result(heading, release, release.cells) for heading, release in named]
     heading = named[0][0] if len(named) == 1 else f"By {', '.join(first.by)}"
     # Where one number could be anything, the others of the group are noise as well.
-    small = [any(few) for few in zip(*(release.too_few() for _, release in named), strict=True)]
+    small = [any(flags) for flags in zip(*(release.too_few() for _, release in named), strict=True)]
     thresholds = dict.fromkeys(release.suppress_below for _, release in named)
     notes = [
         f"Too few to tell: the noisy count is below {threshold:,}."

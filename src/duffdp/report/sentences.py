@@ -20,7 +20,7 @@ from duffdp.report.formats import candidate_text, duration_text, parameter_text
 from duffdp.statistics.registry import REGISTRY, statistic_spec
 from duffdp.statistics.sum import Sum
 
-_FEW = 12  # so many categories are named, more are counted
+_MAX_LISTED = 12  # so many categories are named, more are counted
 _UTILITIES = {
     "distance": "how many records would have to join or leave to make it true",
     "signed": "how many records would have to join or leave to make it true, "
@@ -78,18 +78,18 @@ def attacker_accuracy(epsilon: float) -> float:
 
 def odds(epsilon: float, kinds: Set[UnitKind], delta: float = 0.0) -> str:
     """What epsilon means for someone who guesses about one of these units."""
-    one = " or ".join(f"one {_UNITS[kind]}" for kind in sorted(kinds))
-    you = "you" if kinds == {"person"} else one
+    unit_text = " or ".join(f"one {_UNITS[kind]}" for kind in sorted(kinds))
+    you = "you" if kinds == {"person"} else unit_text
     if epsilon > 20:
         return (
             "An epsilon this large gives no protection worth the name: "
             f"a guess about {you} can become as good as certain."
         )
     factor, sure = math.exp(epsilon), attacker_accuracy(epsilon)
-    more = f" Delta, {parameter_text(delta)}, comes on top of this." if delta else ""
+    delta_note = f" Delta, {parameter_text(delta)}, comes on top of this." if delta else ""
     return (
         f"Seeing this page changes anyone's odds about {you} by a factor of at most {factor:.3g}: "
-        f"a fifty-fifty guess can become at most {100 * sure:.3g} % sure.{more}"
+        f"a fifty-fifty guess can become at most {100 * sure:.3g} % sure.{delta_note}"
     )
 
 
@@ -149,11 +149,11 @@ def assumed_public(release: Release) -> list[str]:
             else parameter_text(float(domain.step))
         )
         answers = any(column.kind == "candidate" for column in release.columns)
-        what = "the possible answers" if answers else "what a record can count as"
+        label = "the possible answers" if answers else "what a record can count as"
         name = release.statistic.name
         pairs = name in REGISTRY and statistic_spec(name).of_pairs
         first = [
-            f"{what}: from {candidate_text(domain.lower, domain)} to "
+            f"{label}: from {candidate_text(domain.lower, domain)} to "
             f"{candidate_text(domain.upper, domain)} "
             f"in steps of {step}, {domain.size:,} in all",
             *([] if pairs else [outside]),
@@ -192,15 +192,15 @@ def _cells(release: Release) -> str:
         return f"the values that are counted, and no others: {_named(domain)}"
     assert isinstance(domain, Bins)
     listed = [domain.label(i) for i in range(domain.size)]
-    return f"the bins; records outside of them are not counted: {_few(listed)}"
+    return f"the bins; records outside of them are not counted: {_listed(listed)}"
 
 
 def _named(categories: Categories) -> str:
-    return _few(list(map(str, categories)))
+    return _listed(list(map(str, categories)))
 
 
-def _few(texts: list[str]) -> str:
-    return ", ".join(texts) if len(texts) <= _FEW else "as listed in the plan of the release"
+def _listed(texts: list[str]) -> str:
+    return ", ".join(texts) if len(texts) <= _MAX_LISTED else "as listed in the plan of the release"
 
 
 def counted(release: Release) -> str:
@@ -208,10 +208,12 @@ def counted(release: Release) -> str:
     if release.unit.kind == "edge" or "count" not in {column.kind for column in release.columns}:
         return ""
     if release.unit.kind == "row":
-        every = isinstance(release.domain, Presence) and release.domain.rows
-        if every and release.where is not None:
+        counts_all_rows = isinstance(release.domain, Presence) and release.domain.rows
+        if counts_all_rows and release.where is not None:
             return f"Rows where {release.where}."
-        return "Rows, whatever is in them." if every else "Rows whose value is not missing."
+        return (
+            "Rows, whatever is in them." if counts_all_rows else "Rows whose value is not missing."
+        )
     groups = release.unit.groups_per_person
     where = "" if groups is None else f" in each of at most {groups} groups"
     if release.contributions == 1:
@@ -227,19 +229,19 @@ def mechanism(release: Release) -> list[str]:
 
 
 def _part(part: MechanismPart) -> str:
-    said = _MECHANISMS.get(part.name, part.name)
+    description = _MECHANISMS.get(part.name, part.name)
     if part.utility == "narrowing":
-        return f"{said} in {part.draws} stages, which tell where to look closer"
+        return f"{description} in {part.draws} stages, which tell where to look closer"
     if part.draws > 1:
-        said = f"{part.draws} draws of {said}, each with the same share of epsilon"
+        description = f"{part.draws} draws of {description}, each with the same share of epsilon"
     if part.utility is None:
-        return said
+        return description
     if part.utility == SIZE:
-        return f"{said}, for the number of records of each group"
+        return f"{description}, for the number of records of each group"
     if part.utility == "clipped":
-        return f"{said}, each clamped to the interval"
+        return f"{description}, each clamped to the interval"
     return (
-        f"{said}; an answer is the less likely, the larger its distance: "
+        f"{description}; an answer is the less likely, the larger its distance: "
         f"{_UTILITIES.get(part.utility, part.utility)}"
     )
 
@@ -261,11 +263,11 @@ def _noise(release: Release, public: str) -> list[str]:
             domain.multiple(Staircase(spent).largest_noise(moved, confidence))
             for confidence in (0.95, 0.99)
         )
-        told = (
+        sentence = (
             f"With 95 % probability it is at most {likely:,.4g} away from the sum of what the "
             f"records count as; with 99 % at most {sure:,.4g}."
         )
-        return [told, public]
+        return [sentence, public]
     steps = Staircase(spent).expected_error(domain.size - 1, numbers=2)
     return [
         f"On average it is off by about {parameter_text(steps * domain.spacing)} divided by the "
@@ -275,30 +277,30 @@ def _noise(release: Release, public: str) -> list[str]:
 
 def _interval(release: Release) -> list[str]:
     """What the interval of a release holds."""
-    asked = release.facts.interval
-    if asked is None:
+    interval = release.facts.interval
+    if interval is None:
         return []
-    whose = {
+    target = {
         "data": "the exact answer for the records",
         "population": "the answer for the population that the records were drawn from "
         "independently, whatever its distribution,",
-    }[asked.covers]
-    several = len(release.columns) > INTERVAL_COLUMNS
-    each = ""
-    if asked.simultaneous and (release.grouped or several):
-        each = f", for {'all groups together' if release.grouped else 'all numbers together'}"
+    }[interval.covers]
+    has_several = len(release.columns) > INTERVAL_COLUMNS
+    scope = ""
+    if interval.simultaneous and (release.grouped or has_several):
+        scope = f", for {'all groups together' if release.grouped else 'all numbers together'}"
     elif release.grouped:
-        each = ", in each group by itself"
-    elif several:
-        each = ", each number by itself"
-    told = (
-        f"With at least {float(100 * asked.confidence):.6g} % probability {whose} lies in the "
-        f"interval{each}."
+        scope = ", in each group by itself"
+    elif has_several:
+        scope = ", each number by itself"
+    promise = (
+        f"With at least {float(100 * interval.confidence):.6g} % probability {target} lies in the "
+        f"interval{scope}."
     )
     if whole_range(release.columns[-1], release.domain) is None:
-        return [told]
-    few = "With too few records to tell, the interval is the whole range of possible answers."
-    return [told, few]
+        return [promise]
+    too_few = "With too few records to tell, the interval is the whole range of possible answers."
+    return [promise, too_few]
 
 
 def accuracy(release: Release) -> list[str]:
@@ -312,42 +314,43 @@ def _sizes(release: Release) -> list[str]:
     """By what groups were told to be too small."""
     if release.suppress_below is None:
         return []
-    told = (
+    rule = (
         f"Numbers of groups with a noisy size below {release.suppress_below:,} are withheld. This "
         "is for readers: the guarantee needs no such rule."
     )
     if release.sizes is None:
-        return [told]
+        return [rule]
     noise = Geometric(release.facts.size_epsilon).largest_noise(1, 0.95)
-    return [told, f"With 95 % probability the noisy size of a group is off by at most {noise:,}."]
+    return [rule, f"With 95 % probability the noisy size of a group is off by at most {noise:,}."]
 
 
 def _from_what_is_public(release: Release) -> list[str]:
     """The error in the terms of the paper; of counts and sums, what noise adds to them."""
-    each = ["This holds for each group by itself."] if release.grouped else []
+    scope = ["This holds for each group by itself."] if release.grouped else []
     public = "This follows from what is public; the data play no part in it."
     if release.has_distributions:
         return [
             f"With at least {100 * release.cells[0][0].confidence:.6g} % probability the exact "
             "share of records up to every value lies in the band, and every exact quantile "
             "between the ends beside it, all at once"
-            f"{', in each group by itself' if release.grouped else ''}. This holds for any data."
+            f"{', in scope group by itself' if release.grouped else ''}. This holds for any data."
         ]
     if release.mechanism.of_values[-1].name == Staircase.name:
         return _noise(release, public)
     if (bound := count_bound(release.facts, 0.95)) is not None:
         sure = count_bound(release.facts, 0.99)
         if len(release.cells[0]) > 1 and not release.grouped:
-            each = ["This holds for each number by itself."]
-        what = (
+            scope = ["This holds for each number by itself."]
+        subject = (
             "the numbers of records inside and outside, of which the share is made, are each"
             if isinstance(release.domain, Membership)
             else "a count is"
         )
-        told = (
-            f"With 95 % probability {what} off by at most {bound:,}; with 99 % by at most {sure:,}."
+        sentence = (
+            f"With 95 % probability {subject} off by at most {bound:,}; "
+            f"with 99 % by at most {sure:,}."
         )
-        return [told, *each]
+        return [sentence, *scope]
     try:
         likely, sure = release.distance_bound(0.95), release.distance_bound(0.99)
     except DuffError:
@@ -355,11 +358,11 @@ def _from_what_is_public(release: Release) -> list[str]:
     person = release.unit.kind == "person" and release.contributions == 1
     row, rows = ("person", "people") if person else ("row", "rows")
     mean = statistic_spec(release.statistic.name).distance_bound == "mean"
-    beyond = " beyond those that the closest possible answer needs" if mean else ""
+    extra = " beyond those that the closest possible answer needs" if mean else ""
     return [
-        f"With 95 % probability at most {likely:,} {row if likely == 1 else rows}{beyond} "
+        f"With 95 % probability at most {likely:,} {row if likely == 1 else rows}{extra} "
         "would have to join or leave to make this "
         f"the exact answer; with 99 % at most {sure:,}.",
-        *each,
+        *scope,
         public,
     ]

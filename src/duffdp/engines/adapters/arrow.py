@@ -48,7 +48,7 @@ def arrow_people(column: Any) -> Ints:
     import pyarrow.compute as pc
 
     column = _comparable(column)
-    numbers = _whole(pc.index_in(column, value_set=pc.unique(column)))
+    numbers = _as_int64(pc.index_in(column, value_set=pc.unique(column)))
     numbers[column.is_null(nan_is_null=True).to_numpy(zero_copy_only=False)] = -1
     return numbers
 
@@ -85,8 +85,8 @@ def arrow_positions(column: Any, values: Sequence[Any]) -> Ints:
     import pyarrow.compute as pc
 
     column = _comparable(column)
-    known = pa.array(values, type=column.type)
-    return _whole(pc.index_in(column, value_set=known))
+    value_set = pa.array(values, type=column.type)
+    return _as_int64(pc.index_in(column, value_set=value_set))
 
 
 def _comparable(column: Any) -> Any:
@@ -101,7 +101,7 @@ def _comparable(column: Any) -> Any:
     return pc.add(column.cast(pa.float64()), 0.0) if pa.types.is_floating(column.type) else column
 
 
-def _whole(places: Any) -> Ints:
+def _as_int64(places: Any) -> Ints:
     """Positions with -1 for null."""
     array: Ints = np.asarray(places.fill_null(-1)).astype(np.int64)
     return array

@@ -78,16 +78,18 @@ def _stopped() -> RuntimeError:
 
 
 def _columns(batch: _Batch, dtypes: Sequence[Any]) -> list[Array]:
-    found, present = [], None
+    columns, present = [], None
     for at, dtype in enumerate(dtypes):
         column = batch.children[at].contents
         begin, end = column.offset, column.offset + batch.length
-        found.append(_bytes(column.buffers[1], end * np.dtype(dtype).itemsize).view(dtype)[begin:])
+        columns.append(
+            _bytes(column.buffers[1], end * np.dtype(dtype).itemsize).view(dtype)[begin:]
+        )
         if column.null_count and column.buffers[0]:
             bits = np.unpackbits(_bytes(column.buffers[0], -(-end // 8)), bitorder="little")
-            own = bits[begin:end].view(bool)
-            present = own if present is None else present & own
-    return found if present is None else [column[present] for column in found]
+            valid = bits[begin:end].view(bool)
+            present = valid if present is None else present & valid
+    return columns if present is None else [column[present] for column in columns]
 
 
 def _bytes(address: int | None, size: int) -> Array:

@@ -22,13 +22,13 @@ class DaskFrame(NarwhalsQuery):
 
     def rows(self, columns: dict[str, str]) -> Any:
         native = self.native
-        kept = native[list(dict.fromkeys(columns.values()))]
+        selected = native[list(dict.fromkeys(columns.values()))]
         first = {name: new for new, name in reversed(columns.items())}
-        made = kept.rename(columns=first)
-        made = made.assign(
-            **{new: made[first[name]] for new, name in columns.items() if first[name] != new}
+        renamed = selected.rename(columns=first)
+        renamed = renamed.assign(
+            **{new: renamed[first[name]] for new, name in columns.items() if first[name] != new}
         )
-        rows = self.nw.from_native(made[list(columns)])
+        rows = self.nw.from_native(renamed[list(columns)])
         texts = [new for new, name in columns.items() if self.schema[name] == self.nw.Categorical]
         return rows.with_columns(self.nw.col(*texts).cast(self.nw.String)) if texts else rows
 
@@ -36,13 +36,13 @@ class DaskFrame(NarwhalsQuery):
         import dask.dataframe
         import pandas
 
-        known = dict(rows.to_native().dtypes)
-        made = {
-            name: pandas.Series(values, dtype=known.get(name, "int64"))
+        dtypes = dict(rows.to_native().dtypes)
+        literals = {
+            name: pandas.Series(values, dtype=dtypes.get(name, "int64"))
             for name, values in columns.items()
         }
         return self.nw.from_native(
-            dask.dataframe.from_pandas(pandas.DataFrame(made), npartitions=1)
+            dask.dataframe.from_pandas(pandas.DataFrame(literals), npartitions=1)
         )
 
     def doubles(self, rows: Any, name: str) -> Any:
@@ -58,10 +58,10 @@ class DaskFrame(NarwhalsQuery):
             number, unit = number // 1000, "us"
         return self.nw.from_native(native.assign(**{name: number})), unit
 
-    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
+    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
         native = rows.to_native()
-        together = native.shuffle(on=PERSON)
-        capped = together.map_partitions(_capped, keys, most, *within, meta=native._meta)
+        by_person = native.shuffle(on=PERSON)
+        capped = by_person.map_partitions(_capped, keys, limit, *within, meta=native._meta)
         return self.nw.from_native(capped)
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
@@ -90,28 +90,28 @@ def _array(piece: Any) -> Array:
     return PandasFrame(narwhals, frame).array("x")[0]
 
 
-def _as_series(array: Array, like: Any) -> Any:
+def _as_series(array: Array, pattern: Any) -> Any:
     import pandas
 
-    return pandas.Series(array, index=like.index, name=like.name)
+    return pandas.Series(array, index=pattern.index, name=pattern.name)
 
 
-def _capped(piece: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
+def _capped(piece: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
     """The rows that count of the people in one piece."""
     import pandas
 
-    kept = [name for name in piece.columns if name != PERSON]
-    copies = piece.groupby([PERSON, *kept], sort=False, observed=True).cumcount().to_numpy()
+    names = [name for name in piece.columns if name != PERSON]
+    copies = piece.groupby([PERSON, *names], sort=False, observed=True).cumcount().to_numpy()
     first, second = (np.uint64(key % 2**64) for key in keys)
-    mixed = _mix(pandas.util.hash_pandas_object(piece[PERSON], index=False).to_numpy() ^ first)
-    parts = [*(_bits(piece[name].to_numpy()) for name in kept), copies.astype(np.int64)]
+    hashes = _mix(pandas.util.hash_pandas_object(piece[PERSON], index=False).to_numpy() ^ first)
+    parts = [*(_bits(piece[name].to_numpy()) for name in names), copies.astype(np.int64)]
     for part in parts:
-        mixed = _mix(mixed ^ _mix(part.view(np.uint64) + second))
-    whole = piece.groupby([PERSON, *within], sort=False, observed=True).ngroup().to_numpy()
-    order = np.lexsort((*reversed(parts), mixed, whole))
-    ordered = whole[order]
+        hashes = _mix(hashes ^ _mix(part.view(np.uint64) + second))
+    blocks = piece.groupby([PERSON, *within], sort=False, observed=True).ngroup().to_numpy()
+    order = np.lexsort((*reversed(parts), hashes, blocks))
+    ordered = blocks[order]
     counts = np.ones(len(order), dtype=bool)
-    counts[most:] = ordered[most:] != ordered[:-most]
+    counts[limit:] = ordered[limit:] != ordered[:-limit]
     return piece.iloc[np.sort(order[counts])]
 
 
@@ -125,5 +125,5 @@ def _mix(words: Array) -> Array:
     words = words + np.uint64(0x9E3779B97F4A7C15)
     words = (words ^ (words >> np.uint64(30))) * _MULTIPLY[0]
     words = (words ^ (words >> np.uint64(27))) * _MULTIPLY[1]
-    mixed: Array = words ^ (words >> np.uint64(31))
-    return mixed
+    hashes: Array = words ^ (words >> np.uint64(31))
+    return hashes

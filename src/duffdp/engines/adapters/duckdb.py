@@ -58,8 +58,8 @@ class DuckdbRelation(NarwhalsQuery):
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
         native = rows.to_native()
-        known = dict(zip(native.columns, map(str, native.types), strict=True))
-        types = {name: known.get(name, "BIGINT") for name in columns}
+        declared = dict(zip(native.columns, map(str, native.types), strict=True))
+        types = {name: declared.get(name, "BIGINT") for name in columns}
         parts = [
             f'"{name}"{_LETTERS if types[name] == "VARCHAR" else ""} AS "{name}"'
             for name in columns
@@ -90,25 +90,25 @@ class DuckdbRelation(NarwhalsQuery):
             number = f"epoch_us({_between(column, *moments)})"
         return self.nw.from_native(_replaced(native, name, number)), unit
 
-    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
+    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
         native = self._with_random_order(rows, keys)
         place = f"row_number() OVER (PARTITION BY {', '.join((PERSON, *within))} ORDER BY {ORDER})"
-        capped = native.project(f"*, {place} AS {PLACE}").filter(f"{PLACE} <= {most}")
+        capped = native.project(f"*, {place} AS {PLACE}").filter(f"{PLACE} <= {limit}")
         return self.nw.from_native(capped.project(f"* EXCLUDE ({COPY}, {ORDER}, {PLACE})"))
 
-    def cap_per_column(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
-        others = [name for name in rows.collect_schema() if name not in names]
+    def cap_per_column(self, rows: Any, keys: tuple[int, ...], limit: int, names: list[str]) -> Any:
+        unchanged = [name for name in rows.collect_schema() if name not in names]
         native, listed = self._with_random_order(rows, keys), ", ".join(names)
-        own = f"OVER (PARTITION BY {PERSON} ORDER BY {ORDER} ROWS UNBOUNDED PRECEDING)"
-        parts = [f"CASE WHEN count({n}) {own} <= {most} THEN {n} END AS {n}" for n in names]
-        capped = native.project(", ".join([*others, *parts]))
+        window = f"OVER (PARTITION BY {PERSON} ORDER BY {ORDER} ROWS UNBOUNDED PRECEDING)"
+        parts = [f"CASE WHEN count({n}) {window} <= {limit} THEN {n} END AS {n}" for n in names]
+        capped = native.project(", ".join([*unchanged, *parts]))
         return self.nw.from_native(capped.filter(f"coalesce({listed}) IS NOT NULL"))
 
     def _with_random_order(self, rows: Any, keys: tuple[int, ...]) -> Any:
         """Rows with COPY, which numbers those of a person by what is in them, and ORDER."""
         native = rows.to_native()
-        kept = ", ".join(f'"{name}"' for name in native.columns if name != PERSON)
-        copy = f"row_number() OVER (PARTITION BY {PERSON} ORDER BY hash({kept}))"
+        columns = ", ".join(f'"{name}"' for name in native.columns if name != PERSON)
+        copy = f"row_number() OVER (PARTITION BY {PERSON} ORDER BY hash({columns}))"
         # Mixed again after each key went in: a key alone would turn the orders of all people alike.
         person = f"hash(hash({PERSON}, ({keys[0]})::BIGINT))"
         row = f"hash(hash({COPY}, ({keys[1]})::BIGINT))"
@@ -119,8 +119,8 @@ class DuckdbRelation(NarwhalsQuery):
         """In a table of the session, which may spill to disk."""
         table = f'temp.main."duffdp people {next(_NUMBERS)}"'
         self._tables.append(table)
-        with statements(rows.to_native()) as (run, given):
-            run(f"CREATE TEMP TABLE {table} AS SELECT * FROM {given}")
+        with statements(rows.to_native()) as (run, source):
+            run(f"CREATE TEMP TABLE {table} AS SELECT * FROM {source}")
             return self.nw.from_native(run(f"SELECT * FROM {table}"))
 
     def drop(self) -> None:
@@ -135,21 +135,21 @@ class DuckdbRelation(NarwhalsQuery):
         """By several groupings of one query, which is quicker here than a longer table."""
         native, quoted = rows.to_native(), [f'"{name}"' for name in names]
         sets = ", ".join(f"({', '.join([*by, name])})" for name in quoted)
-        which = " ".join(f"WHEN GROUPING(\"{name}\") = 0 THEN '{name}'" for name in names)
+        name_cases = " ".join(f"WHEN GROUPING(\"{name}\") = 0 THEN '{name}'" for name in names)
         parts = [
             *by,
-            f"CASE {which} END AS {COLUMN}",
+            f"CASE {name_cases} END AS {COLUMN}",
             f"coalesce({', '.join(quoted)}) AS {INDEX}",
             f"count(*) AS {COUNT}",
         ]
-        found = native.aggregate(", ".join(parts), f"GROUPING SETS ({sets})")
-        return self.nw.from_native(found.filter(f"{INDEX} IS NOT NULL"))
+        counted = native.aggregate(", ".join(parts), f"GROUPING SETS ({sets})")
+        return self.nw.from_native(counted.filter(f"{INDEX} IS NOT NULL"))
 
     def sample(self, rows: Any, name: str) -> tuple[Array, float] | None:
-        with statements(rows.to_native()) as (run, given):
-            some = run(f'SELECT "{name}" AS {INDEX} FROM {given} USING SAMPLE 1% (system)')
-            some = np.ma.compressed(self.fetch(self.nw.from_native(some))[INDEX])
-        return some if some.dtype.kind in "fiu" else some.astype(np.float64), 0.01
+        with statements(rows.to_native()) as (run, source):
+            records = run(f'SELECT "{name}" AS {INDEX} FROM {source} USING SAMPLE 1% (system)')
+            records = np.ma.compressed(self.fetch(self.nw.from_native(records))[INDEX])
+        return records if records.dtype.kind in "fiu" else records.astype(np.float64), 0.01
 
     def piece_type(self, dtype: Any) -> str | None:
         if dtype.is_float():
@@ -163,8 +163,8 @@ class DuckdbRelation(NarwhalsQuery):
         native = rows.to_native().project(", ".join(parts))
 
         def count() -> int:
-            (found,) = native.aggregate("count(*)").fetchone()
-            return int(found)
+            (total,) = native.aggregate("count(*)").fetchone()
+            return int(total)
 
         return batches(native.__arrow_c_stream__(), list(types.values()), count)
 
@@ -269,21 +269,21 @@ def duckdb_input(
         return DuckdbInput(native, session.begin, None, session.end)
     if not (kind.is_pandas() or kind.is_polars() or kind.is_pyarrow()):
         return None
-    known = frame.collect_schema()
+    schema = frame.collect_schema()
     for name in columns:
         declared = native.dtypes[name] if kind.is_pandas() else None
-        if not _can_be_read(nw, known[name], declared):
+        if not _can_be_read(nw, schema[name], declared):
             raise UnsupportedData(
                 f"sql: the column {name!r} is of a type that one record can keep from being handed "
-                f"to DuckDB, {known[name] if declared is None else declared}. Give it another one "
+                f"to DuckDB, {schema[name] if declared is None else declared}. Give it another one "
                 "first: numbers, text, dates, or times in microseconds."
             )
-    connection, needed = connect(), frame.select(*columns)
+    connection, selected = connect(), frame.select(*columns)
 
-    def relation(some: Any) -> DuckDBPyRelation:
-        return connection.from_arrow(some.lazy().collect("pyarrow").to_native())
+    def relation(table: Any) -> DuckDBPyRelation:
+        return connection.from_arrow(table.lazy().collect("pyarrow").to_native())
 
-    return DuckdbInput(relation(needed.head(0)), lambda: relation(needed), FILE_ZONE)
+    return DuckdbInput(relation(selected.head(0)), lambda: relation(selected), FILE_ZONE)
 
 
 class CallerSession:
@@ -338,8 +338,10 @@ class CallerSession:
 
     def _ask(self, setting: str) -> str:
         with statements(self._relation) as (run, _):
-            (found,) = run(f"SELECT current_setting('{setting}')::VARCHAR").fetchone() or (None,)
-        return found or ""
+            (setting_value,) = run(f"SELECT current_setting('{setting}')::VARCHAR").fetchone() or (
+                None,
+            )
+        return setting_value or ""
 
 
 def _can_be_read(nw: Any, dtype: Any, declared: Any) -> bool:
@@ -357,7 +359,7 @@ def _can_be_read(nw: Any, dtype: Any, declared: Any) -> bool:
     )
     if zone is not None:  # DuckDB has such times in microseconds alone
         return unit in ("us", "ns")
-    known = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime)
-    return isinstance(dtype, known) or (
+    readable = (nw.Boolean, nw.String, nw.Categorical, nw.Enum, nw.Date, nw.Datetime)
+    return isinstance(dtype, readable) or (
         bool(dtype.is_numeric()) and dtype not in (nw.Int128, nw.UInt128)
     )

@@ -50,10 +50,10 @@ class MemoryFrame:
     def missing(self, name: str) -> Array:
         """Which rows of a column, of no objects, are null or nan."""
         series = self.column(name)
-        gone: Array = series.is_null().to_numpy().astype(bool)
+        missing: Array = series.is_null().to_numpy().astype(bool)
         if self.schema[name].is_float():
-            gone = gone | series.is_nan().fill_null(True).to_numpy().astype(bool)
-        return gone
+            missing = missing | series.is_nan().fill_null(True).to_numpy().astype(bool)
+        return missing
 
     @property
     def length(self) -> int:
@@ -86,10 +86,10 @@ def positions_of_objects(records: Iterable[Any], values: Sequence[Any]) -> Ints:
     places = {value: i for i, value in enumerate(values)}
     records = list(records)
     try:
-        found = [places.get(record, -1) for record in records]
+        positions = [places.get(record, -1) for record in records]
     except Exception:  # some record has no hash: each by itself
-        found = [_looked_up(places, record, -1) for record in records]
-    return np.array(found, dtype=np.int64)
+        positions = [_looked_up(places, record, -1) for record in records]
+    return np.array(positions, dtype=np.int64)
 
 
 def numbers_of_objects(records: Iterable[Any]) -> Ints:
@@ -117,8 +117,8 @@ def _person(record: Any) -> Any:
         return None if None in parts else parts
     if isinstance(record, dt.datetime):
         return None if record != record else dt.datetime.isoformat(record)
-    known = isinstance(record, str | bytes | int | float | Decimal | dt.date | UUID)
-    return record if known and record == record else None
+    comparable = isinstance(record, str | bytes | int | float | Decimal | dt.date | UUID)
+    return record if comparable and record == record else None
 
 
 def _looked_up(places: dict[Any, int], record: Any, otherwise: int) -> int:

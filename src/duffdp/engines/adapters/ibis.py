@@ -55,9 +55,9 @@ class IbisTable(NarwhalsQuery):
                 f"the column {name!r} is text, and the table of {server} has data of this machine "
                 "in it. Create a table or a view there first."
             )
-        known = kind.is_string() or kind.is_numeric() or kind.is_boolean() or kind.is_uuid()
+        plain = kind.is_string() or kind.is_numeric() or kind.is_boolean() or kind.is_uuid()
         timed = kind.is_date() or kind.is_timestamp() or kind.is_time()
-        if not (known or timed or kind.is_binary()):
+        if not (plain or timed or kind.is_binary()):
             raise UnsupportedData(
                 f"the column {name!r} is of type {self.schema[name]}, whose values {server} "
                 f"behind ibis may take for one another. {fix}"
@@ -94,7 +94,7 @@ class IbisTable(NarwhalsQuery):
         return column
 
     def rows(self, columns: dict[str, str]) -> Any:
-        native, made = self._named(columns), {}
+        native, converted = self._named(columns), {}
         for new in columns:
             column = native[new]
             kind = column.type()
@@ -103,14 +103,14 @@ class IbisTable(NarwhalsQuery):
                 column = column.cast("decimal(20, 0)")
             elif kind.is_boolean():  # PostgreSQL makes 32 bits of it, and no others
                 column = column.cast("int32")
-            made[new] = column
-        return self.nw.from_native(native.select(**made))
+            converted[new] = column
+        return self.nw.from_native(native.select(**converted))
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
         import ibis
         import pyarrow as pa
 
-        known, sent = rows.to_native().schema(), {}
+        schema, sent = rows.to_native().schema(), {}
         for name, values in columns.items():
             # As text what a database could fail to compare with records of its own while it joins.
             as_text = isinstance(values[0], dt.date | Decimal) or not all(
@@ -124,9 +124,9 @@ class IbisTable(NarwhalsQuery):
                 else value
                 for value in values
             ]
-        made = ibis.memtable(pa.table(sent))
-        typed = {name: made[name].cast(known.get(name, "int64")) for name in sent}
-        return self.nw.from_native(made.select(**typed))
+        literals = ibis.memtable(pa.table(sent))
+        typed = {name: literals[name].cast(schema.get(name, "int64")) for name in sent}
+        return self.nw.from_native(literals.select(**typed))
 
     def doubles(self, rows: Any, name: str) -> Any:
         """Through text: DuckDB's own way errs in the last bit for more than 15 digits."""
@@ -152,24 +152,24 @@ class IbisTable(NarwhalsQuery):
         )
         return self.nw.from_native(native.mutate(**{name: number})), "us"
 
-    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
+    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
         import ibis
 
-        native, kept = self._with_random_order(rows, keys)
-        place = ibis.row_number().over(group_by=[PERSON, *within], order_by=[ORDER, *kept, COPY])
+        native, names = self._with_random_order(rows, keys)
+        place = ibis.row_number().over(group_by=[PERSON, *within], order_by=[ORDER, *names, COPY])
         native = native.mutate(**{PLACE: place})
-        return self.nw.from_native(native.filter(native[PLACE] < most).select(*kept, PERSON))
+        return self.nw.from_native(native.filter(native[PLACE] < limit).select(*names, PERSON))
 
-    def cap_per_column(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
+    def cap_per_column(self, rows: Any, keys: tuple[int, ...], limit: int, names: list[str]) -> Any:
         import ibis
 
-        native, kept = self._with_random_order(rows, keys)
-        own = ibis.cumulative_window(group_by=[PERSON], order_by=[ORDER, *kept, COPY])
+        native, columns = self._with_random_order(rows, keys)
+        window = ibis.cumulative_window(group_by=[PERSON], order_by=[ORDER, *columns, COPY])
         counts = {
-            name: ibis.cases((native[name].count().over(own) <= most, native[name]))
+            name: ibis.cases((native[name].count().over(window) <= limit, native[name]))
             for name in names
         }
-        return self.nw.from_native(native.mutate(**counts).select(*kept, PERSON))
+        return self.nw.from_native(native.mutate(**counts).select(*columns, PERSON))
 
     def _with_random_order(self, rows: Any, keys: tuple[int, ...]) -> tuple[Any, list[str]]:
         """Rows with what orders those of a person, and the names of all columns but that of
@@ -179,13 +179,13 @@ class IbisTable(NarwhalsQuery):
 
         digest = self._digest()
         native = rows.to_native()
-        kept = [name for name in native.columns if name != PERSON]
-        copies = ibis.row_number().over(group_by=[PERSON, *kept])
+        names = [name for name in native.columns if name != PERSON]
+        copies = ibis.row_number().over(group_by=[PERSON, *names])
         native = native.mutate(**{COPY: copies})
         text = ibis.literal("".join(f"{key % 2**64:016x}" for key in keys))
-        for name in (PERSON, *kept, COPY):
+        for name in (PERSON, *names, COPY):
             text = text + "|" + native[name].cast("string").fill_null("")
-        return native.mutate(**{ORDER: digest(text)}), kept
+        return native.mutate(**{ORDER: digest(text)}), names
 
     def _digest(self) -> Any:
         """What makes a random order of texts."""
@@ -201,11 +201,11 @@ class IbisTable(NarwhalsQuery):
         import ibis
 
         native = rows.to_native()
-        which = ibis.array([ibis.literal(name) for name in names]).unnest()
+        column_name = ibis.array([ibis.literal(name) for name in names]).unnest()
         index = ibis.array([native[name] for name in names]).unnest()
-        listed = self.nw.from_native(native.select(*by, **{COLUMN: which, INDEX: index}))
-        found = listed.filter(~self.nw.col(INDEX).is_null())
-        return found.group_by(*by, COLUMN, INDEX).agg(self.nw.len().alias(COUNT))
+        listed = self.nw.from_native(native.select(*by, **{COLUMN: column_name, INDEX: index}))
+        present = listed.filter(~self.nw.col(INDEX).is_null())
+        return present.group_by(*by, COLUMN, INDEX).agg(self.nw.len().alias(COUNT))
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
         import pyarrow as pa
@@ -215,10 +215,10 @@ class IbisTable(NarwhalsQuery):
 
 def _within_python(low: int, high: int) -> tuple[int, int]:
     """Ends in microseconds that are times in Python."""
-    least, most = (
+    earliest, latest = (
         (end - _EPOCH) // dt.timedelta(microseconds=1) for end in (dt.datetime.min, dt.datetime.max)
     )
-    return max(low, least), min(high, most)
+    return max(low, earliest), min(high, latest)
 
 
 class IbisDuckdb(IbisTable):
@@ -292,8 +292,8 @@ class IbisMysql(IbisTable):
             if native[name].type().is_string():
                 # People by the bytes of the column: letters that its character set has and no
                 # other would become one. Other texts by those of what they are compared with.
-                made = "CAST({} AS BINARY)" if new == PERSON else "CONVERT({} USING utf8mb4)"
-                part = f"SHA2({made.format(part)}, 256)"
+                conversion = "CAST({} AS BINARY)" if new == PERSON else "CONVERT({} USING utf8mb4)"
+                part = f"SHA2({conversion.format(part)}, 256)"
             parts.append(f"{part} AS {_quoted(new)}")
         query = f"SELECT {', '.join(parts)} FROM ({server.compile(native)}) AS data"
         types = {new: native[name].type() for new, name in columns.items()}

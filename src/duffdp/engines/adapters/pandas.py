@@ -59,8 +59,8 @@ class PandasFrame(MemoryFrame):
             coded: Ints = np.append(places, -1)[native.cat.codes.to_numpy()]
             return coded
         index = pandas.Index(list(values), dtype=native.dtype)
-        found: Ints = index.get_indexer(pandas.Index(native)).astype(np.int64)
-        return found
+        positions: Ints = index.get_indexer(pandas.Index(native)).astype(np.int64)
+        return positions
 
     def people(self, name: str) -> Ints:
         import pandas
@@ -92,15 +92,15 @@ def pandas_types(nw: Any, frame: Any) -> dict[str, Any]:
     """The types of columns of pandas, or of dask. Objects are objects, whatever the first of them
     look like; and zones have names that narwhals does not read.
     """
-    declared, known = frame.to_native().dtypes, dict(frame.collect_schema())
+    declared, types = frame.to_native().dtypes, dict(frame.collect_schema())
     for name, kind in declared.items():
         if kind == np.dtype(object):
-            known[name] = nw.Object()
+            types[name] = nw.Object()
         elif hasattr(kind, "tz"):
-            known[name] = nw.Datetime(kind.unit, str(kind.tz))
+            types[name] = nw.Datetime(kind.unit, str(kind.tz))
         elif getattr(getattr(kind, "pyarrow_dtype", None), "tz", None) is not None:
-            known[name] = nw.Datetime(kind.pyarrow_dtype.unit, kind.pyarrow_dtype.tz)
-    return known
+            types[name] = nw.Datetime(kind.pyarrow_dtype.unit, kind.pyarrow_dtype.tz)
+    return types
 
 
 def _without_views(frame: Any) -> Any:

@@ -27,13 +27,13 @@ class PolarsFrame(MemoryFrame):
             return positions_of_objects(series.to_list(), values)
         if series.dtype in (polars.Categorical, polars.Enum):
             series = series.cast(polars.String)
-        known = polars.DataFrame([polars.Series("v", values, dtype=series.dtype)]).with_row_index(
-            "i"
+        numbered = polars.DataFrame(
+            [polars.Series("v", values, dtype=series.dtype)]
+        ).with_row_index("i")
+        joined = polars.DataFrame([series.alias("v")]).join(
+            numbered, on="v", how="left", maintain_order="left"
         )
-        found = polars.DataFrame([series.alias("v")]).join(
-            known, on="v", how="left", maintain_order="left"
-        )
-        return found["i"].cast(polars.Int64).fill_null(-1).to_numpy()
+        return joined["i"].cast(polars.Int64).fill_null(-1).to_numpy()
 
     def people(self, name: str) -> Ints:
         import polars
@@ -104,8 +104,8 @@ class PolarsLazy(NarwhalsQuery):
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
         import polars
 
-        known = rows.to_native().collect_schema()
-        schema = {name: known.get(name, polars.Int64) for name in columns}
+        declared = rows.to_native().collect_schema()
+        schema = {name: declared.get(name, polars.Int64) for name in columns}
         return self.nw.from_native(polars.LazyFrame(columns, schema=schema))
 
     def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
@@ -118,26 +118,28 @@ class PolarsLazy(NarwhalsQuery):
             number, unit = number // 1000, "us"
         return self.nw.from_native(rows.to_native().with_columns(number)), unit
 
-    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
+    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
         import polars
 
-        native, kept = self._with_random_order(rows, keys, within)
-        # A row counts unless the one `most` places before it is of the same person and group.
-        others = (polars.col(name).ne_missing(polars.col(name).shift(most)) for name in within)
+        native, names = self._with_random_order(rows, keys, within)
+        # A row counts unless the one `limit` places before it is of the same person and group.
+        other_groups = (
+            polars.col(name).ne_missing(polars.col(name).shift(limit)) for name in within
+        )
         person = polars.col(PERSON)
-        counts = polars.any_horizontal(person.ne_missing(person.shift(most)), *others)
-        return self.nw.from_native(native.filter(counts).select(*kept, PERSON))
+        counts = polars.any_horizontal(person.ne_missing(person.shift(limit)), *other_groups)
+        return self.nw.from_native(native.filter(counts).select(*names, PERSON))
 
-    def cap_per_column(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
+    def cap_per_column(self, rows: Any, keys: tuple[int, ...], limit: int, names: list[str]) -> Any:
         import polars
 
-        native, kept = self._with_random_order(rows, keys, ())
-        there = {name: polars.col(name).is_not_null().cast(polars.Int64) for name in names}
+        native, columns = self._with_random_order(rows, keys, ())
+        presence = {name: polars.col(name).is_not_null().cast(polars.Int64) for name in names}
         counts = (
-            polars.when(there[name].cum_sum().over(PERSON) <= most).then(name).alias(name)
+            polars.when(presence[name].cum_sum().over(PERSON) <= limit).then(name).alias(name)
             for name in names
         )
-        return self.nw.from_native(native.with_columns(*counts).select(*kept, PERSON))
+        return self.nw.from_native(native.with_columns(*counts).select(*columns, PERSON))
 
     def _with_random_order(self, rows: Any, keys: tuple[int, ...], within: tuple[str, ...]) -> Any:
         """Rows in the order that decides which of a person count, and the names of all columns but
@@ -146,15 +148,15 @@ class PolarsLazy(NarwhalsQuery):
         import polars
 
         native = rows.to_native()
-        kept = [name for name in native.collect_schema() if name != PERSON]
+        names = [name for name in native.collect_schema() if name != PERSON]
         first, second = (key % 2**64 for key in keys)
         # Copies of a row are numbered by counting them: windows over so many small groups are slow.
         copies = polars.int_ranges(0, polars.col(COPY)).alias(COPY)
-        native = native.group_by(PERSON, *kept).len(COPY).with_columns(copies).explode(COPY)
+        native = native.group_by(PERSON, *names).len(COPY).with_columns(copies).explode(COPY)
         # Mixed again with another key: the orders of different people have nothing in common.
-        mixed = polars.struct(PERSON, *kept, COPY).hash(first).hash(second)
-        native = native.with_columns(mixed.alias(ORDER))
-        return native.sort(PERSON, *within, ORDER, *kept, COPY), kept
+        row_hash = polars.struct(PERSON, *names, COPY).hash(first).hash(second)
+        native = native.with_columns(row_hash.alias(ORDER))
+        return native.sort(PERSON, *within, ORDER, *names, COPY), names
 
     def stored(self, rows: Any) -> Any:
         return self.nw.from_native(rows.to_native().collect().lazy())

@@ -29,7 +29,7 @@ _DIGITS = 38
 # What ibis takes money for, and what holds all of it.
 _MONEY = ("decimal(19, 4)", f"decimal({_DIGITS}, 4)")
 _SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"
-_FOUND = (
+_SELECT_TABLE = (
     "SELECT n.nspname, c.relname FROM pg_catalog.pg_class c "
     "JOIN pg_catalog.pg_namespace n ON n.oid = c.relnamespace WHERE c.relkind IN ('r', 'p', 'v', "
     "'m', 'f') AND "
@@ -94,8 +94,8 @@ class PostgresTable(IbisTable):
         """
         import ibis
 
-        known, server = rows.to_native().schema(), self.native.get_backend()
-        types = {name: known.get(name, ibis.dtype("int64")) for name in columns}
+        schema, server = rows.to_native().schema(), self.native.get_backend()
+        types = {name: schema.get(name, ibis.dtype("int64")) for name in columns}
         listed = zip(*(map(_text, values) for values in columns.values()), strict=True)
         # No text of this database has a zero character: no record is equal to it.
         possible = [row for row in listed if not any("\0" in text for text in row)]
@@ -127,12 +127,12 @@ class PostgresTable(IbisTable):
             ((pages,),) = connection.execute(size, [exact]).fetchall()
         if not pages or pages < 4 * PAGES:  # it is no table with pages of its own, or a short one
             return None
-        some = self.nw.from_native(self.native.sample(PAGES / pages, method="block"))
-        sampled = PostgresTable(self.nw, some, self.schema)
-        found = sampled.present(sampled.rows({VALUE: self._value}), VALUE)
+        block_sample = self.nw.from_native(self.native.sample(PAGES / pages, method="block"))
+        sampled = PostgresTable(self.nw, block_sample, self.schema)
+        values = sampled.present(sampled.rows({VALUE: self._value}), VALUE)
         if self.schema[self._value] == self.nw.Decimal:
-            found = sampled.doubles(found, VALUE)
-        return np.array(self.fetch(found)[VALUE], dtype=np.float64), PAGES / pages
+            values = sampled.doubles(values, VALUE)
+        return np.array(self.fetch(values)[VALUE], dtype=np.float64), PAGES / pages
 
     def fetch(self, rows: Any) -> dict[str, Any]:
         """By one answer. A cursor of the server, as ibis has it, would rule out that several
@@ -143,8 +143,8 @@ class PostgresTable(IbisTable):
             return super().fetch(rows)
         server = native.get_backend()
         with server.con.transaction(), server.con.cursor(binary=True) as cursor:
-            found = cursor.execute(compiled(native)).fetchall()
-        columns = zip(*found, strict=True) if found else [()] * len(native.columns)
+            records = cursor.execute(compiled(native)).fetchall()
+        columns = zip(*records, strict=True) if records else [()] * len(native.columns)
         return dict(zip(native.columns, map(list, columns), strict=True))
 
 
@@ -188,8 +188,8 @@ class ServedTable:
         self.zone: str | None = None
         try:
             self.types = self._table(self._connect())
-            needed = columns if view is None else self.types.columns
-            self._check_rights([name for name in needed if name in self.types.columns])
+            to_check = columns if view is None else self.types.columns
+            self._check_rights([name for name in to_check if name in self.types.columns])
         finally:
             self.close()
 
@@ -233,23 +233,28 @@ class ServedTable:
         parts = (table,) if schema is None else (schema, table)
         try:
             exact = Identifier(*parts).as_string(server.con)
-            found = server.con.execute(f"{_FOUND} c.oid = to_regclass(%s)", [exact]).fetchone()
-            if found is not None:
-                place = (server.con.info.dbname, found[0])
-                table = _within_types(server.table(found[1], database=place))
+            entry = server.con.execute(
+                f"{_SELECT_TABLE} c.oid = to_regclass(%s)", [exact]
+            ).fetchone()
+            if entry is not None:
+                place = (server.con.info.dbname, entry[0])
+                table = _within_types(server.table(entry[1], database=place))
                 return table if self._view is None else self._view(table)
             listed = server.con.execute(
-                f"{_FOUND} n.nspname = coalesce(%s, current_schema())", [schema]
+                f"{_SELECT_TABLE} n.nspname = coalesce(%s, current_schema())", [schema]
             ).fetchall()
         except DuffError:
             raise
         except Exception as error:
             raise self._unreadable(error) from None
-        known = [name for _, name in listed]
-        near = difflib.get_close_matches(table, known, 3, 0.5) or sorted(known)[:8]
+        table_names = [name for _, name in listed]
+        suggestions = (
+            difflib.get_close_matches(table, table_names, 3, 0.5) or sorted(table_names)[:8]
+        )
+        hint = ", ".join(map(repr, suggestions))
         raise UnsupportedData(
             f"there is no table {self._dotted!r} in {self._address.public!r}. Hint: "
-            f"{', '.join(map(repr, near)) or 'that schema has none, or there is no such schema'}."
+            f"{hint or 'that schema has none, or there is no such schema'}."
         )
 
     def _check_rights(self, columns: list[str]) -> None:
@@ -302,8 +307,10 @@ def query_table(server: Any, query: str, types: dict[str, Any]) -> Any:
     import ibis.expr.operations as ops
 
     place = ops.Namespace(database=_SCHEMA)
-    made = ops.DatabaseTable(name=query, schema=ibis.schema(types), source=server, namespace=place)
-    return made.to_expr()
+    operation = ops.DatabaseTable(
+        name=query, schema=ibis.schema(types), source=server, namespace=place
+    )
+    return operation.to_expr()
 
 
 def compiled(table: Any) -> str:
@@ -314,10 +321,10 @@ def compiled(table: Any) -> str:
     if isinstance(op, ops.DatabaseTable) and is_query(op):
         return str(op.name)
     sql: str = table.get_backend().compile(table)
-    for found in table.op().find(ops.DatabaseTable):
-        if is_query(found):
-            name = f"{quote_name(_SCHEMA)}.{quote_name(found.name)}"
-            sql = sql.replace(name, f"({found.name})")
+    for source in table.op().find(ops.DatabaseTable):
+        if is_query(source):
+            name = f"{quote_name(_SCHEMA)}.{quote_name(source.name)}"
+            sql = sql.replace(name, f"({source.name})")
     return sql
 
 
@@ -341,24 +348,24 @@ _IBIS_TYPES = {
 
 def postgres_result(read: ReadQuery, table: Any) -> Any:
     """The result for a table of ibis; types alone decide whether the query fits."""
-    server, known = table.get_backend(), table.schema()
+    server, schema = table.get_backend(), table.schema()
     _check_server(server, table, read)
     for name in read.columns:
-        if name not in known:
-            raise missing_column(name, list(known))
-    kinds = {name: _kind(known[name]) for name in read.columns}
+        if name not in schema:
+            raise missing_column(name, list(schema))
+    kinds = {name: _kind(schema[name]) for name in read.columns}
     rows, outputs, types = RowExpressions(POSTGRES, kinds), [], {}
-    for one in read.outputs:
-        if one.source is not None:
-            text = kinds[one.source] is Kind.text
-            sql, types[one.name] = (
-                quote_name(one.source),
-                "string" if text else known[one.source],
+    for output in read.outputs:
+        if output.source is not None:
+            text = kinds[output.source] is Kind.text
+            sql, types[output.name] = (
+                quote_name(output.source),
+                "string" if text else schema[output.source],
             )
         else:
-            sql, kind = (rows.total if read.groups else rows.output)(one.tree)
-            types[one.name] = _IBIS_TYPES[kind]
-        outputs.append(f"{sql} AS {quote_name(one.name)}")
+            sql, kind = (rows.total if read.groups else rows.output)(output.tree)
+            types[output.name] = _IBIS_TYPES[kind]
+        outputs.append(f"{sql} AS {quote_name(output.name)}")
     # Collations may take different people for the same; what ibis calls text may be another type.
     columns = (
         f'CAST({quote_name(name)} AS text) COLLATE "C" AS {quote_name(name)}'
@@ -385,7 +392,10 @@ def _check_server(server: Any, table: Any, read: ReadQuery) -> None:
         raise UnsupportedData(f"sql needs PostgreSQL {_OLDEST} or later. Make a view there.")
     if table.op().find((ops.InMemoryTable, ops.ScalarUDF)):
         raise UnsupportedData("sql is for tables of a database, got one with data of this machine.")
-    trees = [*(one.tree for one in read.outputs), *(() if read.where is None else (read.where,))]
+    trees = [
+        *(output.tree for output in read.outputs),
+        *(() if read.where is None else (read.where,)),
+    ]
     for node in (node for tree in trees for node in tree.walk()):
         if type(node).__name__ == "AtTimeZone":  # of an unknown one it complains at the first row
             zone = node.args["zone"].name
@@ -409,7 +419,7 @@ def _kind(dtype: Any) -> Kind:
         Kind.text: dtype.is_string,
         Kind.date: dtype.is_date,
     }
-    return next((kind for kind, holds in tests.items() if holds()), Kind.other)
+    return next((kind for kind, is_kind in tests.items() if is_kind()), Kind.other)
 
 
 # SQL that no record can stop. PostgreSQL has no TRY: what would fail is kept out by functions
@@ -454,7 +464,7 @@ def _finite(value: str) -> str:
     return _within(value, f"-{_END}", _END)
 
 
-def _whole(value: str) -> str:
+def _clamp_integer(value: str) -> str:
     """A whole number that 64 bits can hold."""
     return _within(value, str(-(2**63) - 1), str(2**63))
 
@@ -464,20 +474,20 @@ def _rounded(value: str) -> str:
     return _finite(f"trim_scale(round({value}, {_PLACES}))")
 
 
-def _near(kind: str) -> str:
+def _clamp_years(kind: str) -> str:
     return _within("{0}", *_YEARS[kind])
 
 
 _FORMS = {
     **{f"null {kind}": f"CAST(NULL AS {name})" for kind, name in _SQL_TYPES.items()},
-    **{f"near {kind}": _near(kind) for kind in _YEARS},
+    **{f"near {kind}": _clamp_years(kind) for kind in _YEARS},
     "column double": "({0})::float8",
     "a integer": "({0})",
     "a double": "float8 '{0}'",
     "a date": "date '{0}'",
     "a time": "timestamp '{0}'",
     "a instant": "timestamptz '{0}'",
-    "integer result": f"CAST({_whole('({0})::numeric')} AS int8)",
+    "integer result": f"CAST({_clamp_integer('({0})::numeric')} AS int8)",
     "number result": "({0})::float8",
     # conversions
     "integer to number": "({0})::numeric",
@@ -492,9 +502,9 @@ _FORMS = {
     "boolean to integer": "({0})::int",
     "integer to boolean": "({0} <> 0)",
     "integer to text": '(({0})::text COLLATE "C")',
-    "date to time": f"({_near('date')})::timestamp",
-    "time to date": f"({_near('time')})::date",
-    "instant to date": f"({_near('instant')})::date",
+    "date to time": f"({_clamp_years('date')})::timestamp",
+    "time to date": f"({_clamp_years('time')})::date",
+    "instant to date": f"({_clamp_years('instant')})::date",
     # what is compared
     "and": "({0} AND {1})",
     "or": "({0} OR {1})",
@@ -516,13 +526,13 @@ _FORMS = {
     "multiply": _rounded("({0} * {1})"),
     "divide": _rounded("({0} / NULLIF({1}, 0))"),
     "modulo": "mod({0}, NULLIF({1}, 0))",
-    "add integer": _whole("(({0})::numeric + ({1})::numeric)"),
-    "subtract integer": _whole("(({0})::numeric - ({1})::numeric)"),
-    "multiply integer": _whole("(({0})::numeric * ({1})::numeric)"),
-    "whole divide integer": _whole("div(({0})::numeric, NULLIF(({1})::numeric, 0))"),
+    "add integer": _clamp_integer("(({0})::numeric + ({1})::numeric)"),
+    "subtract integer": _clamp_integer("(({0})::numeric - ({1})::numeric)"),
+    "multiply integer": _clamp_integer("(({0})::numeric * ({1})::numeric)"),
+    "whole divide integer": _clamp_integer("div(({0})::numeric, NULLIF(({1})::numeric, 0))"),
     "modulo integer": "mod(({0})::numeric, NULLIF(({1})::numeric, 0))",
     **{name: f"{name}({{0}})" for name in ("abs", "ceil", "floor", "sign")},
-    "abs integer": _whole("abs(({0})::numeric)"),
+    "abs integer": _clamp_integer("abs(({0})::numeric)"),
     "sign integer": "sign(({0})::numeric)",
     "round": _finite("round({0}, {1})"),
     # Any number below 0 is below this one as well.

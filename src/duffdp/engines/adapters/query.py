@@ -76,17 +76,17 @@ class QueryAdapter(Protocol):
         Those outside of two ends in microseconds, infinite ones among them, may be moved there.
         """
 
-    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
-        """At most `most` rows of each person, in each value of the columns `within`, by the order
+    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
+        """At most `limit` rows of each person, in each value of the columns `within`, by the order
         of a keyed hash of two numbers: the same rows in every query.
         """
 
     def queried(self, read: ReadQuery) -> Any:
         """The result of a query as a table of the same library; None where it takes none."""
 
-    def cap_per_column(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
-        """Rows with the numbers in the columns `names` of `most` rows of each person that have one,
-        by the same order for all columns; other numbers there become missing.
+    def cap_per_column(self, rows: Any, keys: tuple[int, ...], limit: int, names: list[str]) -> Any:
+        """Rows with the numbers in the columns `names` of `limit` rows of each person that have
+        one, by the same order for all columns; other numbers there become missing.
         """
 
     def stored(self, rows: Any) -> Any:
@@ -167,7 +167,7 @@ class NarwhalsQuery:
     def queried(self, read: ReadQuery) -> Any:
         return None
 
-    def cap_per_column(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
+    def cap_per_column(self, rows: Any, keys: tuple[int, ...], limit: int, names: list[str]) -> Any:
         raise NotImplementedError  # where columns are not side by side
 
     def stored(self, rows: Any) -> Any:
@@ -178,8 +178,8 @@ class NarwhalsQuery:
 
     def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
         listed = rows.unpivot(on=names, index=by, variable_name=COLUMN, value_name=INDEX)
-        found = listed.filter(~self.nw.col(INDEX).is_null())
-        return found.group_by(*by, COLUMN, INDEX).agg(self.nw.len().alias(COUNT))
+        present = listed.filter(~self.nw.col(INDEX).is_null())
+        return present.group_by(*by, COLUMN, INDEX).agg(self.nw.len().alias(COUNT))
 
     def sample(self, rows: Any, name: str) -> tuple[Array, float] | None:
         return None

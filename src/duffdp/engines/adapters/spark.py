@@ -46,7 +46,7 @@ class SparkFrame(NarwhalsQuery):
         from pyspark.sql import functions as f
         from pyspark.sql import types as t
 
-        known = {field.name: field.dataType for field in rows.to_native().schema.fields}
+        declared = {field.name: field.dataType for field in rows.to_native().schema.fields}
         sent, data = [], []
         for name, values in columns.items():
             as_text = isinstance(values[0], dt.date | Decimal)
@@ -55,10 +55,12 @@ class SparkFrame(NarwhalsQuery):
             data.append([str(v) for v in values] if as_text else values)
             sent.append(t.StructField(name, t.StringType() if as_text else _type_of(data[-1])))
         session = rows.to_native().sparkSession
-        made = session.createDataFrame(list(zip(*data, strict=True)), t.StructType(sent))
-        typed = (_column(name).cast(known.get(name, t.LongType())).alias(name) for name in columns)
+        literals = session.createDataFrame(list(zip(*data, strict=True)), t.StructType(sent))
+        typed = (
+            _column(name).cast(declared.get(name, t.LongType())).alias(name) for name in columns
+        )
         # Spark takes such a frame for huge, and would sort all rows to join it.
-        return self.nw.from_native(f.broadcast(made.select(*typed)))
+        return self.nw.from_native(f.broadcast(literals.select(*typed)))
 
     def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
         from pyspark.sql import functions as f
@@ -81,33 +83,33 @@ class SparkFrame(NarwhalsQuery):
     def queried(self, read: ReadQuery) -> Any:
         return spark_result(read, self.native)
 
-    def cap(self, rows: Any, keys: tuple[int, ...], most: int, *within: str) -> Any:
+    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
-        native, kept = _placed(rows, *within)
-        if most == 1:  # one of the places: no second sort
-            chosen = f.pmod(f.xxhash64(f.lit(keys[0]), PERSON, *within, f.lit(keys[1])), COUNT)
-            native = native.where(f.col(PLACE) == chosen + 1)
+        native, names = _placed(rows, *within)
+        if limit == 1:  # one of the places: no second sort
+            place = f.pmod(f.xxhash64(f.lit(keys[0]), PERSON, *within, f.lit(keys[1])), COUNT)
+            native = native.where(f.col(PLACE) == place + 1)
         else:
-            own = Window.partitionBy(PERSON, *within).orderBy(ORDER, PLACE)
+            window = Window.partitionBy(PERSON, *within).orderBy(ORDER, PLACE)
             native = _with_random_order(native, keys, *within).withColumn(
-                COUNT, f.row_number().over(own)
+                COUNT, f.row_number().over(window)
             )
-            native = native.where(f.col(COUNT) <= most)
-        return self.nw.from_native(native.select(*kept, PERSON))
+            native = native.where(f.col(COUNT) <= limit)
+        return self.nw.from_native(native.select(*names, PERSON))
 
-    def cap_per_column(self, rows: Any, keys: tuple[int, ...], most: int, names: list[str]) -> Any:
+    def cap_per_column(self, rows: Any, keys: tuple[int, ...], limit: int, names: list[str]) -> Any:
         from pyspark.sql import Window
         from pyspark.sql import functions as f
 
-        native, kept = _placed(rows)
-        own = Window.partitionBy(PERSON).orderBy(ORDER, PLACE)
-        own = own.rowsBetween(Window.unboundedPreceding, Window.currentRow)
-        counts = (f.when(f.count(n).over(own) <= most, f.col(n)).alias(n) for n in names)
-        others = [name for name in kept if name not in names]
+        native, columns = _placed(rows)
+        window = Window.partitionBy(PERSON).orderBy(ORDER, PLACE)
+        window = window.rowsBetween(Window.unboundedPreceding, Window.currentRow)
+        counts = (f.when(f.count(n).over(window) <= limit, f.col(n)).alias(n) for n in names)
+        unchanged = [name for name in columns if name not in names]
         return self.nw.from_native(
-            _with_random_order(native, keys).select(*others, PERSON, *counts)
+            _with_random_order(native, keys).select(*unchanged, PERSON, *counts)
         )
 
     def answer(self, columns: dict[str, list[Any]]) -> Any:
@@ -127,12 +129,15 @@ def _placed(rows: Any, *within: str) -> tuple[Any, list[str]]:
     from pyspark.sql import functions as f
 
     native = rows.to_native().repartition(PERSON)  # which all that follows can use
-    kept = [name for name in native.columns if name != PERSON]
-    own = Window.partitionBy(PERSON, *within).orderBy(*kept)
+    names = [name for name in native.columns if name != PERSON]
+    window = Window.partitionBy(PERSON, *within).orderBy(*names)
     # In the same order, though it does not need one: both are found by one pass.
-    every = own.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
-    known = f.row_number().over(own).alias(PLACE), f.count(f.lit(1)).over(every).alias(COUNT)
-    return native.select("*", *known), kept
+    whole_window = window.rowsBetween(Window.unboundedPreceding, Window.unboundedFollowing)
+    place_and_count = (
+        f.row_number().over(window).alias(PLACE),
+        f.count(f.lit(1)).over(whole_window).alias(COUNT),
+    )
+    return native.select("*", *place_and_count), names
 
 
 def _with_random_order(native: Any, keys: tuple[int, ...], *within: str) -> Any:
@@ -140,8 +145,8 @@ def _with_random_order(native: Any, keys: tuple[int, ...], *within: str) -> Any:
     from pyspark.sql import functions as f
 
     # Each part is hashed with the hash of those before it as its seed: the keys go in twice.
-    mixed = f.xxhash64(f.lit(keys[0]), PERSON, *within, PLACE, f.lit(keys[1]))
-    return native.withColumn(ORDER, mixed)
+    row_hash = f.xxhash64(f.lit(keys[0]), PERSON, *within, PLACE, f.lit(keys[1]))
+    return native.withColumn(ORDER, row_hash)
 
 
 def _column(name: str) -> Any:
@@ -174,25 +179,25 @@ _KINDS = {
     "timestamp_ntz": Kind.time,
     "timestamp": Kind.instant,
 }
-_MADE = "duffdp made {}"
+_SUM_NAME = "duffdp made {}"
 
 
 def spark_result(read: ReadQuery, table: Any) -> Any:
     """The result for a frame; types alone decide whether the query fits."""
     from pyspark.sql import functions as f
 
-    known = {field.name: field.dataType.simpleString() for field in table.schema.fields}
+    declared = {field.name: field.dataType.simpleString() for field in table.schema.fields}
     for name in read.columns:
-        if name not in known:
-            raise missing_column(name, list(known))
-    kinds = {name: _kind(known[name]) for name in read.columns}
+        if name not in declared:
+            raise missing_column(name, list(declared))
+    kinds = {name: _kind(declared[name]) for name in read.columns}
     rows, outputs = RowExpressions(SPARK, kinds), []
-    for one in read.outputs:
-        if one.source is not None:
-            sql = SPARK.name(one.source)
+    for output in read.outputs:
+        if output.source is not None:
+            sql = SPARK.name(output.source)
         else:
-            sql, _ = (rows.total if read.groups else rows.output)(one.tree)
-        outputs.append(f.expr(sql).alias(one.name))
+            sql, _ = (rows.total if read.groups else rows.output)(output.tree)
+        outputs.append(f.expr(sql).alias(output.name))
     # A collation may take different letters, and so different people, for the same.
     columns = (
         f.expr(
@@ -200,23 +205,23 @@ def spark_result(read: ReadQuery, table: Any) -> Any:
         ).alias(name)
         for name, kind in kinds.items()
     )
-    found = table.select(*columns)
+    selected = table.select(*columns)
     if read.where is not None:
-        found = found.where(f.expr(rows.condition(read.where)))
+        selected = selected.where(f.expr(rows.condition(read.where)))
     if not read.groups:
-        return found.select(*outputs)
+        return selected.select(*outputs)
     # By names of their own: a sum may be called like a column of GROUP BY.
-    made = [
-        output.alias(_MADE.format(at))
-        for at, (one, output) in enumerate(zip(read.outputs, outputs, strict=True))
-        if not one.source
+    sums = [
+        expression.alias(_SUM_NAME.format(at))
+        for at, (output, expression) in enumerate(zip(read.outputs, outputs, strict=True))
+        if not output.source
     ]
     groups = [f.expr(SPARK.name(name)) for name in read.groups]
-    brought = found.groupBy(*groups).agg(*(made or [f.count(f.lit(1))]))
-    return brought.select(
+    grouped = selected.groupBy(*groups).agg(*(sums or [f.count(f.lit(1))]))
+    return grouped.select(
         *(
-            f.expr(SPARK.name(one.source or _MADE.format(at))).alias(one.name)
-            for at, one in enumerate(read.outputs)
+            f.expr(SPARK.name(output.source or _SUM_NAME.format(at))).alias(output.name)
+            for at, output in enumerate(read.outputs)
         )
     )
 
@@ -267,18 +272,18 @@ def _within(value: str, low: str, high: str) -> str:
     return f"nullif(nullif(least(greatest({value}, {low}), {high}), {low}), {high})"
 
 
-def _near(kind: str) -> str:
+def _clamp_years(kind: str) -> str:
     return _within("{0}", *_YEARS[kind])
 
 
-def _whole(value: str) -> str:
+def _clamp_integer(value: str) -> str:
     """A double that is a whole number, from one that `value` makes a whole number of."""
     return f"CAST({value.format(_within('{0}', '-1e15D', '1e15D'))} AS DOUBLE)"
 
 
 _FORMS = {
     **{f"null {kind}": f"CAST(NULL AS {name})" for kind, name in _TYPES.items()},
-    **{f"near {kind}": _near(kind) for kind in _YEARS},
+    **{f"near {kind}": _clamp_years(kind) for kind in _YEARS},
     "column integer": "CAST({0} AS BIGINT)",
     "column double": "CAST({0} AS DOUBLE)",
     "a integer": "try_cast('{0}' AS BIGINT)",
@@ -305,9 +310,9 @@ _FORMS = {
     "integer to text": "CAST({0} AS STRING)",
     "text to date": "try_cast({0} AS DATE)",
     "text to time": "try_cast({0} AS TIMESTAMP_NTZ)",
-    "date to time": f"CAST({_near('date')} AS TIMESTAMP_NTZ)",
-    "time to date": f"CAST({_near('time')} AS DATE)",
-    "instant to date": f"CAST({_near('instant')} AS DATE)",
+    "date to time": f"CAST({_clamp_years('date')} AS TIMESTAMP_NTZ)",
+    "time to date": f"CAST({_clamp_years('time')} AS DATE)",
+    "instant to date": f"CAST({_clamp_years('instant')} AS DATE)",
     # what is compared
     "and": "({0} AND {1})",
     "or": "({0} OR {1})",
@@ -340,8 +345,8 @@ _FORMS = {
     "abs integer": f"abs(nullif({{0}}, {_LEAST}))",
     "sign": "try_cast(sign({0}) AS BIGINT)",
     "sign integer": "try_cast(sign(CAST({0} AS DOUBLE)) AS BIGINT)",
-    "ceil": _whole("ceil({0})"),
-    "floor": _whole("floor({0})"),
+    "ceil": _clamp_integer("ceil({0})"),
+    "floor": _clamp_integer("floor({0})"),
     "round": "round({0}, {1})",
     "sqrt": "nullif(sqrt({0}), CAST('NaN' AS DOUBLE))",
     "ln": "ln({0})",

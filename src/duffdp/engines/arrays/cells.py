@@ -26,7 +26,7 @@ from duffdp.engines.requests import (
 MAX_CELLS = 2**24  # cells of all groups that one histogram holds: 128 MiB
 BLOCK, BLOCK_CELLS = 256, 2**16  # groups of a block, more if they have no more cells than this
 # Equal records of these types equal the same categories: one of them is looked up for all.
-_ALIKE = frozenset({str, bytes, int, float, bool, type(None)})
+_HASHED_BY_VALUE = frozenset({str, bytes, int, float, bool, type(None)})
 _NO_PYTHON_TIME = object()  # present, and equal to no category
 
 
@@ -120,8 +120,10 @@ def cell_indices(array: Array, domain: Categories | Cells) -> Ints:
     """The cell of every record in order, -1 for those that are dropped."""
     typed = array.dtype != object
     if isinstance(domain, Presence):
-        there = present(array) if typed else np.fromiter(map(is_present, array), bool, len(array))
-        return np.where(there, 0, -1)
+        is_there = (
+            present(array) if typed else np.fromiter(map(is_present, array), bool, len(array))
+        )
+        return np.where(is_there, 0, -1)
     bins = domain.members if isinstance(domain, Membership) else domain
     if typed and isinstance(bins, Bins):
         cells = bins.snap(KeyReader(array.dtype, bins).keys(array))
@@ -137,7 +139,7 @@ def cell_indices(array: Array, domain: Categories | Cells) -> Ints:
         index = np.array([domain.record_index(_as_python(v)) for v in values], dtype=np.int64)
         return index[places]
     records = array.tolist()
-    if _ALIKE.issuperset(map(type, records)):
+    if _HASHED_BY_VALUE.issuperset(map(type, records)):
         places_of = {record: domain.record_index(record) for record in set(records)}
         return np.fromiter(map(places_of.__getitem__, records), np.int64, len(records))
     return np.fromiter(
@@ -153,8 +155,8 @@ def _as_python(record: Any) -> Any:
     if not isinstance(record, np.datetime64 | np.timedelta64) or not isinstance(value, int):
         return value
     unit, multiple = np.datetime_data(record.dtype)
-    micros, rest = divmod(int(record.view(np.int64)) * multiple, FINER.get(unit, 1))
-    if rest or unit not in FINER:
+    micros, remainder = divmod(int(record.view(np.int64)) * multiple, FINER.get(unit, 1))
+    if remainder or unit not in FINER:
         return _NO_PYTHON_TIME
     span = dt.timedelta(microseconds=micros)
     return EPOCH + span if isinstance(record, np.datetime64) else span

@@ -55,9 +55,9 @@ class KeyReader:
         self.integer = kind != "f" and (isinstance(scale, Bins) or scale.is_integer)
         # uint64 goes beyond int64, which matters only where candidates do as well.
         unsigned = kind == "u" and dtype.itemsize == 8
-        beyond = self.integer and scale.whole_ends[1] >= _INT64.max
-        self.limits = _UINT64 if unsigned and beyond else _INT64
-        self._narrowed = unsigned and not beyond
+        exceeds_int64 = self.integer and scale.whole_ends[1] >= _INT64.max
+        self.limits = _UINT64 if unsigned and exceeds_int64 else _INT64
+        self._narrowed = unsigned and not exceeds_int64
 
     def keys(self, part: Array) -> Keys:
         """Those records of an array that are present, as keys."""
@@ -168,8 +168,8 @@ class ArrayColumn:
             return accumulators
 
         accumulators = make()
-        for others in self._map(work):
-            for accumulator, other in zip(accumulators, others, strict=True):
+        for from_thread in self._map(work):
+            for accumulator, other in zip(accumulators, from_thread, strict=True):
                 accumulator.join(other)
         return accumulators
 
@@ -198,7 +198,7 @@ class ArrayColumn:
         answers: dict[int, Ranks] = {}
         margin = self.margin
         while len(answers) < len(targets):
-            open_targets = {i: each for i, each in enumerate(targets) if i not in answers}
+            open_targets = {i: target for i, target in enumerate(targets) if i not in answers}
             size = self.grid.size
             ends = [
                 sample_bracket(sample, share, size, *target, margin)
@@ -385,7 +385,7 @@ class Bracket(Accumulator):
 
     def __init__(self, column: ArrayColumn, low: int, high: int) -> None:
         self._grid, self._low, self._high = column.grid, low, high
-        self._least, self._beyond = column.edge(low) if low else None, column.edge(high + 1)
+        self._least, self._stop = column.edge(low) if low else None, column.edge(high + 1)
         assert low == 0 or self._least is not None  # a record is there
         self._parts: list[Ints] = []  # indices
         self._pending = self._below = self._tied = 0
@@ -393,7 +393,7 @@ class Bracket(Accumulator):
 
     def take(self, chunk: Chunk) -> None:
         keys = chunk.keys
-        inside = np.ones(len(keys), dtype=bool) if self._beyond is None else keys < self._beyond
+        inside = np.ones(len(keys), dtype=bool) if self._stop is None else keys < self._stop
         if self._least is not None:
             before = keys < self._least
             self._below += int(np.count_nonzero(before))
@@ -461,9 +461,9 @@ class Bracket(Accumulator):
                 Ranks(self._values, self._counts, self._below, total, *ends), size, low, high
             )
         index = np.concatenate(self._parts)
-        near = ranks_between(index, size, low - self._below, high - self._below)
-        near = near._replace(below=near.below + self._below, total=total)
-        return trim(near, size, low, high)
+        ranks = ranks_between(index, size, low - self._below, high - self._below)
+        ranks = ranks._replace(below=ranks.below + self._below, total=total)
+        return trim(ranks, size, low, high)
 
 
 def _exact_sum(index: Ints) -> int:
@@ -477,7 +477,9 @@ def _float_sum(index: Floats) -> int | None:
     """Sum of whole numbers below 2**41 in float64, 2**12 at a time: exact, because partial sums
     stay below 2**53. None if one is missing.
     """
-    rest = len(index) % 2**12
-    rows = np.einsum("ij->i", index[rest:].reshape(-1, 2**12))  # which adds sooner than sum does
-    sums = [*rows.tolist(), float(index[:rest].sum())]
+    remainder = len(index) % 2**12
+    rows = np.einsum(
+        "ij->i", index[remainder:].reshape(-1, 2**12)
+    )  # which adds sooner than sum does
+    sums = [*rows.tolist(), float(index[:remainder].sum())]
     return None if math.isnan(sum(sums)) else sum(map(int, sums))

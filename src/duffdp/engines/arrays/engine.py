@@ -128,7 +128,7 @@ class ArrayEngine:
         if self._begins is not None:
             return [self._answer_groups(groups, request) for _, groups, request in requests]
         # The same request about a long array may come again: its answer is remembered.
-        new = [each for _, _, each in requests if each not in self._answers]
+        new = [request for _, _, request in requests if request not in self._answers]
         self._answers |= answer_column(self._column, list(dict.fromkeys(new)))
         return [self._answers[request] for _, _, request in requests]
 
@@ -186,12 +186,12 @@ class ArrayEngine:
         incomplete = ~np.array(complete)
         places = np.flatnonzero(incomplete.any(axis=0))
         for place, piece in zip(places.tolist(), self._pieces(groups[places]), strict=True):
-            which = np.flatnonzero(incomplete[:, place]).tolist()
-            for i, ranks in zip(which, piece.ranks([targets[i] for i in which]), strict=True):
+            numbers = np.flatnonzero(incomplete[:, place]).tolist()
+            for i, ranks in zip(numbers, piece.ranks([targets[i] for i in numbers]), strict=True):
                 split[i][place] = ranks
         return [
-            GroupedRanks.join(every) if mask.any() else ranks
-            for every, mask, ranks in zip(split, incomplete, answers, strict=True)
+            GroupedRanks.join(by_group) if mask.any() else ranks
+            for by_group, mask, ranks in zip(split, incomplete, answers, strict=True)
         ]
 
     def _level_sums(self, groups: Ints, quantization: Quantization) -> list[Sums]:
@@ -217,17 +217,19 @@ def answer_column(column: ArrayColumn, requests: Sequence[Request[Any]]) -> dict
     ranks by one or more.
     """
     answers: dict[Request[Any], Any] = {}
-    counted = [each for each in requests if isinstance(each, _COUNTED)]
+    counted = [request for request in requests if isinstance(request, _COUNTED)]
     answers |= zip(counted, _count(column, counted), strict=True)
-    ranked = {each: each.targets for each in requests if isinstance(each, RanksNear)}
+    ranked = {request: request.targets for request in requests if isinstance(request, RanksNear)}
     targets = list(dict.fromkeys(chain.from_iterable(ranked.values())))
     ranks = dict(zip(targets, column.ranks(targets) if targets else (), strict=True))
-    for near, own in ranked.items():
-        answers[near] = [GroupedRanks.join([ranks[target]]) for target in own]
+    for ranks_request, request_targets in ranked.items():
+        answers[ranks_request] = [GroupedRanks.join([ranks[target]]) for target in request_targets]
     by_value = [request for request in requests if request not in answers]
     if by_value:
         values = GroupedCounts.join([column.value_counts()])
-        answers |= {each: answer_by_value(values, each, column.grid.size) for each in by_value}
+        answers |= {
+            request: answer_by_value(values, request, column.grid.size) for request in by_value
+        }
     return answers
 
 
@@ -361,17 +363,21 @@ class _Block:
         short = self.sizes <= SHORT_GROUP
         if short.any():
             ordered = self._sorted(short)
-            ahead = np.cumsum(self.sizes * short)[short] - self.sizes[short]
-            for near, (low, _), length, place in zip(selected, spans, lengths, places, strict=True):
-                if len(near) == len(ordered) and short.all():
-                    near[:] = ordered
+            offsets = np.cumsum(self.sizes * short)[short] - self.sizes[short]
+            for keys_near, (low, _), length, place in zip(
+                selected, spans, lengths, places, strict=True
+            ):
+                if len(keys_near) == len(ordered) and short.all():
+                    keys_near[:] = ordered
                 else:
-                    own = length[short]
-                    near[ranges(place[short], own)] = ordered[ranges(ahead + low[short], own)]
+                    short_length = length[short]
+                    keys_near[ranges(place[short], short_length)] = ordered[
+                        ranges(offsets + low[short], short_length)
+                    ]
         # Numbers of Python, once: then little but the sort of each group holds up other threads.
         parts = [
-            (near, low.tolist(), (high + 1).tolist(), place.tolist())
-            for near, (low, high), place in zip(selected, spans, places, strict=True)
+            (keys_near, low.tolist(), (high + 1).tolist(), place.tolist())
+            for keys_near, (low, high), place in zip(selected, spans, places, strict=True)
         ]
         for i in np.flatnonzero(~short).tolist():
             begin = self._begins.item(i)
@@ -381,12 +387,12 @@ class _Block:
                 keys.sort()
             else:
                 keys.partition(sorted({end for low, high in spans for end in (low[i], high[i])}))
-            for near, first, last, place in parts:
+            for keys_near, first, last, place in parts:
                 middle = keys[first[i] : last[i]]
-                near[place[i] : place[i] + len(middle)] = middle if sorts else np.sort(middle)
+                keys_near[place[i] : place[i] + len(middle)] = middle if sorts else np.sort(middle)
         return [
-            self._ranks(q, min_reach, span, near)
-            for (q, _), span, near in zip(targets, spans, selected, strict=True)
+            self._ranks(q, min_reach, span, keys_near)
+            for (q, _), span, keys_near in zip(targets, spans, selected, strict=True)
         ]
 
     def _sorted(self, short: Array) -> Array:
@@ -397,22 +403,22 @@ class _Block:
         top = np.inf if ordered.dtype == np.float64 else np.iinfo(ordered.dtype).max
         for length in np.flatnonzero(np.bincount(bits)[1:]).tolist():
             # As rows of one array, in front of what nothing is above, one call sorts them all.
-            which = np.flatnonzero(bits == length + 1)
-            own = sizes[which]
-            inside = np.arange(int(own.max())) < own[:, None]
+            members = np.flatnonzero(bits == length + 1)
+            member_sizes = sizes[members]
+            inside = np.arange(int(member_sizes.max())) < member_sizes[:, None]
             rows = np.full(inside.shape, top, dtype=ordered.dtype)
-            rows[inside] = self._keys[ranges(begins[which], own)]
+            rows[inside] = self._keys[ranges(begins[members], member_sizes)]
             rows.sort(axis=1)
-            ordered[ranges(places[which], own)] = rows[inside]
+            ordered[ranges(places[members], member_sizes)] = rows[inside]
         return ordered
 
     def _ranks(
-        self, q: Fraction, min_reach: int | None, span: tuple[Ints, Ints], near: Array
+        self, q: Fraction, min_reach: int | None, span: tuple[Ints, Ints], keys: Array
     ) -> _BlockRanks:
         """The values near one target of every group, from the sorted records there."""
         low, high = span
         cuts = np.cumsum(high - low + 1)
-        index = self._grid.snap(near)
+        index = self._grid.snap(keys)
         runs = run_begins(index, cuts[:-1])
         values, counts = index[runs], np.diff(runs, append=len(index))
         begin, end = np.searchsorted(runs, cuts - (high - low + 1)), np.searchsorted(runs, cuts)

@@ -20,7 +20,7 @@ from duffdp.errors import UnsupportedData
 PIECE = 2**12  # objects that are converted together: a strange one slows down its piece alone
 _TYPED = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
 _DOUBLES = frozenset({float, int, bool, type(None)})
-_WHOLE = frozenset({int, bool})
+_INTEGER_TYPES = frozenset({int, bool})
 _FRACTIONAL = frozenset({float, type(None)})
 
 
@@ -112,7 +112,7 @@ def _indices(array: Array, grid: Ordered) -> Ints:
             present = ~np.isnan(keys)
             places[present] = grid.snap(keys[present])
             continue
-        if not grid.timed and types <= _WHOLE:
+        if not grid.timed and types <= _INTEGER_TYPES:
             try:
                 places[:] = grid.snap(piece.astype(np.int64))
                 continue

@@ -22,8 +22,14 @@ from duffdp.engines.requests import Ranks, rank_span
 
 def bracketed_ranks(rows: QueryRows, targets: Sequence[Target]) -> Ranks | None:
     """The ranks near one target; None if the engine has no sample, or it misled."""
-    (column, *others), domain = rows.columns, rows.columns[0].domain
-    if len(targets) > 1 or rows.by or rows.has_people or others or not isinstance(domain, Ordered):
+    (column, *other_columns), domain = rows.columns, rows.columns[0].domain
+    if (
+        len(targets) > 1
+        or rows.by
+        or rows.has_people
+        or other_columns
+        or not isinstance(domain, Ordered)
+    ):
         return None
     if domain.size <= SMALL_HISTOGRAM or not column.dtype.is_numeric():
         return None

@@ -21,7 +21,7 @@ from duffdp.engines.requests import GroupedCounts
 MAX_LISTED = 2**12  # buckets that a query lists
 
 
-class Cells(NamedTuple):
+class CellQuery(NamedTuple):
     """Cells of one column: buckets of 2**shift candidates, in some ranges or everywhere, or what
     lies from each candidate of `starts` to the next one.
     """
@@ -33,17 +33,17 @@ class Cells(NamedTuple):
 
 
 def count_cells(
-    rows: QueryRows, wanted: Sequence[Cells], groups: Ints | None = None
+    rows: QueryRows, queries: Sequence[CellQuery], groups: Ints | None = None
 ) -> list[GroupedCounts]:
     """How many records lie in each of the wanted cells that have some: in every group, or only in
     some `groups`.
     """
-    if len(wanted) > 1 and not rows.adapter.side_by_side:
-        return [count_cells(rows, [cells], groups)[0] for cells in wanted]
-    limits = None if rows.groups == 1 else _limits(wanted, groups, rows.groups)
-    if len(wanted) == 1:
+    if len(queries) > 1 and not rows.adapter.side_by_side:
+        return [count_cells(rows, [cells], groups)[0] for cells in queries]
+    limits = None if rows.groups == 1 else _limits(queries, groups, rows.groups)
+    if len(queries) == 1:
         # Rows without a value are left out early, and no column has to be told from others.
-        (cells,) = wanted
+        (cells,) = queries
         frame, by = rows.in_groups(_single_column(rows, cells), limits)
         inside = _inside(rows, cells, 0)
         frame = frame if inside is None else frame.filter(inside)
@@ -52,20 +52,20 @@ def count_cells(
         results = frame.select(*by, cell.alias(INDEX)).group_by(*by, INDEX)
         fetched = rows.fetch(results.agg(rows.nw.len().alias(COUNT)), by)
         return [_grouped(rows, fetched, slice(None))]
-    names = [INDEXES.format(number) for number in range(len(wanted))]
-    frame, by = rows.in_groups(rows.side_by_side(sorted({c.column for c in wanted})), limits)
+    names = [INDEXES.format(number) for number in range(len(queries))]
+    frame, by = rows.in_groups(rows.side_by_side(sorted({c.column for c in queries})), limits)
     columns = []
-    for number, (name, cells) in enumerate(zip(names, wanted, strict=True)):
+    for number, (name, cells) in enumerate(zip(names, queries, strict=True)):
         present = ~rows.nw.col(INDEXES.format(cells.column)).is_null()
         inside = _inside(rows, cells, number)
         cell = rows.nw.when(present if inside is None else inside).then(_cell(rows, cells))
         columns.append(cell.alias(name))
     fetched = rows.fetch(rows.adapter.counts(frame.select(*by, *columns), names, by), by)
-    which = np.array(fetched[COLUMN], dtype=str)
-    return [_grouped(rows, fetched, which == name) for name in names]
+    column_names = np.array(fetched[COLUMN], dtype=str)
+    return [_grouped(rows, fetched, column_names == name) for name in names]
 
 
-def _single_column(rows: QueryRows, cells: Cells) -> Any:
+def _single_column(rows: QueryRows, cells: CellQuery) -> Any:
     """The rows of the column, bucketed if all count; without those outside of the range if every
     group has one.
     """
@@ -74,11 +74,13 @@ def _single_column(rows: QueryRows, cells: Cells) -> Any:
         return rows.column_rows(column, shift=0 if starts is not None else shift)
     if len(ranges.lows) > 1:
         return rows.column_rows(column)
-    some = ranges.highs[0] >= ranges.lows[0]
-    return rows.column_rows(column, int(ranges.lows[0][some].min()), int(ranges.highs[0].max()))
+    has_range = ranges.highs[0] >= ranges.lows[0]
+    return rows.column_rows(
+        column, int(ranges.lows[0][has_range].min()), int(ranges.highs[0].max())
+    )
 
 
-def _cell(rows: QueryRows, cells: Cells) -> Any:
+def _cell(rows: QueryRows, cells: CellQuery) -> Any:
     """The cell of a candidate, as an expression."""
     index = rows.nw.col(INDEXES.format(cells.column))
     if cells.starts is None:
@@ -88,7 +90,7 @@ def _cell(rows: QueryRows, cells: Cells) -> Any:
     return edges.of_column(rows.nw, index, rows.nw.Int64)
 
 
-def _inside(rows: QueryRows, cells: Cells, number: int) -> Any:
+def _inside(rows: QueryRows, cells: CellQuery, number: int) -> Any:
     """Whether a candidate lies in the ranges of its group, as an expression; None if all count."""
     nw, ranges = rows.nw, cells.ranges
     if ranges is None:
@@ -107,25 +109,25 @@ def _inside(rows: QueryRows, cells: Cells, number: int) -> Any:
     return reduce(or_, ((index >= low) & (index <= high) for low, high in ends))
 
 
-def _limits(wanted: Sequence[Cells], groups: Ints | None, size: int) -> Limits | None:
+def _limits(queries: Sequence[CellQuery], groups: Ints | None, size: int) -> Limits | None:
     """The groups that a query is about with the ranges of each; None if it is about all rows."""
     if groups is not None:
         return None if len(groups) == size else {GROUP: groups.tolist()}
-    ranges = {n: cells.ranges for n, cells in enumerate(wanted) if cells.ranges is not None}
+    ranges = {n: cells.ranges for n, cells in enumerate(queries) if cells.ranges is not None}
     if not ranges:
         return None
-    some = np.zeros(size, dtype=bool)
-    for own in ranges.values():
-        some |= (own.highs >= own.lows).any(axis=0)
-    limits: Limits = {GROUP: some.nonzero()[0].tolist()}
-    for number, own in ranges.items():
-        for part, (low, high) in enumerate(zip(own.lows, own.highs, strict=True)):
-            limits[LOWS.format(number, part)] = low[some].tolist()
-            limits[HIGHS.format(number, part)] = high[some].tolist()
+    has_range = np.zeros(size, dtype=bool)
+    for part_ranges in ranges.values():
+        has_range |= (part_ranges.highs >= part_ranges.lows).any(axis=0)
+    limits: Limits = {GROUP: has_range.nonzero()[0].tolist()}
+    for number, part_ranges in ranges.items():
+        for part, (low, high) in enumerate(zip(part_ranges.lows, part_ranges.highs, strict=True)):
+            limits[LOWS.format(number, part)] = low[has_range].tolist()
+            limits[HIGHS.format(number, part)] = high[has_range].tolist()
     return limits
 
 
-def _grouped(rows: QueryRows, fetched: dict[str, Any], own: Any) -> GroupedCounts:
-    index, count = (whole_numbers(fetched[name])[own] for name in (INDEX, COUNT))
-    group = whole_numbers(fetched[GROUP])[own] if GROUP in fetched else np.zeros_like(index)
+def _grouped(rows: QueryRows, fetched: dict[str, Any], entries: Any) -> GroupedCounts:
+    index, count = (whole_numbers(fetched[name])[entries] for name in (INDEX, COUNT))
+    group = whole_numbers(fetched[GROUP])[entries] if GROUP in fetched else np.zeros_like(index)
     return group_counts(group, index, count, rows.groups)

@@ -21,17 +21,21 @@ def reach(grid: Scale) -> tuple[int, int]:
 
 def microseconds(nw: Any, column: Any, unit: str, ends: tuple[int, int]) -> Any:
     """Whole numbers of a unit as microseconds, which no type ends between the two ends."""
-    column, each = column.cast(nw.Int64), _MICROSECONDS[unit]
-    return column if each == 1 else column.clip(ends[0] // each, ends[1] // each) * each
+    column, unit_length = column.cast(nw.Int64), _MICROSECONDS[unit]
+    return (
+        column
+        if unit_length == 1
+        else column.clip(ends[0] // unit_length, ends[1] // unit_length) * unit_length
+    )
 
 
 def ticks(nw: Any, column: Any, unit: str, grid: Scale) -> Any:
     """Days for a grid of dates, microseconds for one of times; no step overflows 64 bits."""
     days, (low, high) = grid.kind == "date", reach(grid)
     if days and grid.clock is None:
-        each = _MICROSECONDS[unit]
-        column = column.cast(nw.Int64).clip(low // each, high // each)
-        return _floor_divided(nw, column, DAY // each)
+        unit_length = _MICROSECONDS[unit]
+        column = column.cast(nw.Int64).clip(low // unit_length, high // unit_length)
+        return _floor_divided(nw, column, DAY // unit_length)
     column = microseconds(nw, column, unit, (low, high))
     if grid.clock is not None:
         column = grid.clock.of_column(nw, column)
@@ -44,6 +48,6 @@ def _floor_divided(nw: Any, column: Any, divisor: int) -> Any:
     """
     if divisor == 1:
         return column
-    rest = column % divisor
-    rest = nw.when(rest < 0).then(rest + divisor).otherwise(rest)
-    return ((column - rest) / divisor + 0.5).floor().cast(nw.Int64)
+    remainder = column % divisor
+    remainder = nw.when(remainder < 0).then(remainder + divisor).otherwise(remainder)
+    return ((column - remainder) / divisor + 0.5).floor().cast(nw.Int64)

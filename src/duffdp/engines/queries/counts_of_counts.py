@@ -44,8 +44,8 @@ class CountTable(NamedTuple):
         """The bucket of the candidate at a position among those with so many records: its ends, how
         many candidates there have records, and the position there.
         """
-        chosen = self.records == records
-        bucket, candidates = self.bucket[chosen], self.candidates[chosen]
+        matches = self.records == records
+        bucket, candidates = self.bucket[matches], self.candidates[matches]
         if not records:
             bucket, candidates = self._empty_candidates()
         cumulative = np.cumsum(candidates)
@@ -60,12 +60,14 @@ class CountTable(NamedTuple):
     def _empty_candidates(self) -> tuple[Ints, Ints]:
         """All buckets with the number of candidates of each that have no record."""
         first = np.unique(self.bucket)
-        taken = np.bincount(np.searchsorted(first, self.bucket), self.candidates).astype(np.int64)
+        occupied = np.bincount(np.searchsorted(first, self.bucket), self.candidates).astype(
+            np.int64
+        )
         step = 2**self.shift
-        every = np.arange(self.low, self.high + 1, step)
-        width = np.minimum(every + step - 1, self.high) - every + 1
-        width[(first - self.low) // step] -= taken
-        return every, width
+        starts = np.arange(self.low, self.high + 1, step)
+        width = np.minimum(starts + step - 1, self.high) - starts + 1
+        width[(first - self.low) // step] -= occupied
+        return starts, width
 
 
 def count_tables(rows: QueryRows, column: int, groups: Sequence[int]) -> list[CountTable]:
@@ -83,9 +85,9 @@ def count_tables(rows: QueryRows, column: int, groups: Sequence[int]) -> list[Co
     fetched = _fetch(rows, _by_count(rows, frame, shift, by))
     group = fetched[GROUP] if by else np.zeros_like(fetched[INDEX])
     order = np.lexsort((fetched[INDEX], group))
-    found = [fetched[name][order] for name in (INDEX, COUNT, WIDTH)]
+    columns = [fetched[name][order] for name in (INDEX, COUNT, WIDTH)]
     spans = (slice(*np.searchsorted(group[order], (g, g + 1))) for g in groups)
-    return [CountTable(0, size - 1, shift, *(each[own] for each in found)) for own in spans]
+    return [CountTable(0, size - 1, shift, *(array[span] for array in columns)) for span in spans]
 
 
 def find_candidate(
@@ -112,8 +114,8 @@ def find_candidate(
         shift = max(0, table.shift - BUCKET_BITS)
         fetched = _fetch(rows, _by_count(rows, frame, shift, []))
         order = np.argsort(fetched[INDEX])
-        found = (fetched[name][order] for name in (INDEX, COUNT, WIDTH))
-        table = CountTable(low, high, shift, *found)
+        columns = (fetched[name][order] for name in (INDEX, COUNT, WIDTH))
+        table = CountTable(low, high, shift, *columns)
 
 
 def _by_candidate(rows: QueryRows, frame: Any, column: int, by: Sequence[str]) -> Any:

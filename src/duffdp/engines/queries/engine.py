@@ -20,7 +20,7 @@ from duffdp.domain import Ints, Ordered
 from duffdp.engines.arrays.engine import answer_by_value, answer_column
 from duffdp.engines.queries import streams
 from duffdp.engines.queries.brackets import bracketed_ranks
-from duffdp.engines.queries.cells import Cells, count_cells
+from duffdp.engines.queries.cells import CellQuery, count_cells
 from duffdp.engines.queries.counts_of_counts import CountTable, count_tables, find_candidate
 from duffdp.engines.queries.ranks import Ranges, RankSearch, Target
 from duffdp.engines.queries.rows import QueryRows, run_query
@@ -77,8 +77,15 @@ class QueryEngine:
 
     def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
         """One answer for each request, with as few passes over the rows as possible."""
-        keys = [(each.column, each.request, each.groups.tobytes()) for each in requests]
-        new = {k: each for k, each in zip(keys, requests, strict=True) if k not in self._answers}
+        keys = [
+            (asked_column.column, asked_column.request, asked_column.groups.tobytes())
+            for asked_column in requests
+        ]
+        new = {
+            k: asked_column
+            for k, asked_column in zip(keys, requests, strict=True)
+            if k not in self._answers
+        }
         self._stream(new)
         self._bracket_ranks(new)
         self._count_cells(new)
@@ -93,23 +100,29 @@ class QueryEngine:
         """Send every kind of query that a request may take, about rows without a record: what the
         engine lacks is an error.
         """
-        every, first, last = np.arange(self.groups), np.zeros(1, np.int64), self.rows.sizes[0] - 1
+        all_groups, first, last = (
+            np.arange(self.groups),
+            np.zeros(1, np.int64),
+            self.rows.sizes[0] - 1,
+        )
         if not isinstance(self.rows.columns[0].domain, Ordered):
-            self.answer([ColumnRequest(0, every, ValueCounts())])
+            self.answer([ColumnRequest(0, all_groups, ValueCounts())])
             return
         high = min(last, 2**SQUARED_LEVEL_BITS)
         sums = [LevelSums(Quantization(low, high, 1, True)) for low in (high // 2, 0)]
         cells = BinCounts((0, last // 2 + 1)), RankAt(last)
         if self.groups > 1:  # which may have levels of their own
-            self.answer([ColumnRequest(0, first, sums[0]), ColumnRequest(0, every[1:], sums[1])])
-        for groups in (every, first):
+            self.answer(
+                [ColumnRequest(0, first, sums[0]), ColumnRequest(0, all_groups[1:], sums[1])]
+            )
+        for groups in (all_groups, first):
             requests = (*sums, *cells, RanksNear(((Fraction(1, 2), 1),)))
             self.answer([ColumnRequest(0, groups, request) for request in requests])
         for parts in (1, 2):  # what narrows a search, which ends at once without records
             lows = np.zeros((parts, self.groups), dtype=np.int64)
             ranges = Ranges(lows, lows + last, np.zeros(1, np.int64), 1)
-            self._count([Cells(0, 1, ranges)])
-        count_tables(self.rows, 0, every[:MAX_MODE_GROUPS].tolist())
+            self._count([CellQuery(0, 1, ranges)])
+        count_tables(self.rows, 0, all_groups[:MAX_MODE_GROUPS].tolist())
 
     def _stream(self, new: dict[Key, ColumnRequest]) -> None:
         """Answer what arrays count sooner than a query, if the engine hands them over."""
@@ -169,18 +182,22 @@ class QueryEngine:
             c: 0 if c in by_value else max(0, (self.rows.sizes[c] - 1).bit_length() - bits)
             for c in columns
         }
-        cells = [Cells(c, shift) for c, shift in shifts.items()]
-        cells += [Cells(c, starts=starts) for c, starts in bins]
+        cells = [CellQuery(c, shift) for c, shift in shifts.items()]
+        cells += [CellQuery(c, starts=starts) for c, starts in bins]
         # Bins of some groups are counted in these alone, unless all are counted anyway.
-        some = [new[key].groups for keys in bins.values() for key in keys] if not shifts else []
-        counts = self._count(cells, np.unique(np.concatenate(some)) if some else None)
-        for (column, shift), every in zip(shifts.items(), counts, strict=False):
-            self._coarse[column] = shift, every
-            self._totals[column] = every.totals()
-        for ((_, starts), keys), every in zip(bins.items(), counts[len(shifts) :], strict=True):
+        bin_groups = (
+            [new[key].groups for keys in bins.values() for key in keys] if not shifts else []
+        )
+        counts = self._count(cells, np.unique(np.concatenate(bin_groups)) if bin_groups else None)
+        for (column, shift), column_counts in zip(shifts.items(), counts, strict=False):
+            self._coarse[column] = shift, column_counts
+            self._totals[column] = column_counts.totals()
+        for ((_, starts), keys), column_counts in zip(
+            bins.items(), counts[len(shifts) :], strict=True
+        ):
             for key in keys:
                 _, groups, request = new[key]
-                filled = every.take(groups).histogram(len(starts))
+                filled = column_counts.take(groups).histogram(len(starts))
                 answers = request.answer(filled) if isinstance(request, RankAt) else filled
                 self._answers[key] = answers
 
@@ -193,28 +210,28 @@ class QueryEngine:
         for key, (column, groups, request) in new.items():
             if isinstance(request, RanksNear) and key not in self._answers:
                 waiting[key] = request.targets
-                every = targets.setdefault(column, {})
-                every |= {(target, key[2]): groups for target in request.targets}
+                column_targets = targets.setdefault(column, {})
+                column_targets |= {(target, key[2]): groups for target in request.targets}
         shifts = {c: self._coarse[c][0] for c in targets}
         searches = {
             c: RankSearch(
-                [(target, groups) for (target, _), groups in every.items()],
+                [(target, groups) for (target, _), groups in column_targets.items()],
                 self._totals[c],
                 self.rows.sizes[c],
             )
-            for c, every in targets.items()
+            for c, column_targets in targets.items()
         }
         for c, search in searches.items():
             search.narrow(self._coarse[c][1], shifts[c])
-        while unfinished := {c: each for c, each in searches.items() if each.open_entries}:
+        while unfinished := {c: search for c, search in searches.items() if search.open_entries}:
             self._refine(shifts, unfinished)
-            cells = [Cells(c, shifts[c], each.ranges()) for c, each in unfinished.items()]
+            cells = [CellQuery(c, shifts[c], search.ranges()) for c, search in unfinished.items()]
             for (c, search), counts in zip(unfinished.items(), self._count(cells), strict=True):
                 search.narrow(counts, shifts[c])
         ranks = {
-            (c, *which): answer
+            (c, *target_key): answer
             for c, search in searches.items()
-            for which, answer in zip(targets[c], search.answers(), strict=True)
+            for target_key, answer in zip(targets[c], search.answers(), strict=True)
         }
         for key, sought in waiting.items():
             self._answers[key] = [ranks[key[0], target, key[2]] for target in sought]
@@ -223,11 +240,11 @@ class QueryEngine:
         """Choose narrower buckets: single values if few records are inside of all ranges, as
         another round pays only if it leaves out many of them.
         """
-        columns, every = len(searches), searches.values()
-        inside = sum(search.records_inside for search in every)
-        ranks = sum(search.open_ranks for search in every)
+        columns, all_searches = len(searches), searches.values()
+        inside = sum(search.records_inside for search in all_searches)
+        ranks = sum(search.open_ranks for search in all_searches)
         limit = max(MAX_COUNTED_BY_VALUE * columns, 64 * self.groups * columns, 4 * ranks)
-        bits = self._bucket_bits(sum(search.open_entries for search in every))
+        bits = self._bucket_bits(sum(search.open_entries for search in all_searches))
         for c, search in searches.items():
             finer = max(0, search.widest.bit_length() - bits)
             shifts[c] = 0 if inside <= limit else min(finer, shifts[c] - 1)
@@ -240,8 +257,8 @@ class QueryEngine:
         else:
             # Spark counts cached rows by few cells several times as fast as by more.
             fast = adapter.fast_hash_cells // ranges
-            enough = fast >= MIN_BUCKETS
-            buckets = min(BUCKETS, fast if enough else adapter.max_result_rows // ranges)
+            is_fast = fast >= MIN_BUCKETS
+            buckets = min(BUCKETS, fast if is_fast else adapter.max_result_rows // ranges)
         return int(math.log2(max(16, buckets)))
 
     def _sum_levels(self, new: dict[Key, ColumnRequest]) -> None:
@@ -277,7 +294,7 @@ class QueryEngine:
         """How many candidates have how many records, in each group."""
         if new := [group for group in groups if (column, group) not in self._count_tables]:
             tables = count_tables(self.rows, column, new)
-            self._count_tables |= {(column, g): each for g, each in zip(new, tables, strict=True)}
+            self._count_tables |= {(column, g): table for g, table in zip(new, tables, strict=True)}
         return [self._count_tables[column, group] for group in groups]
 
     def _value_counts(self, column: int) -> GroupedCounts | None:
@@ -285,14 +302,16 @@ class QueryEngine:
         shift, counts = self._coarse.get(column, (1, None))
         return counts if shift == 0 else None
 
-    def _count(self, cells: Sequence[Cells], groups: Ints | None = None) -> list[GroupedCounts]:
+    def _count(self, cells: Sequence[CellQuery], groups: Ints | None = None) -> list[GroupedCounts]:
         """Counts of every group, or only of some `groups`: one pass for all."""
-        streamed = [self._stream_cells(each) for each in cells]
-        others = [each for each, counts in zip(cells, streamed, strict=True) if counts is None]
-        queried = iter(count_cells(self.rows, others, groups) if others else [])
+        streamed = [self._stream_cells(query) for query in cells]
+        unstreamed = [
+            query for query, counts in zip(cells, streamed, strict=True) if counts is None
+        ]
+        queried = iter(count_cells(self.rows, unstreamed, groups) if unstreamed else [])
         return [next(queried) if counts is None else counts for counts in streamed]
 
-    def _stream_cells(self, cells: Cells) -> GroupedCounts | None:
+    def _stream_cells(self, cells: CellQuery) -> GroupedCounts | None:
         """Counts of streamed groups, which takes no large hash tables; None for what a query counts
         as fast.
         """

@@ -12,7 +12,7 @@ INDEX, GROUP, COUNT = "candidate", "group_number", "records"
 COLUMN = "column_name"  # which of several columns a count is of
 BELOW, WIDTH = "below", "width"
 COPY, ORDER, PLACE = "copy_number", "mixed", "place"
-ASKED = "asked_{}"  # a column of a condition, by its position there
+CONDITION_COLUMN = "asked_{}"  # a column of a condition, by its position there
 NUMBER = "number_{}"  # the same as a number, where it is a time or a decimal
 # Limits of a group, by the position of what they are for and of a range in it.
 LOWS, HIGHS, STARTS, WIDTHS = "low_{}_{}", "high_{}_{}", "start_{}", "width_{}"

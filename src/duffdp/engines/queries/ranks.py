@@ -36,12 +36,12 @@ class RankSearch:
     """
 
     def __init__(self, targets: Sequence[tuple[Target, Ints]], totals: Ints, size: int) -> None:
-        groups = [each for _, each in targets]
+        groups = [target_groups for _, target_groups in targets]
         self._cuts = np.cumsum([0, *map(len, groups)]).tolist()
         self._target = np.repeat(np.arange(len(groups)), list(map(len, groups)))
         self._group = np.concatenate(groups)
         self._total = totals[self._group]
-        spans = [rank_span(*target, totals[each]) for target, each in targets]
+        spans = [rank_span(*target, totals[target_groups]) for target, target_groups in targets]
         self._low, self._high = map(np.concatenate, zip(*spans, strict=True))
         entries = len(self._group)
         self._below, self._first, self._begin, self._end = np.zeros((4, entries), dtype=np.int64)
@@ -83,24 +83,24 @@ class RankSearch:
         cumulative = np.append(0, np.cumsum(counts.counts))
         before = below - cumulative[begin]  # plus `cumulative`: records before a bucket
         low, high = self._low[at] - before, self._high[at] - before
-        left = np.clip(np.searchsorted(cumulative[1:], low, side="right"), begin, end)
-        right = np.clip(np.searchsorted(cumulative[1:], high, side="right") + 1, left, end)
-        left = np.where(self._low[at] > below, left, begin)
-        cut = (left > begin) & (left < end)
-        self._first[at] = np.where(cut, values[left], first)
-        self._below[at] = np.where(cut, before + cumulative[left], below)
-        bucket_end = np.minimum(values[right - 1] + (2**shift - 1), last)
-        self._last[at] = np.where(right < end, bucket_end, last)
+        begins = np.clip(np.searchsorted(cumulative[1:], low, side="right"), begin, end)
+        ends = np.clip(np.searchsorted(cumulative[1:], high, side="right") + 1, begins, end)
+        begins = np.where(self._low[at] > below, begins, begin)
+        cut = (begins > begin) & (begins < end)
+        self._first[at] = np.where(cut, values[begins], first)
+        self._below[at] = np.where(cut, before + cumulative[begins], below)
+        bucket_end = np.minimum(values[ends - 1] + (2**shift - 1), last)
+        self._last[at] = np.where(ends < end, bucket_end, last)
         if shift == 0:
-            self._begin[at], self._end[at] = left, right
+            self._begin[at], self._end[at] = begins, ends
             self._counts = counts.values, counts.counts
             self._open = at[:0]
             return
-        more = left < right
-        self._open, left, right = at[more], left[more], right[more]
-        self.records_inside = int((cumulative[right] - cumulative[left]).sum())
+        is_open = begins < ends
+        self._open, begins, ends = at[is_open], begins[is_open], ends[is_open]
+        self.records_inside = int((cumulative[ends] - cumulative[begins]).sum())
         self._shift = shift
-        self._buckets = np.unique(counts.values[ranges(left, right - left)])
+        self._buckets = np.unique(counts.values[ranges(begins, ends - begins)])
 
     def ranges(self) -> Ranges:
         """The ranges of all entries that are not found yet."""
@@ -110,7 +110,7 @@ class RankSearch:
         place = self._target[self._open], self._group[self._open]
         low[place], high[place] = self._first[self._open], self._last[self._open]
         order = np.argsort(low, axis=0)
-        low, high = (np.take_along_axis(each, order, axis=0) for each in (low, high))
+        low, high = (np.take_along_axis(array, order, axis=0) for array in (low, high))
         lows, highs = np.ones_like(low), np.zeros_like(high)
         part = np.full(self._groups, -1)
         reached = np.full(self._groups, -2, dtype=np.int64)  # the last candidate of that part
@@ -119,8 +119,8 @@ class RankSearch:
             part[new] += 1
             lows[part[new], new] = begin[new]
             reached = np.maximum(reached, end)
-            some = (part >= 0).nonzero()[0]
-            highs[part[some], some] = reached[some]
+            has_part = (part >= 0).nonzero()[0]
+            highs[part[has_part], has_part] = reached[has_part]
         parts = int(part.max()) + 1
         return Ranges(lows[:parts], highs[:parts], self._buckets, self._shift)
 
@@ -131,10 +131,10 @@ class RankSearch:
             entries = slice(begin, end)
             begins, lengths = self._begin[entries], (self._end - self._begin)[entries]
             places = ranges(begins, lengths)
-            values, counts = (each[places] for each in self._counts)
+            values, counts = (array[places] for array in self._counts)
             numbers = (self._below, self._total, self._first, self._last)
-            rest = (each[entries] for each in numbers)
-            answers.append(GroupedRanks(values, counts, np.cumsum(lengths), *rest))
+            entry_numbers = (array[entries] for array in numbers)
+            answers.append(GroupedRanks(values, counts, np.cumsum(lengths), *entry_numbers))
         return answers
 
 

@@ -21,7 +21,7 @@ from duffdp.domain.snapping import (
 from duffdp.engines.adapters.query import QueryAdapter
 from duffdp.engines.pairs import pairs_by_group
 from duffdp.engines.people import Cap
-from duffdp.engines.public_values import Known
+from duffdp.engines.public_values import PublicValues
 from duffdp.engines.queries.clocks import reach, ticks
 from duffdp.engines.queries.names import (
     COUNT,
@@ -39,14 +39,14 @@ from duffdp.errors import UnsupportedData
 MAX_KEY_SPAN = 2**20  # from the least whole key to the largest, where groups are looked up
 
 Limits = dict[str, list[int]]  # columns of numbers beside GROUP, a row for each group
-About = TypeVar("About")
+Source = TypeVar("Source")
 Result = TypeVar("Result")
 
 
-def run_query(query: Callable[[About], Result], about: About) -> Result:
+def run_query(query: Callable[[Source], Result], source: Source) -> Result:
     """Run a query; its error says nothing of the engine's own words."""
     try:
-        return query(about)
+        return query(source)
     except Exception as error:
         raise query_error(error) from None
 
@@ -73,7 +73,7 @@ class ColumnSpec(NamedTuple):
 
     name: str
     domain: PublicSet
-    categories: Known | None
+    categories: PublicValues | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +86,7 @@ class IndexColumn:
     index: str
     dtype: Any
     domain: PublicSet
-    categories: Known | None
+    categories: PublicValues | None
 
     @property
     def counts_rows(self) -> bool:
@@ -134,8 +134,8 @@ class IndexColumn:
         if first > 0:
             inside = reaches_expression(nw, column, dtype, grid, first)
             rows = rows if inside is None else rows.filter(inside)
-        beyond = None if last is None else reaches_expression(nw, column, dtype, grid, last + 1)
-        return rows if beyond is None else rows.filter(~beyond)
+        above_last = None if last is None else reaches_expression(nw, column, dtype, grid, last + 1)
+        return rows if above_last is None else rows.filter(~above_last)
 
     def snapped(self, column: Any, dtype: Any, shift: int = 0) -> Any:
         """The index of a number on a grid, rounded down to a multiple of 2**shift."""
@@ -194,9 +194,9 @@ class IndexColumn:
                 return rows.filter(index >= 0)
             return rows.with_columns(nw.when(index >= 0).then(index).alias(self.index))
         assert not isinstance(domain, Ordered)
-        among = domain.members
-        if isinstance(among, Bins):
-            rows, inside = self._with_bin(rows, among), index >= 0
+        members = domain.members
+        if isinstance(members, Bins):
+            rows, inside = self._with_bin(rows, members), index >= 0
         else:
             rows, inside = self._with_category(rows, "left"), ~index.is_null()
         cell = nw.when(inside).then(nw.lit(INSIDE, nw.Int64)).otherwise(nw.lit(OUTSIDE, nw.Int64))
@@ -244,7 +244,7 @@ class QueryRows:
         nw: Any,
         adapter: QueryAdapter,
         rows: Any,
-        keys: Known | None,
+        keys: PublicValues | None,
         columns: Sequence[ColumnSpec],
         cap: Cap,
         order: tuple[int, ...],
@@ -271,9 +271,11 @@ class QueryRows:
         self._rows = rows
         self._capped: Any = None  # rows of people that count, as candidates; pairs are none
         if self.has_people and OTHER not in schema:
-            one = len(columns) == 1
+            single = len(columns) == 1
             # Once: every query is about the same rows of a person.
-            self._capped = adapter.stored(self._capped_column() if one else self._capped_columns())
+            self._capped = adapter.stored(
+                self._capped_column() if single else self._capped_columns()
+            )
         #: The numpy type of values that the engine streams to this process, if it does.
         self.streamed_as: str | None = None
         counts_all = not self.has_people and (self.groups > 1 or not self.by)
@@ -325,8 +327,8 @@ class QueryRows:
         them, and the limits of each beside.
         """
         if limits is None:
-            own = self.by if self.joins_keys_after_grouping else [GROUP]
-            return rows, own if self.groups > 1 else []
+            by = self.by if self.joins_keys_after_grouping else [GROUP]
+            return rows, by if self.groups > 1 else []
         if self.joins_keys_after_grouping:
             return self.join_keys(rows, limits), [GROUP]
         return rows.join(self.adapter.literal_frame(rows, limits), on=GROUP, how="inner"), [GROUP]
@@ -347,15 +349,17 @@ class QueryRows:
         if self._keys is None:
             return rows
         if limits is None:
-            values, beside = self._keys.values, {GROUP: list(self._keys.positions)}
+            values, key_columns = self._keys.values, {GROUP: list(self._keys.positions)}
         else:
-            chosen = [
+            key_rows = [
                 (row, at) for at, group in enumerate(limits[GROUP]) for row in self._key_rows[group]
             ]
-            values = [row for row, _ in chosen]
-            beside = {name: [column[at] for _, at in chosen] for name, column in limits.items()}
+            values = [row for row, _ in key_rows]
+            key_columns = {
+                name: [column[at] for _, at in key_rows] for name, column in limits.items()
+            }
         columns = {name: [row[i] for row in values] for i, name in enumerate(self.by)}
-        small = self.adapter.literal_frame(rows, columns | beside)
+        small = self.adapter.literal_frame(rows, columns | key_columns)
         return rows.join(small, on=self.by, how="inner").drop(*self.by)
 
     def pairs(self) -> list[Pairs]:
@@ -410,8 +414,8 @@ class QueryRows:
                 present = present & ~self.nw.col(name).is_nan()
             rows = rows.filter(present)
         # -0.0 is 0.0 and has other bits, by which some engines join and bring rows together.
-        others = [*self.by, PERSON] if self.has_people else self.by
-        floats = [name for name in others if self._schema[name].is_float()]
+        key_names = [*self.by, PERSON] if self.has_people else self.by
+        floats = [name for name in key_names if self._schema[name].is_float()]
         return rows.with_columns(*(self.nw.col(name) + 0.0 for name in floats)) if floats else rows
 
     def _capped_column(self) -> Any:
@@ -423,14 +427,14 @@ class QueryRows:
 
     def _cap_people(self, rows: Any) -> Any:
         """Of every person the rows that count, in all groups together or in each of some."""
-        most, groups = self._cap
+        row_limit, groups = self._cap
         if groups is None:
-            return self.adapter.cap(rows, self._order, most).drop(PERSON)
-        both = [PERSON, GROUP]
-        memberships = rows.group_by(both).agg(self.nw.len().alias(COUNT)).select(*both)
+            return self.adapter.cap(rows, self._order, row_limit).drop(PERSON)
+        pair = [PERSON, GROUP]
+        memberships = rows.group_by(pair).agg(self.nw.len().alias(COUNT)).select(*pair)
         memberships = self.adapter.cap(memberships, self._order[2:], groups)
-        chosen = rows.join(memberships, on=both, how="inner")
-        return self.adapter.cap(chosen, self._order[:2], most, GROUP).drop(PERSON)
+        limited = rows.join(memberships, on=pair, how="inner")
+        return self.adapter.cap(limited, self._order[:2], row_limit, GROUP).drop(PERSON)
 
     def _capped_columns(self) -> Any:
         """The rows of people that count for any column; an index is missing where a row does not

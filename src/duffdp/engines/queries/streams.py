@@ -100,15 +100,15 @@ def _between(
 ) -> Iterator[tuple[Ints, Ints]]:
     """Groups and indices of the records that lie in the range of their group."""
     reader, grid = _reader(rows), _grid(rows)
-    column, used = ArrayColumn(values, grid, reader), high >= low
-    least, beyond = column.edge(int(low[used].min())), column.edge(int(high.max()) + 1)
+    column, has_range = ArrayColumn(values, grid, reader), high >= low
+    least, stop = column.edge(int(low[has_range].min())), column.edge(int(high.max()) + 1)
     if least is None:
         return
     for begin in range(0, len(values), CHUNK):
         keys = reader.keys(values[begin : begin + CHUNK])
         inside = keys >= least
-        if beyond is not None:
-            inside &= keys < beyond
+        if stop is not None:
+            inside &= keys < stop
         group, index = groups[begin : begin + CHUNK][inside], grid.snap(keys[inside])
         inside = index >= low[group]
         inside &= index <= high[group]

@@ -46,7 +46,7 @@ class _Slot(NamedTuple):
     @property
     def bits(self) -> int:
         """Of the largest level."""
-        return max(each.top for each in self.quantizations.values()).bit_length()
+        return max(quantization.top for quantization in self.quantizations.values()).bit_length()
 
     @property
     def limits(self) -> tuple[str, str, str, str]:
@@ -63,24 +63,24 @@ def level_sums(
     """The sums of some groups of columns, by one query."""
     nw, slots = rows.nw, _slots(requests)
     groups = sorted({g for slot in slots for g in slot.quantizations})
-    same = [len(set(slot.quantizations.values())) == 1 for slot in slots]
+    uniform = [len(set(slot.quantizations.values())) == 1 for slot in slots]
     limits: Limits | None = None
-    if len(groups) < rows.groups or not all(same):
+    if len(groups) < rows.groups or not all(uniform):
         limits = {GROUP: groups}
-        for slot, alike in zip(slots, same, strict=True):
-            if not alike:
+        for slot, is_uniform in zip(slots, uniform, strict=True):
+            if not is_uniform:
                 limits |= _limits(slot, groups)
     columns = sorted({slot.column for slot in slots})
     frame, by = rows.in_groups(rows.side_by_side(columns), limits)
     indices = {column: nw.col(INDEXES.format(column)) for column in columns}
     aggregates = [index.count().alias(RECORDS.format(c)) for c, index in indices.items()]
-    for slot, alike in zip(slots, same, strict=True):
+    for slot, is_uniform in zip(slots, uniform, strict=True):
         level, square = LEVELS.format(slot.number), SQUARES.format(slot.number)
         index = indices[slot.column]
-        if alike:
+        if is_uniform:
             (quantization, *_) = slot.quantizations.values()
-            made = _level(nw, index, quantization, rows.sizes[slot.column])
-            frame = frame.with_columns(made.alias(level))
+            levels = _level(nw, index, quantization, rows.sizes[slot.column])
+            frame = frame.with_columns(levels.alias(level))
         else:
             frame = _with_own_level(nw, frame, index, level, slot)
         summed = [(level, slot.bits)]
@@ -96,27 +96,35 @@ def level_sums(
 
 def _slots(requests: Sequence[tuple[int, Ints, Quantization]]) -> list[_Slot]:
     """Requests in as few columns of levels as possible."""
-    wanted: dict[tuple[int, int], dict[Quantization, None]] = {}
+    by_group: dict[tuple[int, int], dict[Quantization, None]] = {}
     for column, groups, quantization in requests:
         for group in groups.tolist():
-            wanted.setdefault((column, group), {})[quantization] = None
-    found: dict[tuple[int, bool, int], dict[int, Quantization]] = {}
-    for (column, group), every in wanted.items():
+            by_group.setdefault((column, group), {})[quantization] = None
+    by_slot: dict[tuple[int, bool, int], dict[int, Quantization]] = {}
+    for (column, group), quantizations in by_group.items():
         for squares in (False, True):
-            own = (each for each in every if each.squares == squares)
-            for at, quantization in enumerate(own):
-                found.setdefault((column, squares, at), {})[group] = quantization
+            members = (candidate for candidate in quantizations if candidate.squares == squares)
+            for at, quantization in enumerate(members):
+                by_slot.setdefault((column, squares, at), {})[group] = quantization
     return [
-        _Slot(number, column, squares, own)
-        for number, ((column, squares, _), own) in enumerate(found.items())
+        _Slot(number, column, squares, members)
+        for number, ((column, squares, _), members) in enumerate(by_slot.items())
     ]
 
 
 def _limits(slot: _Slot, groups: Sequence[int]) -> Limits:
     """The quantization of every group as columns of numbers; any one where none is wanted."""
     (default, *_) = slot.quantizations.values()
-    every = [slot.quantizations.get(group, default) for group in groups]
-    limits = ((each.low, each.high, each.low - _half(each), 1 << each.shift) for each in every)
+    quantizations = [slot.quantizations.get(group, default) for group in groups]
+    limits = (
+        (
+            quantization.low,
+            quantization.high,
+            quantization.low - _half(quantization),
+            1 << quantization.shift,
+        )
+        for quantization in quantizations
+    )
     return dict(zip(slot.limits, map(list, zip(*limits, strict=True)), strict=True))
 
 
@@ -127,8 +135,8 @@ def _level(nw: Any, index: Any, quantization: Quantization, size: int) -> Any:
     start = quantization.low - _half(quantization)
     index = index - start if start else index
     if quantization.shift:
-        whole = rounded_down(index, quantization.shift) * 2.0**-quantization.shift
-        index = (whole + 0.5).floor().cast(nw.Int64)
+        multiple = rounded_down(index, quantization.shift) * 2.0**-quantization.shift
+        index = (multiple + 0.5).floor().cast(nw.Int64)
     return index
 
 
@@ -138,11 +146,11 @@ def _with_own_level(nw: Any, rows: Any, index: Any, level: str, slot: _Slot) -> 
     rows = rows.with_columns(nw.when(index > high).then(high).otherwise(index).alias(level))
     clamped = nw.when(nw.col(level) < low).then(low).otherwise(nw.col(level))
     rows = rows.with_columns((clamped - start).alias(level))
-    if not any(each.shift for each in slot.quantizations.values()):
+    if not any(quantization.shift for quantization in slot.quantizations.values()):
         return rows
     # A multiple of a power of two is divided by it without error, in doubles too.
-    whole = ((nw.col(level) - nw.col(level) % width) / width + 0.5).floor().cast(nw.Int64)
-    return rows.with_columns(whole.alias(level))
+    quotient = ((nw.col(level) - nw.col(level) % width) / width + 0.5).floor().cast(nw.Int64)
+    return rows.with_columns(quotient.alias(level))
 
 
 def _in_pieces(rows: QueryRows, frame: Any, name: str, bits: int) -> tuple[Any, list[str]]:
@@ -152,9 +160,9 @@ def _in_pieces(rows: QueryRows, frame: Any, name: str, bits: int) -> tuple[Any, 
     nw, names = rows.nw, []
     for i in range(-(-bits // PIECE) - 1 if rows.adapter.sums_overflow else 0):
         # A multiple of a power of two below 2**62 is divided by it without error, in doubles too.
-        piece, rest = f"{name}_{i}", nw.col(name)
-        frame = frame.with_columns((rest % 2**PIECE).alias(piece))
-        above = ((rest - nw.col(piece)) * 2.0**-PIECE).floor().cast(nw.Int64)
+        piece, remaining = f"{name}_{i}", nw.col(name)
+        frame = frame.with_columns((remaining % 2**PIECE).alias(piece))
+        above = ((remaining - nw.col(piece)) * 2.0**-PIECE).floor().cast(nw.Int64)
         frame = frame.with_columns(above.alias(name))
         names.append(piece)
     return frame, [*names, name]
@@ -166,7 +174,7 @@ def _read(fetched: dict[str, Any], slots: Sequence[_Slot]) -> dict[Key, Sums]:
     sums: dict[Key, Sums] = {}
     for number, column, _, quantizations in slots:
         names = LEVELS.format(number), SQUARES.format(number)
-        sums |= {(column, g, each): Sums() for g, each in quantizations.items()}
+        sums |= {(column, g, quantization): Sums() for g, quantization in quantizations.items()}
         for at, group in enumerate(groups):
             if group in quantizations:
                 key = column, group, quantizations[group]
@@ -180,7 +188,7 @@ def _from_pieces(fetched: dict[str, Any], at: int, name: str) -> int:
     """A sum from those of its pieces, the highest of which has the name itself."""
     if name not in fetched:
         return 0
-    pieces = sum(each.startswith(f"{name}_") for each in fetched)
+    pieces = sum(column.startswith(f"{name}_") for column in fetched)
     lower = sum(_number(fetched[f"{name}_{i}"][at]) << (PIECE * i) for i in range(pieces))
     return lower + (_number(fetched[name][at]) << (PIECE * pieces))
 

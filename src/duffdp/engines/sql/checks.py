@@ -72,13 +72,13 @@ _TYPES = frozenset((*_SAMPLES, *_NUMBERS, "VARCHAR"))
 
 def check_constants(tree: Any) -> None:
     """Refuse a constant that fails, wherever it stands in what sqlglot read."""
-    found = {_text(node): node for node in _constants(tree)}
-    failure = _first_failure(list(found))
+    constants = {_text(node): node for node in _constants(tree)}
+    failure = _first_failure(list(constants))
     if failure is not None:
         raise DuffError(
             Argument("sql"),
-            f" has a constant that cannot be evaluated, {_shown(found[failure.text])}. DuckDB "
-            f"says: {failure.said}. Correct the constant.",
+            f" has a constant that cannot be evaluated, {_excerpt(constants[failure.text])}. "
+            f"DuckDB says: {failure.message}. Correct the constant.",
         )
 
 
@@ -100,8 +100,8 @@ def check_types(trees: Iterable[Any], rows: DuckDBPyRelation) -> None:
     failure = _first_failure(list(written))
     if failure is not None:
         raise DuffError(
-            f"sql does not fit the types of the columns: {_shown(written[failure.text])} fails for "
-            f"every row. DuckDB says: {failure.said}."
+            f"sql does not fit the types of the columns: {_excerpt(written[failure.text])} fails "
+            f"for every row. DuckDB says: {failure.message}."
         )
 
 
@@ -109,7 +109,7 @@ class _Failure(NamedTuple):
     """An expression that fails, and what DuckDB says of it."""
 
     text: str
-    said: str
+    message: str
 
 
 class _Part(NamedTuple):
@@ -120,7 +120,7 @@ class _Part(NamedTuple):
 
     @property
     def texts(self) -> list[str]:
-        return [_text(one) for one in self.operands]
+        return [_text(operand) for operand in self.operands]
 
     def written(self, types: dict[str, str]) -> str:
         """Its SQL for a value of each type that is the same for all data: a usual one where dates
@@ -139,24 +139,26 @@ class _Part(NamedTuple):
 def _typed(tree: Any) -> Iterator[Any]:
     """What takes dates apart, and what has a text beside something that looks at a column."""
     for node in tree.walk():
-        texts = any(_kind(one) == "Literal" and one.is_string for one in _children(node))
-        wanted = texts or _kind(node) in _DATE_PARTS
-        if wanted and not _is_branch(node) and _operands(node):
+        texts = any(_kind(child) == "Literal" and child.is_string for child in _children(node))
+        has_constant = texts or _kind(node) in _DATE_PARTS
+        if has_constant and not _is_branch(node) and _operands(node):
             yield node
 
 
 def _operands(node: Any) -> list[Any]:
     """The parts of a node that look at a column."""
-    return [part for part in _children(node) if any(_kind(one) == "Column" for one in part.walk())]
+    return [
+        part for part in _children(node) if any(_kind(inner) == "Column" for inner in part.walk())
+    ]
 
 
 def _children(node: Any) -> Iterator[Any]:
     """The parts of a node; those of a branch are parts of its CASE."""
-    for one in node.iter_expressions():
-        if _is_branch(one):
-            yield from one.iter_expressions()
+    for child in node.iter_expressions():
+        if _is_branch(child):
+            yield from child.iter_expressions()
         else:
-            yield one
+            yield child
 
 
 def _constants(tree: Any) -> Iterator[Any]:
@@ -189,9 +191,9 @@ def _first_failure(texts: Sequence[str]) -> _Failure | None:
     if not texts or _evaluated(texts) is None:
         return None
     for text in texts:
-        said = _evaluated([text])
-        if said is not None:
-            return _Failure(text, said)
+        message = _evaluated([text])
+        if message is not None:
+            return _Failure(text, message)
     return None
 
 
@@ -209,7 +211,7 @@ def _evaluated(texts: Sequence[str]) -> str | None:
     return None
 
 
-def _shown(node: Any) -> str:
+def _excerpt(node: Any) -> str:
     """A part as the query says it, in a few letters."""
     return repr(node.sql(dialect=_DIALECT, comments=False)[:80])
 

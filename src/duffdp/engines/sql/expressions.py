@@ -73,9 +73,9 @@ class Writing:
         return written
 
     def _refused(self, node: Any) -> DuffError:
-        said = node.sql(dialect="duckdb", comments=False)[:40]
+        excerpt = node.sql(dialect="duckdb", comments=False)[:40]
         return DuffError(
-            f"sql: {said!r} ({type(node).__name__}) is not taken for {self._words.engine}, with "
+            f"sql: {excerpt!r} ({type(node).__name__}) is not taken for {self._words.engine}, with "
             "columns of these types: a record could stop it. Comparisons, AND, OR, NOT, CASE, "
             "COALESCE, IN, BETWEEN, LIKE, arithmetic, and functions of texts and times on a list "
             "are. Make a view there, and pass that."
@@ -104,7 +104,7 @@ class Writing:
             raise self._refused(node)
         return self._make(f"{term.kind} to {kind}", kind, node, term.sql)
 
-    def _alike(self, terms: Sequence[Term], node: Any) -> list[Term]:
+    def _of_one_kind(self, terms: Sequence[Term], node: Any) -> list[Term]:
         """Terms of one kind, which all of them can be."""
         kinds = {term.kind for term in terms} - {Kind.null}
         times = kinds & set(TIMES)
@@ -125,13 +125,13 @@ class Writing:
         elif kind is Kind.boolean:
             written = str(value).lower()
         else:
-            said = value.isoformat(sep=" ") if isinstance(value, dt.datetime) else value
-            said = repr(value) if kind is Kind.double else str(said)
-            written = self._words.forms[f"a {kind}"].format(said)
+            literal = value.isoformat(sep=" ") if isinstance(value, dt.datetime) else value
+            literal = repr(value) if kind is Kind.double else str(literal)
+            written = self._words.forms[f"a {kind}"].format(literal)
         return Term(written, kind, value)
 
 
-def both(node: Any) -> tuple[Any, Any]:
+def operands(node: Any) -> tuple[Any, Any]:
     """The two sides of a step."""
     return node.this, node.expression
 
@@ -146,19 +146,19 @@ def _moment(text: str, kind: Kind, node: Any) -> dt.date:
     try:
         if kind is Kind.date:
             return dt.date.fromisoformat(text)
-        found = dt.datetime.fromisoformat(text)
+        moment = dt.datetime.fromisoformat(text)
     except ValueError:
-        found = None
-    if found is None or (found.tzinfo is not None) != (kind is Kind.instant):
-        wanted = {
+        moment = None
+    if moment is None or (moment.tzinfo is not None) != (kind is Kind.instant):
+        expected = {
             Kind.date: "a date such as '2024-07-31'",
             Kind.time: "a time such as '2024-07-31 23:59'",
             Kind.instant: "an instant with its offset, such as '2024-07-31 23:59+02:00'",
         }[kind]
         raise DuffError(
-            Argument("sql"), f" must compare such a column with {wanted}, got {text!r:.60}."
+            Argument("sql"), f" must compare such a column with {expected}, got {text!r:.60}."
         )
-    return found
+    return moment
 
 
 LETTERS = 1_000_000  # that functions look at: longer texts could fill all memory
@@ -199,7 +199,7 @@ class TextSteps(Writing):
         return self._make(name, kind, node, self._cut(self._text(node.this)))
 
     def of_two_texts(self, node: Any) -> Term:
-        parts = (self._cut(self._text(part)) for part in both(node))
+        parts = (self._cut(self._text(part)) for part in operands(node))
         return self._make(_OF_TWO_TEXTS[type(node).__name__], Kind.boolean, node, *parts)
 
     def trimmed(self, node: Any) -> Term:
@@ -221,9 +221,9 @@ class TextSteps(Writing):
         text = self._cut(self._text(node.this))
         return self._make("substring", Kind.text, node, text, str(first), str(count))
 
-    def _count(self, given: Any, node: Any, least: int) -> int:
+    def _count(self, operand: Any, node: Any, least: int) -> int:
         """A fixed whole number: others may be below 0, which fails."""
-        value = self.term(given).value
+        value = self.term(operand).value
         if type(value) is not int or not least <= value <= LETTERS:
             raise self._refused(node)
         return value
@@ -234,7 +234,7 @@ class TextSteps(Writing):
 
     def put_together(self, node: Any) -> Term:
         concat = type(node).__name__ == "Concat"
-        parts = [self._cut(self._text(p)) for p in (node.expressions if concat else both(node))]
+        parts = [self._cut(self._text(p)) for p in (node.expressions if concat else operands(node))]
         if concat:
             parts = [f"coalesce({part}, '')" for part in parts]
         return Term(f"({' || '.join(parts)})", Kind.text)
@@ -261,7 +261,7 @@ _PARTS = {
 _SECONDS = {"second": 1, "minute": 60, "hour": 3600, "day": 86_400, "week": 604_800}
 _SECONDS |= {"month": 2_678_400, "quarter": 8_035_200, "year": 31_622_400}
 _SHORT = ("hour", "minute", "second")  # of which dates have none
-_SAME = {"dayofweek": "dow", "weekday": "dow", "dayofyear": "doy"}
+_PART_ALIASES = {"dayofweek": "dow", "weekday": "dow", "dayofyear": "doy"}
 
 
 class TimeSteps(Writing):
@@ -275,7 +275,7 @@ class TimeSteps(Writing):
         "AtTimeZone": "in_zone",
     }
 
-    def _near(self, term: Term, node: Any) -> str:
+    def _clamp_years(self, term: Term, node: Any) -> str:
         """A time from the year 1 to 9999: at the ends of what an engine has, functions fail."""
         return self._form(f"near {term.kind}", node).format(term.sql)
 
@@ -283,10 +283,10 @@ class TimeSteps(Writing):
         extract = type(node).__name__ == "Extract"
         name = node.this.name.lower() if extract else _PARTS[type(node).__name__]
         term = self.term(node.expression if extract else node.this)
-        name = _SAME.get(name, name)
+        name = _PART_ALIASES.get(name, name)
         if name not in _PARTS.values() or (term.kind is Kind.date and name in _SHORT):
             raise self._refused(node)
-        return self._make(f"part {name}", Kind.integer, node, self._near(term, node))
+        return self._make(f"part {name}", Kind.integer, node, self._clamp_years(term, node))
 
     def truncated(self, node: Any) -> Term:
         unit, term = node.args["unit"].name.lower(), self.term(node.this)
@@ -296,15 +296,15 @@ class TimeSteps(Writing):
             term = self._of(Kind.time, term, node)
         form = f"truncate {term.kind}"
         exact = f"{form} {unit}" if f"{form} {unit}" in self._words.forms else form
-        return self._make(exact, term.kind, node, self._near(term, node), unit)
+        return self._make(exact, term.kind, node, self._clamp_years(term, node), unit)
 
     def difference(self, node: Any) -> Term:
         unit = node.args["unit"].name.lower()
-        later, earlier = (self.term(part) for part in both(node))
-        later, earlier = self._alike([later, earlier], node)
+        later, earlier = (self.term(part) for part in operands(node))
+        later, earlier = self._of_one_kind([later, earlier], node)
         if later.kind is Kind.date and unit in _SHORT:
             raise self._refused(node)
-        ends = self._near(later, node), self._near(earlier, node)
+        ends = self._clamp_years(later, node), self._clamp_years(earlier, node)
         return self._make(f"difference {unit}", Kind.integer, node, *ends)
 
     def _shifted(self, name: str, term: Term, interval: Any, node: Any) -> Term:
@@ -320,14 +320,14 @@ class TimeSteps(Writing):
             term = self._of(Kind.time, term, node)
         mark = "+" if name == "add" else "-"
         return self._make(
-            f"shift {term.kind}", term.kind, node, self._near(term, node), mark, count, unit
+            f"shift {term.kind}", term.kind, node, self._clamp_years(term, node), mark, count, unit
         )
 
     def in_zone(self, node: Any) -> Term:
         term = self.term(node.this)
         kind = Kind.time if term.kind is Kind.instant else Kind.instant
         zone = self._words.text(node.args["zone"].name)
-        return self._make(f"{term.kind} in zone", kind, node, self._near(term, node), zone)
+        return self._make(f"{term.kind} in zone", kind, node, self._clamp_years(term, node), zone)
 
 
 _PLACES = 300
@@ -341,7 +341,13 @@ _ARITHMETIC = {
     "Mod": "modulo",
     "Pow": "power",
 }
-_WHOLE = ("add", "subtract", "multiply", "whole divide", "modulo")  # whole numbers of whole ones
+_INTEGER_STEPS = (
+    "add",
+    "subtract",
+    "multiply",
+    "whole divide",
+    "modulo",
+)  # whole numbers of whole ones
 _OF_NUMBERS = {"Abs": "abs", "Ceil": "ceil", "Floor": "floor", "Sign": "sign"}
 _DOUBLES = {"Sqrt": "sqrt", "Ln": "ln", "Exp": "exp"}
 _TARGETS = {"BOOLEAN": Kind.boolean, "DATE": Kind.date, "TIMESTAMP": Kind.time}
@@ -370,19 +376,19 @@ class NumberSteps(TextSteps, TimeSteps):
         return self._combined("subtract", self._literal(0, Kind.integer), term, node)
 
     def arithmetic(self, node: Any) -> Term:
-        name, (left, right) = _ARITHMETIC[type(node).__name__], both(node)
-        if name in ("add", "subtract") and type(right).__name__ == "Interval":
-            return self._shifted(name, self.term(left), right, node)
-        return self._combined(name, self.term(left), self.term(right), node)
+        name, (first, second) = _ARITHMETIC[type(node).__name__], operands(node)
+        if name in ("add", "subtract") and type(second).__name__ == "Interval":
+            return self._shifted(name, self.term(first), second, node)
+        return self._combined(name, self.term(first), self.term(second), node)
 
-    def _combined(self, name: str, one: Term, other: Term, node: Any) -> Term:
-        if not {one.kind, other.kind} <= {*NUMBERS, Kind.null}:
+    def _combined(self, name: str, first: Term, second: Term, node: Any) -> Term:
+        if not {first.kind, second.kind} <= {*NUMBERS, Kind.null}:
             raise self._refused(node)
-        whole = one.kind is other.kind is Kind.integer and name in _WHOLE
-        kind = Kind.integer if whole else Kind.number
-        one, other = self._of(kind, one, node), self._of(kind, other, node)
-        name = f"{name} integer" if whole else name
-        return self._make(name, kind, node, one.sql, other.sql)
+        is_integer = first.kind is second.kind is Kind.integer and name in _INTEGER_STEPS
+        kind = Kind.integer if is_integer else Kind.number
+        first, second = self._of(kind, first, node), self._of(kind, second, node)
+        name = f"{name} integer" if is_integer else name
+        return self._make(name, kind, node, first.sql, second.sql)
 
     def of_number(self, node: Any) -> Term:
         name, term = _OF_NUMBERS[type(node).__name__], self.term(node.this)
@@ -440,7 +446,7 @@ class NumberSteps(TextSteps, TimeSteps):
         return term if term.kind is Kind.double else self._of(Kind.number, term, node)
 
     def _as_integer(self, term: Term, size: int, node: Any) -> Term:
-        ends = _beyond(size)
+        ends = _outer_limits(size)
         if term.kind is Kind.text:
             return self._make("text to integer", Kind.integer, node, self._cut(term), *ends)
         if term.kind is Kind.integer:
@@ -460,7 +466,7 @@ class NumberSteps(TextSteps, TimeSteps):
         return self._make("within number", Kind.number, node, rounded.sql, f"-{end}", end)
 
 
-def _beyond(size: int) -> tuple[str, str]:
+def _outer_limits(size: int) -> tuple[str, str]:
     """The first numbers that a type of whole numbers has no place for."""
     return str(-size - 1), str(size)
 
@@ -495,8 +501,8 @@ class RowExpressions(NumberSteps):
         "Or": "joined",
         "Not": "negated",
         "Between": "between",
-        "In": "among",
-        "Is": "is_what",
+        "In": "is_in",
+        "Is": "is_value",
         "Case": "case",
         "If": "case",
         "Coalesce": "first",
@@ -507,11 +513,11 @@ class RowExpressions(NumberSteps):
 
     def condition(self, tree: Any) -> str:
         """Which rows are kept."""
-        return self._of(Kind.boolean, self._whole(tree), tree).sql
+        return self._of(Kind.boolean, self._checked_term(tree), tree).sql
 
     def output(self, tree: Any) -> tuple[str, Kind]:
         """A column of the result, and its kind."""
-        term = self._whole(tree)
+        term = self._checked_term(tree)
         if term.kind is Kind.null:
             raise self._refused(tree)
         kind = Kind.double if term.kind is Kind.number else term.kind
@@ -524,12 +530,12 @@ class RowExpressions(NumberSteps):
         if type(tree.this).__name__ == "Star":
             return "count(*)", Kind.integer
         if name in ("sum", "avg"):
-            number = self._of(Kind.number, self._whole(tree.this), tree)
+            number = self._of(Kind.number, self._checked_term(tree.this), tree)
             return self._form(name, tree).format(number.sql), Kind.double
         sql, kind = self.output(tree.this)
         return (f"count({sql})", Kind.integer) if name == "count" else (f"{name}({sql})", kind)
 
-    def _whole(self, tree: Any) -> Term:
+    def _checked_term(self, tree: Any) -> Term:
         if any(node.depth - tree.depth > MOST_DEEP for node in tree.walk()):
             raise DuffError(
                 Argument("sql"),
@@ -566,7 +572,7 @@ class RowExpressions(NumberSteps):
 
     def joined(self, node: Any) -> Term:
         """AND and OR."""
-        parts = (self._of(Kind.boolean, self.term(part), node).sql for part in both(node))
+        parts = (self._of(Kind.boolean, self.term(part), node).sql for part in operands(node))
         return self._make(type(node).__name__.lower(), Kind.boolean, node, *parts)
 
     def negated(self, node: Any) -> Term:
@@ -574,55 +580,61 @@ class RowExpressions(NumberSteps):
         return self._make("not", Kind.boolean, node, part.sql)
 
     def compared(self, node: Any) -> Term:
-        one, other = self._alike([self.term(part) for part in both(node)], node)
+        first, second = self._of_one_kind([self.term(part) for part in operands(node)], node)
         form = _COMPARED[type(node).__name__]
         return self._make(
             "compare" if len(form) < 3 else form,
             Kind.boolean,
             node,
-            *((one.sql, form, other.sql) if len(form) < 3 else (one.sql, other.sql)),
+            *((first.sql, form, second.sql) if len(form) < 3 else (first.sql, second.sql)),
         )
 
     def between(self, node: Any) -> Term:
         parts = [self.term(part) for part in (node.this, node.args["low"], node.args["high"])]
-        return self._make("between", Kind.boolean, node, *(p.sql for p in self._alike(parts, node)))
+        return self._make(
+            "between", Kind.boolean, node, *(p.sql for p in self._of_one_kind(parts, node))
+        )
 
-    def among(self, node: Any) -> Term:
-        one, *others = self._alike([self.term(p) for p in (node.this, *node.expressions)], node)
-        listed = ", ".join(other.sql for other in others)
-        return self._make("in", Kind.boolean, node, one.sql, listed)
+    def is_in(self, node: Any) -> Term:
+        term, *options = self._of_one_kind(
+            [self.term(p) for p in (node.this, *node.expressions)], node
+        )
+        listed = ", ".join(other.sql for other in options)
+        return self._make("in", Kind.boolean, node, term.sql, listed)
 
-    def is_what(self, node: Any) -> Term:
-        term, what = self.term(node.this), node.expression
-        if type(what).__name__ == "Null":
+    def is_value(self, node: Any) -> Term:
+        term, expected = self.term(node.this), node.expression
+        if type(expected).__name__ == "Null":
             return self._make("is null", Kind.boolean, node, term.sql)
         term = self._of(Kind.boolean, term, node)
-        return self._make("is", Kind.boolean, node, term.sql, str(bool(what.this)).upper())
+        return self._make("is", Kind.boolean, node, term.sql, str(bool(expected.this)).upper())
 
     def case(self, node: Any) -> Term:
-        whole = type(node).__name__ == "Case"
-        branches = node.args["ifs"] if whole else [node]
-        default = node.args.get("default" if whole else "false")
+        is_case = type(node).__name__ == "Case"
+        branches = node.args["ifs"] if is_case else [node]
+        default = node.args.get("default" if is_case else "false")
         conditions = [self.term(branch.this) for branch in branches]
-        if whole and node.this is not None:
-            asked, *conditions = self._alike([self.term(node.this), *conditions], node)
+        if is_case and node.this is not None:
+            subject, *conditions = self._of_one_kind([self.term(node.this), *conditions], node)
         else:
-            asked = None
-            conditions = [self._of(Kind.boolean, one, node) for one in conditions]
+            subject = None
+            conditions = [self._of(Kind.boolean, condition, node) for condition in conditions]
         results = [self.term(branch.args["true"]) for branch in branches]
         results.append(Term("NULL", Kind.null) if default is None else self.term(default))
-        *results, last = self._alike(results, node)
+        *results, last = self._of_one_kind(results, node)
         pairs = zip(conditions, results, strict=True)
         listed = " ".join(f"WHEN {when.sql} THEN {then.sql}" for when, then in pairs)
-        head = "" if asked is None else f" {asked.sql}"
+        head = "" if subject is None else f" {subject.sql}"
         return Term(f"(CASE{head} {listed} ELSE {last.sql} END)", last.kind)
 
     def first(self, node: Any) -> Term:
         """COALESCE, GREATEST and LEAST."""
-        terms = self._alike([self.term(part) for part in (node.this, *node.expressions)], node)
+        terms = self._of_one_kind(
+            [self.term(part) for part in (node.this, *node.expressions)], node
+        )
         listed = ", ".join(term.sql for term in terms)
         return Term(f"{type(node).__name__.lower()}({listed})", terms[0].kind)
 
     def nullif(self, node: Any) -> Term:
-        one, other = self._alike([self.term(part) for part in both(node)], node)
-        return Term(f"nullif({one.sql}, {other.sql})", one.kind)
+        first, second = self._of_one_kind([self.term(part) for part in operands(node)], node)
+        return Term(f"nullif({first.sql}, {second.sql})", first.kind)

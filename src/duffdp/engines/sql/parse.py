@@ -59,7 +59,7 @@ _YEARS = (1, 9999)  # of moments that DATE_DIFF takes: those of Python
 _CLAUSES = frozenset(("expressions", "from", "from_", "where", "group"))
 
 
-class Output(NamedTuple):
+class OutputColumn(NamedTuple):
     """One column of the result: its name, its SQL for DuckDB, the column that it is unchanged, if
     any, and what sqlglot read.
     """
@@ -76,14 +76,14 @@ class ReadQuery(NamedTuple):
     text: str
     columns: tuple[str, ...]  # that it looks at
     condition: str | None
-    outputs: tuple[Output, ...]
+    outputs: tuple[OutputColumn, ...]
     groups: tuple[str, ...]  # the columns by which rows are brought together, if they are
     where: Any  # the condition as sqlglot read it, if there is one
 
     @property
     def trees(self) -> list[Any]:
         """All that sqlglot read, of the condition and of each column of the result."""
-        trees = [one.tree for one in self.outputs]
+        trees = [output.tree for output in self.outputs]
         return trees if self.where is None else [*trees, self.where]
 
     @property
@@ -91,7 +91,7 @@ class ReadQuery(NamedTuple):
         """Which columns of the result can name the person; None if all can."""
         if not self.groups:
             return None
-        return tuple(one.name for one in self.outputs if one.source in self.groups)
+        return tuple(output.name for output in self.outputs if output.source in self.groups)
 
 
 @lru_cache(maxsize=64)
@@ -128,7 +128,7 @@ class _Reader:
         self._names = _table_names(select.args.get("from_") or select.args.get("from"))
         groups = self._groups(select.args.get("group"))
         outputs = tuple(self._output(part, groups) for part in select.expressions)
-        names = [one.name.casefold() for one in outputs]
+        names = [output.name.casefold() for output in outputs]
         if len(set(names)) < len(names):
             raise DuffError(
                 Argument("sql"), " must give every column of the result a name of its own, by AS."
@@ -143,53 +143,55 @@ class _Reader:
     def _groups(self, group: Any) -> tuple[str, ...]:
         if group is None:
             return ()
-        more = [name for name, part in group.args.items() if part and name != "expressions"]
-        if more or not all(_kind(part) == "Column" for part in group.expressions):
+        extras = [name for name, part in group.args.items() if part and name != "expressions"]
+        if extras or not all(_kind(part) == "Column" for part in group.expressions):
             raise _refused("GROUP BY of anything but names", "GROUP BY with names of columns")
         for part in group.expressions:
             self._row_wise(part)
         return tuple(part.name for part in group.expressions)
 
-    def _output(self, part: Any, groups: tuple[str, ...]) -> Output:
-        whole, name = (part.this, part.alias) if _kind(part) == "Alias" else (part, "")
-        if _kind(whole) == "Column" and _kind(whole.this) == "Identifier":
-            if groups and whole.name not in groups:
+    def _output(self, part: Any, groups: tuple[str, ...]) -> OutputColumn:
+        expression, name = (part.this, part.alias) if _kind(part) == "Alias" else (part, "")
+        if _kind(expression) == "Column" and _kind(expression.this) == "Identifier":
+            if groups and expression.name not in groups:
                 raise DuffError(
-                    f"sql: {whole.name!r} must stand in GROUP BY, or in a sum over the rows."
+                    f"sql: {expression.name!r} must stand in GROUP BY, or in a sum over the rows."
                 )
-            return Output(name or whole.name, self._row_wise(whole), whole.name, whole)
-        if not name and _kind(whole) != "Star":
+            return OutputColumn(
+                name or expression.name, self._row_wise(expression), expression.name, expression
+            )
+        if not name and _kind(expression) != "Star":
             raise DuffError(
                 Argument("sql"), " must name what it makes of columns, as in cost * 1.19 AS gross."
             )
         if not groups:
-            return Output(name, self._row_wise(whole), None, whole)
-        return Output(name, self._sum(whole), None, whole)
+            return OutputColumn(name, self._row_wise(expression), None, expression)
+        return OutputColumn(name, self._sum(expression), None, expression)
 
-    def _sum(self, whole: Any) -> str:
-        kind = _kind(whole)
-        more = [name for name, part in whole.args.items() if part and name not in _OF_A_SUM]
-        if kind not in _SUMS or more or whole.this is None:
-            raise _refused(_said(whole), "COUNT, SUM, AVG, MIN and MAX of each group")
-        if _kind(whole.this) == "Star":
+    def _sum(self, expression: Any) -> str:
+        kind = _kind(expression)
+        extras = [name for name, part in expression.args.items() if part and name not in _OF_A_SUM]
+        if kind not in _SUMS or extras or expression.this is None:
+            raise _refused(_excerpt(expression), "COUNT, SUM, AVG, MIN and MAX of each group")
+        if _kind(expression.this) == "Star":
             return "count(*)"
-        inner = self._row_wise(whole.this)
+        inner = self._row_wise(expression.this)
         if kind not in ("Sum", "Avg"):
             return f"{kind.lower()}({inner})"
         summed = _SUMMED.format(inner)
         total = f"CAST(sum({summed}) AS DOUBLE)"
         return total if kind == "Sum" else f"{total} / count({summed})"
 
-    def _row_wise(self, whole: Any) -> str:
+    def _row_wise(self, expression: Any) -> str:
         """The SQL of an expression that takes one row; where it fails, there is no value."""
-        nodes = list(whole.walk())
+        nodes = list(expression.walk())
         for node in nodes:
             self._check(node)
         if sum(map(_joints, nodes)) > MOST_JOINTS:
             raise _refused("more", f"at most {MOST_JOINTS} texts put together")
-        check_constants(whole)
-        written: str = _guarded(whole).sql(dialect=_DIALECT, identify=True, comments=False)
-        return written if _kind(whole) == "Column" else f"TRY({written})"
+        check_constants(expression)
+        written: str = _guarded(expression).sql(dialect=_DIALECT, identify=True, comments=False)
+        return written if _kind(expression) == "Column" else f"TRY({written})"
 
     def _check(self, node: Any) -> None:
         kind, above = _kind(node), None if node.parent is None else _kind(node.parent)
@@ -202,37 +204,37 @@ class _Reader:
             return
         misplaced = kind in _WITHIN and above not in _WITHIN[kind]
         if kind not in _ALLOWED or misplaced:
-            raise _refused(_said(node), "what takes the fields of one row and gives one value")
+            raise _refused(_excerpt(node), "what takes the fields of one row and gives one value")
         if kind == "Is" and _kind(node.expression) not in ("Null", "Boolean"):
-            raise _refused(_said(node), "IS NULL, IS TRUE and IS FALSE")
+            raise _refused(_excerpt(node), "IS NULL, IS TRUE and IS FALSE")
         if any(node.args.get(name) for name in _UNREAD.get(kind, ())):
-            raise _refused(_said(node), f"{kind.upper()} without more words")
+            raise _refused(_excerpt(node), f"{kind.upper()} without more words")
         if kind == "In" and not node.expressions:
             raise _refused("IN with anything but a list", "IN (1, 2, 3)")
         if kind in ("Like", "ILike") and not _is_text(node.expression):
-            raise _refused(_said(node), "LIKE and ILIKE with a pattern such as 'a%'")
+            raise _refused(_excerpt(node), "LIKE and ILIKE with a pattern such as 'a%'")
         if kind == "AtTimeZone" and not _is_zone(node.args.get("zone")):
-            raise _refused(_said(node), "AT TIME ZONE with a known zone such as 'Europe/Berlin'")
+            raise _refused(_excerpt(node), "AT TIME ZONE with a known zone such as 'Europe/Berlin'")
         if kind == "Replace" and not _shortens(node):
-            raise _refused(_said(node), "REPLACE of a text by one that is no longer")
+            raise _refused(_excerpt(node), "REPLACE of a text by one that is no longer")
         if kind == "DateDiff" and node.find_ancestor(type(node)):
-            raise _refused(_said(node), "DATE_DIFF that is not a part of another one")
+            raise _refused(_excerpt(node), "DATE_DIFF that is not a part of another one")
         if kind == "Column":
-            known = not node.table or node.table.casefold() in self._names
-            if not known or node.args.get("db"):
+            is_ours = not node.table or node.table.casefold() in self._names
+            if not is_ours or node.args.get("db"):
                 raise DuffError(f"sql: the table is called {TABLE}, got {node.table!r}.")
             node.set("table", None)
             self._columns[node.name] = None
 
 
-def _guarded(whole: Any) -> Any:
+def _guarded(expression: Any) -> Any:
     """What was read, with no DATE_DIFF of times outside the years 1 to 9999.
 
     Of times with a zone that are 245,000 years apart, DuckDB's DATE_DIFF does not fail as other
     functions do: it ends the database.
     """
     exp = load("sqlglot", "sql").exp
-    guarded = whole.copy()
+    guarded = expression.copy()
     for node in guarded.find_all(exp.DateDiff):
         for name in ("this", "expression"):
             moment = node.args[name]
@@ -264,8 +266,8 @@ def _is_zone(node: Any) -> bool:
     duckdb = load("duckdb", "files")
     with duckdb.connect() as connection:
         try:
-            asked = "SELECT (TIMESTAMP '2000-01-01' AT TIME ZONE ?) IS NOT NULL"
-            return bool(connection.execute(asked, [node.name]).fetchall())
+            query = "SELECT (TIMESTAMP '2000-01-01' AT TIME ZONE ?) IS NOT NULL"
+            return bool(connection.execute(query, [node.name]).fetchall())
         except duckdb.Error:
             return False
 
@@ -274,15 +276,15 @@ def _kind(node: Any) -> str:
     return type(node).__name__
 
 
-def _said(node: Any) -> str:
+def _excerpt(node: Any) -> str:
     """What stands in the query, in a few letters."""
     return f"{node.sql(dialect=_DIALECT, comments=False)[:40]!r} ({_kind(node)})"
 
 
-def _refused(what: str, instead: str) -> DuffError:
+def _refused(refused: str, instead: str) -> DuffError:
     return DuffError(
         Argument("sql"),
-        f" takes {instead}, got {what}. What else could make one record many, or let one decide "
+        f" takes {instead}, got {refused}. What else could make one record many, or let one decide "
         "about another, is refused: make such a table first, and hand it over.",
     )
 
@@ -293,7 +295,11 @@ def _table_names(source: Any) -> set[str]:
     if table is None or _kind(table) != "Table" or _kind(table.this) != "Identifier":
         raise DuffError(Argument("sql"), f" must say FROM {TABLE}, and no other table. {_EXAMPLE}")
     alias = table.args.get("alias")
-    more = [name for name, part in table.args.items() if part and name not in ("this", "alias")]
-    if table.name.casefold() != TABLE or more or (alias is not None and alias.args.get("columns")):
+    extras = [name for name, part in table.args.items() if part and name not in ("this", "alias")]
+    if (
+        table.name.casefold() != TABLE
+        or extras
+        or (alias is not None and alias.args.get("columns"))
+    ):
         raise DuffError(Argument("sql"), f" must say FROM {TABLE}, and no other table. {_EXAMPLE}")
     return {TABLE} if alias is None else {table.alias.casefold()}

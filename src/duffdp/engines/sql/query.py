@@ -119,7 +119,7 @@ def _open_served(query: Query) -> RowSource:
 
 def _open_path(query: Query, person: str | None) -> RowSource:
     read = query.read
-    named = {one.name: one.source for one in read.outputs}
+    named = {output.name: output.source for output in read.outputs}
     inner = open_path(
         query.data,
         list(read.columns),
@@ -142,10 +142,10 @@ def _open_frame(query: Query) -> RowSource:
     nw, read = narwhals(), query.read
     frame = nw.from_native(query.data)
     for name in read.columns:
-        if name not in (known := list(frame.columns)):
-            raise missing_column(name, known)
+        if name not in (names := list(frame.columns)):
+            raise missing_column(name, names)
     try:
-        found = duckdb_input(nw, frame, read.columns, _connect)
+        duckdb_source = duckdb_input(nw, frame, read.columns, _connect)
     except DuffError:
         raise
     except Exception as error:  # the library's own words may quote data
@@ -153,15 +153,15 @@ def _open_frame(query: Query) -> RowSource:
             f"the {type(query.data).__name__} cannot be read ({type(error).__name__}). Is its "
             "connection closed?"
         ) from None
-    if found is None:
+    if duckdb_source is None:
         return _open_remote(query, nw, frame)
     return RowSource(
         type(query.data).__name__,
-        _checked_result(read, found.types),
-        lambda: _result(read, found.rows()),
+        _checked_result(read, duckdb_source.types),
+        lambda: _result(read, duckdb_source.rows()),
         (),
-        found.close,
-        found.zone,
+        duckdb_source.close,
+        duckdb_source.zone,
         people=read.people,
         like=query.data,
     )
@@ -174,28 +174,28 @@ def _open_remote(query: Query, nw: Any, frame: Any) -> RowSource:
     try:
         # Of the others the types do not matter, not even whether anybody here knows them.
         engine = query_adapter(nw, frame.select(*query.read.columns))
-        made = engine.queried(query.read)
-        assert made is None or nw.from_native(made).collect_schema()
+        result = engine.queried(query.read)
+        assert result is None or nw.from_native(result).collect_schema()
     except DuffError:
         raise
     except Exception as error:  # the library's own words may quote data
         raise DuffError(
             f"sql does not fit the types of the columns ({type(error).__name__})."
         ) from None
-    if made is None:
+    if result is None:
         raise _not_here(str(frame.implementation))
     zone = engine.session_zone
     name = type(query.data).__name__
     return RowSource(
-        name, made, lambda: made, (), zone=zone, people=query.read.people, like=query.data
+        name, result, lambda: result, (), zone=zone, people=query.read.people, like=query.data
     )
 
 
-def _not_here(what: str) -> UnsupportedData:
+def _not_here(engine_name: str) -> UnsupportedData:
     return UnsupportedData(
         Argument("sql"),
-        f" is for {_TAKEN}, got {what}. Make a view there, and pass that; where= takes conditions "
-        "everywhere.",
+        f" is for {_TAKEN}, got {engine_name}. Make a view there, and pass that; where= takes "
+        "conditions everywhere.",
     )
 
 
@@ -220,13 +220,13 @@ def _checked_result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelatio
 
 def _bare(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
     """The columns that a query looks at, texts without collations."""
-    known = {name: kind.id for name, kind in zip(table.columns, table.types, strict=True)}
+    type_ids = {name: kind.id for name, kind in zip(table.columns, table.types, strict=True)}
     for name in read.columns:
-        if name not in known:
-            raise missing_column(name, known)
+        if name not in type_ids:
+            raise missing_column(name, type_ids)
     # What an ENUM may hold and in which order need not be public.
     bare = (
-        f"{quote_name(name)}{_LETTERS if known[name] in _TEXTS else ''} AS {quote_name(name)}"
+        f"{quote_name(name)}{_LETTERS if type_ids[name] in _TEXTS else ''} AS {quote_name(name)}"
         for name in read.columns
     )
     return table.project(", ".join(bare))
@@ -236,7 +236,7 @@ def _result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
     """The result for a table."""
     import duckdb
 
-    outputs = ", ".join(f"{one.sql} AS {quote_name(one.name)}" for one in read.outputs)
+    outputs = ", ".join(f"{output.sql} AS {quote_name(output.name)}" for output in read.outputs)
     try:
         rows = _bare(read, table)
         rows = rows if read.condition is None else rows.filter(read.condition)
@@ -244,10 +244,10 @@ def _result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
             return rows.project(outputs)
         return rows.aggregate(outputs, ", ".join(map(quote_name, read.groups)))
     except duckdb.Error as error:
-        said = str(error).splitlines()[0][:200]
+        message = str(error).splitlines()[0][:200]
         raise DuffError(
-            f"sql does not fit the types of the columns. DuckDB says: {said}. Columns of a file of "
-            "text are text, unless types says what they are."
+            f"sql does not fit the types of the columns. DuckDB says: {message}. Columns of a file "
+            "of text are text, unless types says what they are."
         ) from None
 
 
