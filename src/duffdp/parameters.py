@@ -8,11 +8,13 @@ uses it.
 
 from __future__ import annotations
 
+import codecs
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from decimal import Decimal
 from fractions import Fraction
+from functools import lru_cache
 from itertools import pairwise
 from typing import Any, Generic, Literal, NamedTuple, TypeVar
 
@@ -35,6 +37,11 @@ Kind = Literal[
 MIN_EPSILON, MAX_EPSILON = 1e-12, 1e9
 # Denominator of a share q: keeps rank arithmetic in int64 up to 9 * 10**12 records.
 MAX_SHARE_DENOMINATOR = 10**6
+
+DEFAULT_ENCODING = "utf-8"
+THOUSANDS_MARKS = (".", ",", "'", " ")
+# A header comes early; more lines than that would be records.
+MAX_SKIPPED_ROWS = 100
 
 
 @dataclass(frozen=True, slots=True, eq=False, kw_only=True)
@@ -172,6 +179,10 @@ def _at_most(limit: Fraction, number: Fraction | None) -> Fraction | None:
     return None if number is None or number > limit else number
 
 
+def _at_most_rows(rows: int | None) -> int | None:
+    return None if rows is None or rows > MAX_SKIPPED_ROWS else rows
+
+
 def _flag(value: Any) -> bool | None:
     return value if isinstance(value, bool) else None
 
@@ -187,6 +198,41 @@ def _epsilon(value: Any) -> Fraction | None:
     except (OverflowError, ValueError):
         fits = False
     return exact(number) if number is not None and fits else None
+
+
+def _encoding(value: Any) -> str | None:
+    """The usual name of UTF-8 or of an encoding with one byte for each character."""
+    if not isinstance(value, str):
+        return None
+    try:
+        name = codecs.lookup(value).name
+    except (LookupError, ValueError):
+        return None
+    if name in ("utf-8", "utf-8-sig"):
+        return DEFAULT_ENCODING
+    return None if character_table(name) is None else name
+
+
+@lru_cache(maxsize=8)
+def character_table(encoding: str) -> str | None:
+    """The characters of all 256 bytes; a byte without one is that of Latin-1.
+
+    None for an encoding in which a character has several bytes or the first 128 are not ASCII:
+    its lines and fields cannot be told apart before they are decoded.
+    """
+    try:
+        high = bytes(range(128, 256)).decode(encoding, "replace")
+    except (LookupError, ValueError):
+        return None
+    characters = []
+    for byte in range(256):
+        try:
+            characters.append(bytes([byte]).decode(encoding))
+        except ValueError:
+            characters.append(chr(byte))
+    table = "".join(characters)
+    ascii_first = table[:128] == bytes(range(128)).decode("ascii")
+    return table if ascii_first and len(high) == 128 and len(table) == 256 else None
 
 
 def _shares(value: Any) -> tuple[Fraction, ...] | None:
@@ -520,12 +566,28 @@ TYPES: Parameter[Any] = Parameter(
     annotation="Mapping[str, str] | None",
     metavar="COLUMN=TYPE,...",
 )
-DECIMAL: Parameter[Any] = Parameter(
+DECIMAL: Parameter[str] = Parameter(
     name="decimal",
     help="The decimal mark of a text file: . or ,",
+    doc='The mark before the decimals of a number, "." or ",". With a comma, a number with a point '
+    "is ignored unless `thousands` is a point.",
+    rule='"." or ","',
     example=",",
+    default=".",
+    convert=lambda value: value if value in (".", ",") else None,
+    annotation="str",
+    metavar="MARK",
+)
+THOUSANDS: Parameter[str | None] = Parameter(
+    name="thousands",
+    help="The mark between groups of three digits in a text file: . or , or ' or a space.",
+    doc='The mark between groups of three digits, such as "." in 1.280,00: ".", ",", "\'" or " ", '
+    "which is a no-break space too. Digits in other groups are no number. None: a number with such "
+    "a mark is ignored.",
+    rule='".", ",", "\'" or " "',
+    example=".",
     default=None,
-    convert=_anything,
+    convert=lambda value: value if value in THOUSANDS_MARKS else None,
     annotation="str | None",
     metavar="MARK",
 )
@@ -537,6 +599,37 @@ DATE_FORMAT: Parameter[Any] = Parameter(
     convert=_anything,
     annotation="str | None",
     metavar="FORMAT",
+)
+ENCODING: Parameter[str] = Parameter(
+    name="encoding",
+    help="The encoding of a text file, such as windows-1252. Without it: UTF-8, and a field that "
+    "is not UTF-8 is read as windows-1252.",
+    doc='How characters are stored: "utf-8", where a field that is not valid UTF-8 is read as '
+    "windows-1252, or an encoding with one byte for each character, such as "
+    '"windows-1252" or "iso-8859-2".',
+    rule="utf-8 or an encoding with one byte for each character",
+    example="windows-1252",
+    default=DEFAULT_ENCODING,
+    convert=_encoding,
+    annotation="str",
+    metavar="NAME",
+)
+SKIP_ROWS: Parameter[int] = Parameter(
+    name="skip_rows",
+    help="Lines above the header of a text file, or rows above that of a sheet, to skip.",
+    doc="How many lines above the header are skipped, such as titles; rows in Excel. The next one "
+    "names the columns.",
+    rule=f"a whole number from 0 to {MAX_SKIPPED_ROWS}",
+    example=2,
+    default=0,
+    convert=lambda value: _at_most_rows(_whole(0)(value)),
+    annotation="int",
+    kind="whole",
+    metavar="ROWS",
+)
+#: What a text file takes, in the order of signatures and help.
+TEXT_FILE_OPTIONS: tuple[Parameter[Any], ...] = (
+    *(TYPES, DECIMAL, THOUSANDS, DATE_FORMAT, ENCODING, SKIP_ROWS),
 )
 SQL: Parameter[Any] = Parameter(
     name="sql",

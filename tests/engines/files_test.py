@@ -603,7 +603,7 @@ def test_patterns_and_folders(tmp_path):
             (tmp_path / folder / f"zz{ending}").write_bytes(
                 gzip.compress(raw) if ending.endswith("gz") else raw
             )
-            with pytest.raises(UnsupportedData, match=r"first lines of .* differ"):
+            with pytest.raises(UnsupportedData, match=r"headers of .* differ"):
                 rows(tmp_path / folder, ["a", "b"])
     with pytest.raises(UnsupportedData, match="of one kind"):
         rows(tmp_path, ["a"])

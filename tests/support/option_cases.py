@@ -42,18 +42,18 @@ def write_files(folder: Path) -> None:
     """What all calls find in their folder. From the 26th row on every column changes, so a
     condition on any of them changes every statistic.
     """
-    header = ("person", "age", "size", "weight", "sex", "word", "cost", "day")
+    header = ("person", "age", "size", "weight", "sex", "word", "cost", "day", "fee", "town")
     lines, objects = [",".join(header)], []
     for i in range(40):
         late = i >= 25
         # The last ages are alike, and so are the first: a mode of its own for each part.
         age, size = (60 + min(i, 36), 200 - 3 * i) if late else (20 + max(i, 2), 100 + 2 * i)
         texts = ("b", "7,5", "03.11.2020") if late else ("a", "1,5", "03.02.2020")
-        lines.append(
-            f'p{i % 9},{age},{size},{i % 7},{"mff"[i % 3]},{texts[0]},"{texts[1]}",{texts[2]}'
-        )
+        rest = f"{texts[2]},1.200,Köln" if late else f"{texts[2]},1.050,Ulm"
+        lines.append(f'p{i % 9},{age},{size},{i % 7},{"mff"[i % 3]},{texts[0]},"{texts[1]}",{rest}')
         objects.append(f'{{"age": {age}, "size": {size}, "word": "{texts[0]}"}}')
     (folder / "people.csv").write_text("\n".join(lines) + "\n")
+    (folder / "titled.csv").write_text("\n".join(["People, of 2020", *lines]) + "\n")
     (folder / "fewer.csv").write_text("\n".join(lines[:20]) + "\n")
     (folder / "people.jsonl").write_text("\n".join(objects) + "\n")
     edges = [(i, j) for i in range(8) for j in range(i) if (i + j) % 3]
@@ -143,6 +143,9 @@ def usual(command: str) -> Call:
 
 LATE_COST = {"where": "--where cost|>|3", "types": "--types cost=double"}
 LATE_DAY = {"where": "--where day|>|'2020-06-01'", "types": "--types day=date"}
+LATE_FEE = {"where": "--where fee|>|1100", "types": "--types fee=integer", "decimal": "--decimal ,"}
+LATE_TOWN = {"where": "--where town|=|'Köln'"}
+TITLED = {"data": "titled.csv"}
 DAY_AS_TEXT = {"where": "--where day|=|'2020-11-03'", "date_format": "--date-format %d.%m.%Y"}
 TYPES = "--types age=integer,size=integer,word=text"
 LATE_SQL = "--sql SELECT|age,|size,|word|FROM|data|WHERE|word|=|'b'"
@@ -153,6 +156,9 @@ SHARED: dict[str, Case] = {
     "types": case("--types day=date", **DAY_AS_TEXT),
     "decimal": case("--decimal ,", **LATE_COST),
     "date_format": case("--date-format %d.%m.%Y", **LATE_DAY),
+    "thousands": case("--thousands .", **LATE_FEE),
+    "encoding": case("--encoding windows-1252", **LATE_TOWN),
+    "skip_rows": case("--skip-rows 1", codes=(4, 0), **TITLED),
     "sql": case(LATE_SQL, types=TYPES),
     "column": case("-c size", "-c age"),
     "epsilon": case("-e 400", "-e 500"),
@@ -206,6 +212,9 @@ PLANNING: dict[str, Case] = {
     "types": case("--types day=date", **FILE, **DAY_AS_TEXT),
     "decimal": case("--decimal ,", **FILE, **LATE_COST),
     "date_format": case("--date-format %d.%m.%Y", **FILE, **LATE_DAY),
+    "thousands": case("--thousands .", **FILE, **LATE_FEE),
+    "encoding": case("--encoding windows-1252", **FILE, **LATE_TOWN),
+    "skip_rows": case("--skip-rows 1", codes=(4, 0), **FILE | TITLED),
     "sql": case(LATE_SQL, **FILE, types=TYPES),
     "n": case("--n 500", "--n 50"),
     "statistic": case("--statistic mean"),
@@ -261,7 +270,8 @@ CASES: dict[str, dict[str, Case]] = {
         "within": case("--within 2", "--within 1"),
         "probability": case("--probability 0.5"),
         # Nobody keeps the error of an empty selection small: without the option it is refused.
-        **{name: replace(PLANNING[name], codes=(2, 0)) for name in ("types", "decimal")},
+        **{n: replace(PLANNING[n], codes=(2, 0)) for n in ("types", "decimal", "thousands")},
+        "encoding": replace(PLANNING["encoding"], codes=(0, 2)),
         "date_format": replace(PLANNING["date_format"], codes=(2, 0)),
         "values": case("--values 30", "--values 90,91,92,93,94", **SHARES, within="--within 0.1"),
         "between": case("--between 0 25", "--between 0 90", **SHARES, within="--within 0.1"),

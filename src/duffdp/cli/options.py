@@ -15,11 +15,9 @@ from duffdp.errors import Argument, DuffError
 from duffdp.parameters import (
     CALL_ID,
     DATASET,
-    DATE_FORMAT,
-    DECIMAL,
     LEDGER,
     SQL,
-    TYPES,
+    TEXT_FILE_OPTIONS,
     Parameter,
 )
 
@@ -73,7 +71,12 @@ PIPE_OPTION = click.Option(
     type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
     help="The format of piped data; CSV and Parquet are recognized by their header.",
 )
-READING_OPTIONS = (PIPE_OPTION, *map(option, (TYPES, DECIMAL, DATE_FORMAT, SQL)))
+READING_OPTIONS = (
+    PIPE_OPTION,
+    # None is what nobody said, so that a file with types of its own is not taken for a text file.
+    *(option(one, default=None) for one in TEXT_FILE_OPTIONS),
+    option(SQL),
+)
 LEDGER_OPTIONS = tuple(map(option, (LEDGER, DATASET, CALL_ID)))
 
 

@@ -24,6 +24,7 @@ from duffdp.parameters import (
     INTERVAL,
     SAMPLE_SIZE,
     STEP,
+    TEXT_FILE_OPTIONS,
     WHERE,
 )
 from duffdp.statistics.registry import SUMMARIES, statistic_spec
@@ -34,7 +35,7 @@ STATISTICS = [spec for spec in map(statistic_spec, SUMMARIES) if spec.can_be_pla
 OWN = tuple({one.name: one for spec in STATISTICS for one in spec.parameters}.values())
 SAMPLE = (SAMPLE_SIZE, GROUP_SIZE, DELTA, DRAWS)
 PUBLIC = (BOUNDS, DIGITS, STEP, CATEGORIES, CONTRIBUTIONS, INTERVAL, COVERS)
-FILE_OPTIONS = ("where", "types", "decimal", "date_format", "sql")
+FILE_OPTIONS = (*(one.name for one in (WHERE, *TEXT_FILE_OPTIONS)), "sql")
 SHARED = (
     click.Option(
         ["--statistic"],

@@ -18,6 +18,7 @@ from duffdp.engines.addresses import printable
 from duffdp.engines.files.text_file import TextFile
 from duffdp.engines.sql.query import Piped, Query
 from duffdp.errors import Argument, DuffError, UnsupportedData
+from duffdp.parameters import TEXT_FILE_OPTIONS
 from duffdp.pipeline.toml import PIPE
 
 Source = str | TextFile | Query
@@ -28,13 +29,11 @@ def data_source(options: Mapping[str, Any]) -> Source:
     fields, and a query over it.
     """
     source: Source = options["data"]
-    types, decimal, date_format = (options[name] for name in ("types", "decimal", "date_format"))
-    if (types, decimal, date_format) != (None, None, None):
+    passed = {one.name: options[one.name] for one in TEXT_FILE_OPTIONS}
+    passed = {name: value for name, value in passed.items() if value is not None}
+    if passed:
         source = TextFile(
-            options["data"],
-            types=_column_types(types or ""),
-            decimal=decimal or ".",
-            date_format=date_format,
+            options["data"], **(passed | {"types": _column_types(passed.get("types", ""))})
         )
     return source if options["sql"] is None else Query(source, options["sql"])
 

@@ -16,6 +16,7 @@ from duffdp._rows import MIN_COLUMNAR_ROWS, Row, RowsOfColumns
 from duffdp.domain import Categories
 from duffdp.engines.addresses import printable
 from duffdp.engines.files.paths import is_table_name, unreadable
+from duffdp.engines.files.text_records import BYTE_ORDER_MARK, decode
 from duffdp.engines.libraries import is_of_library, is_path, narwhals
 from duffdp.engines.sql.query import Query, open_source
 from duffdp.errors import Argument, DuffError
@@ -93,13 +94,18 @@ def _of_table(keys: Any, name: str, columns: list[str]) -> FileKeys:
 def read_lines(path: str) -> list[str]:
     """The lines of a file that lists public values, without empty ones."""
     try:
-        text = Path(path).read_text(encoding="utf-8-sig")
-    except (OSError, UnicodeDecodeError, ValueError):
+        text = Path(path).read_bytes().removeprefix(BYTE_ORDER_MARK)
+    except (OSError, ValueError):
         raise DuffError(
             f"cannot read the list of values {path!r:.200}. Pass a list, the path of a file with "
             "one value on each line, or that of a table."
         ) from None
-    return [line for line in text.splitlines() if line]
+    if b"\0" in text:
+        raise DuffError(
+            f"the list of values {path!r:.200} is not text in UTF-8 or windows-1252. Save it as "
+            "text in UTF-8."
+        )
+    return [decode(line) for line in text.splitlines() if line]
 
 
 class Keys(NamedTuple):

@@ -12,12 +12,12 @@ from duffdp.engines.addresses import ADDRESS
 from duffdp.engines.files.text_file import TextFile
 from duffdp.engines.sql.query import Query
 from duffdp.errors import DuffError
-from duffdp.parameters import PLAN_OPTIONS, TABLE_OPTIONS
+from duffdp.parameters import PLAN_OPTIONS, TABLE_OPTIONS, TEXT_FILE_OPTIONS
 
 PIPE = "-"  # the source is what is piped into the command
 REQUIRED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
-FIELDS = ("types", "decimal", "date_format")  # of a source that is text
+FIELDS = tuple(option.name for option in TEXT_FILE_OPTIONS)  # of a source that is text
 SQL = "sql"  # a query over the source
 PLACES = (*FIELDS, SQL, "ledger", "dataset", "call_id", "sources")
 TOP = (*REQUIRED, *(option.name for option in PLAN_OPTIONS), *PLACES)

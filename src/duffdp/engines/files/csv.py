@@ -11,7 +11,7 @@ import re
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from duffdp.engines.files.fields import quote_paths, read_fields
+from duffdp.engines.files.fields import FieldRules, quote_paths, read_fields
 from duffdp.engines.files.format import Format, Reader, ReadRequest, header_columns
 from duffdp.engines.files.packing import open_bytes, packed_endings, unpacked_name
 from duffdp.engines.files.text_records import (
@@ -23,10 +23,12 @@ from duffdp.engines.files.text_records import (
     read_csv,
     read_records,
     read_with_fallback,
+    skip_lines,
     split_names,
     survey,
 )
 from duffdp.errors import UnsupportedData
+from duffdp.parameters import DEFAULT_ENCODING
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -46,9 +48,10 @@ class CsvFiles(Reader):
 
     def __init__(self, request: ReadRequest) -> None:
         self._connection, rules = request.connection, request.rules
-        self._layout, self._paths = _one_layout(request.paths)
+        self._encoding, self._skip_rows = rules.encoding, rules.skip_rows
+        self._layout, self._paths = _one_layout(request.paths, rules)
         known = self._layout.names
-        names = header_columns(known, request, "line")
+        names = header_columns(known, request, _header_name(rules.skip_rows))
         self.zones = rules.zones
         self.untyped = [name for name in names if name not in rules.kinds]
         self._fields = list(map("f{}".format, range(len(known))))
@@ -71,18 +74,25 @@ class CsvFiles(Reader):
         connection, layout, needed = self._connection, self._layout, ", ".join(self._needed)
         lines, parts = [], []
         for path in self._paths:
-            if read_layout(path) != layout:
+            if read_layout(path, self._skip_rows, self._encoding) != layout:
                 raise UnsupportedData(
-                    f"the first line of {path!r} is another one than when the release began. Make "
-                    "a copy, and release that."
+                    f"the {_header_name(self._skip_rows)} of {path!r} is another one than when "
+                    "the release began. Make a copy, and release that."
                 )
-            form = survey(path, layout.delimiter) if by_duckdb else Form.MIXED
+            form = Form.MIXED
+            if by_duckdb:
+                form = survey(path, layout.delimiter, self._encoding)
             if form is Form.LINES:
                 lines.append(self._quoted[path])
             else:
                 parts.append(f"SELECT {needed} FROM {self._table(path, form)}")
         if lines:
-            reader = read_csv(lines, layout.delimiter, self._fields, header=True, quoted=False)
+            reader = read_csv(
+                *(lines, layout.delimiter, self._fields),
+                header=True,
+                quoted=False,
+                skip_rows=self._skip_rows,
+            )
             parts.append(f"SELECT {needed} FROM {reader}")
         # In a file of one column an empty line and an empty field look the same: neither is a
         # record.
@@ -103,7 +113,7 @@ class CsvFiles(Reader):
         layout, name = self._layout, f"duffdp_rows_{next(TABLE_NUMBERS)}"
         columns = " VARCHAR, ".join(self._needed)
         self._connection.execute(f"CREATE TEMP TABLE {name} ({columns} VARCHAR)")
-        if form is Form.QUOTED:
+        if form is Form.QUOTED and not self._skip_rows:
             reader = read_csv(
                 [self._quoted[path]], layout.delimiter, self._fields, header=True, quoted=True
             )
@@ -115,40 +125,54 @@ class CsvFiles(Reader):
             except duckdb.Error:  # nothing is filled in: a record has other fields than the header
                 pass
         with open_bytes(path) as file:
-            records = read_records(file, layout.delimiter.encode(), len(layout.names))
+            records = read_records(
+                file, layout.delimiter.encode(), len(layout.names), self._skip_rows
+            )
             needed = ([record[place] for place in self._places] for record in records)
-            fill_table(self._connection, name, needed)
+            fill_table(self._connection, name, needed, self._encoding)
         return name
 
 
-def _one_layout(paths: list[str]) -> tuple[Layout, list[str]]:
-    """The layout that all files share, and those that have a first line at all."""
-    layouts = {path: layout for path in paths if (layout := read_layout(path)) is not None}
+def _header_name(skip_rows: int) -> str:
+    """What errors call the line that names the columns."""
+    return f"line {skip_rows + 1}" if skip_rows else "first line"
+
+
+def _one_layout(paths: list[str], rules: FieldRules) -> tuple[Layout, list[str]]:
+    """The layout that all files share, and those that have a header at all."""
+    layouts = {
+        path: layout
+        for path in paths
+        if (layout := read_layout(path, rules.skip_rows, rules.encoding)) is not None
+    }
     if not layouts:
         raise UnsupportedData(
-            f"the file {paths[0]!r} is empty. Its first line must name the columns."
+            f"the file {paths[0]!r} is empty. Its {_header_name(rules.skip_rows)} must name the "
+            "columns."
         )
     first, layout = next(iter(layouts.items()))
     for path, other in layouts.items():
         if other != layout:
             raise UnsupportedData(
-                f"the first lines of {first!r} and {path!r} differ. Files that are read together "
+                f"the headers of {first!r} and {path!r} differ. Files that are read together "
                 "must have the same columns, "
                 "in the same order and with the same delimiter."
             )
     return layout, list(layouts)
 
 
-def read_layout(path: str) -> Layout | None:
-    """The layout of a file of text with delimiters; None if there is not even a first line."""
+def read_layout(path: str, skip_rows: int = 0, encoding: str = DEFAULT_ENCODING) -> Layout | None:
+    """The layout of a text file with delimiters; None if there is no header."""
+    header = _header_name(skip_rows)
     with open_bytes(path) as file:
+        skip_lines(file, skip_rows)
         line = file.readline(LONGEST + 1).removeprefix(BYTE_ORDER_MARK)
     if not line:
         return None
     line = line.removesuffix(b"\n").removesuffix(b"\r")
     if len(line) > LONGEST or b"\0" in line or b"\r" in line:
         raise UnsupportedData(
-            f"the first line of {path!r} names no columns: it is too long, or not text of UTF-8 "
+            f"the {header} of {path!r} names no columns: it is too long, or not text of UTF-8 "
             "with line feeds. "
             "Save the file as CSV in UTF-8."
         )
@@ -156,9 +180,9 @@ def read_layout(path: str) -> Layout | None:
     tabs = unpacked_name(path).endswith(".tsv")
     # The first of those that tie.
     delimiter = max(DELIMITERS[::-1] if tabs else DELIMITERS, key=bare.count)
-    names = split_names(line, delimiter)
+    names = split_names(line, delimiter, encoding)
     if not any(names):
-        raise UnsupportedData(f"the first line of {path!r} is empty. It must name the columns.")
+        raise UnsupportedData(f"the {header} of {path!r} is empty. It must name the columns.")
     return Layout(delimiter.decode(), names)
 
 

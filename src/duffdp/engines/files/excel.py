@@ -18,7 +18,8 @@ from duffdp.engines.addresses import SEPARATOR
 from duffdp.engines.files.fields import FieldRules, quote_name, read_field
 from duffdp.engines.files.format import Format, Reader, ReadRequest, header_columns
 from duffdp.engines.files.text_records import TABLE_NUMBERS, fill_table
-from duffdp.errors import DuffError, UnsupportedData
+from duffdp.errors import Argument, DuffError, UnsupportedData
+from duffdp.parameters import DEFAULT_ENCODING
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -34,13 +35,21 @@ class Sheet(Reader):
         (path, *others), rules = request.paths, request.rules
         if others:
             raise UnsupportedData(f"workbooks are read one at a time, got a pattern for {path!r}.")
+        if rules.encoding != DEFAULT_ENCODING:
+            raise UnsupportedData(
+                Argument("encoding"),
+                f" is for text files, got {path!r}: workbooks say theirs. Leave it out.",
+            )
         self._connection, self._path, self._sheet = request.connection, path, request.part
-        known = tuple(_text(cell).removeprefix(_TYPED) for cell in next(self._cells(), ()))
+        self._skip_rows = rules.skip_rows
+        header = next(islice(self._cells(), rules.skip_rows, None), ())
+        known = tuple(_text(cell).removeprefix(_TYPED) for cell in header)
+        called = f"row {rules.skip_rows + 1}" if rules.skip_rows else "first row"
         if not any(known):
             raise UnsupportedData(
-                f"the first row of the sheet in {path!r} is empty. It must name the columns."
+                f"the {called} of the sheet in {path!r} is empty. It must name the columns."
             )
-        names = header_columns(known, request, "row")
+        names = header_columns(known, request, called)
         self.zones = rules.zones
         self.untyped = [name for name in names if name not in rules.kinds]
         kinds = dict.fromkeys(request.values, request.kind) | dict(rules.kinds)
@@ -65,7 +74,7 @@ class Sheet(Reader):
         return self._connection.table(name)
 
     def _records(self) -> Iterator[list[bytes]]:
-        for row in islice(self._cells(), 1, None):
+        for row in islice(self._cells(), self._skip_rows + 1, None):
             cells = [_text(cell) for cell in row[: self._width]]
             if any(cells):
                 cells += [""] * (self._width - len(cells))

@@ -12,6 +12,8 @@ from collections.abc import Iterable, Mapping
 from glob import escape
 from typing import NamedTuple
 
+from duffdp.parameters import DEFAULT_ENCODING
+
 # A day, or a day and a time, as ISO 8601 writes them; and the same with blanks around and an offset
 # from UTC.
 _WALL = r"\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d{1,9})?)?)?"
@@ -37,21 +39,27 @@ _PARTS = {
     "b": "[A-Za-z]{3}",
     "B": "[A-Za-z]+",
 }
+# The characters that are written for each mark of thousands: spaces that do not break, and the
+# typographic apostrophe.
+_MARKS = {".": ".", ",": ",", "'": "'\u2019", " ": " \u00a0\u202f"}
 
 
 FILE_ZONE = "UTC"  # of instants in files, whatever the zone of this machine is
 
 
 class FieldRules(NamedTuple):
-    """How fields of text become values, where a caller says so: the kinds of some columns, what
-    stands before decimals, how dates are written (None: ISO 8601), and the zones in whose clocks
-    some times are.
+    """How a text file is read, where a caller says so: the kinds of some columns, the marks of
+    decimals and thousands (None: none), the layout of dates (None: ISO 8601), the zones in whose
+    clocks some times are, the encoding, and the lines above the header.
     """
 
     kinds: Mapping[str, str] = {}
     decimal: str = "."
     date_format: str | None = None
     zones: Mapping[str, str] = {}
+    thousands: str | None = None
+    encoding: str = DEFAULT_ENCODING
+    skip_rows: int = 0
 
 
 PLAIN_FIELDS = FieldRules()
@@ -105,7 +113,7 @@ def read_field(
     underscores between digits and blanks around them; `inf` is infinite and `nan` is missing. Days
     and times are ISO 8601 alone, unless a format is given; a time with an offset is moved to UTC,
     one without stays as it is. With a zone, times are instants, those without an offset at which
-    its clocks show them.
+    its clocks show them. With a mark of thousands, digits in groups of three are a number too.
     """
     if kind not in _TYPES:
         return text
@@ -116,11 +124,27 @@ def read_field(
         moment = _moment(text) if rules.date_format is None else _written(text, rules.date_format)
         found = f"TRY_CAST({moment} AS {_TYPES[kind]})"
         return found if zone is None else _instant(text, found, zone, rules.date_format is None)
+    ungrouped = _number(text, kind, rules.decimal)
+    if rules.thousands is None:
+        return ungrouped
+    # A first group of 0 is none: 0.125 is no number with a mark of thousands.
+    mark = "[" + "".join(map(re.escape, _MARKS[rules.thousands])) + "]"
+    more = "" if kind == "integer" else rf"(?:{re.escape(rules.decimal)}\d*)?(?:[eE][+-]?\d+)?"
+    pattern = rf"\s*[+-]?[1-9]\d{{0,2}}(?:{mark}\d{{3}})+{more}\s*"
+    bare = _number(f"regexp_replace({text}, {quote_text(mark)}, '', 'g')", kind, rules.decimal)
+    return (
+        f"CASE WHEN regexp_full_match({text}, {quote_text(pattern)}) THEN {bare} "
+        f"ELSE {ungrouped} END"
+    )
+
+
+def _number(text: str, kind: str, decimal: str) -> str:
+    """A text as a number without a mark of thousands."""
     if kind == "integer":  # a cast alone would round 1.5
         whole = f"regexp_full_match({text}, '\\s*[+-]?\\d+\\s*')"
         return f"CASE WHEN {whole} THEN TRY_CAST({text} AS BIGINT) END"
-    if rules.decimal != ".":
-        point = f"replace({text}, {quote_text(rules.decimal)}, '.')"
+    if decimal != ".":
+        point = f"replace({text}, {quote_text(decimal)}, '.')"
         return f"CASE WHEN NOT contains({text}, '.') THEN TRY_CAST({point} AS DOUBLE) END"
     return f"TRY_CAST({text} AS {_TYPES[kind]})"
 

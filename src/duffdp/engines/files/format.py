@@ -65,7 +65,7 @@ def header_columns(header: Sequence[str], request: ReadRequest, line: str) -> li
             raise missing_column(name, filter(None, header))
         if header.count(name) > 1:
             raise UnsupportedData(
-                f"the first {line} names {name!r} more than once. Rename one of the columns."
+                f"the {line} names {name!r} more than once. Rename one of the columns."
             )
     if request.columns:
         return request.columns

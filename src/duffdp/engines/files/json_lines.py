@@ -40,6 +40,12 @@ class JsonLines(Reader):
                 Argument("column", "age"),
                 ".",
             )
+        if rules.skip_rows:
+            raise UnsupportedData(
+                Argument("skip_rows"),
+                " is for CSV and Excel files: JSON lines have no header. Leave it out.",
+            )
+        self._encoding = rules.encoding
         self._connection, self._paths, self._columns = request.connection, request.paths, columns
         self.zones = rules.zones
         self.untyped = [name for name in columns if name not in rules.kinds]
@@ -58,13 +64,14 @@ class JsonLines(Reader):
         connection = self._connection
         lines, parts = [], []
         for path in self._paths:
-            if by_duckdb and survey(path, None) is Form.LINES:
+            if by_duckdb and survey(path, None, self._encoding) is Form.LINES:
                 lines.append(path)
                 continue
             name = f"duffdp_rows_{next(TABLE_NUMBERS)}"
             connection.execute(f"CREATE TEMP TABLE {name} (line VARCHAR)")
             with open_bytes(path) as file:
-                fill_table(connection, name, _without_mark(read_lines(file)))
+                rows = _without_mark(read_lines(file))
+                fill_table(connection, name, rows, self._encoding)
             parts.append(f"SELECT line FROM {name}")
         if lines:
             reader = read_csv(quote_paths(lines), _UNSPLIT, ["line"], header=False, quoted=False)

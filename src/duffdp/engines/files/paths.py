@@ -23,6 +23,7 @@ from duffdp.engines.files.packing import unpacked_name
 from duffdp.engines.files.parquet import PARQUET
 from duffdp.engines.files.text_file import TextFile
 from duffdp.errors import DuffError, UnsupportedData
+from duffdp.parameters import TEXT_FILE_OPTIONS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -269,8 +270,9 @@ def _inside(folder: str) -> list[str]:
 
 def _types_not_taken(name: str) -> UnsupportedData:
     takes = _listed([one.name for one in FORMATS if one.is_text], "and")
+    options = [one.name for one in TEXT_FILE_OPTIONS]
     return UnsupportedData(
-        f"types, decimal and date_format are for files of text, got {printable(name)!r}. duffdp "
+        f"{_listed(options, 'and')} are for text files, got {printable(name)!r}. duffdp "
         f"takes them for {takes}; other kinds declare their types."
     )
 

@@ -15,6 +15,7 @@ from duffdp.domain.reading import EPOCH
 from duffdp.domain.zones import instant, read_zone
 from duffdp.engines.files.fields import FieldRules
 from duffdp.errors import Argument, DuffError
+from duffdp.parameters import DATE_FORMAT, DECIMAL, ENCODING, SKIP_ROWS, THOUSANDS
 
 #: What a column can be declared as, and the kind that its fields are read as.
 KINDS = {
@@ -27,7 +28,6 @@ KINDS = {
 }
 _PROBE = dt.datetime(2000, 7, 1, 12)
 _ZONED = re.compile(r"timestamp\[([^][]{1,60})\]")
-DECIMALS = (".", ",")
 _DIRECTIVES = "dmYyHIMSfpbB%"
 _LONGEST_FORMAT = 100  # letters
 
@@ -46,10 +46,21 @@ class TextFile:
         "timestamp[Europe/Berlin]" for times that clocks of a zone showed; of the others, the column
         of values is read as the bounds say, and all else is text.
     decimal
-        What stands before the decimals of a number, "." or ",". With a comma, a number with a point
-        is none.
+        The mark before the decimals of a number, "." or ",". With a comma, a number with a point is
+        ignored unless `thousands` is a point.
+    thousands
+        The mark between groups of three digits, such as "." in 1.280,00: ".", ",", "'" or " ",
+        which is a no-break space too. Digits in other groups are no number. None: a number with
+        such a mark is ignored.
     date_format
         How dates and times are written, such as "%d.%m.%Y %H:%M"; ISO 8601 if it is not given.
+    encoding
+        How characters are stored: "utf-8", where a field that is not valid UTF-8 is read as
+        windows-1252, or an encoding with one byte for each character, such as "windows-1252" or
+        "iso-8859-2".
+    skip_rows
+        How many lines above the header are skipped, such as titles; rows in Excel. The next one
+        names the columns.
 
     Privacy
     -------
@@ -66,17 +77,20 @@ class TextFile:
     --------
     >>> import duffdp, pathlib, tempfile
     >>> path = pathlib.Path(tempfile.mkdtemp()) / "visits.csv"
-    >>> _ = path.write_text("ward;cost\\nER;12,50\\nER;7,25\\nlab;9,75\\n")
-    >>> visits = duffdp.TextFile(path, types={"cost": "double"}, decimal=",")
-    >>> release = duffdp.median(visits, column="cost", epsilon=1e6, bounds=(0, 100), step=0.25)
+    >>> _ = path.write_text("ward;cost\\nER;1.280,50\\nER;7,25\\nlab;9,75\\n")
+    >>> visits = duffdp.TextFile(path, types={"cost": "double"}, decimal=",", thousands=".")
+    >>> release = duffdp.sum(visits, column="cost", epsilon=1e6, bounds=(0, 2000), step=0.25)
     >>> release.value
-    9.75
+    1297.5
     """
 
     path: str | os.PathLike[str]
     types: Mapping[str, str] = field(default_factory=dict, kw_only=True)
-    decimal: str = field(default=".", kw_only=True)
-    date_format: str | None = field(default=None, kw_only=True)
+    decimal: str = field(default=DECIMAL.default, kw_only=True)
+    thousands: str | None = field(default=THOUSANDS.default, kw_only=True)
+    date_format: str | None = field(default=DATE_FORMAT.default, kw_only=True)
+    encoding: str = field(default=ENCODING.default, kw_only=True)
+    skip_rows: int = field(default=SKIP_ROWS.default, kw_only=True)
 
     def __post_init__(self) -> None:
         if not isinstance(self.path, str | os.PathLike):
@@ -85,8 +99,15 @@ class TextFile:
                 'duffdp.TextFile("people.csv", types={"age": "integer"}).'
             )
         _check_types(self.types)
-        if self.decimal not in DECIMALS:
-            raise DuffError(Argument("decimal"), f' must be "." or ",", got {self.decimal!r:.60}.')
+        if DECIMAL.read(self.decimal) == THOUSANDS.read(self.thousands):
+            other = "," if self.decimal == "." else "."
+            raise DuffError(
+                *(Argument("thousands"), " must differ from ", Argument("decimal"), ", got "),
+                *(f"{self.decimal!r} for both. Pass for example ", Argument("decimal", other)),
+                *(" and ", Argument("thousands", self.thousands), "."),
+            )
+        SKIP_ROWS.read(self.skip_rows)
+        ENCODING.read(self.encoding)
         if self.date_format is not None:
             _check_format(self.date_format)
 
@@ -99,7 +120,15 @@ class TextFile:
         split = {name: _split(said) for name, said in self.types.items()}
         kinds = {name: KINDS[kind] for name, (kind, _) in split.items()}
         zones = {name: zone for name, (_, zone) in split.items() if zone is not None}
-        return FieldRules(kinds, self.decimal, self.date_format, zones)
+        return FieldRules(
+            kinds,
+            self.decimal,
+            self.date_format,
+            zones,
+            self.thousands,
+            ENCODING.read(self.encoding),
+            self.skip_rows,
+        )
 
 
 def _split(said: str) -> tuple[str, str | None]:

@@ -10,6 +10,7 @@ other.
 
 from __future__ import annotations
 
+import codecs
 import itertools
 import re
 from collections import deque
@@ -22,6 +23,7 @@ import numpy as np
 
 from duffdp.domain import Array, Ints
 from duffdp.engines.files.packing import open_bytes
+from duffdp.parameters import DEFAULT_ENCODING, character_table
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -30,6 +32,7 @@ if TYPE_CHECKING:
 LONGEST = 2**20
 BLOCK = LONGEST // 2  # a line that is too long leaves one block without a line break
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+FALLBACK_ENCODING = "windows-1252"  # as browsers read pages that are not UTF-8
 _QUOTE, _LINE_FEED, _RETURN = b'"\n\r'
 _LINES = "quote = '', escape = '', null_padding = true, ignore_errors = true"
 _BATCH, _BATCH_ROWS = "duffdp_batch", 50_000
@@ -45,15 +48,17 @@ class Form(Enum):
     MIXED = "whatever else: read record by record"
 
 
-def decode(text: bytes) -> str:
-    """UTF-8; what is not, is taken for Latin-1, in which every byte is a character."""
-    try:
-        return text.decode()
-    except UnicodeDecodeError:
-        return text.decode("latin-1")
+def decode(text: bytes, encoding: str = DEFAULT_ENCODING) -> str:
+    """The text of one field. In UTF-8, a field that is not valid is read as windows-1252."""
+    if encoding == DEFAULT_ENCODING:
+        try:
+            return text.decode()
+        except UnicodeDecodeError:
+            encoding = FALLBACK_ENCODING
+    return codecs.charmap_decode(text, "strict", character_table(encoding))[0]
 
 
-def survey(path: str, delimiter: str | None) -> Form:
+def survey(path: str, delimiter: str | None, encoding: str = DEFAULT_ENCODING) -> Form:
     """Which reader can take the records; without a delimiter, quotation marks are characters
     like any other.
     """
@@ -63,7 +68,11 @@ def survey(path: str, delimiter: str | None) -> Form:
             block += file.readline(BLOCK)
             end = end or (b"\r\n" if b"\r\n" in block[: block.find(b"\n") + 1] else b"\n")
             quoted = quoted or (delimiter is not None and b'"' in block)
-            if not whole or not _is_text(block) or not (quoted or _ends_alike(block, end)):
+            if (
+                not whole
+                or not _is_text(block, encoding)
+                or not (quoted or _ends_alike(block, end))
+            ):
                 return Form.MIXED
             whole = block.endswith(b"\n")
     if not quoted:
@@ -71,11 +80,15 @@ def survey(path: str, delimiter: str | None) -> Form:
     return Form.QUOTED if _is_well_formed(path, str(delimiter), end) else Form.MIXED
 
 
-def _is_text(block: bytes) -> bool:
-    """Whether a block of whole lines is UTF-8 without NUL."""
+def _is_text(block: bytes, encoding: str) -> bool:
+    """Whether DuckDB can read a block of whole lines: UTF-8 without NUL, or ASCII if the encoding
+    is another one.
+    """
     if b"\0" in block:
         return False
     if not block.isascii():
+        if encoding != DEFAULT_ENCODING:
+            return False
         try:
             block.decode()
         except UnicodeDecodeError:
@@ -154,7 +167,13 @@ def _outside(places: Ints, quotes: Ints) -> Ints:
 
 
 def read_csv(
-    files: Iterable[str], delimiter: str, fields: list[str], *, header: bool, quoted: bool
+    files: Iterable[str],
+    delimiter: str,
+    fields: list[str],
+    *,
+    header: bool,
+    quoted: bool,
+    skip_rows: int = 0,
 ) -> str:
     """DuckDB's reader for files of text, in which nothing is found by looking: no types, no
     comments, no layout.
@@ -163,19 +182,30 @@ def read_csv(
     over several lines, which DuckDB's parallel reader is not safe with, and one that is not
     well-formed is an error.
     """
+    assert not (quoted and skip_rows)  # a quotation mark in a title could hold the header
     # Fields are named by this library and delimiters are of a known few: neither holds a quotation
     # mark.
     columns = ", ".join(f"'{field}': 'VARCHAR'" for field in fields)
     return (
-        f"read_csv([{', '.join(files)}], columns = {{{columns}}}, header = {header}, delim = "
-        f"'{delimiter}', "
+        f"read_csv([{', '.join(files)}], columns = {{{columns}}}, header = {header}, skip = "
+        f"{skip_rows}, delim = '{delimiter}', "
         f"{_QUOTED if quoted else _LINES}, comment = '', strict_mode = true, auto_detect = false, "
         "hive_partitioning = false)"
     )
 
 
-def read_records(file: IO[bytes], delimiter: bytes, width: int) -> Iterator[list[bytes]]:
-    """The records of a file after its first line, `width` fields each; a missing field is empty."""
+def skip_lines(file: IO[bytes], number: int) -> None:
+    """Read so many lines, of any length."""
+    for _ in range(number):
+        while (part := file.readline(LONGEST)) and not part.endswith(b"\n"):
+            pass
+
+
+def read_records(
+    file: IO[bytes], delimiter: bytes, width: int, skip_rows: int = 0
+) -> Iterator[list[bytes]]:
+    """The records of a file after its header, `width` fields each; a missing field is empty."""
+    skip_lines(file, skip_rows)
     lines = _Lines(file)
     lines.take()
     while (line := lines.take()) is not None:
@@ -208,9 +238,9 @@ def split_record(text: bytes, delimiter: bytes) -> list[bytes]:
     return _unquoted(text, delimiter) or text.split(delimiter)
 
 
-def split_names(line: bytes, delimiter: bytes) -> tuple[str, ...]:
-    """The names of columns in a first line."""
-    return tuple(map(decode, split_record(line, delimiter)))
+def split_names(line: bytes, delimiter: bytes, encoding: str = DEFAULT_ENCODING) -> tuple[str, ...]:
+    """The names of columns in a header."""
+    return tuple(decode(name, encoding) for name in split_record(line, delimiter))
 
 
 def fitted(fields: list[bytes], width: int) -> list[bytes] | None:
@@ -305,11 +335,16 @@ def read_with_fallback(read: Callable[[bool], DuckDBPyRelation]) -> DuckDBPyRela
         return read(False)
 
 
-def fill_table(connection: DuckDBPyConnection, table: str, rows: Iterator[list[bytes]]) -> None:
+def fill_table(
+    connection: DuckDBPyConnection,
+    table: str,
+    rows: Iterator[list[bytes]],
+    encoding: str = DEFAULT_ENCODING,
+) -> None:
     """Insert records into a table, a batch at a time; an empty field is missing."""
     while batch := list(itertools.islice(rows, _BATCH_ROWS)):
         columns = [
-            np.array([decode(text) for text in column], dtype=object)
+            np.array([decode(text, encoding) for text in column], dtype=object)
             for column in zip(*batch, strict=True)
         ]
         connection.register(_BATCH, {f"v{i}": column for i, column in enumerate(columns)})

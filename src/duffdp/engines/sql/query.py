@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -16,6 +17,7 @@ from duffdp.engines.libraries import is_path, is_table, missing_column, narwhals
 from duffdp.engines.sql.checks import check_types
 from duffdp.engines.sql.parse import ReadQuery, read_query
 from duffdp.errors import Argument, DuffError, UnsupportedData
+from duffdp.parameters import TEXT_FILE_OPTIONS
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -274,5 +276,6 @@ def source_name(data: Any) -> str | None:
     file, mark, table = name.partition(SEPARATOR)
     name = f"{os.path.realpath(file)}{mark}{table}"
     if isinstance(data, TextFile):
-        return repr((name, sorted(data.types.items()), data.decimal, data.date_format))
+        options = (getattr(data, one.name) for one in TEXT_FILE_OPTIONS)
+        return repr((name, *(sorted(o.items()) if isinstance(o, Mapping) else o for o in options)))
     return name
