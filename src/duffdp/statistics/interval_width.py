@@ -86,7 +86,7 @@ class IntervalWidth(DistanceStatistic):
     ...     width.steps(range(200), duffdp.Grid(0, 199, 1))
     ... )
     >>> [round(law.probability(i), 2) for i in range(9)]
-    [0.04, 0.06, 0.24, 0.59, 0.06, 0.0, 0.0, 0.0, 0.0]
+    [0.01, 0.06, 0.5, 0.35, 0.08, 0.0, 0.0, 0.0, 0.0]
     """
 
     rate = Fraction(1, 2)
