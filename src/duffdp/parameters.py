@@ -554,6 +554,16 @@ RNG: Parameter[Any] = Parameter(
     annotation="object",
 )
 
+QUIET: Parameter[bool] = Parameter(
+    name="quiet",
+    help="Do not print the notes about how data are read, groups and steps.",
+    rule="True or False",
+    default=False,
+    convert=_flag,
+    annotation="bool",
+    kind="flag",
+)
+
 # Fields of text files, and queries over data.
 
 TYPES: Parameter[Any] = Parameter(

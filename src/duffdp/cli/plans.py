@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
+from duffdp.cli.dialects import PLAN
 from duffdp.cli.options import FILE, LEDGER_OPTIONS, PIPE_OPTION, output_options
 from duffdp.cli.output import (
     RELEASE_FORMATS,
@@ -15,6 +16,7 @@ from duffdp.cli.output import (
     ReleasesOutput,
     TableOutput,
     check_destination,
+    say_notes,
 )
 from duffdp.cli.output import (
     table as print_table,
@@ -87,14 +89,15 @@ def _run(planned: Any, plan: Any, output: Any, options: dict[str, Any]) -> None:
 
     with open_source(plan.source, options["pipe"]) as data:
         if options["check"]:
-            _show_cost(planned.check(data, ledger=output.ledger), output.ledger)
+            _show_cost(planned.check(data, ledger=output.ledger), output.ledger, options["quiet"])
             return
         with progress(len(plan.releases)) as done:
             result = planned.run(data, ledger=output.ledger, done=done, rehearsal=output.rehearse)
+    say_notes(output.releases(result).values(), PLAN, options)
     output.write(result)
 
 
-def _show_cost(cost: Cost, ledger: Any) -> None:
+def _show_cost(cost: Cost, ledger: Any, quiet: bool) -> None:
     """Print the cost and the shape of each result."""
     rows = [
         {
@@ -117,6 +120,8 @@ def _show_cost(cost: Cost, ledger: Any) -> None:
             f"budget of {ledger.dataset!r}: {float(cost.remaining):.12g} of {ledger.epsilon:g} "
             f"left, the plan {fits}"
         )
+    if not quiet:
+        captions += [note.worded(PLAN) for note in cost.notes]
     print_table(rows, captions)
     if not cost.fits:
         raise click.exceptions.Exit(3)

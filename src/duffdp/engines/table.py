@@ -18,7 +18,7 @@ from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.adapters import memory_adapter, query_adapter
 from duffdp.engines.adapters.query import QueryAdapter
 from duffdp.engines.arrays import wrong_kind
-from duffdp.engines.files.fields import field_type
+from duffdp.engines.files.fields import PLAIN_FIELDS, FieldRules, field_type
 from duffdp.engines.files.paths import RowSource, open_path, unreadable
 from duffdp.engines.files.text_file import TextFile
 from duffdp.engines.frames import MemoryRows
@@ -420,6 +420,20 @@ class Table:
         one_way = self.read_as is None or self.selection.values[0] not in condition
         plain = self.selection.pair is None and self.selection.groups_per_person is None
         return not self._eager and self.adapter.side_by_side and one_way and plain
+
+    @property
+    def text_rules(self) -> FieldRules | None:
+        """How fields become values where these are text, or objects of any type; None where types
+        are declared.
+        """
+        source = self.data.data if isinstance(self.data, Query) else self.data
+        if isinstance(source, TextFile):
+            return source.rules
+        undeclared = any(
+            name in self._untyped or self.adapter.schema[name] == self.nw.Object
+            for name in self.selection.values
+        )
+        return PLAIN_FIELDS if undeclared else None
 
     @property
     def read_as(self) -> str | None:

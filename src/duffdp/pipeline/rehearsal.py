@@ -60,7 +60,8 @@ def _made_up(one: PreparedRelease) -> tuple[Release, Release]:
         sizes = tuple(MANY_RECORDS if whole else 0 for whole in full) if sized else None
         rows = [many if whole else few for whole in full]
         cells = withhold_small_groups(facts, columns, rows, sizes)
-        return Release(None if facts.by else value, facts, columns, cells, time, __version__, sizes)
+        about = (time, __version__, sizes, one.reading)
+        return Release(None if facts.by else value, facts, columns, cells, *about)
 
     return made([i % 2 == 0 for i in range(groups)]), made([False] * groups)
 

@@ -24,6 +24,7 @@ from duffdp.ledger.charge import Charge, Result
 from duffdp.parameters import KEYS, LEDGER, RNG
 from duffdp.pipeline import driver
 from duffdp.pipeline.draw_plan import DrawPlan
+from duffdp.pipeline.notes import Reading
 from duffdp.pipeline.release import Release
 from duffdp.pipeline.released_values import released_values
 from duffdp.pipeline.request import EVERYTHING, CheckedRequest, ReleaseRequest
@@ -80,6 +81,7 @@ class PreparedRelease(NamedTuple):
     data: ArraySource | Table | EdgeSource | PairColumns
     entropy: Entropy
     source: Any  # the data as the caller named them
+    reading: Reading
 
     @classmethod
     def of(cls, request: ReleaseRequest, data: Any, rng: object) -> PreparedRelease:
@@ -104,7 +106,10 @@ class PreparedRelease(NamedTuple):
         plan = checked.plan_on(table.domain)
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
-        return cls(plan, checked.post_process(plan), facts, table, entropy_source, data)
+        reading = Reading(
+            table.text_rules if isinstance(table, Table) else None, checked.has_default_step
+        )
+        return cls(plan, checked.post_process(plan), facts, table, entropy_source, data, reading)
 
     def open(self) -> driver.Release:
         """Begin to read: the release with the engine that holds its records."""
@@ -160,7 +165,7 @@ def make_releases(
             value, columns, cells, sizes = released_values(
                 one.plan, one.post_process, one.facts, result, one.data
             )
-            about = (result.time, __version__, sizes)
+            about = (result.time, __version__, sizes, one.reading)
             releases[i] = Release(value, one.facts, columns, cells, *about)
             if done is not None:
                 done()
