@@ -252,6 +252,7 @@ PAID = {
         "plan": case(f"cheaper_{kind}.toml", f"usual_{kind}.toml"),
         "pipe": case("--pipe jsonl", codes=(4, 0), plan=f"piped_{kind}.toml", stdin="people.jsonl"),
         "check": case("--check"),
+        "source": case("--source fewer.csv"),
     }
     for kind in ("release", "table")
 }
