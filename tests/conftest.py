@@ -6,6 +6,7 @@ import pytest
 
 import postgres
 import servers
+from command_line import words_of
 from engines import ENGINES
 from java import provide_java
 
@@ -44,14 +45,16 @@ def engine(request):
 
 @pytest.fixture
 def call(capsys):
-    """A command in this process, for speed: exit code, output, errors."""
+    """A command in this process, for speed: exit code, output, errors. It is quiet, unless the
+    notes that every call has are the subject.
+    """
     from duffdp.cli.app import run
 
-    def called(*arguments):
-        code = run([str(part) for part in arguments])
+    def called(*arguments, quiet=True):
+        code = run(words_of(arguments, quiet))
         out, err = capsys.readouterr()
         assert "Traceback" not in err
-        assert err.count("\n") <= 1
+        assert not quiet or err.count("\n") <= 1
         return code, out, err
 
     return called

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from duffdp.domain import Bins, Categories, Digits, Grid
     from duffdp.engines.files.text_file import TextFile
     from duffdp.engines.sql.query import Query
+    from duffdp.engines.table import columns
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.facts import MechanismFact, StatisticFact
     from duffdp.ledger import Ledger
@@ -74,6 +75,7 @@ __all__ = [
     "TablePlan",
     "TextFile",
     "UnsupportedData",
+    "columns",
     "count",
     "describe",
     "distribution",
@@ -110,6 +112,7 @@ _HOME = {
     "domain": ("Bins", "Categories", "Digits", "Grid"),
     "engines.sql.query": ("Query",),
     "engines.files.text_file": ("TextFile",),
+    "engines.table": ("columns",),
     "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
     "facts": ("MechanismFact", "StatisticFact"),
     "ledger": ("Ledger",),

@@ -105,3 +105,16 @@ def _moment(text: str) -> dt.date:
 def comma_list(text: str) -> list[str]:
     """The values of a list with commas, quoted like CSV."""
     return next(csv.reader([text], skipinitialspace=True), [])
+
+
+def parameter_text(value: float) -> str:
+    """A parameter with four digits at most."""
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+def duration_text(step: dt.timedelta) -> str:
+    """A duration in days, or in seconds if it is no whole number of days."""
+    if step.seconds or step.microseconds:
+        seconds = step.total_seconds()
+        return f"{parameter_text(seconds)} seconds" if seconds != 1 else "1 second"
+    return "1 day" if step.days == 1 else f"{step.days} days"

@@ -7,6 +7,7 @@ the place where they were typed; nothing is parsed back from a text.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from enum import Enum
 from typing import Any, NamedTuple, Protocol, Self
 
@@ -63,6 +64,18 @@ def _literal(value: Any) -> str:
 PYTHON = PythonDialect()
 
 
+def word(parts: Iterable[str | Argument], dialect: Dialect) -> str:
+    """Text with parameters in the words of one place."""
+    return "".join(
+        part
+        if isinstance(part, str)
+        else dialect.mention(part.name)
+        if part.value is UNSET
+        else dialect.assignment(part.name, part.value)
+        for part in parts
+    )
+
+
 class DuffError(ValueError):
     """A request that cannot be answered as it stands.
 
@@ -94,14 +107,7 @@ class DuffError(ValueError):
 
     def worded(self, dialect: Dialect) -> str:
         """The text in the words of one place."""
-        return "".join(
-            part
-            if isinstance(part, str)
-            else dialect.mention(part.name)
-            if part.value is UNSET
-            else dialect.assignment(part.name, part.value)
-            for part in self.parts
-        )
+        return word(self.parts, dialect)
 
     def prefixed(self, prefix: str) -> Self:
         """The same error after some words that say where it happened."""

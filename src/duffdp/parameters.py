@@ -554,6 +554,27 @@ RNG: Parameter[Any] = Parameter(
     annotation="object",
 )
 
+SOURCE: Parameter[str | None] = Parameter(
+    name="source",
+    help="Run the plan on other data with the same columns, such as next year's file, instead of "
+    "its source.",
+    rule="the path of the data",
+    example="next_year.csv",
+    default=None,
+    convert=_name,
+    annotation="str | None",
+    metavar="DATA",
+)
+QUIET: Parameter[bool] = Parameter(
+    name="quiet",
+    help="Do not print the notes about how data are read, groups and steps.",
+    rule="True or False",
+    default=False,
+    convert=_flag,
+    annotation="bool",
+    kind="flag",
+)
+
 # Fields of text files, and queries over data.
 
 TYPES: Parameter[Any] = Parameter(

@@ -180,3 +180,23 @@ def test_a_typed_column_refuses_what_it_cannot_hold(call, plan):
     assert (found, out) == (2, "")
     assert "release 2 of the plan: the column 'hours_per_week' is of type Int64" in err
     assert Ledger(plan.parent / "budget.db").spent() == 0
+
+
+@pytest.mark.parametrize("kind", ["release", "table"])
+def test_a_plan_runs_on_other_data_that_are_read_alike(call, tmp_path, monkeypatch, kind):
+    """Relative to the working folder, as every path on the command line; the plan's own source
+    need not be there.
+    """
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "plans").mkdir()
+    body = '[[release]]\nstatistic = "mean"\ncolumn = "cost"\nbounds = [0, 5000]\n'
+    if kind == "table":
+        body = '[statistics]\ncost = "mean"\n[bounds]\ncost = [0, 5000]\n'
+    how = 'decimal = ","\nthousands = "."\n'
+    plan = tmp_path / "plans" / "plan.toml"
+    plan.write_text(f'source = "2024.csv"\nepsilon = 1e6\n{how}{body}')
+    (tmp_path / "2025.csv").write_text("cost;n\n" + "1.280,00;1\n" * 50)
+    code, out, err = call(kind, plan, "--source", "2025.csv", "-f", "csv")
+    assert (code, err) == (0, "")
+    assert float(rows(out)[0]["value" if kind == "release" else "cost_mean"]) == pytest.approx(1280)
+    assert call(kind, plan)[0] == 4  # its own source is not there

@@ -184,7 +184,7 @@ def test_a_column_of_a_text_file_has_no_type_to_be_refused_for(call, tmp_path, c
     file = tmp_path / "x.csv"
     file.write_text("age,sex,age_group\n33,f,40\n34,m,50\n")
     code, _, err = call("median", file, *column, "-e", "1")
-    assert (code, err.partition(" in steps of ")[0] or "answers are") == (0, "answers are")
+    assert (code, err) == (0, "")
 
 
 def test_a_line_that_does_not_fit_tells_nothing(call, tmp_path):
@@ -371,8 +371,8 @@ def test_a_frame_of_groups_is_read_back(call, tmp_path):
 def test_the_step_of_dates_is_said_in_words(call, tmp_path):
     (tmp_path / "x.csv").write_text("day\n2024-05-01\n")
     dated = ("--bounds", "2024-01-01", "2024-12-31")
-    err = call("median", tmp_path / "x.csv", "-c", "day", "-e", "1", *dated)[2]
-    assert err == "answers are in steps of 1 day; --step changes it\n"
+    err = call("median", tmp_path / "x.csv", "-c", "day", "-e", "1", *dated, quiet=False)[2]
+    assert err.endswith("\nanswers are in steps of 1 day; --step changes it\n")
 
 
 def test_a_hint_ends_with_one_mark(call):

@@ -64,7 +64,7 @@ def observed(call, files, tmp_path, monkeypatch):
         monkeypatch.setattr(os, "urandom", np.random.default_rng(1).bytes)  # there is no --seed
         with open(os.devnull if stdin is None else stdin) as pipe:
             monkeypatch.setattr("sys.stdin", pipe)
-            code, *texts = call(*command.split(), *arguments)
+            code, *texts = call(*command.split(), *arguments, quiet=False)
         paths = sorted(path for path in folder.rglob("*") if path.is_file())
         texts += (f"{path.relative_to(folder)}: {content(path)}" for path in paths)
         return code, *(CHANGING.sub("", text) for text in texts)

@@ -158,8 +158,8 @@ def test_the_command_line_is_watched_too(tmp_path):
     seen = adversary.observed(
         scenario, adversary.containers.build("csv", scenario.records, (), tmp_path), tmp_path
     )
-    told = b"answers are in steps of 1; --step changes it\n"
-    assert (seen["exit code"], seen["stderr"], len(seen["ledger"])) == (0, told, 1)
+    assert (seen["exit code"], len(seen["ledger"])) == (0, 1)
+    assert seen["stderr"].endswith(b"\nanswers are in steps of 1; --step changes it\n")
     assert seen["stdout"]["value"] == [{"g": "str", "0.25": "int", "0.5": "int"}] * 2
     assert differences(scenario, tmp_path) == {}
 

@@ -68,6 +68,7 @@ def test_a_release_holds_nothing_but_the_value():
         "version",
         "sizes",
         "noisy",
+        "reading",  # rules of the call and declared types alone: see notes_test.py
     }
     release = duffdp.median([1, 2, 3], epsilon=0.5, bounds=(0, 10), step=1)
     assert release.cells == ((release.value,),)

@@ -54,6 +54,7 @@ def write_files(folder: Path) -> None:
         objects.append(f'{{"age": {age}, "size": {size}, "word": "{texts[0]}"}}')
     (folder / "people.csv").write_text("\n".join(lines) + "\n")
     (folder / "titled.csv").write_text("\n".join(["People, of 2020", *lines]) + "\n")
+    (folder / "umlaut.csv").write_text("größe\n1\n")
     (folder / "fewer.csv").write_text("\n".join(lines[:20]) + "\n")
     (folder / "people.jsonl").write_text("\n".join(objects) + "\n")
     edges = [(i, j) for i in range(8) for j in range(i) if (i + j) % 3]
@@ -115,6 +116,7 @@ OTHERS: dict[str, Call] = {
     "table": {"plan": ("usual_table.toml",), "result_format": words("-f json")},
     "preview": PLANNED | {"epsilon": words("-e 1")},
     "epsilon-for": PLANNED | {"within": words("--within 1")},
+    "columns": {"data": ("people.csv",)},
     "studio": {},
     "audit": {},
     "demo": {},
@@ -184,6 +186,7 @@ SHARED: dict[str, Case] = {
     "report": case("--report page.md"),
     "title": case("--title Ages", report="--report page.md"),
     "author": case("--author Office", report="--report page.md"),
+    "quiet": case("--quiet"),
     # Parameters of statistics.
     "q": case("-q 0.75", "-q 0.25"),
     "trim": case("--trim 0.4", "--trim 0.1"),
@@ -249,6 +252,7 @@ PAID = {
         "plan": case(f"cheaper_{kind}.toml", f"usual_{kind}.toml"),
         "pipe": case("--pipe jsonl", codes=(4, 0), plan=f"piped_{kind}.toml", stdin="people.jsonl"),
         "check": case("--check"),
+        "source": case("--source fewer.csv"),
     }
     for kind in ("release", "table")
 }
@@ -287,6 +291,12 @@ CASES: dict[str, dict[str, Case]] = {
         "covers": case("--covers population", interval="--interval 0.9", **SMALL),
         "width": case("--width 3", "--width 2", within="", interval="--interval 0.9", **SMALL),
         "output": case("--output [0,|1)", **BINS),
+    },
+    "columns": {
+        "data": case("edges.csv", "people.csv"),
+        "types": case("--types age=integer"),
+        "encoding": case("--encoding cp1252", data="umlaut.csv"),
+        "skip_rows": case("--skip-rows 1", data="titled.csv"),
     },
     "studio": {
         "file": case("people.csv"),

@@ -37,6 +37,7 @@ STATISTICS = {name.replace("_", "-"): name for name in SUMMARIES}
 OTHERS = {
     "release": ("plans", "Make the releases of a plan."),
     "table": ("plans", "Make one table: groups down, statistics across, a count for each group."),
+    "columns": ("extras", "List the columns of a file with their declared types."),
     "studio": ("extras", "Plan a table in the browser, release it, and write a report."),
     "preview": ("planning", "Show the expected error of each mechanism."),
     "epsilon-for": ("planning", "Find the smallest epsilon that is accurate enough."),

@@ -1,15 +1,17 @@
-"""`duffdp studio`, `duffdp demo` and `duffdp paper`: commands that release nothing themselves."""
+"""`duffdp columns`, `studio`, `demo` and `paper`: commands that release nothing themselves."""
 
 from __future__ import annotations
 
 import shutil
 from pathlib import Path
+from typing import Any
 
 import click
 
 from duffdp._optional import load
-from duffdp.cli.options import FILE
+from duffdp.cli.options import FILE, option
 from duffdp.errors import DuffError
+from duffdp.parameters import ENCODING, SKIP_ROWS, TEXT_FILE_OPTIONS, TYPES
 
 DEMO_FILES = ("adult.parquet", "vertebral_column.csv", "education.toml", "DATA.md")
 
@@ -36,6 +38,23 @@ def studio(file: str | None, port: int, no_browser: bool) -> None:
             threading.Thread(target=webbrowser.open, args=(browser_address,), daemon=True).start()
 
     serve(file, port, announce)
+
+
+@click.command(params=[option(one, default=None) for one in (TYPES, ENCODING, SKIP_ROWS)])
+@click.argument("data", metavar="FILE", type=click.Path())
+def columns(data: str, **options: Any) -> None:
+    """List the columns of a file with their declared types.
+
+    FILE: as the statistics take it. No record is read, and it costs no epsilon.
+    """
+    from duffdp.cli.output import table
+    from duffdp.cli.source import data_source
+    from duffdp.engines.table import columns as column_types
+
+    unset = dict.fromkeys(["sql", *(one.name for one in TEXT_FILE_OPTIONS)])
+    types = column_types(data_source({**unset, **options, "data": data}))
+    rows = [{"column": name, "type": kind} for name, kind in types.items()]
+    table(rows, ["only names and types were read; nothing was charged"])
 
 
 @click.command()

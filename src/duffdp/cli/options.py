@@ -16,6 +16,7 @@ from duffdp.parameters import (
     CALL_ID,
     DATASET,
     LEDGER,
+    QUIET,
     SQL,
     TEXT_FILE_OPTIONS,
     Parameter,
@@ -99,6 +100,7 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
         ),
         click.Option(["--title"], default="Private release", help="The title of the report."),
         click.Option(["--author"], help="Who made the report; printed as it is."),
+        option(QUIET),
     )
 
 

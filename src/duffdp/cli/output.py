@@ -10,7 +10,7 @@ import os
 import sys
 import tempfile
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
@@ -24,6 +24,7 @@ from duffdp.pipeline.toml import PIPE
 
 if TYPE_CHECKING:
     from duffdp import Release, Table
+    from duffdp.errors import Dialect
     from duffdp.pipeline.estimates import Estimate
 
 Result = TypeVar("Result")
@@ -311,14 +312,13 @@ def data_name(data: str) -> str | None:
     return f"{Path(path).name}{separator}{table}" if separator else Path(data).name
 
 
-def say_step(release: Release) -> None:
-    """Print the step of the answers on standard error, if the caller passed none."""
-    from duffdp.report.formats import duration_text, parameter_text
+def say_notes(releases: Iterable[Release], dialect: Dialect, options: Mapping[str, Any]) -> None:
+    """Print the notes of a call on standard error, a line each, unless it is to be quiet."""
+    if not options["quiet"]:
+        from duffdp.pipeline.notes import notes_about
 
-    step = getattr(release.domain, "step", None)  # categories and digits have none
-    if step is not None and any(column.kind == "candidate" for column in release.columns):
-        text = duration_text(step) if isinstance(step, dt.timedelta) else parameter_text(step)
-        print(f"answers are in steps of {text}; --step changes it", file=sys.stderr)
+        for note in notes_about((release.facts, release.reading) for release in releases):
+            print(visible(note.worded(dialect)), file=sys.stderr)
 
 
 def _write_text(text: str, out: Path | None) -> None:

@@ -8,18 +8,21 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from duffdp.cli.options import FILE, LEDGER_OPTIONS, PIPE_OPTION, output_options
+from duffdp.cli.dialects import PLAN
+from duffdp.cli.options import FILE, LEDGER_OPTIONS, PIPE_OPTION, option, output_options
 from duffdp.cli.output import (
     RELEASE_FORMATS,
     TABLE_FORMATS,
     ReleasesOutput,
     TableOutput,
     check_destination,
+    say_notes,
 )
 from duffdp.cli.output import (
     table as print_table,
 )
 from duffdp.cli.progress import progress
+from duffdp.parameters import SOURCE
 
 if TYPE_CHECKING:
     from duffdp.planning.plan import Cost
@@ -32,7 +35,7 @@ CHECK = click.Option(
 
 
 @click.command(
-    params=[CHECK, PIPE_OPTION, *LEDGER_OPTIONS, *output_options(RELEASE_FORMATS)],
+    params=[CHECK, option(SOURCE), PIPE_OPTION, *LEDGER_OPTIONS, *output_options(RELEASE_FORMATS)],
 )
 @click.argument("plan", type=FILE)
 def release(plan: Path, **options: Any) -> None:
@@ -46,12 +49,15 @@ def release(plan: Path, **options: Any) -> None:
 
     destination = check_destination(RELEASE_FORMATS, options)
     planned = Plan.from_toml(plan)
+    planned.source = _source(planned, options)
     ledger = _ledger(planned, options)
     output = ReleasesOutput(destination, ledger, os.fspath(planned.source), plan, planned.sources)
     _run(planned, planned, output, options)
 
 
-@click.command(params=[CHECK, PIPE_OPTION, *LEDGER_OPTIONS, *output_options(TABLE_FORMATS)])
+@click.command(
+    params=[CHECK, option(SOURCE), PIPE_OPTION, *LEDGER_OPTIONS, *output_options(TABLE_FORMATS)]
+)
 @click.argument("plan", type=FILE)
 def table(plan: Path, **options: Any) -> None:
     """Make one table: groups down, statistics across, a count for each group.
@@ -65,9 +71,17 @@ def table(plan: Path, **options: Any) -> None:
     destination = check_destination(TABLE_FORMATS, options)
     planned = TablePlan.from_toml(plan)
     releases = planned.plan
+    releases.source = _source(releases, options)
     ledger = _ledger(releases, options)
     output = TableOutput(destination, ledger, os.fspath(releases.source), plan, releases.sources)
     _run(planned, releases, output, options)
+
+
+def _source(plan: Any, options: dict[str, Any]) -> Any:
+    """The source of the plan, or the data of the options, read in the same way."""
+    from duffdp.cli.source import with_path
+
+    return plan.source if options["source"] is None else with_path(plan.source, options["source"])
 
 
 def _ledger(plan: Any, options: dict[str, Any]) -> Any:
@@ -87,14 +101,15 @@ def _run(planned: Any, plan: Any, output: Any, options: dict[str, Any]) -> None:
 
     with open_source(plan.source, options["pipe"]) as data:
         if options["check"]:
-            _show_cost(planned.check(data, ledger=output.ledger), output.ledger)
+            _show_cost(planned.check(data, ledger=output.ledger), output.ledger, options["quiet"])
             return
         with progress(len(plan.releases)) as done:
             result = planned.run(data, ledger=output.ledger, done=done, rehearsal=output.rehearse)
+    say_notes(output.releases(result).values(), PLAN, options)
     output.write(result)
 
 
-def _show_cost(cost: Cost, ledger: Any) -> None:
+def _show_cost(cost: Cost, ledger: Any, quiet: bool) -> None:
     """Print the cost and the shape of each result."""
     rows = [
         {
@@ -117,6 +132,8 @@ def _show_cost(cost: Cost, ledger: Any) -> None:
             f"budget of {ledger.dataset!r}: {float(cost.remaining):.12g} of {ledger.epsilon:g} "
             f"left, the plan {fits}"
         )
+    if not quiet:
+        captions += [note.worded(PLAN) for note in cost.notes]
     print_table(rows, captions)
     if not cost.fits:
         raise click.exceptions.Exit(3)

@@ -38,6 +38,13 @@ def data_source(options: Mapping[str, Any]) -> Source:
     return source if options["sql"] is None else Query(source, options["sql"])
 
 
+def with_path(source: Source, path: str) -> Source:
+    """The same query and the same rules of text files for other data."""
+    if isinstance(source, Query):
+        return replace(source, data=with_path(source.data, path))
+    return replace(source, path=path) if isinstance(source, TextFile) else path
+
+
 def _column_types(text: str) -> dict[str, str]:
     types: dict[str, str] = {}
     for part in read_list(text):

@@ -14,7 +14,7 @@ from duffdp.cli.options import (
     output_options,
     read_options,
 )
-from duffdp.cli.output import RELEASE_FORMATS, StatisticOutput, check_destination, say_step
+from duffdp.cli.output import RELEASE_FORMATS, StatisticOutput, check_destination, say_notes
 from duffdp.parameters import (
     BOUNDS,
     COLUMN,
@@ -26,7 +26,6 @@ from duffdp.parameters import (
     MECHANISM,
     MECHANISMS,
     RNG,
-    STEP,
     Parameter,
     X,
     Y,
@@ -87,6 +86,7 @@ def _option(spec: StatisticSpec, parameter: Parameter[Any]) -> click.Option:
 
 def _release(spec: StatisticSpec, **options: Any) -> None:
     """Make the release of one command. Imports wait until it runs: `--help` needs none of them."""
+    from duffdp.cli.dialects import COMMAND_LINE
     from duffdp.cli.progress import progress
     from duffdp.cli.source import data_source, open_ledger, open_source
     from duffdp.pipeline.rehearsal import rehearse
@@ -108,6 +108,5 @@ def _release(spec: StatisticSpec, **options: Any) -> None:
         prepared = [PreparedRelease.of(with_values(checked, data), data, None)]
         rehearse(prepared, lambda made_up: output.rehearse({checked.title: made_up[0]}))
         (release,) = make_releases(prepared, ledger)
-    if STEP.name in options and options[STEP.name] is None:
-        say_step(release)
+    say_notes([release], COMMAND_LINE, options)
     output.write({checked.title: release})

@@ -18,7 +18,7 @@ from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
 from duffdp.engines.adapters import memory_adapter, query_adapter
 from duffdp.engines.adapters.query import QueryAdapter
 from duffdp.engines.arrays import wrong_kind
-from duffdp.engines.files.fields import field_type
+from duffdp.engines.files.fields import PLAIN_FIELDS, FieldRules, field_type
 from duffdp.engines.files.paths import RowSource, open_path, unreadable
 from duffdp.engines.files.text_file import TextFile
 from duffdp.engines.frames import MemoryRows
@@ -79,6 +79,57 @@ def declared_types(path: str | os.PathLike[str]) -> dict[str, Any]:
         if named.close is not None:
             named.close()
     return {name: None if name in named.untyped else schema[name] for name in schema}
+
+
+def columns(data: Any) -> dict[str, str]:
+    """Names of the columns of a table with their declared types; no record is read.
+
+    Parameters
+    ----------
+    data
+        A frame, a path, a `TextFile` or a `Query`, as the statistics take them.
+
+    Returns
+    -------
+    dict
+        For each column the name of its type, in order; "text" where a file declares none.
+
+    Privacy
+    -------
+    Names and types are public, so this costs no epsilon. The values of an enumeration are not
+    listed: they may come from records.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), definition 2.4:
+    what does not depend on records costs nothing.
+
+    Examples
+    --------
+    >>> import duffdp, polars
+    >>> duffdp.columns(polars.DataFrame({"age": [33], "sex": ["f"]}))
+    {'age': 'Int64', 'sex': 'String'}
+    """
+    nw = narwhals()
+    if isinstance(data, str | os.PathLike):
+        types: Mapping[str, Any] = declared_types(data)
+    else:
+        frame = _as_frame(nw, data, [])
+        if isinstance(frame, nw.Series):
+            raise UnsupportedData("data are one series, so there are no columns. Pass a frame.")
+        eager = isinstance(frame, nw.DataFrame)
+        adapter: Any = memory_adapter(nw, frame) if eager else query_adapter(nw, frame)
+        types = dict(adapter.schema)
+    return {name: _type_name(dtype) for name, dtype in types.items()}
+
+
+def _type_name(dtype: Any) -> str:
+    """The name of a declared type, with the zone of times."""
+    if dtype is None:
+        return "text"
+    kind = dtype.__name__ if isinstance(dtype, type) else type(dtype).__name__
+    zone = None if isinstance(dtype, type) else getattr(dtype, "time_zone", None)
+    return kind if zone is None else f"{kind}[{zone}]"
 
 
 def read_columns(
@@ -425,6 +476,20 @@ class SourceTable:
         one_way = self.read_as is None or self.selection.values[0] not in condition
         plain = self.selection.pair is None and self.selection.groups_per_person is None
         return not self._eager and self.adapter.side_by_side and one_way and plain
+
+    @property
+    def text_rules(self) -> FieldRules | None:
+        """How fields become values where these are text, or objects of any type; None where types
+        are declared.
+        """
+        source = self.data.data if isinstance(self.data, Query) else self.data
+        if isinstance(source, TextFile):
+            return source.rules
+        undeclared = any(
+            name in self._untyped or self.adapter.schema[name] == self.nw.Object
+            for name in self.selection.values
+        )
+        return PLAIN_FIELDS if undeclared else None
 
     @property
     def read_as(self) -> str | None:

@@ -116,11 +116,16 @@ class Exportable:
         return _write(text, path)
 
     def to_html(self, path: Path | None = None) -> str:
-        """An HTML table, as notebooks show it, also written to `path` if there is one."""
+        """An HTML table, also written to `path` if there is one."""
         return _write(as_html_table(self.display_table()), path)
 
     def _repr_html_(self) -> str:
-        return self.to_html()
+        return as_html_table(self.display_table(), self.notes)
+
+    @property
+    def notes(self) -> list[str]:
+        """Lines below the table in a notebook."""
+        return []
 
     def _typed(self) -> dict[str, list[Any]]:
         """Columns whose values have one type each."""
@@ -168,8 +173,8 @@ def estimate_text(estimate: Estimate) -> str:
     return f"{as_text(value)} ({interval})"
 
 
-def as_html_table(table: DisplayTable) -> str:
-    """A table for a notebook, in the colors of the notebook."""
+def as_html_table(table: DisplayTable, notes: Sequence[str] = ()) -> str:
+    """A table for a notebook, in the colors of the notebook, with notes below its caption."""
     sides = ["left" if i < table.text_columns else "right" for i in range(len(table.header))]
     muted = table.muted or [False] * len(table.rows)
     rows = [
@@ -177,7 +182,8 @@ def as_html_table(table: DisplayTable) -> str:
         for line, grey in zip((_cells("td", row, sides) for row in table.rows), muted, strict=True)
     ]
     head = f"<thead><tr>{_cells('th', table.header, sides)}</tr></thead>"
-    caption = f'<caption style="caption-side:bottom">{as_html(table.caption)}</caption>'
+    below = "<br>".join(map(as_html, (table.caption, *notes)))
+    caption = f'<caption style="caption-side:bottom">{below}</caption>'
     body = f"<tbody>{''.join(rows)}</tbody>"
     return f'<table style="{_STYLE}">{caption}{head}{body}</table>'
 

@@ -63,7 +63,7 @@ def _made_up(prepared: PreparedRelease) -> tuple[Release, Release]:
         cells = withhold_small_groups(facts, columns, rows, sizes)
         totals = [[n + MANY_RECORDS * is_large for n in result_rows[0]] for is_large in full]
         noisy = noisy_numbers(prepared.plan, facts, Result(totals, time))
-        origin = (time, __version__, sizes, noisy)
+        origin = (time, __version__, sizes, noisy, prepared.reading)
         return Release(None if facts.by else value, facts, columns, cells, *origin)
 
     return make([i % 2 == 0 for i in range(groups)]), make([False] * groups)

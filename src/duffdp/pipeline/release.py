@@ -17,6 +17,7 @@ from duffdp.pipeline.distribution import TABLE_QUANTILES, Distribution
 from duffdp.pipeline.error_bounds import distance_bound
 from duffdp.pipeline.estimates import Estimate, columns_per_number, estimates_of, whole_range
 from duffdp.pipeline.export import DisplayTable, Exportable, as_text, estimate_text
+from duffdp.pipeline.notes import Reading, notes_about
 from duffdp.pipeline.plots import draw_distributions, draw_groups
 from duffdp.pipeline.released_values import (
     CellRow,
@@ -68,6 +69,9 @@ class Release(Exportable):
         Whether it was drawn from the operating system's randomness.
     time, version
         When it was drawn, in UTC, and by which version of the library.
+    notes
+        Lines about the call that notebooks show below the value: how values are read, which groups
+        get a value, the step. They are the same for all data.
 
     Privacy
     -------
@@ -97,6 +101,7 @@ class Release(Exportable):
     version: str
     sizes: GroupSizes | None = None
     noisy: Sequence[Sequence[int]] | None = None
+    reading: Reading | None = None
 
     @property
     def statistic(self) -> StatisticFact:
@@ -225,6 +230,10 @@ class Release(Exportable):
         if self.unit.kind == "edge" or {column.kind for column in self.columns} != {"count"}:
             return None
         return self.unit.counted
+
+    @property
+    def notes(self) -> list[str]:
+        return [note.worded() for note in notes_about([(self.facts, self.reading)])]
 
     def __float__(self) -> float:
         return float(self.value)

@@ -233,6 +233,12 @@ class CheckedRequest(NamedTuple):
         post_process = self.post_process(self.plan)
         return self.plan.columns if post_process is None else post_process.columns(self.domain)
 
+    @property
+    def has_default_step(self) -> bool:
+        """Whether answers are candidates whose step nobody chose."""
+        chosen = self.request[STEP] is not None or isinstance(self.request[BOUNDS], Ordered)
+        return not chosen and any(column.kind == "candidate" for column in self.columns)
+
     def plan_on(self, domain: PublicSet) -> DrawPlan:
         """What is drawn on the domain of a column whose type is known."""
         if domain is self.domain:

@@ -25,6 +25,7 @@ from duffdp.parameters import KEYS, LEDGER, RNG
 from duffdp.pipeline import driver
 from duffdp.pipeline.draw_plan import DrawPlan
 from duffdp.pipeline.group_sums import noisy_numbers
+from duffdp.pipeline.notes import Reading
 from duffdp.pipeline.release import Release
 from duffdp.pipeline.released_values import released_values
 from duffdp.pipeline.request import ALL_RECORDS, CheckedRequest, ReleaseRequest
@@ -81,6 +82,7 @@ class PreparedRelease(NamedTuple):
     data: ArraySource | SourceTable | EdgeSource | PairColumns
     entropy: Entropy
     source: Any  # the data as the caller named them
+    reading: Reading
 
     @classmethod
     def of(cls, request: ReleaseRequest, data: Any, rng: object) -> PreparedRelease:
@@ -105,7 +107,10 @@ class PreparedRelease(NamedTuple):
         plan = checked.plan_on(table.domain)
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
-        return cls(plan, checked.post_process(plan), facts, table, entropy_source, data)
+        reading = Reading(
+            table.text_rules if isinstance(table, SourceTable) else None, checked.has_default_step
+        )
+        return cls(plan, checked.post_process(plan), facts, table, entropy_source, data, reading)
 
     def open(self) -> driver.ReleaseRun:
         """Begin to read: the release with the engine that holds its records."""
@@ -163,7 +168,7 @@ def make_releases(
                 entry.plan, entry.post_process, entry.facts, result, entry.data
             )
             noisy = noisy_numbers(entry.plan, entry.facts, result)
-            origin = (result.time, __version__, sizes, noisy)
+            origin = (result.time, __version__, sizes, noisy, entry.reading)
             releases[i] = Release(value, entry.facts, columns, cells, *origin)
             if done is not None:
                 done()

@@ -22,6 +22,7 @@ from duffdp.pipeline.export import (
     estimate_text,
 )
 from duffdp.pipeline.group_sums import counts_that_add_up, sum_of_groups
+from duffdp.pipeline.notes import notes_about
 from duffdp.pipeline.plots import PlotSeries, draw_series, new_axes
 from duffdp.pipeline.release import Release
 from duffdp.pipeline.released_values import TOO_SMALL, CellRow
@@ -329,6 +330,12 @@ class Table(Exportable):
     def __repr__(self) -> str:
         names = ", ".join(measure.name for measure in self.measures)
         return f"<Table {names}: {self._caption()}>"
+
+    @property
+    def notes(self) -> list[str]:
+        """Lines about the call that notebooks show below the table; the same for all data."""
+        made = [(one.facts, one.reading) for one in self.releases.values()]
+        return [note.worded() for note in notes_about(made)]
 
     def _caption(self) -> str:
         groups = f"{len(self.keys)} groups by {', '.join(self.by)}, " if self.by else ""

@@ -24,6 +24,7 @@ from duffdp.parameters import (
     WEIGHT,
 )
 from duffdp.pipeline.export import SimpleTable
+from duffdp.pipeline.notes import Note, Reading, notes_about
 from duffdp.pipeline.release import Release
 from duffdp.pipeline.request import CheckedRequest, ReleaseRequest
 from duffdp.pipeline.run import PreparedRelease, ledger_of, make_releases
@@ -35,12 +36,15 @@ from duffdp.statistics.registry import check_parameter_names, statistic_spec
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a plan would cost: the facts and rows of every release, and what its ledger has left."""
+    """What a plan would cost: the facts and rows of every release, what its ledger has left, and
+    notes about how values are read.
+    """
 
     releases: dict[str, Facts]
     rows: dict[str, int]
     epsilon: Fraction
     remaining: Fraction | None
+    notes: tuple[Note, ...] = ()
 
     @property
     def fits(self) -> bool:
@@ -165,19 +169,24 @@ class Plan:
         """What it would cost; with data, names and types are checked too, and no row is read."""
         source = self.source if data is None else data
         found: dict[str, Facts] = {}
+        readings: list[Reading] = []
         rows: dict[str, int] = {}
         for i, (name, checked) in enumerate(zip(self.names, self.releases, strict=True), 1):
             with _in_place(i, {"name": checked.request.name}):
-                found[name] = (
-                    checked.facts(checked.plan, checked.domain, True, None)
-                    if source is None
-                    else self._prepared(checked, source).facts
-                )
+                if source is None:
+                    found[name] = checked.facts(checked.plan, checked.domain, True, None)
+                    readings.append(Reading(None, checked.has_default_step))
+                else:
+                    prepared = self._prepared(checked, source)
+                    found[name] = prepared.facts
+                    readings.append(prepared.reading)
             ends = 3 if checked.plan.interval else 1  # they stand beside values
             numbers = len(checked.columns) // ends
             rows[name] = numbers * max(len(checked.selection.groups.keys), 1)
         book = self._ledger(ledger)
-        return Cost(found, rows, self.epsilon, None if book is None else book.remaining_exactly())
+        remaining = None if book is None else book.remaining_exactly()
+        notes = notes_about(zip(found.values(), readings, strict=True))
+        return Cost(found, rows, self.epsilon, remaining, tuple(notes))
 
     def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
         """The expected errors of every release for a group of so many records.

@@ -10,11 +10,6 @@ from typing import Any
 from duffdp.domain import Digits, Ordered, PublicSet
 
 
-def parameter_text(value: float) -> str:
-    """A parameter with four digits at most."""
-    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
-
-
 def rounded(number: float) -> str:
     """A number with about three digits, for planning.
 
@@ -56,11 +51,3 @@ def _all_digits(value: float) -> str:
     if value and not 1e-6 <= abs(value) < 1e15:
         return repr(value)
     return f"{Decimal(repr(value)).normalize():,f}"
-
-
-def duration_text(step: dt.timedelta) -> str:
-    """A duration in days, or in seconds if it is no whole number of days."""
-    if step.seconds or step.microseconds:
-        seconds = step.total_seconds()
-        return f"{parameter_text(seconds)} seconds" if seconds != 1 else "1 second"
-    return "1 day" if step.days == 1 else f"{step.days} days"

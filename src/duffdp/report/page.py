@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from duffdp._text import as_markdown, visible
+from duffdp._text import as_markdown, parameter_text, visible
 from duffdp.errors import DuffError
 from duffdp.pipeline.export import TOO_FEW
 from duffdp.pipeline.release import Release
@@ -17,7 +17,6 @@ from duffdp.pipeline.sources import read_sources
 from duffdp.pipeline.table import Table
 from duffdp.report import sentences
 from duffdp.report.charts import figures
-from duffdp.report.formats import parameter_text
 from duffdp.report.hazards import Budget, budget_gauge, hazard_answers
 from duffdp.report.results import NamedReleases, result_tables
 

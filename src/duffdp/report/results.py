@@ -6,6 +6,7 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from duffdp._text import duration_text
 from duffdp.domain import Membership, Ordered
 from duffdp.errors import DuffError
 from duffdp.parameters import share_text
@@ -14,7 +15,7 @@ from duffdp.pipeline.export import TOO_FEW
 from duffdp.pipeline.release import Release
 from duffdp.pipeline.released_values import TOO_SMALL
 from duffdp.pipeline.table import ALL, Table
-from duffdp.report.formats import candidate_text, duration_text
+from duffdp.report.formats import candidate_text
 from duffdp.statistics.program import NumberKind
 from duffdp.statistics.registry import REGISTRY, statistic_spec
 
