@@ -104,7 +104,7 @@ class DuffError(ValueError):
         )
 
     def prefixed(self, prefix: str) -> Self:
-        """The same error after some words that say where it happened."""
+        """This error after some words that say where it happened."""
         error = type(self)(prefix, *self.parts)
         error.parameter, error.value = self.parameter, self.value
         error.rule, error.example = self.rule, self.example

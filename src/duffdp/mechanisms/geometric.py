@@ -81,7 +81,7 @@ class Geometric:
         return max(0, math.ceil(threshold * (1 + 1e-12)) - 1)
 
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
-        """How large the noise of a ratio of two numbers can be."""
+        """Bound on the noise of a ratio of two numbers."""
         return largest_tilts(TwoNoises(float(self._epsilon / sensitivity), 1, 1), miss)
 
     def probability(self, total: int, output: int, sensitivity: int = 1) -> float:

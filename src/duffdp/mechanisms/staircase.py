@@ -123,7 +123,7 @@ class Staircase:
         return low if self.tail(sensitivity, low + 1) <= 1 - confidence else high
 
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
-        """How large the noise of a ratio of two numbers can be."""
+        """Bound on the noise of a ratio of two numbers."""
         width = best_width(self.epsilon, sensitivity, 2)
         return largest_tilts(TwoNoises(self.epsilon, sensitivity, width), miss)
 
