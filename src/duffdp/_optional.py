@@ -20,7 +20,7 @@ def load(module: str, extra: str) -> Any:
 
 
 def need(package: str, extra: str) -> None:
-    """The same error for a package that is imported later, if at all."""
+    """Check that an optional package can be imported later; the error is that of `load`."""
     try:
         installed = find_spec(package) is not None
     except ValueError:  # somebody put nothing in its place

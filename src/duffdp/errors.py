@@ -110,7 +110,7 @@ class DuffError(ValueError):
         return word(self.parts, dialect)
 
     def prefixed(self, prefix: str) -> Self:
-        """The same error after some words that say where it happened."""
+        """This error after some words that say where it happened."""
         error = type(self)(prefix, *self.parts)
         error.parameter, error.value = self.parameter, self.value
         error.rule, error.example = self.rule, self.example

@@ -1,5 +1,5 @@
-"""What a statistic knows of the records of each group once its requests are answered: the input of
-a mechanism, never part of a release.
+"""Evidence: a statistic's knowledge of the records of each group once its requests are answered.
+The input of a mechanism, never part of a release.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ class Totals:
     places: int | None = None
 
     def answered_by(self, answer: AnswerFor) -> Totals:
-        """The same: nothing more is asked."""
+        """This evidence, which asks for nothing more."""
         return self
 
 
@@ -37,7 +37,7 @@ class RankProfiles:
     columns: Sequence[QuantileRanks]
 
     def answered_by(self, answer: AnswerFor) -> RankProfiles:
-        """The same, able to look further."""
+        """This evidence, able to look further while a number is drawn."""
         return RankProfiles(
             [replace(column, position=i, answer=answer) for i, column in enumerate(self.columns)]
         )
@@ -55,7 +55,7 @@ class Ladders:
         return Windows.of([ladder.window(self.domain, levels) for ladder in self.ladders])
 
     def answered_by(self, answer: AnswerFor) -> Ladders:
-        """The same: nothing more is asked."""
+        """This evidence, which asks for nothing more."""
         return self
 
 

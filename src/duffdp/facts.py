@@ -1,4 +1,4 @@
-"""What is public about a release, in types, and as the types that JSON has.
+"""Public facts about a release, in types, and as the types that JSON has.
 
 The ledger, the report, JSON and `repr` read these and nothing else.
 """
@@ -25,7 +25,7 @@ _INFINITE = ("-inf", "inf")
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StatisticFact(Worded):
-    """Which statistic a release is about: its name in the registry, and its public parameters.
+    """Statistic of a release: its name in the registry, and its public parameters.
 
     Privacy
     -------
@@ -83,8 +83,8 @@ class MechanismPart:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class MechanismFact(Worded):
-    """How a release was drawn: what was asked for ("best" or "duff"), and every mechanism with its
-    share of epsilon.
+    """Mechanisms of a release: the requested choice ("best" or "duff"), and every mechanism with
+    its share of epsilon.
 
     Privacy
     -------
@@ -146,13 +146,15 @@ class Facts:
 
     @property
     def row_epsilon(self) -> Fraction:
-        """What of epsilon goes to values, for one row of a unit."""
+        """The part of epsilon that goes to values, for one row of a unit."""
         spent = sum((part.epsilon for part in self.mechanism.of_values), Fraction(0))
         return spent / self.unit.rows
 
     @property
     def size_epsilon(self) -> Fraction:
-        """What of epsilon goes to sizes beside values, for one row of a unit; 0 without them."""
+        """The part of epsilon that goes to sizes beside values, for one row of a unit; 0 without
+        them.
+        """
         return self.loss.epsilon / self.unit.rows - self.row_epsilon
 
     def to_dict(self) -> dict[str, Any]:

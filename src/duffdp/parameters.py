@@ -98,7 +98,7 @@ class Parameter(Generic[T]):
 
     @property
     def required(self) -> bool:
-        """Whether there is no default."""
+        """True if there is no default."""
         return self.default is UNSET
 
     @property
@@ -973,8 +973,8 @@ class Suppression(NamedTuple):
 
 
 class Interval(NamedTuple):
-    """How often an interval holds what it covers, at least, what that is, and whether that is
-    promised of all intervals of a release together or of each individually.
+    """Promise of a confidence interval: its least probability, what it covers, and whether it holds
+    for all intervals of a release together or for each individually.
     """
 
     confidence: Fraction

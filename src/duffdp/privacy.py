@@ -98,12 +98,12 @@ class PrivacyUnit(Worded):
 
     @property
     def rows(self) -> int:
-        """How many rows of one unit count at most, those of all groups together."""
+        """Largest number of rows of one unit that count, those of all groups together."""
         return self.contributions * (self.groups_per_person or 1)
 
     @property
     def counted(self) -> str:
-        """What a number of records is a number of."""
+        """The unit that a number of records counts."""
         if self.kind != "person":
             return f"{self.kind}s"
         groups = self.groups_per_person
@@ -121,7 +121,7 @@ class PrivacyUnit(Worded):
 
 @dataclass(frozen=True, slots=True)
 class LossPart:
-    """What one mechanism of a release costs, and what is known of its privacy loss.
+    """Loss of one mechanism of a release, and what is known of its distribution.
 
     `epsilon` is for all draws together, each of which costs the same. `contributions` is how many
     rows of a unit count: the more, the closer geometric noise comes to Laplace noise.
@@ -135,7 +135,7 @@ class LossPart:
 
 @dataclass(frozen=True, slots=True)
 class Loss:
-    """What a release costs its unit: epsilon and delta, exactly, and what composition may use.
+    """Privacy loss of a release: epsilon and delta, exactly, and what composition may use.
 
     Parameters
     ----------

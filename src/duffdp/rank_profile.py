@@ -128,13 +128,13 @@ class RankProfile:
         return runs.cut(pieces, epsilon)
 
     def begin(self, run: int) -> int:
-        """Where a run begins, in finest parts from the first candidate on."""
+        """Beginning of a run, in finest parts from the first candidate on."""
         return (int(self.start[run]) << PART_BITS) + (int(self.part[run]) << PART_BITS) // int(
             self.parts[run]
         )
 
     def end(self, run: int) -> int:
-        """Where a run ends, in finest parts."""
+        """End of a run, in finest parts."""
         return self.begin(run) + (int(self.cells[run]) << PART_BITS) // int(self.parts[run])
 
     def find(self, place: int) -> tuple[int, bool]:
@@ -153,8 +153,8 @@ class RankProfile:
     def cut(
         self, pieces: dict[int, int], epsilon: float, fineness: int = BLOCK_FINENESS
     ) -> RankProfile:
-        """The same with some runs cut, each into about so many (a power of two) of one rank, and
-        with blocks that suit this epsilon.
+        """A copy with some runs cut, each into about so many (a power of two) of one rank, and with
+        blocks that suit this epsilon.
         """
         runs = self._cut(pieces) if pieces else self
         return replace(runs, blocks=_blocks(runs, epsilon / 2, fineness))
@@ -224,7 +224,7 @@ def _blocks(runs: RankProfile, c: float, fineness: int) -> list[Ints]:
 
 
 def _shared_begins(runs: RankProfile, room: int) -> Ints:
-    """Where blocks begin that all windows can share: at the ends of windows, at steps of `room`
+    """Beginnings of blocks that all windows can share: at the ends of windows, at steps of `room`
     ranks, and so that none holds much of the domain.
     """
     cut = np.zeros(len(runs.rank) + 1, dtype=bool)
@@ -250,7 +250,7 @@ def part_count(records: Ints) -> Ints:
 
 
 def part_ranks(records: Ints, part: Ints) -> Ints:
-    """How many of the records at a candidate lie before a part of it, in units of 1 / RANK_UNIT.
+    """Number of the records at a candidate that lie before a part of it, in units of 1 / RANK_UNIT.
 
     The e-th record at a candidate lies evenly over the `part_count(e)` parts that the candidate has
     once it joined, half of each share before and half after the part. So one more record adds a

@@ -65,7 +65,7 @@ class Tail:
 
 @dataclass(frozen=True, slots=True, eq=False)
 class StepFunction:
-    """How far every candidate of a domain is from being the statistic of the data.
+    """Distance of every candidate of a domain from being the statistic of the data.
 
     Parameters
     ----------
@@ -226,7 +226,7 @@ class Windows:
         return replace(tail, position=i, answer=self.answer)
 
     def answered_by(self, answer: AnswerFor) -> Windows:
-        """The same, able to look into tails."""
+        """This step function, able to look into tails."""
         return replace(self, answer=answer)
 
     def candidates(self, positions: list[int]) -> list[int]:

@@ -15,7 +15,7 @@ from command_line import ADULT, AGES, EDGES, SURE, TYPED_ADULT, rows
 from duffdp import Ledger
 from duffdp._text import value
 from duffdp.audit.cases import mechanism_cases
-from duffdp.cli.app import COMMANDS, OTHERS, application
+from duffdp.cli.app import COMMANDS, OTHER_COMMANDS, application
 from duffdp.cli.options import read_groups, read_list
 from duffdp.statistics.registry import REGISTRY
 
@@ -42,7 +42,7 @@ def test_every_statistic_of_the_registry_has_a_command():
         assert name.replace("_", "-") in COMMANDS or name == several
 
 
-@pytest.mark.parametrize("name", OTHERS)
+@pytest.mark.parametrize("name", OTHER_COMMANDS)
 def test_the_list_of_commands_has_the_summary_of_each(name):
     command = application.get_command(click.Context(application), name)
     assert command.name == name

@@ -136,7 +136,7 @@ def test_many_ranks(monkeypatch, few_buckets, engine, listed, reach):
     """Ranges that touch, overlap, lie in one another, reach the ends of the domain, and are empty
     between; asked for by their buckets or by their ends.
     """
-    monkeypatch.setattr(cell_counts, "MAX_LISTED", listed)
+    monkeypatch.setattr(cell_counts, "MAX_LISTED_BUCKETS", listed)
     rng = np.random.default_rng(reach)
     values = np.concatenate([rng.normal(size=700), np.full(200, 1.5), rng.normal(9, 0.001, 99)])
     data = ENGINES[engine]({"x": (pa.float64(), values.tolist())})

@@ -22,7 +22,7 @@ import duffdp
 import engines
 from command_line import duff, rows
 from duffdp import DuffError, Query, TextFile
-from duffdp.engines.sql.parse import LONGEST, read_query
+from duffdp.engines.sql.parse import MAX_QUERY_LETTERS, read_query
 from duffdp.engines.sql.query import open_source
 
 SURE = 1e6
@@ -237,7 +237,7 @@ REFUSED = {
     "SELECT a FROM": "sql",
     "hello": "must be one SELECT",
     "SELECT a FROM data WHERE " + "(" * 2000 + "a" + ")" * 2000: "sql",
-    "SELECT a FROM data -- " + "x" * LONGEST: "at most",
+    "SELECT a FROM data -- " + "x" * MAX_QUERY_LETTERS: "at most",
     "": "must be a text",
     "  ": "must be a text",
 }

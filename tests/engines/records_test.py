@@ -71,7 +71,7 @@ def test_each_record_has_one_index_whatever_stands_beside_it(grid, monkeypatch):
         there = sum((tally([record], grid) for record in beside), Counter())
         for record, own in zip(RECORDS, alone, strict=True):
             assert tally([*beside, record], grid) == there + own
-    monkeypatch.setattr(reading, "PIECE", 5)
+    monkeypatch.setattr(reading, "OBJECTS_AT_ONCE", 5)
     assert tally(RECORDS * 2, grid) == whole + whole
 
 

@@ -215,8 +215,8 @@ def test_every_number_counts_in_its_group(monkeypatch, kind, by, grid):
     """
     monkeypatch.setattr(query_engine, "BUCKETS", 64)
     monkeypatch.setattr(query_engine, "MAX_COUNTED_BY_VALUE", 40)
-    monkeypatch.setattr(streams, "MAX_PENDING", 100)
-    monkeypatch.setattr(streams, "CHUNK", 32)
+    monkeypatch.setattr(streams, "MAX_PENDING_RECORDS", 100)
+    monkeypatch.setattr(streams, "STREAM_CHUNK", 32)
     rng = np.random.default_rng(3)
     values = EXTREMES[kind] * 30 + rng.integers(0, 5, 200).tolist() + [None] * 9
     number = rng.choice([0, 1, 2, -5, 7, 2**62, -(2**63)], len(values)).tolist()

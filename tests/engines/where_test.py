@@ -13,7 +13,7 @@ import pytest
 
 import duffdp
 from duffdp import DuffError, TextFile
-from duffdp.engines.where import DEEPEST, LONGEST, Combined, Compared, IsIn, Missing
+from duffdp.engines.where import DEEPEST, MAX_CONDITION_LETTERS, Combined, Compared, IsIn, Missing
 from duffdp.engines.where import read_condition as read
 from engines import ENGINES
 from inquiries import groups_of
@@ -219,7 +219,7 @@ def test_what_a_condition_says(text, said):
         *("a = 1; DROP TABLE t", "random() < 0.5", "count(*) > 1", "a = (SELECT 1)", "a = NULL"),
         *("a == 1", "a = 1 -- b", "a = 'x", 'a = "b"', "a = 1e9999", "a = 1.2.3", "AND = 1"),
         *("a = " + "9" * 100, "(" * (DEEPEST + 1) + "a = 1" + ")" * (DEEPEST + 1)),
-        *("a = 1 OR " * LONGEST + "a = 1", 5, ["a = 1"], b"a = 1"),
+        *("a = 1 OR " * MAX_CONDITION_LETTERS + "a = 1", 5, ["a = 1"], b"a = 1"),
     ],
 )
 def test_what_is_no_condition_is_refused_before_a_charge(text, tmp_path):

@@ -40,14 +40,14 @@ MUTANTS = (
     Mutant(
         "a plan without its ledger",
         "planning/plan.py",
-        "ledger = self.ledger if given is None else given",
+        "ledger = self.ledger if override is None else override",
         "ledger = self.ledger",
         (PLAN, PLAN_ORDER),
     ),
     Mutant(
         "table: weights that no share is divided by",
         "planning/table_plan.py",
-        "shares[name] / total / (1 + len(again))",
+        "shares[name] / total / (1 + len(repeated_margins))",
         "shares[name] / total",
         (f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up",),
     ),

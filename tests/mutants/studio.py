@@ -40,14 +40,14 @@ MUTANTS = (
     Mutant(
         "studio: any token",
         "studio/guard.py",
-        "if not _same(token, self.token):",
+        "if not _tokens_match(token, self.token):",
         "if not token:",
         (STUDIO_DOOR,),
     ),
     Mutant(
         "studio: no cookie",
         "studio/guard.py",
-        'if not _same(_cookie(headers.get("cookie", ""), self._cookie), self._session):',
+        'if not _tokens_match(_cookie(headers.get("cookie", ""), self._cookie), self._session):',
         "if False:",
         (STUDIO_DOOR,),
     ),
@@ -68,7 +68,7 @@ MUTANTS = (
     Mutant(
         "studio: no secret in a form",
         "studio/guard.py",
-        "if not _same(csrf, self.csrf):",
+        "if not _tokens_match(csrf, self.csrf):",
         "if False:",
         (f"{STUDIO_DOOR}::test_changes_of_state_need_the_secret_of_the_page",),
     ),

@@ -16,7 +16,7 @@ import duffdp
 from duffdp import DuffError, epsilon_for, preview
 from duffdp.mechanisms import Geometric, Staircase
 from duffdp.pipeline.request import ReleaseRequest
-from duffdp.planning.outcomes import MAX_LISTED, evenly_spread, geometric_quantile
+from duffdp.planning.outcomes import MAX_LISTED_OUTCOMES, evenly_spread, geometric_quantile
 from duffdp.statistics.histogram import projected
 from duffdp.statistics.registry import REGISTRY, statistic_spec
 from duffdp.statistics.statistic import DistanceStatistic
@@ -612,7 +612,7 @@ def test_points_stand_for_outcomes_that_are_too_many(epsilon):
     given = {"interval": 0.8, "covers": "data"}
     found = seen("median", "best", epsilon, **fine, **given)
     outcomes = list(listed("median", "best", epsilon, RECORDS, **given, step=0.2))
-    assert len(outcomes) == 31 * 32 * 32 > MAX_LISTED
+    assert len(outcomes) == 31 * 32 * 32 > MAX_LISTED_OUTCOMES
     width = sum((high - low) * chance for (_, low, high), chance in outcomes)
     error = sum(abs(value - 3) * chance for (value, *_), chance in outcomes)
     assert found.expected_width("best") == pytest.approx(width, rel=5e-3)

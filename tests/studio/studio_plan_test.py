@@ -17,7 +17,7 @@ from duffdp import DuffError, TablePlan
 from duffdp.report.sentences import attacker_accuracy
 from duffdp.studio.choices import CHOICES
 from duffdp.studio.folder import Folder
-from duffdp.studio.form import FieldError, Form
+from duffdp.studio.form import FieldError, StudioForm
 from duffdp.studio.plan_text import as_toml, plan_text, python_text, table_plan
 from duffdp.studio.previews import PreviewCache
 from duffdp.studio.state import read_sample
@@ -63,7 +63,7 @@ def facts(plan, source=None):
     "fields", [changed(AGES, total="yes"), EVERYTHING], ids=["one", "everything"]
 )
 def test_toml_and_python_are_the_same_release(folder, fields, monkeypatch):
-    form = Form.of(fields)
+    form = StudioForm.of(fields)
     (folder.root / "plan.toml").write_text(plan_text(form, folder))
     duffdp.Ledger(folder.root / "budget.db", epsilon=3)
     written = TablePlan.from_toml(folder.root / "plan.toml")
@@ -84,8 +84,8 @@ def test_toml_and_python_are_the_same_release(folder, fields, monkeypatch):
 
 
 def test_a_form_is_what_it_was_after_a_round(folder):
-    form = Form.of(EVERYTHING)
-    assert Form.of(form.fields()) == form
+    form = StudioForm.of(EVERYTHING)
+    assert StudioForm.of(form.fields()) == form
 
 
 @given(
@@ -185,7 +185,7 @@ def test_numbers_move_with_every_input(folder):
 
 def test_the_error_is_that_of_the_plans_own_preview(folder):
     """The number on the page against `TablePlan.preview`, by other records of the same shape."""
-    form = Form.of(changed(AGES, step__0="1", shape__0="normal", size="400", epsilon="0.5"))
+    form = StudioForm.of(changed(AGES, step__0="1", shape__0="normal", size="400", epsilon="0.5"))
     plan = table_plan(form, folder)
     columns = folder.columns("adult.parquet")
     lines = PreviewCache().preview(form, plan, columns, simulate=False).numbers
@@ -200,7 +200,7 @@ def test_the_error_is_that_of_the_plans_own_preview(folder):
 
 
 def test_found_epsilon_is_enough_and_little_less_is_not(folder):
-    form = Form.of([*AGES, ("within", "2"), ("look", "age_median/0"), ("size", "400")])
+    form = StudioForm.of([*AGES, ("within", "2"), ("look", "age_median/0"), ("size", "400")])
     columns, seen = folder.columns("adult.parquet"), PreviewCache()
     found = seen.find_epsilon(form, table_plan(form, folder), columns)
     share = table_plan(form, folder).check().releases["age_median"].loss.epsilon
@@ -347,7 +347,7 @@ def test_a_field_error_is_an_error_of_the_library():
 
 
 def test_work_that_nobody_waits_for_is_given_up(folder):
-    form = Form.of(changed(AGES, statistic__0="std", size="100"))
+    form = StudioForm.of(changed(AGES, statistic__0="std", size="100"))
     plan, columns = table_plan(form, folder), folder.columns("adult.parquet")
     asked = []
 

@@ -123,7 +123,7 @@ class ReleaseCase:
         return f"{self.title} by {self.family}"
 
     def lower_bound(self, epsilon: float, draws: int) -> LowerBound:
-        """What so many draws for each of two neighbours tell about an epsilon."""
+        """Lower bound on epsilon from this many draws for each of two neighbours."""
         records = REVEALING_DATA.get(self.spec.name, DEFAULT_DATA)
         *data, joined = MINIMUM_DATA if self.parameters.get("q") == 0 else records
         outputs, neighbour_outputs = (self._draws(data, j, epsilon, draws) for j in ((), (joined,)))
@@ -157,7 +157,9 @@ class ReleaseCase:
     def _release_groups(
         self, rows: list[tuple[Any, int]], count: int, arguments: dict[str, Any]
     ) -> Release:
-        """The same rows in each of many groups, with people of its own: as many draws."""
+        """One release of many groups with copies of the rows and people of their own: as many
+        draws.
+        """
         arrow = load("pyarrow", "cli")
         width = 2 if self.spec.of_pairs else 1
         records = np.array([value for value, _ in rows], dtype=float).reshape(len(rows), width)
@@ -192,7 +194,7 @@ def release_cases(verbs: Any) -> Iterator[ReleaseCase]:
 
 
 def _numbers(release: Release) -> list[float]:
-    """What a release says, group by group, as numbers."""
+    """The released numbers, group by group."""
     return [number for _, _, value in release.rows() for number in _of_value(value)]
 
 
@@ -208,7 +210,9 @@ def attack_cases() -> list[ReleaseCase]:
 
 
 def attacks(draws: int, processes: int) -> Iterator[tuple[ReleaseCase, LowerBound]]:
-    """What so many draws for each of two neighbours tell of each release of epsilon 1."""
+    """Lower bounds on epsilon from this many draws for each of two neighbours, for each release of
+    epsilon 1.
+    """
     cases = attack_cases()
     attack, places = partial(_attack, draws=draws), range(len(cases))
     if processes == 1:
@@ -225,5 +229,5 @@ def _attack(place: int, draws: int) -> LowerBound:
 
 
 def stays_below(bound: LowerBound, attack_count: int) -> bool:
-    """Whether one of so many attacks shows no epsilon above 1."""
+    """True if one of so many attacks shows no epsilon above 1."""
     return bound.epsilon(1 - ATTACK_FALSE_ALARM / attack_count) <= 1

@@ -9,7 +9,7 @@ import numpy as np
 
 from duffdp.domain import Grid
 
-MAX_LISTED_CANDIDATES = 100
+MAX_TESTED_CANDIDATES = 100
 AUDIT_DATA = (0, 0, 1, 1, 1, 2, 3, 3, 3, 3)
 
 
@@ -21,8 +21,8 @@ def draw_deviation(
     false_alarm: float = 1e-9,
     law: Any = None,
 ) -> tuple[float, float]:
-    """How far frequencies of draws are from the law, in total absolute difference, and how far
-    chance alone would take them.
+    """Total absolute difference between frequencies of draws and the law, and the difference that
+    chance alone would make.
 
     Parameters
     ----------
@@ -61,7 +61,7 @@ def draw_deviation(
     steps = statistic.steps(list(AUDIT_DATA), Grid(0, 3, 1))
     domain, start, count = steps.domain, steps.start, steps.count
     if (
-        domain.size <= MAX_LISTED_CANDIDATES
+        domain.size <= MAX_TESTED_CANDIDATES
     ):  # one by one; of more candidates, those with the same distance together
         start = np.arange(domain.size)
         count = np.ones(domain.size, dtype=np.int64)

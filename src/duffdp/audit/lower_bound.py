@@ -22,8 +22,9 @@ CHOICE_MISS = 1e-6
 
 @dataclass(frozen=True, slots=True)
 class LowerBound:
-    """How often an event was seen in draws for two neighbours, the more likely one first; none of
-    these draws had a part in the choice of the event."""
+    """Counts of an event in draws for two neighbours, the more likely one first; none of these
+    draws had a part in the choice of the event.
+    """
 
     count: int
     draws: int
@@ -140,7 +141,7 @@ class _Number:
 
 
 class _Score:
-    """What all numbers together say, as if they were independent, in cells."""
+    """Likelihood ratio of all numbers together, as if they were independent, in cells."""
 
     def __init__(self, numbers: list[_Number], first: Outputs, second: Outputs) -> None:
         self._numbers, self._weights = numbers, []

@@ -19,7 +19,7 @@ RecordPositions = tuple[int, ...]  # a data set as positions of its records, in 
 
 
 class OutputLaw(Protocol):
-    """What one draw can come to."""
+    """Exact distribution of one draw."""
 
     def outputs(self) -> Iterable[Any]:
         """Outputs of every probability that there is: all, or one of each set that is equally

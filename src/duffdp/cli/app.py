@@ -34,7 +34,7 @@ Errors are one line; with --debug, anywhere on the line, the traceback follows."
 
 STATISTICS = {name.replace("_", "-"): name for name in SUMMARIES}
 # The module and the summary of each other command: `duffdp --help` loads none of them.
-OTHERS = {
+OTHER_COMMANDS = {
     "release": ("plans", "Make the releases of a plan."),
     "table": ("plans", "Make one table: groups down, statistics across, a count for each group."),
     "columns": ("extras", "List the columns of a file with their declared types."),
@@ -47,7 +47,7 @@ OTHERS = {
     "paper": ("extras", "Run the experiments of the paper."),
 }
 COMMANDS = {command: SUMMARIES[name] for command, name in STATISTICS.items()} | {
-    command: summary for command, (_, summary) in OTHERS.items()
+    command: summary for command, (_, summary) in OTHER_COMMANDS.items()
 }
 
 
@@ -64,8 +64,8 @@ class Commands(click.Group):
             from duffdp.cli.statistics import statistic_command
 
             return statistic_command(STATISTICS[cmd_name])
-        if cmd_name in OTHERS:
-            module = import_module(f"duffdp.cli.{OTHERS[cmd_name][0]}")
+        if cmd_name in OTHER_COMMANDS:
+            module = import_module(f"duffdp.cli.{OTHER_COMMANDS[cmd_name][0]}")
             command: click.Command = getattr(module, cmd_name.replace("-", "_"))
             return command
         return None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-WORDS = """
+LAWS_TEXT = """
 Checked on this machine, with the installed code:
 - for every pair of neighbouring data sets of up to {most} records on a domain of {size} values,
   that the probabilities of all outputs differ by a factor of at most e^epsilon (exact
@@ -24,7 +24,7 @@ chose the event that tells the two apart best, the other half counted it; with 9
 nothing below the bound explains the counts. All releases had epsilon 1. A line fails if its bound
 is above 1 with a confidence that a sound library misses in one line of one audit in a million.
 A bound far below 1 is no fault: these draws and these data do not show more. More draws do."""
-FAILED = "\nA check FAILED: do not release with this installation."
+FAILED_TEXT = "\nA check FAILED: do not release with this installation."
 
 
 @click.command()
@@ -52,26 +52,26 @@ def audit(lower_bound: bool, draws: int, processes: int | None) -> None:
     """
     sound = _attack(draws, processes) if lower_bound else _check_laws()
     if not sound:
-        print(FAILED)
+        print(FAILED_TEXT)
         raise click.exceptions.Exit(1)
 
 
 def _attack(draws: int, processes: int | None) -> bool:
-    """Whether no release showed more than its epsilon."""
+    """Attack every release; True if none showed more than its epsilon."""
     from duffdp.audit.cases import attack_cases, attacks, stays_below
     from duffdp.cli.output import table
     from duffdp.cli.progress import progress
     from duffdp.engines.arrays.threads import cores
 
-    many, rows = len(attack_cases()), []
-    with progress(many, "attacking") as done:
-        for case, found in attacks(draws, processes or cores()):
+    case_count, rows = len(attack_cases()), []
+    with progress(case_count, "attacking") as done:
+        for case, bound in attacks(draws, processes or cores()):
             rows.append(
                 {
                     "statistic": case.title,
                     "neighbours": case.family,
-                    "epsilon is at least": f"{max(found.epsilon(), 0.0):.3f}",
-                    "": "ok" if stays_below(found, many) else "FAILED",
+                    "epsilon is at least": f"{max(bound.epsilon(), 0.0):.3f}",
+                    "": "ok" if stays_below(bound, case_count) else "FAILED",
                 }
             )
             done()
@@ -81,16 +81,17 @@ def _attack(draws: int, processes: int | None) -> bool:
 
 
 def _check_laws() -> bool:
-    """Whether all laws and draws are as they should be."""
+    """Check all laws and draws; True if all are as they should be."""
     from duffdp.audit import draw_deviation, largest_loss
     from duffdp.audit.cases import mechanism_cases
     from duffdp.cli.output import table
 
-    size, most, draws = 4, 5, 20_000
+    size, max_records, draws = 4, 5, 20_000
     rows, sound = [], True
     for case in mechanism_cases():
         share = max(
-            largest_loss(case.statistic, case.mechanism(epsilon), size=size, most=most) / epsilon
+            largest_loss(case.statistic, case.mechanism(epsilon), size=size, most=max_records)
+            / epsilon
             for epsilon in (0.3, 1.0, 3.0)
         )
         deviation, limit = draw_deviation(case.statistic, case.mechanism(1.0), size=draws)
@@ -107,5 +108,5 @@ def _check_laws() -> bool:
             }
         )
     table(rows, [])
-    print(WORDS.format(size=size, most=most, draws=f"{draws:,}"))
+    print(LAWS_TEXT.format(size=size, most=max_records, draws=f"{draws:,}"))
     return sound

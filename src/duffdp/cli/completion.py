@@ -11,7 +11,7 @@ from click.shell_completion import get_completion_class
 from duffdp.errors import DuffError
 
 # Where the script goes, below the home folder, and the file and line by which the shell loads it.
-PLACES = {
+SCRIPT_PLACES = {
     "bash": (".bash_completions/duffdp.sh", ".bashrc", "source {script}"),
     "zsh": (".zfunc/_duffdp", ".zshrc", "autoload -Uz compinit; compinit; source {script}"),
     "fish": (".config/fish/completions/duffdp.fish", None, ""),
@@ -26,7 +26,7 @@ def show(command: click.Command, shell: str) -> None:
 def install(command: click.Command, shell: str) -> None:
     """Write the completion script and have the shell load it."""
     name = _shell_name(shell)
-    place, startup, line = PLACES[name]
+    place, startup, line = SCRIPT_PLACES[name]
     path = Path.home() / place
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -41,10 +41,10 @@ def install(command: click.Command, shell: str) -> None:
 def _shell_name(shell: str) -> str:
     """The shell by its name; without one, the login shell."""
     name = shell or Path(os.environ.get("SHELL", "")).name
-    if name not in PLACES:
+    if name not in SCRIPT_PLACES:
         raise DuffError(
-            f"completion is for {', '.join(PLACES)}, got {name or 'no shell'!r}. Pass for example "
-            "--install-completion bash."
+            f"completion is for {', '.join(SCRIPT_PLACES)}, got {name or 'no shell'!r}. Pass "
+            "for example --install-completion bash."
         )
     return name
 

@@ -14,7 +14,11 @@ from typing import Any
 from duffdp import parameters
 from duffdp.parameters import Parameter
 
-_PARAMETERS = {one.name: one for one in vars(parameters).values() if isinstance(one, Parameter)}
+_PARAMETERS = {
+    parameter.name: parameter
+    for parameter in vars(parameters).values()
+    if isinstance(parameter, Parameter)
+}
 
 
 class CommandLineDialect:
@@ -24,23 +28,23 @@ class CommandLineDialect:
         """The option, or the argument in capitals."""
         if name in ("data", "edges"):
             return name.upper()
-        known = _PARAMETERS.get(name)
-        option = f"--{name.replace('_', '-')}" if known is None else known.option
+        parameter = _PARAMETERS.get(name)
+        option = f"--{name.replace('_', '-')}" if parameter is None else parameter.option
         return option.partition("/")[0]
 
     def assignment(self, name: str, value: Any) -> str:
         """The option with its value, quoted for a shell."""
-        option, known = self.mention(name), _PARAMETERS.get(name)
+        option, parameter = self.mention(name), _PARAMETERS.get(name)
         if value is True:
             return option
         if value is None or value is False:
-            other = "" if known is None else known.option.partition("/")[2]
+            other = "" if parameter is None else parameter.option.partition("/")[2]
             return other or f"no {option}"
         if isinstance(value, Mapping):  # a list for each column
             return " ".join(self.assignment(name, part) for part in value.values())
         if not isinstance(value, list | tuple):
             return f"{option} {_quoted(str(value))}"
-        if known is not None and known.repeated and known.kind != "list":
+        if parameter is not None and parameter.repeated and parameter.kind != "list":
             return " ".join(f"{option} {_quoted(str(part))}" for part in value)
         if isinstance(value, tuple):
             return " ".join([option, *(_quoted(str(part)) for part in value)])

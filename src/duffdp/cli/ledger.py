@@ -67,7 +67,7 @@ def show(path: Path, dataset: str | None, delta: float | None, listing_format: s
     from duffdp.ledger import Ledger
 
     book = Ledger(path, dataset=dataset)
-    charges, spent, left = book.charges(), book.spent(), book.remaining()
+    charges, spent, remaining = book.charges(), book.spent(), book.remaining()
     total = None if delta is None else book.total(delta)
     if listing_format == "json":
         budget: dict[str, Any] = {
@@ -75,7 +75,7 @@ def show(path: Path, dataset: str | None, delta: float | None, listing_format: s
             "epsilon": book.epsilon,
             "delta": book.delta,
             "spent": spent,
-            "remaining": left,
+            "remaining": remaining,
         }
         if delta is not None:
             budget["total"] = {"delta": delta, "epsilon": total}
@@ -87,7 +87,7 @@ def show(path: Path, dataset: str | None, delta: float | None, listing_format: s
         | {"call id": charge["call"] or ""}
         for charge in charges
     ]
-    captions = [f"{book.dataset}: spent {spent:.12g} of {book.epsilon:g}, {left:.12g} left"]
+    captions = [f"{book.dataset}: spent {spent:.12g} of {book.epsilon:g}, {remaining:.12g} left"]
     if delta is not None:
         captions.append(f"all charges together: epsilon {total:.6g} at delta {delta:g}")
     table(rows, captions)

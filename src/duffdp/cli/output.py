@@ -52,7 +52,7 @@ PACKAGES = {
 
 
 class Destination(NamedTuple):
-    """Where a result goes: its format, its file or the terminal, and a report."""
+    """Destination of a result: its format, its file or the terminal, and a report."""
 
     format: str
     out: Path | None
@@ -264,9 +264,9 @@ class TableOutput(Output["Table"]):
         elif form == "excel" and out is not None:
             result.to_excel(out)
         elif form == "table":
-            shown = result.display_table()
-            rows = [dict(zip(shown.header, row, strict=True)) for row in shown.rows]
-            table(rows, [shown.caption], out)
+            display = result.display_table()
+            rows = [dict(zip(display.header, row, strict=True)) for row in display.rows]
+            table(rows, [display.caption], out)
         else:
             text = self._text(result, form)
             if out is None:
@@ -335,14 +335,16 @@ def _rows(release: Release, form: str) -> Rows:
 
     listed = release.rows()
     if release.columns[0].kind == "distribution":
-        quantiles = [quantile for (whole,) in release.cells for quantile in whole.quantiles()]
+        quantiles = [
+            quantile for (distribution,) in release.cells for quantile in distribution.quantiles()
+        ]
         return [
             keys | {"statistic": part, "value": value, "low": quantile.low, "high": quantile.high}
             for (keys, part, value), quantile in zip(listed, quantiles, strict=True)
         ]
     ends = columns_per_number(release.facts.interval)
     rows = []
-    estimates = [(i, one) for i, group in enumerate(release.estimates()) for one in group]
+    estimates = [(i, number) for i, group in enumerate(release.estimates()) for number in group]
     small = release.too_few()
     for (keys, part, _), (i, estimate) in zip(listed[::ends], estimates, strict=True):
         row = keys | {"statistic": part, "value": estimate.value}
@@ -375,12 +377,12 @@ def _caption(name: str, release: Release) -> str:
     rows = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
     if unit.groups_per_person is not None:
         rows += f" in each of up to {unit.groups_per_person} groups"
-    who = unit.kind if unit.column is None else f"{unit.column} with up to {rows}"
+    protected = unit.kind if unit.column is None else f"{unit.column} with up to {rows}"
     of = "" if release.counted is None else f" of {release.counted}"
     of += "" if release.where is None else f" where {release.where}"
     of += "" if release.facts.sql is None else f" from {release.facts.sql}"
     return (
-        f"{name}{of}: epsilon {release.epsilon:.6g} for each {who}, "
+        f"{name}{of}: epsilon {release.epsilon:.6g} for each {protected}, "
         f"{release.mechanism}{_covered(release)}"
     )
 
@@ -391,17 +393,17 @@ def _covered(release: Release) -> str:
         return (
             f"; low and high: with {100 * release.cells[0][0].confidence:.6g} % probability they "
             "hold all exact quantiles of the records at once"
-            f"{', in each group' if release.grouped else ''}"
+            f"{', in scope group' if release.grouped else ''}"
         )
     if release.confidence is None:
         return ""
-    whose = {"data": "the records", "population": "the population they were drawn from"}
-    each = ", in each group" if release.grouped else ""
+    subjects = {"data": "the records", "population": "the population they were drawn from"}
+    scope = ", in each group" if release.grouped else ""
     if release.simultaneous:
-        each = f", in all {'groups' if release.grouped else 'of them'} together"
+        scope = f", in all {'groups' if release.grouped else 'of them'} together"
     return (
         f"; in brackets: with {100 * release.confidence:.6g} % probability the exact answer for "
-        f"{whose[release.covers or 'data']}{each}"
+        f"{subjects[release.covers or 'data']}{scope}"
     )
 
 

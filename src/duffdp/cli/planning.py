@@ -32,7 +32,9 @@ from duffdp.statistics.spec import StatisticSpec
 
 STATISTICS = [spec for spec in map(statistic_spec, SUMMARIES) if spec.can_be_planned]
 # The parameters of all statistics: each of them is required by some statistics alone.
-OWN = tuple({one.name: one for spec in STATISTICS for one in spec.parameters}.values())
+STATISTIC_PARAMETERS = tuple(
+    {parameter.name: parameter for spec in STATISTICS for parameter in spec.parameters}.values()
+)
 SAMPLE = (SAMPLE_SIZE, GROUP_SIZE, DELTA, DRAWS)
 PUBLIC = (BOUNDS, DIGITS, STEP, CATEGORIES, CONTRIBUTIONS, INTERVAL, COVERS)
 FILE_OPTIONS = (*(one.name for one in (WHERE, *TEXT_FILE_OPTIONS)), "sql")
@@ -46,10 +48,10 @@ SHARED = (
     option(COLUMN, help="The column of a file."),
     option(WHERE),
     *READING_OPTIONS[1:],
-    *(option(one, required=False, default=None) for one in OWN),
+    *(option(parameter, required=False, default=None) for parameter in STATISTIC_PARAMETERS),
     option(BOUNDS, help=f"{BOUNDS.help} For shares and histograms, those of a named shape."),
     *map(option, PUBLIC[1:]),
-    *(option(one, required=False) for one in SAMPLE),
+    *(option(parameter, required=False) for parameter in SAMPLE),
 )
 DATA = click.Argument(["data"], metavar="DATA", type=click.Path())
 
@@ -92,12 +94,12 @@ def preview(
     request = _request(options)
     names = mechanism or default_mechanisms(request["statistic"], request.get("interval"))
     previews = [
-        planning.preview(epsilon=one, mechanisms=names, **request) for one in sorted(epsilon)
+        planning.preview(epsilon=budget, mechanisms=names, **request) for budget in sorted(epsilon)
     ]
     rows = [
-        {"mechanism": row["mechanism"], "epsilon": one.epsilon} | row
-        for one in previews
-        for row in one.rows()
+        {"mechanism": row["mechanism"], "epsilon": result.epsilon} | row
+        for result in previews
+        for row in result.rows()
     ]
     rows.sort(key=lambda row: (names.index(row["mechanism"]), row["epsilon"]))
     table(rows, previews[-1].notes())
@@ -163,24 +165,32 @@ def _request(options: dict[str, Any]) -> dict[str, Any]:
     from duffdp.planning.synthetic import SHAPES
 
     spec = plannable(options["statistic"].replace("-", "_"))
-    data, own, public = options["data"], read_options(OWN, options), read_options(PUBLIC, options)
-    request = {one.name: options[one.name] for one in SAMPLE} | public | {"statistic": spec.name}
+    data, parameters, public = (
+        options["data"],
+        read_options(STATISTIC_PARAMETERS, options),
+        read_options(PUBLIC, options),
+    )
+    request = (
+        {parameter.name: options[parameter.name] for parameter in SAMPLE}
+        | public
+        | {"statistic": spec.name}
+    )
     if data not in SHAPES:
-        return request | _file_records(spec, options, public, own)
+        return request | _file_records(spec, options, public, parameters)
     for name in FILE_OPTIONS:
         if options[name] is not None:
             raise DuffError(
                 *(Argument(name), f" is for the records of a file, got the shape {data!r}. Leave "),
                 "it out.",
             )
-    return request | own | {"data": data}
+    return request | parameters | {"data": data}
 
 
 def _file_records(
     spec: StatisticSpec,
     options: dict[str, Any],
     public: dict[str, Any],
-    own: dict[str, Any],
+    statistic_options: dict[str, Any],
 ) -> dict[str, Any]:
     """The records of a file, and the values of its columns that were written as text."""
     from duffdp.cli.source import data_source, open_source
@@ -196,8 +206,8 @@ def _file_records(
             *("a file needs ", Argument("column"), "; without records pass one of "),
             *(f"{', '.join(SHAPES)} and ", Argument("n"), "."),
         )
-    check_parameter_names(spec, own)
-    name, parameters = spec.for_parameters(own)
+    check_parameter_names(spec, statistic_options)
+    name, parameters = spec.for_parameters(statistic_options)
     domain = {key: public.get(key) for key in ("bounds", "step", "categories")}
     rows = {"column": column, "where": options["where"]}
     checked = ReleaseRequest(name, {"epsilon": 1, **parameters, **domain, **rows}).check()
@@ -214,7 +224,7 @@ def _file_records(
         typed = with_values(checked, source).options
         (records,) = read_columns(source, [column], checked.domain.kind, condition)
     lists = {key: typed[key] for key in ("values", "categories") if typed.get(key) is not None}
-    return own | lists | {"data": records}
+    return statistic_options | lists | {"data": records}
 
 
 def _plot(previews: list[Any], names: tuple[str, ...], picture: Path) -> None:
@@ -225,11 +235,11 @@ def _plot(previews: list[Any], names: tuple[str, ...], picture: Path) -> None:
 
     figure = Figure(figsize=(6.4, 4.0), layout="constrained")
     axes = figure.add_subplot()
-    epsilons = [one.epsilon for one in previews]
+    epsilons = [preview.epsilon for preview in previews]
     for i, name in enumerate(names):  # hollow marks and dashes show lines that coincide
         axes.plot(
             epsilons,
-            [one.expected_error(name) for one in previews],
+            [preview.expected_error(name) for preview in previews],
             marker="osD^vPX<>*"[i % 10],
             linestyle=["-", "--", "-.", ":"][i % 4],
             fillstyle="none",

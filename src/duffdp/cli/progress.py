@@ -15,7 +15,7 @@ SECONDS = 2.0  # what is done sooner shows nothing
 
 
 @contextmanager
-def progress(total: int, what: str = "releasing") -> Iterator[Callable[[], None]]:
+def progress(total: int, label: str = "releasing") -> Iterator[Callable[[], None]]:
     """Yields what to call when one of `total` pieces of work is done.
 
     The bar tells the time and the pieces, which are public, and nothing about records.
@@ -23,7 +23,7 @@ def progress(total: int, what: str = "releasing") -> Iterator[Callable[[], None]
     if not sys.stderr.isatty():
         yield lambda: None
         return
-    bar = _LateBar(total, what)
+    bar = _LateBar(total, label)
     later = Timer(SECONDS, bar.start)
     later.daemon = True
     later.start()
@@ -38,8 +38,8 @@ def progress(total: int, what: str = "releasing") -> Iterator[Callable[[], None]
 class _LateBar:
     """A bar that may be told of work before it is there."""
 
-    def __init__(self, total: int, what: str) -> None:
-        self._total, self._what, self._done = total, what, 0
+    def __init__(self, total: int, label: str) -> None:
+        self._total, self._label, self._done = total, label, 0
         self._bar: Progress | None = None
 
     def start(self) -> None:
@@ -53,7 +53,7 @@ class _LateBar:
         )
         # A single piece has no share that is done: its bar moves to and fro.
         total = self._total if self._total > 1 else None
-        bar.add_task(self._what, total=total, completed=self._done)
+        bar.add_task(self._label, total=total, completed=self._done)
         bar.start()
         self._bar = bar
 

@@ -96,8 +96,10 @@ def _release(spec: StatisticSpec, **options: Any) -> None:
 
     destination = check_destination(RELEASE_FORMATS, options)
     values = read_options(command_parameters(spec), options)
-    name, own = spec.for_parameters({key: values.pop(key, None) for key in spec.parameter_names})
-    checked = ReleaseRequest(name, {**values, **own}).check()
+    name, parameters = spec.for_parameters(
+        {key: values.pop(key, None) for key in spec.parameter_names}
+    )
+    checked = ReleaseRequest(name, {**values, **parameters}).check()
     ledger = open_ledger(options["ledger"], options["dataset"], options["call_id"])
     output = StatisticOutput(destination, ledger, options["data"])
     source = options["data"] if spec.of_graphs else data_source(options)

@@ -72,7 +72,7 @@ class Thresholds(NamedTuple):
         return bins
 
     def reached(self, keys: Keys) -> Ints:
-        """How many thresholds every key reaches."""
+        """Number of thresholds that every key reaches."""
         if keys.dtype.kind != "f":
             limits = np.iinfo(keys.dtype)
             # What no key reaches is left out, what each one reaches is the least key.
@@ -184,8 +184,8 @@ class Bins:
         self.clock: Clock | None = None
 
     def in_zone(self, zone: dt.tzinfo | str) -> Bins:
-        """The same for a column of instants in a time zone: dates are its days, and edges without a
-        zone are what its clocks show.
+        """These bins for a column of instants in a time zone: dates are its days, and edges without
+        a zone are read by its clocks.
         """
         if not self.timed:
             return self
@@ -200,7 +200,7 @@ class Bins:
 
     @property
     def timed(self) -> bool:
-        """Whether edges are dates or datetimes."""
+        """True if edges are dates or datetimes."""
         return self.kind in ("date", "datetime")
 
     def place(self, record: Any) -> int | None:

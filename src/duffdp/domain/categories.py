@@ -107,7 +107,7 @@ class Categories:
         return index
 
     def parameters(self) -> dict[str, Any]:
-        """What makes it, all public."""
+        """The public parameters that define the domain."""
         return {"categories": list(self)}
 
     def __len__(self) -> int:

@@ -62,7 +62,7 @@ class Presence:
 
 
 def is_present(record: Any) -> bool:
-    """Whether a record is neither None nor one of those that differ from themselves: nan, NaT."""
+    """True if a record is neither None nor one of those that differ from themselves: nan, NaT."""
     try:
         return record is not None and not bool(record != record)
     except Exception:  # it cannot be compared, whatever the reason: pandas.NA
@@ -106,7 +106,7 @@ class Membership:
         return self.members.kind
 
     def in_zone(self, zone: dt.tzinfo | str) -> Membership:
-        """The same for a column of instants in a time zone."""
+        """These cells for a column of instants in a time zone."""
         return Membership(self.members.in_zone(zone)) if isinstance(self.members, Bins) else self
 
     def record_index(self, record: Any) -> int:

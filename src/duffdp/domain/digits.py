@@ -256,7 +256,7 @@ class Digits:
         return index if self.value(index) == value else None
 
     def place(self, value: Any) -> float:
-        """Where a value lies between the candidates, as a fractional index."""
+        """Position of a value between the candidates, as a fractional index."""
         read = bound(value)
         if read is None or read[0] in ("date", "datetime"):
             raise BoundsError(f"expected a finite number, got {value!r:.60}.")
@@ -273,7 +273,7 @@ class Digits:
         return self.snap_float(keys).astype(np.int64)
 
     def snap_float(self, keys: Keys, out: Floats | None = None) -> Floats:
-        """The same with indices in float64, which are exact; nan stays nan."""
+        """Indices of the candidates in float64, which are exact; nan stays nan."""
         with np.errstate(all="ignore"):
             return self.double_steps.of_array(keys, out)
 
@@ -292,7 +292,7 @@ class Digits:
         return np.array([0, *below, *(self._zero + place for place in decades)], dtype=np.int64)
 
     def parameters(self) -> dict[str, Any]:
-        """What makes it, all public."""
+        """The public parameters that define the domain."""
         return {"digits": self.digits, "smallest": self.smallest, "largest": self.largest}
 
     def __len__(self) -> int:
@@ -330,5 +330,5 @@ def _magnitude(name: str, value: Any, digits: int) -> Fraction:
 
 
 def _has_digits(magnitude: Fraction, digits: int) -> bool:
-    """Whether a number above 0 is written with at most so many digits that count."""
+    """True if a number above 0 is written with at most so many digits that count."""
     return (magnitude / Fraction(10) ** (exponent(magnitude) - digits + 1)).denominator == 1

@@ -209,8 +209,8 @@ class Grid:
             return Decimal(numerator) / Decimal(denominator)
 
     def in_zone(self, zone: dt.tzinfo | str) -> Grid:
-        """The same for a column of instants in a time zone, in which candidates are given: dates
-        are its days, and bounds without a zone are what its clocks show.
+        """This grid for a column of instants in a time zone: dates are its days, and bounds without
+        a zone are read by its clocks.
 
         Steps of whole days between such bounds go by its clocks as well, others by time that
         passes.
@@ -231,7 +231,7 @@ class Grid:
 
     @property
     def _naive(self) -> bool:
-        """Whether bounds are dates, or times without a zone."""
+        """True if bounds are dates, or times without a zone."""
         return getattr(self.lower, "tzinfo", None) is None
 
     def value(self, index: int) -> Any:
@@ -291,7 +291,7 @@ class Grid:
 
     @property
     def timed(self) -> bool:
-        """Whether candidates are dates or datetimes."""
+        """True if candidates are dates or datetimes."""
         return self.kind in ("date", "datetime")
 
     def find(self, value: Any) -> int | None:
@@ -303,7 +303,7 @@ class Grid:
         return index if 0 <= index < self.size and self.value(index) == value else None
 
     def place(self, value: Any) -> float:
-        """Where a value lies between the candidates, as a fractional index."""
+        """Position of a value between the candidates, as a fractional index."""
         place = self._exact_place(value)
         if place is None:
             raise BoundsError(
@@ -326,7 +326,7 @@ class Grid:
         return length * self._den / self._num_step
 
     def index_place(self, number: Fraction) -> Fraction:
-        """Where a number lies between the candidates of a numeric grid, exactly."""
+        """Exact position of a number between the candidates of a numeric grid."""
         return (number * self._den - self._num_lo) / self._num_step
 
     def number_at(self, place: Fraction) -> float | Decimal:
@@ -340,7 +340,7 @@ class Grid:
         return (self._num_lo * bottom + top * self._num_step) / (bottom * self._den)  # rounded once
 
     def exact_at(self, place: Fraction) -> Fraction:
-        """The same without rounding."""
+        """The value at a fractional index without rounding."""
         return Fraction(self._num_lo + place * self._num_step) / self._den
 
     @property
@@ -365,8 +365,8 @@ class Grid:
             return sys.float_info.max if count > 0 else -sys.float_info.max
 
     def differences(self) -> Grid:
-        """What two candidates can differ by: from 0 to the range, in the same steps; for dates and
-        times as a number of steps.
+        """Possible differences of two candidates: from 0 to the range, in the same steps; for dates
+        and times as a number of steps.
         """
         if self.timed:
             return Grid(0, self.size - 1, 1)
@@ -401,7 +401,7 @@ class Grid:
 
     @property
     def is_integer(self) -> bool:
-        """Whether candidates are whole numbers (days, microseconds)."""
+        """True if candidates are whole numbers (days, microseconds)."""
         return self.whole_steps is not None
 
     def snap(self, keys: Keys) -> Ints:
@@ -420,7 +420,7 @@ class Grid:
             return self.double_steps.of_array(keys, out)
 
     def parameters(self) -> dict[str, Any]:
-        """What makes it, all public."""
+        """The public parameters that define the domain."""
         return {"bounds": (self.lower, self.upper), "step": self.step}
 
     def threshold(self, index: int, integer: bool) -> float | int | None:

@@ -1,4 +1,4 @@
-"""What one record or one bound says, by itself: a number, a day or a moment, or nothing.
+"""Readers of one record or one bound, individually: a number, a day or a moment, or nothing.
 
 Records are never refused here: what is missing, of another kind, or fails when asked is None.
 """
@@ -105,7 +105,7 @@ def microseconds(record: Any) -> int | None:
 
 
 def has_plain_unit(dtype: Any) -> bool:
-    """Whether a datetime64 type counts in one unit of numpy, not in multiples or in none."""
+    """True if a datetime64 type counts in one unit of numpy, not in multiples or in none."""
     unit, multiple = np.datetime_data(dtype)
     return multiple == 1 and unit != "generic"
 

@@ -40,7 +40,7 @@ class WholeSteps(NamedTuple):
 
     @property
     def same_in_doubles(self) -> bool:
-        """Whether `DoubleSteps` gives every whole number the same index."""
+        """True if `DoubleSteps` gives every whole number the same index."""
         return self.low >= -EXACT_DOUBLES and self.high <= EXACT_DOUBLES
 
     def threshold(self, index: int) -> int:
@@ -105,7 +105,7 @@ class WholeSteps(NamedTuple):
         return index
 
     def _fits(self, least: int, greatest: int) -> bool:
-        """Whether the plain formula stays within a type of whole numbers."""
+        """True if the plain formula stays within a type of whole numbers."""
         room = self.high - self.low + self.step // 2
         return least <= self.low and self.high <= greatest and room <= greatest
 
@@ -144,7 +144,7 @@ class _SignedThresholds(NamedTuple):
 
 
 class DoubleSteps(NamedTuple):
-    """The same candidates in doubles. Each operation is monotone, so that keys keep their order."""
+    """Candidates in doubles. Each operation is monotone, so keys keep their order."""
 
     low: float
     high: float
@@ -192,7 +192,7 @@ class DoubleSteps(NamedTuple):
         return np.floor(place, out=place)
 
     def indices(self, keys: Keys) -> Ints:
-        """The same as whole numbers, for keys without nan."""
+        """The indices as whole numbers, for keys without nan."""
         if self.silent:  # numpy takes a while to be told so
             return self.places(keys).astype(np.int64)  # rounds towards 0: down
         with np.errstate(all="ignore"):
@@ -200,7 +200,7 @@ class DoubleSteps(NamedTuple):
         return np.minimum(index, self.size - 1) if self.rounds else index
 
     def places(self, keys: Keys, out: Floats | None = None) -> Floats:
-        """The same before they are rounded down; none is below 0."""
+        """The positions before they are rounded down; none is below 0."""
         inside = (
             clamp(keys, self.start, self.high)
             if out is None
@@ -247,7 +247,7 @@ class DoubleSteps(NamedTuple):
 
 
 def _halves_first(first: Fraction, size: int) -> bool:
-    """Whether the half may be added before an offset is rounded, for steps g = 2h that are powers
+    """True if the half may be added before an offset is rounded, for steps g = 2h that are powers
     of two and bounds `first` steps above 0.
 
     An offset e that is a double gives fl(e + h) either way. Another one is above h, for bounds are
@@ -335,26 +335,26 @@ class RoundedDoubles(Protocol):
 
     @property
     def rounds(self) -> bool:
-        """Whether an index may come out above the last candidate."""
+        """True if an index may come out above the last candidate."""
 
     def of_column(self, nw: Any, column: Any, by_inverse: bool = False) -> Any:
         """For a column of numbers without nan, as an expression of Float64."""
 
 
 class Steps(Protocol):
-    """What candidates in order say about themselves."""
+    """Protocol of candidates in order."""
 
     @property
     def size(self) -> int:
-        """How many there are."""
+        """Number of candidates."""
 
     @property
     def whole_steps(self) -> WholeSteps | None:
-        """How whole numbers are snapped, if candidates are whole."""
+        """The rule by which whole numbers are snapped, if candidates are whole."""
 
     @property
     def double_steps(self) -> RoundedDoubles:
-        """How all others are."""
+        """The rule by which all other numbers are snapped."""
 
     def threshold(self, index: int, integer: bool) -> float | int | None:
         """The smallest key that snaps to `index` or above; None if no key gets there."""
@@ -379,7 +379,9 @@ def snap_expression(
 
 
 def reaches_expression(nw: Any, column: Any, dtype: Any, grid: Steps, index: int) -> Any:
-    """Whether a number of a column snaps to this index (above 0) or beyond; None if none can."""
+    """Expression that is true where a number of a column snaps to this index (above 0) or beyond;
+    None if none can.
+    """
     integral = is_whole(nw, dtype) and grid.whole_steps is not None
     edge = grid.threshold(index, integral)
     if edge is None:
@@ -396,12 +398,12 @@ def rounded_down(index: Any, shift: int) -> Any:
 
 
 def whole_rounded_down(nw: Any, index: Any, shift: int, grid: Steps) -> Any:
-    """The same with one use of the column, where what is used twice is computed twice."""
+    """Round down with one use of the column, because some engines compute each use anew."""
     if shift == 0 or grid.size > EXACT_QUOTIENT:
         return rounded_down(index, shift)
     return (index / 2**shift).floor().cast(nw.Int64) * 2**shift
 
 
 def is_whole(nw: Any, dtype: Any) -> bool:
-    """Whether a type holds nothing but whole numbers or truth values."""
+    """True if a type holds nothing but whole numbers or truth values."""
     return bool(dtype.is_integer() or dtype == nw.Boolean)

@@ -1,1 +1,1 @@
-"""Where data live. An engine answers a few counting questions and knows nothing of privacy."""
+"""Engines hold records, answer a few counting requests and know nothing of privacy."""

@@ -22,9 +22,9 @@ from duffdp.engines.sql.query import Query
 from duffdp.errors import DuffError, UnsupportedData
 
 _FIX = "Pass two columns of whole node numbers."
-DIGITS = 38  # a node number with more digits is none, so that no line takes long to read
+MAX_NODE_DIGITS = 38  # a node number with more digits is none, so that no line takes long to read
 # Two whole numbers with a comma, a semicolon or blanks between them.
-_NUMBER = rb"([+-]?[0-9]{1,%d})" % DIGITS
+_NUMBER = rb"([+-]?[0-9]{1,%d})" % MAX_NODE_DIGITS
 _EDGE = re.compile(
     rb"^[ \t]*" + _NUMBER + rb"(?:[ \t]*[,;][ \t]*|[ \t]+)" + _NUMBER + rb"[ \t]*\r?$",
     re.MULTILINE,
@@ -176,7 +176,7 @@ def _pair(record: Any) -> tuple[int, int] | None:
         first, second = map(operator.index, record)
     except Exception:  # whatever a record does, it is no edge
         return None
-    return (first, second) if max(abs(first), abs(second)) < 10**DIGITS else None
+    return (first, second) if max(abs(first), abs(second)) < 10**MAX_NODE_DIGITS else None
 
 
 def _whole_numbers(pairs: list[tuple[int, int]]) -> Array:

@@ -179,7 +179,9 @@ class MemoryRows:
 
 
 def _present(array: Array, missing: Array | None) -> Array:
-    """Which records of a typed array are there: not missing, not nan, no moment that is none."""
+    """Mask of the records of a typed array that are there: not missing, not nan, no moment that is
+    none.
+    """
     with np.errstate(all="ignore"):
         present: Array = array == array
     return present if missing is None else present & ~missing

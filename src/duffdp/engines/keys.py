@@ -29,7 +29,7 @@ _FORMS = "a list, a frame, a series, Categories, a declared type, a path, or a m
 
 
 class FileKeys(NamedTuple):
-    """What a file of keys holds; columns that are `written` are text without declared types."""
+    """Keys from a file; columns that are `written` are text without declared types."""
 
     path: str
     rows: tuple[Row, ...]
@@ -61,7 +61,7 @@ def refuse_data_as_keys(keys: Any, data: Any, name: str = "keys") -> None:
 
 
 def _of_path(by: Sequence[Any], keys: Any) -> Any:
-    """What the file of a path holds; anything else as it is."""
+    """Keys from the file of a path; anything else as it is."""
     if not is_path(keys):
         return keys
     name, columns = os.fspath(keys), list(map(str, by))

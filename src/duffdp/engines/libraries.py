@@ -1,4 +1,4 @@
-"""What data can be: a path, or a frame or series of a library that narwhals knows."""
+"""Kinds of data: a path, or a frame or series of a library that narwhals knows."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ def narwhals() -> Any:
 
 
 def is_path(data: Any) -> bool:
-    """Whether data are named by a path."""
+    """True if data are named by a path."""
     return isinstance(data, str | os.PathLike)
 
 
 def is_of_library(data: Any) -> bool:
-    """Whether something is of a library that narwhals knows, or a type that it declares."""
+    """True if something is of a library that narwhals knows, or a type that it declares."""
     kind = data if isinstance(data, type) else type(data)
     return kind.__module__.partition(".")[0].lstrip("_") in LIBRARIES
 
 
 def is_table(data: Any) -> bool:
-    """Whether data are a path, or a frame or series of a library that narwhals knows."""
+    """True if data are a path, or a frame or series of a library that narwhals knows."""
     return is_path(data) or type(data).__module__.partition(".")[0].lstrip("_") in LIBRARIES
 
 

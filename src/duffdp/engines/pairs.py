@@ -16,8 +16,8 @@ from duffdp.engines.people import Randomness
 from duffdp.engines.requests import ColumnRequest, PairRecords, Pairs, RecordCounts, Request
 from duffdp.errors import UnsupportedData
 
-LARGEST, SMALLEST = 2.0**300, 2.0**-300
-BLOCK = 256  # groups that are answered at once
+LARGEST_NUMBER, SMALLEST_NUMBER = 2.0**300, 2.0**-300
+PAIR_GROUPS = 256  # groups that are answered at once
 
 
 class PairEngine:
@@ -38,7 +38,10 @@ class PairEngine:
 
     def blocks(self) -> list[Ints]:
         """All groups in pieces."""
-        return [np.arange(at, min(at + BLOCK, self.groups)) for at in range(0, self.groups, BLOCK)]
+        return [
+            np.arange(at, min(at + PAIR_GROUPS, self.groups))
+            for at in range(0, self.groups, PAIR_GROUPS)
+        ]
 
     def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
         """One answer for each request."""
@@ -81,8 +84,8 @@ def pairs_by_group(x: Floats, y: Floats, group: Ints | None, groups: int) -> lis
 
 def within_range(values: Floats) -> Floats:
     """Numbers whose products and differences doubles bear without an error."""
-    clamped = np.clip(values, -LARGEST, LARGEST)
-    numbers: Floats = np.where(np.abs(clamped) < SMALLEST, 0.0, clamped)
+    clamped = np.clip(values, -LARGEST_NUMBER, LARGEST_NUMBER)
+    numbers: Floats = np.where(np.abs(clamped) < SMALLEST_NUMBER, 0.0, clamped)
     return numbers
 
 

@@ -1,4 +1,6 @@
-"""Which rows of a person count: a fair choice, independent of other people's and of values."""
+"""Choice of the rows of a person that count: fair, independent of other people's choices and of
+values.
+"""
 
 from __future__ import annotations
 
@@ -9,22 +11,24 @@ import numpy as np
 from duffdp.domain import Array, Ints
 from duffdp.engines.arrays.ranks import run_begins, stable_order
 
-MOST_PEOPLE = 2**32
-WORDS = 4  # of 64 bits: what a choice starts from
+MAX_PEOPLE = 2**32
+SEED_WORDS = 4  # of 64 bits: what a choice starts from
 # A race takes a round for each row that counts, and room for the largest number of a person.
 ROUNDS, SPARSE = 4, 8
 MANY_TIES = 2**28  # rows: two words of 32 bits would often be as large
 
 
 class Cap(NamedTuple):
-    """How many rows of a person count: of all groups together, or in each of so many groups."""
+    """Limit on the rows of a person that count: of all groups together, or in each of so many
+    groups.
+    """
 
     rows: int
     groups: int | None = None
 
 
 class Randomness(Protocol):
-    """Where random bits come from."""
+    """Source of random bits."""
 
     def words(self, size: int) -> Array:
         """Independent uniform 64-bit words."""
@@ -60,7 +64,7 @@ def choose_rows(people: Ints, limit: int, source: Randomness) -> Ints:
         Where the generator of the choice gets its seed from.
     """
     generator = np.random.Generator(
-        np.random.PCG64DXSM([int(word) for word in source.words(WORDS)])
+        np.random.PCG64DXSM([int(word) for word in source.words(SEED_WORDS)])
     )
     dense = int(people.max(initial=0)) < SPARSE * len(people)
     if dense and limit <= ROUNDS and len(people) < MANY_TIES:
@@ -136,7 +140,7 @@ def whole_people(array: Array, missing: Array | None) -> Ints | None:
     if array.dtype.kind not in "iu":
         return None
     lowest, highest = (int(array.min()), int(array.max())) if len(array) else (0, 0)
-    if highest - lowest >= MOST_PEOPLE:
+    if highest - lowest >= MAX_PEOPLE:
         return None
     wide = array if array.dtype.itemsize == 8 else array.astype(np.int64)
     people: Ints = (wide - wide.dtype.type(lowest)).view(np.int64)

@@ -81,7 +81,7 @@ def public_keys(
 
 
 def _fits_as_it_is(nw: Any, dtype: Any, values: Sequence[Any]) -> bool:
-    """Whether a column of whole numbers can hold all of these, which are such numbers."""
+    """True if a column of whole numbers can hold all of these, which are such numbers."""
     if not dtype.is_integer() or set(map(type, values)) != {int}:
         return False
     lowest, highest = whole_range(nw, dtype)
@@ -133,13 +133,13 @@ def _check_equality(nw: Any, engine: Any, dtype: Any, name: str) -> None:
 
 
 def _merged(values: list[tuple[Any, ...]]) -> bool:
-    """Whether two of them are one value."""
+    """True if two of them are one value."""
     return len(set(values)) < len(values)
 
 
 def column_values(nw: Any, dtype: Any, untyped: bool = False) -> Callable[[Any], tuple[Any, ...]]:
-    """What makes of a public value what a column of this type can hold for it: nothing, one value,
-    or its spellings.
+    """A function from a public value to its values in a column of this type: none, one value, or
+    its spellings.
 
     Parameters
     ----------
@@ -166,8 +166,8 @@ def column_values(nw: Any, dtype: Any, untyped: bool = False) -> Callable[[Any],
 
 
 def has_known_equality(nw: Any, dtype: Any, nanoseconds: bool = True) -> bool:
-    """Whether two different values of this type are never equal in an engine, so that a row is
-    in one group at most.
+    """True if two different values of this type are never equal in an engine, so that a row is in
+    one group at most.
     """
     if isinstance(dtype, nw.Datetime):
         return dtype.time_unit in _FINEST and (nanoseconds or dtype.time_unit != "ns")
@@ -176,7 +176,7 @@ def has_known_equality(nw: Any, dtype: Any, nanoseconds: bool = True) -> bool:
 
 
 def spellings(value: Any) -> tuple[str, ...]:
-    """How a public value may stand in a file of text."""
+    """Spellings of a public value in a text file."""
     if isinstance(value, bool):
         return (str(value), str(value).lower(), str(value).upper())
     if isinstance(value, dt.datetime):

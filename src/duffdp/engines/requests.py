@@ -197,7 +197,7 @@ class Quantization(NamedTuple):
 
 
 class Sums(NamedTuple):
-    """How many records a group has, the sum of their levels, and of the squares if requested."""
+    """Number of records of a group, the sum of their levels, and of the squares if requested."""
 
     records: int = 0
     levels: int = 0
@@ -297,7 +297,7 @@ class ColumnRequest(NamedTuple):
 
 
 class Engine(Protocol):
-    """Where records live: it counts, and knows nothing of privacy."""
+    """Protocol of a place where records live: it counts, and knows nothing of privacy."""
 
     @property
     def groups(self) -> int:

@@ -1,6 +1,4 @@
-"""How rows are chosen: which column, which groups, who is a person. Checked before a row is
-read.
-"""
+"""Selection of rows: the column, the groups, the person. Checked before a row is read."""
 
 from __future__ import annotations
 
@@ -18,7 +16,7 @@ _NEED_BY = (" needs ", _BY, ", the columns that form groups. Pass for example ")
 
 
 class Selection(NamedTuple):
-    """Which column, or which two, in which groups, and who is a person."""
+    """The column, or two, the groups, and the column that identifies the person."""
 
     column: str | None = None
     by: tuple[str, ...] = ()

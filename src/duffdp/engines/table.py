@@ -166,7 +166,7 @@ def _collected(named: RowSource, names: list[str]) -> Any:
 
 
 def close_after(drop: Callable[[], None], close: Callable[[], None] | None) -> Callable[[], None]:
-    """What lets go of what an engine stores, and then ends what was begun to read."""
+    """A function that drops what an engine stores, and then closes the source."""
 
     def close_both() -> None:
         try:
@@ -266,7 +266,7 @@ class SourceTable:
         return self.nw.from_native(self._path.types)
 
     def open(self, columns: list[str], values: tuple[str, ...]) -> RowSource:
-        """The same file, opened for other columns."""
+        """This file, opened for other columns."""
         return self._sources.open(
             self.data, columns, values=values, kind=self.kind, person=self.selection.unit
         )
@@ -471,7 +471,7 @@ class SourceTable:
 
     @property
     def can_be_shared(self) -> bool:
-        """Whether its rows can be read together with others: no text is read in two ways."""
+        """True if its rows can be read together with others: no text is read in two ways."""
         condition = () if self.selection.where is None else self.selection.where.columns
         one_way = self.read_as is None or self.selection.values[0] not in condition
         plain = self.selection.pair is None and self.selection.groups_per_person is None
@@ -501,7 +501,7 @@ class SourceTable:
 
     @property
     def scan_key(self) -> tuple[Any, ...]:
-        """What is the same for tables of the same rows, groups and people."""
+        """Key that tables of the same rows, groups and people share."""
         path = isinstance(self.data, str | os.PathLike) and not isinstance(
             self.data, Query | TextFile
         )

@@ -1,4 +1,4 @@
-"""Which rows count, as a text that people know from SQL: comparisons of a column with fixed values.
+"""Conditions on rows, as text that people know from SQL: comparisons of a column with fixed values.
 
 The grammar has nothing that could fail for a record: no arithmetic, no functions, no casts. Values
 are brought to the type of their column before a row is read. A row is kept or not by its own fields
@@ -27,7 +27,7 @@ from duffdp.engines.public_values import column_values, whole_range
 from duffdp.engines.queries import clocks
 from duffdp.errors import Argument, DuffError, UnsupportedData
 
-LONGEST = 10_000  # letters
+MAX_CONDITION_LETTERS = 10_000  # letters
 DEEPEST = 50  # parentheses in one another
 _TOKEN = re.compile(
     r"""\s*(?:
@@ -101,9 +101,12 @@ def leaves(part: Part) -> Iterator[Compared | IsIn | Missing]:
 
 def read_condition(text: Any) -> Condition:
     """The condition in a text."""
-    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
+    if not isinstance(text, str) or not text.strip() or len(text) > MAX_CONDITION_LETTERS:
         raise DuffError(
-            *(_WHERE, f" must be a text of at most {LONGEST} letters, got {text!r:.60}."),
+            *(
+                _WHERE,
+                f" must be a text of at most {MAX_CONDITION_LETTERS} letters, got {text!r:.60}.",
+            ),
             *_EXAMPLE,
         )
     return Condition(text.strip(), _Parser(text).parse())
@@ -132,7 +135,7 @@ class _Parser:
         return self._tokens[self._at][1]
 
     def _take(self, *words: str) -> bool:
-        """Whether the next token is one of these words or marks, which is then taken."""
+        """Take the next token if it is one of these words or marks; True if it is."""
         matches = self._kind in ("reserved", "mark") and self._value in words
         self._at += matches
         return matches
@@ -375,7 +378,7 @@ class RowFilter:
         return leaf.mark, _as_number(kind, value)
 
     def mask(self, adapter: Any) -> Array:
-        """Which rows of a frame in memory are kept."""
+        """Mask of the rows of a frame in memory that the condition keeps."""
         mask: Array = self._mask(adapter, self._part)
         return mask
 
@@ -408,7 +411,9 @@ class RowFilter:
         )
 
     def _compare(self, adapter: Any, name: str, present: Array, mark: str, value: Any) -> Array:
-        """Where a comparison of a column in memory holds; where it has no value, anything."""
+        """Mask of the rows for which a comparison of a column in memory holds; anything for rows
+        without a value.
+        """
         if name in self.numbers:
             return np.asarray(_COMPARE[mark](self._as_numbers(adapter, name, present), value))
         long = (self._nw.Int128, self._nw.UInt128)  # which numpy does not have
@@ -501,7 +506,7 @@ class RowFilter:
 
 
 def _as_number(kind: str, value: Any) -> Any:
-    """What a value is compared as: a decimal as the nearest double."""
+    """The number that a value is compared as: a decimal as the nearest double."""
     return nearest_double(value) if kind == "decimal" else value
 
 

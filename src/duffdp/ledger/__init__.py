@@ -1,4 +1,4 @@
-"""What was spent: budgets on disk that are charged before a draw."""
+"""Privacy budgets on disk that are charged before a draw."""
 
 from typing import TYPE_CHECKING, Any
 

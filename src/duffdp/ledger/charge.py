@@ -11,7 +11,7 @@ from duffdp.facts import Facts
 
 
 class Result(NamedTuple):
-    """What a release came to, for each group one number or several, and when."""
+    """Result of a release: one number or several for each group, and the time."""
 
     numbers: Sequence[Sequence[int]]
     time: dt.datetime

@@ -43,7 +43,7 @@ class Amount(NamedTuple):
         return Amount(self.epsilon + other.epsilon, self.delta + other.delta)
 
     def less(self, other: Amount) -> Amount:
-        """What is left without the other."""
+        """This amount minus the other."""
         return Amount(self.epsilon - other.epsilon, self.delta - other.delta)
 
     def to_dict(self) -> dict[str, str]:
@@ -63,7 +63,7 @@ class JournalEntry(NamedTuple):
 
     @property
     def body(self) -> dict[str, Any]:
-        """What the entry says."""
+        """Content of the entry."""
         body: dict[str, Any] = json.loads(self.text)
         return body
 
@@ -191,13 +191,13 @@ class Transaction:
 
 
 def amount_of(body: dict[str, Any]) -> Amount:
-    """What a stored budget or charge amounts to; version 0.1 wrote no separate loss."""
+    """Amount of a stored budget or charge; version 0.1 wrote no separate loss."""
     loss = body.get("loss", body)
     return Amount(Fraction(loss["epsilon"]), Fraction(loss["delta"]))
 
 
 def check_hashes(entries: list[JournalEntry], path: str) -> None:
-    """Whether entries are numbered without a gap and each has the hash of all up to itself."""
+    """Check that entries are numbered without a gap and each has the hash of all up to itself."""
     before, number = FIRST_HASH, 0
     try:
         for number, entry in enumerate(entries, 1):
@@ -216,7 +216,7 @@ def with_hash(before: str, entry: JournalEntry) -> JournalEntry:
 
 
 def order_error(path: str, number: int, problem: str) -> LedgerError:
-    """What is wrong with an entry, and what to do."""
+    """The error for an entry out of order, and what to do."""
     return LedgerError(
         f"the ledger {path!r} is not in order: {problem} at entry {number}. "
         "Nothing was released; restore a copy."
@@ -234,7 +234,7 @@ def _hash(before: str, entry: JournalEntry) -> str:
 
 
 def _error_message(path: Path, error: Exception) -> str:
-    """What went wrong with the file, and what to do."""
+    """Text of an error of the file, and what to do."""
     text, name, unreleased = str(error), f"the ledger {str(path)!r}", "Nothing was released"
     if "locked" in text or "busy" in text:
         patience = f"{LOCK_TIMEOUT:.0f} seconds"
@@ -256,7 +256,7 @@ def _error_message(path: Path, error: Exception) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Verification:
-    """What a check of a whole ledger found to be in order."""
+    """Result of a check of a whole ledger."""
 
     entries: int
     charges: int
@@ -266,7 +266,7 @@ class Verification:
 
 
 def loss_of(body: dict[str, Any]) -> Loss:
-    """What a stored charge cost; version 0.1 wrote no separate loss."""
+    """Loss of a stored charge; version 0.1 wrote no separate loss."""
     return Loss.from_dict(body.get("loss", body))
 
 

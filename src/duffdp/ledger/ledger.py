@@ -152,11 +152,11 @@ class Ledger:
             return float(view.account(self.dataset)[1].epsilon)
 
     def remaining(self) -> float:
-        """What is left of epsilon."""
+        """Epsilon that is left."""
         return float(self.remaining_exactly())
 
     def remaining_exactly(self) -> Fraction:
-        """What is left of epsilon, without rounding."""
+        """Epsilon that is left, without rounding."""
         with self._journal.reading() as view:
             return self._budget.epsilon - view.account(self.dataset)[1].epsilon
 
@@ -166,7 +166,7 @@ class Ledger:
         return self._call
 
     def call(self, call_id: str) -> Ledger:
-        """The same budget for one call that may have to be repeated.
+        """This budget for one call that may have to be repeated.
 
         If a release with this call id is stored it is returned and costs nothing; all parameters
         must be the same, and so must be the file or table that data are named by. A call that was
@@ -345,7 +345,7 @@ def _number(amount: Fraction) -> str:
 
 
 def _gauge(dataset: str, spent: Fraction, budget: Fraction) -> str:
-    """What is spent of a budget, in words and as a bar of HTML."""
+    """Spent part of a budget, in words and as a bar of HTML."""
     share = min(1.0, float(spent / budget))
     amounts = f"epsilon {float(spent):.6g} of {float(budget):.6g} spent"
     caption = f"{dataset}: {amounts}, {float(budget - spent):.6g} left"

@@ -1,5 +1,5 @@
-"""How large the noise of a ratio can be: that of two numbers, each weighted by the share that the
-other one has.
+"""Bounds on the noise of a ratio: that of two numbers, each weighted by the share that the other
+one has.
 
 If U and V got the noise a and b, and U / (U + V) = m, then (U + a) - m (U + a + V + b) is
 (1 - m) a - m b, whatever U and V are. With s = a - b and d = a + b that is half of s + c d for

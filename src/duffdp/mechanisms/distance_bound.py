@@ -1,4 +1,4 @@
-"""How far from the truth an output can be, in records, without looking at the data."""
+"""Bounds on the distance of an output from the truth, in records, without looking at the data."""
 
 from __future__ import annotations
 
@@ -67,8 +67,8 @@ def distance_bound(
 
 
 def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
-    """The same for a mean, on any grid, under the exponential mechanism and permute-and-flip; the
-    distance is counted from that of the closest candidate.
+    """Bound on the distance of a mean, on any grid, under the exponential mechanism and
+    permute-and-flip; the distance is counted from that of the closest candidate.
 
     Parameters
     ----------

@@ -92,7 +92,7 @@ class Geometric:
         return largest_sum(kind, self._epsilon, sensitivity, count, float(1 - confidence))
 
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
-        """How large the noise of a ratio of two numbers can be."""
+        """Bound on the noise of a ratio of two numbers."""
         return largest_tilts(TwoNoises(float(self._epsilon / sensitivity), 1, 1), miss)
 
     def probability(self, total: int, output: int, sensitivity: int = 1) -> float:

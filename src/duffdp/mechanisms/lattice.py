@@ -12,7 +12,7 @@ from duffdp.domain import Array, Floats, Ints
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.steps import StepFunction
 
-NEGLIGIBLE_NATS = 40.0  # what is lighter than the whole by this much is left out
+NEGLIGIBLE_WEIGHT_NATS = 40.0  # what is lighter than the whole by this much is left out
 # Of a quadrature over a panel in which the integrand falls by a factor of e or less.
 PANEL_NODES = 8
 MAX_SERIES_CHANCE = 1 / 4  # a power series is used below; SERIES_TERMS of it leave 2**-60
@@ -139,7 +139,7 @@ class _Integral:
         epsilon, ratio = self.epsilon, math.exp(-self.epsilon)
         on, off = (float(self.size[kind] @ p[kind]) for kind in (self.members, ~self.members))
         # The integral is at least about exp(-epsilon) / (on + off).
-        cutoff = NEGLIGIBLE_NATS + epsilon
+        cutoff = NEGLIGIBLE_WEIGHT_NATS + epsilon
         begin = math.ceil(math.log(max(on * ratio + off, cutoff) / cutoff) / epsilon)
         end = math.ceil(max(begin, (cutoff + math.log(max(on + off, 1.0))) / epsilon)) + 1
         cell = np.arange(begin, end + 1, dtype=np.float64)

@@ -1,4 +1,4 @@
-"""What the mechanisms on distances share: epsilon, the coefficient, the draw."""
+"""Shared parts of the mechanisms on distances: epsilon, the coefficient, the draw."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.sampling.race import EXPONENTIAL, GUMBEL, RaceNoise, race, races
 from duffdp.steps import StepFunction, Windows
 
-TAIL_NATS = 12.0  # what a ladder leaves to its tail weighs less, all together
+LADDER_TAIL_NATS = 12.0  # what a ladder leaves to its tail weighs less, all together
 
 
 class Mechanism(ABC):
@@ -37,7 +37,7 @@ class Mechanism(ABC):
         self._raced: tuple[Fraction, Fraction, Fraction, RaceNoise] | None = None
 
     def coefficient(self, steps: StepFunction | Windows) -> Fraction:
-        """What one step of distance takes off the logarithm of a weight: rate * epsilon * unit."""
+        """Decrease of the logarithm of a weight for one step of distance: rate * epsilon * unit."""
         if self.on_lattice and (steps.unit != 1 or steps.rate.numerator != 1):
             raise DuffError(
                 "a lattice needs distances that are whole numbers, unit 1 and a rate of 1, 1/2, "
@@ -46,7 +46,7 @@ class Mechanism(ABC):
         return steps.rate * steps.unit * self._epsilon
 
     def noise(self, rate: Fraction) -> RaceNoise:
-        """What decides beside the distance, for distances with this rate."""
+        """Noise that is added to distances with this rate."""
         if self.on_lattice:
             # In nats: one step of the lattice is epsilon, and a distance of 1 is rate * epsilon.
             return RaceNoise(exponential=True, period=self._epsilon, slope=rate)
@@ -82,7 +82,7 @@ class Mechanism(ABC):
     def numbers(self, evidence: Windows | Ladders, source: Entropy) -> list[Sequence[int]]:
         """One column: the index of a candidate for every group."""
         if isinstance(evidence, Ladders):
-            nats = TAIL_NATS + math.log(evidence.domain.size)
+            nats = LADDER_TAIL_NATS + math.log(evidence.domain.size)
             evidence = evidence.windows(math.ceil(2 * nats / self.epsilon))
         return [evidence.candidates(self.release(evidence, source))]
 

@@ -15,7 +15,7 @@ from duffdp.privacy import LossFamily
 from duffdp.sampling.entropy import Entropy, entropy
 from duffdp.sampling.lazy_uniform import LazyUniform, decide
 
-MIN_EPSILON = Fraction(1, 10**6)  # the number of rungs grows with 1 / epsilon
+MIN_RUNG_EPSILON = Fraction(1, 10**6)  # the number of rungs grows with 1 / epsilon
 # epsilon / SHARE is how fast smoothed rungs may grow: 1/6 of epsilon pays for it, whatever the
 # graph
 GROWTH_DIVISOR = 12
@@ -74,9 +74,9 @@ class PiecewiseLaplace:
 
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = EPSILON.read(epsilon)
-        if self._epsilon < MIN_EPSILON:
+        if self._epsilon < MIN_RUNG_EPSILON:
             raise DuffError(
-                f"epsilon must be at least {float(MIN_EPSILON):g} here, got {epsilon!r:.40}. "
+                f"epsilon must be at least {float(MIN_RUNG_EPSILON):g} here, got {epsilon!r:.40}. "
                 "Pass for example epsilon=1.0."
             )
         self.epsilon = float(self._epsilon)
@@ -129,7 +129,7 @@ class PiecewiseLaplace:
         return [self.release(ladder, largest, source) for _ in range(size)]
 
     def _distance(self, ladder: CountLadder, place: Fraction, largest: int) -> int:
-        """How far the output is from the count, up to `largest`, for |Z| = place."""
+        """Distance of the output from the count, up to `largest`, for |Z| = place."""
         level = math.floor(place)
         smooth = self.smoothed(ladder, level + 1)
         distance: Fraction = (sum(smooth[:level]) + (place - level) * smooth[level]) / (

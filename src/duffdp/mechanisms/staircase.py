@@ -129,7 +129,7 @@ class Staircase:
         return largest_sum(kind, self._epsilon, sensitivity, count, float(1 - confidence))
 
     def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
-        """How large the noise of a ratio of two numbers can be."""
+        """Bound on the noise of a ratio of two numbers."""
         width = best_width(self.epsilon, sensitivity, 2)
         return largest_tilts(TwoNoises(self.epsilon, sensitivity, width), miss)
 

@@ -45,7 +45,7 @@ class QuantileEstimate(NamedTuple):
 
 
 class Distribution:
-    """How the records of a column are distributed, as far as one private draw tells.
+    """Private distribution of the records of a column, from one draw.
 
     Everything is made of noisy counts of records in cells side by side; within a cell records count
     as spread evenly.
@@ -110,7 +110,7 @@ class Distribution:
 
     @property
     def confidence(self) -> float:
-        """How often the band holds what it covers, at least."""
+        """Least probability that the band holds what it covers."""
         return float(self._confidence)
 
     @cached_property
@@ -227,7 +227,7 @@ class Distribution:
         ]
 
     def axis(self) -> tuple[int, int]:
-        """Where a picture may end: the candidates beyond which one record in a thousand lies."""
+        """Ends of a picture: the candidates beyond which one record in a thousand lies."""
         first, last = (self.domain.index(self.quantile(q)) for q in (0.001, 0.999))
         return (0, self.domain.size - 1) if first == last else (first, last)
 
@@ -267,7 +267,7 @@ class Distribution:
 
     @property
     def iqr(self) -> Any:
-        """How much the quantiles of 3/4 and 1/4 differ; a `timedelta` for dates."""
+        """Difference of the quantiles of 3/4 and 1/4; a `timedelta` for dates."""
         ends = (self.domain.index(self.quantile(Fraction(q, 4))) for q in (3, 1))
         upper, lower = ends
         return self.domain.difference(upper - lower)

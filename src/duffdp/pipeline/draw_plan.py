@@ -44,7 +44,7 @@ _SIZES = DrawSpec(Count(), Geometric.name, (SIZE,), SIZE_SHARE, SIZE, "count")
 
 @dataclass(frozen=True, slots=True)
 class DrawPlan:
-    """What is drawn for one release on one domain."""
+    """The draws of one release on one domain."""
 
     spec: StatisticSpec
     program: ReleaseProgram
@@ -59,13 +59,13 @@ class DrawPlan:
 
     @property
     def row_epsilon(self) -> Fraction:
-        """What all draws together may cost one row."""
+        """Epsilon that all draws together may cost one row."""
         return epsilon_per_row(self.loss.epsilon, self.unit)
 
 
 def epsilon_per_row(epsilon: Fraction, unit: PrivacyUnit) -> Fraction:
-    """What one row may cost: a person with m rows moves a distance by up to m, the same as one row
-    at epsilon / m. Nowhere else is epsilon divided among rows and groups of a person.
+    """Epsilon that one row may cost: a person with m rows moves a distance by up to m, the same as
+    one row at epsilon / m. Nowhere else is epsilon divided among rows and groups of a person.
     """
     return epsilon / unit.rows
 
@@ -133,7 +133,7 @@ class Terms:
         return PrivacyUnit("person", self.person, self.contributions, reachable)
 
     def plan(self, domain: PublicSet, groups: int | None = None) -> DrawPlan:
-        """What is drawn on a domain, for so many groups."""
+        """The draws on a domain, for this many groups."""
         unit = self.unit(groups)
         with_sizes = self.suppression is not None and self.suppression.own is None
         value_share = 1 - SIZE_SHARE if with_sizes else Fraction(1)
@@ -204,7 +204,7 @@ def _suppression(spec: StatisticSpec, below: int | None) -> Suppression | None:
 
 
 def _mechanism_parts(program: ReleaseProgram, total: Fraction) -> tuple[MechanismPart, ...]:
-    """What is public about draws, those of one kind that follow each other together."""
+    """Public facts about draws; consecutive draws of one kind are one part."""
     return tuple(
         MechanismPart(name, utility, sum((p.share for p in parts), Fraction(0)) * total, len(parts))
         for (name, utility), parts in (
@@ -217,7 +217,7 @@ def _mechanism_parts(program: ReleaseProgram, total: Fraction) -> tuple[Mechanis
 
 
 def _losses(program: ReleaseProgram, total: Fraction, rows: int) -> tuple[LossPart, ...]:
-    """What is known of the loss of each draw.
+    """Known facts about the loss of each draw.
 
     Where later draws may get what earlier ones did not spend, no more is known of those that depend
     on others than their sum.

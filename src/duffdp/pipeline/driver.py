@@ -37,7 +37,9 @@ class Overspent(DuffError):
 
 
 class Account:
-    """What every group of a program has spent of the epsilon that one row may cost, exactly."""
+    """Account of every group of a program: the spent part of the epsilon that one row may cost,
+    exactly.
+    """
 
     def __init__(self, budget: Fraction, groups: int) -> None:
         self._budget, self._groups = budget, groups

@@ -27,7 +27,7 @@ class Estimate(NamedTuple):
 
 
 def columns_per_number(interval: Interval | None) -> int:
-    """How many columns each number of a release has: its value, and the ends of an interval."""
+    """Number of columns of each released number: its value, and the ends of an interval."""
     return 1 if interval is None else INTERVAL_COLUMNS
 
 

@@ -80,7 +80,7 @@ def _no_records(prepared: PreparedRelease) -> Engine:
 
 
 def _with_many_records(columns: Sequence[OutputColumn], row: CellRow, facts: Facts) -> CellRow:
-    """The same numbers with large counts and narrow intervals."""
+    """The numbers with large counts and narrow intervals instead."""
     step = columns_per_number(facts.interval)
     return tuple(
         MANY_RECORDS if column.kind == "count" else row[i - i % step]

@@ -213,7 +213,7 @@ class Release(Exportable):
 
     @property
     def grouped(self) -> bool:
-        """Whether `value` is a frame with a row for each group."""
+        """True if `value` is a frame with a row for each group."""
         return bool(self.by)
 
     @property
@@ -258,7 +258,8 @@ class Release(Exportable):
         return f"<Release {subject}{value}, {cost}{groups}{seeded}>"
 
     def distance_bound(self, confidence: float = 0.95) -> int:
-        """How many records would have to join or leave, at most, until `value` is the exact answer.
+        """Largest number of records that would have to join or leave until `value` is the exact
+        answer.
 
         Parameters
         ----------
@@ -335,7 +336,7 @@ class Release(Exportable):
 
     @property
     def has_distributions(self) -> bool:
-        """Whether the value of each group is a distribution."""
+        """True if the value of each group is a distribution."""
         return self.columns[0].kind == "distribution"
 
     def wide(self) -> dict[str, list[Any]]:

@@ -174,5 +174,5 @@ def withhold_small_groups(
 
 
 def is_withheld(facts: Facts, row: CellRow) -> bool:
-    """Whether the values of a group are withheld."""
+    """True if the values of a group are withheld."""
     return facts.suppression is not None and row[-1] is None

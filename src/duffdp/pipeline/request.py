@@ -50,7 +50,7 @@ class ReleaseRequest:
         return parameter.value_in(self.options)
 
     def replace(self, name: str | None = None, **options: Any) -> ReleaseRequest:
-        """The same request with other values for some options, and another name."""
+        """A copy of the request with other values for some options, and another name."""
         changed = {**self.options, **options}
         return ReleaseRequest(self.statistic, changed, self.name if name is None else name)
 
@@ -85,7 +85,7 @@ class ReleaseRequest:
         return self.check().title
 
     def _refuse_without_groups(self) -> None:
-        """What is about groups needs some."""
+        """Refuse options about groups if there are none."""
         for parameter in (GROUPS_PER_PERSON, SUPPRESS_BELOW):
             value = self[parameter]
             if value is not None:
@@ -192,7 +192,7 @@ class CheckedRequest(NamedTuple):
 
     @property
     def spec(self) -> StatisticSpec:
-        """What is known of the statistic."""
+        """Specification of the statistic."""
         return self.terms.spec
 
     @property
@@ -207,18 +207,18 @@ class CheckedRequest(NamedTuple):
         return f"{title[0].lower()}{title[1:]}{of}{by}"
 
     def with_epsilon(self, epsilon: Fraction) -> CheckedRequest:
-        """The same release for another epsilon."""
+        """A copy of the release for another epsilon."""
         terms = replace(self.terms, epsilon=epsilon)
         changed = self._replace(request=self.request.replace(epsilon=epsilon), terms=terms)
         return changed._replace(plan=terms.plan(self.domain, self._groups))
 
     @property
     def _groups(self) -> int | None:
-        """How many groups it has; None for an array."""
+        """Number of groups; None for an array."""
         return None if self.selection is ALL_RECORDS else max(1, len(self.selection.groups.keys))
 
     def post_process(self, plan: DrawPlan) -> PostProcess | None:
-        """What is made of the numbers of a plan, if they are not released as they are drawn."""
+        """Post-processing of the numbers of a plan, if they are not released as they are drawn."""
         post_process = plan.program.post_process
         has_step = self.request[STEP] is not None or isinstance(self.request[BOUNDS], Ordered)
         return (
@@ -229,7 +229,7 @@ class CheckedRequest(NamedTuple):
 
     @property
     def columns(self) -> tuple[OutputColumn, ...]:
-        """What is released for every group."""
+        """The columns that are released for every group."""
         post_process = self.post_process(self.plan)
         return self.plan.columns if post_process is None else post_process.columns(self.domain)
 
@@ -240,13 +240,13 @@ class CheckedRequest(NamedTuple):
         return not chosen and any(column.kind == "candidate" for column in self.columns)
 
     def plan_on(self, domain: PublicSet) -> DrawPlan:
-        """What is drawn on the domain of a column whose type is known."""
+        """The draws on the domain of a column whose type is known."""
         if domain is self.domain:
             return self.plan
         return self.terms.plan(domain, self._groups)
 
     def facts(self, plan: DrawPlan, domain: PublicSet, secure: bool, sql: str | None) -> Facts:
-        """What is public about the release."""
+        """Public facts about the release."""
         selection = self.selection
         return Facts(
             statistic=plan.statistic,

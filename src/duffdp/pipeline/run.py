@@ -96,8 +96,8 @@ class PreparedRelease(NamedTuple):
     def of_checked(
         cls, checked: CheckedRequest, data: Any, rng: object, sources: OpenSources | None = None
     ) -> PreparedRelease:
-        """The same where parameters are checked: look at the types of the data. Releases of one
-        call share the `sources` that they open.
+        """Prepare a checked request: look at the types of the data. Releases of one call share the
+        `sources` that they open.
         """
         written = checked.selection.written
         if written and is_table(data):
@@ -121,7 +121,7 @@ class PreparedRelease(NamedTuple):
 def _source(
     checked: CheckedRequest, data: Any, sources: OpenSources | None
 ) -> ArraySource | SourceTable | EdgeSource | PairColumns:
-    """Where the records are, with their types."""
+    """The records' source, with their types."""
     selection, spec = checked.selection, checked.spec
     if spec.of_graphs:
         return EdgeSource(data, checked.domain)

@@ -42,7 +42,7 @@ OUTPUT_OPTIONS: dict[str, tuple[Parameter[Any], ...]] = {
 
 
 def release_parameters(spec: StatisticSpec) -> tuple[Parameter[Any], ...]:
-    """What a release of one statistic takes, beside its data."""
+    """The parameters of one statistic's release, beside its data."""
     draw = (*((MECHANISM,) if len(spec.choices) > 1 else ()), LEDGER, RNG)
     if spec.of_graphs:
         return (*spec.parameters, EPSILON, *draw)

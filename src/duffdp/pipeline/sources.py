@@ -1,4 +1,4 @@
-"""Where what was assumed to be public came from, in the words of whoever made the plan."""
+"""Origins of what was assumed to be public, in the words of the plan's author."""
 
 from __future__ import annotations
 

@@ -50,7 +50,7 @@ class Measure:
 
     @property
     def has_intervals(self) -> bool:
-        """Whether its columns are values and the ends of their intervals."""
+        """True if its columns are values and the ends of their intervals."""
         return self.release.facts.interval is not None
 
     def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:

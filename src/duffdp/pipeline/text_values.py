@@ -58,7 +58,9 @@ def _types(data: Any, names: list[str]) -> dict[str, Any]:
 
 
 def _values(column: str, dtype: Any, texts: Iterable[Any]) -> list[Any]:
-    """What is no text stays; so does all if there is no such column, which is said elsewhere."""
+    """Texts as values of the column's type. Other values are kept, and so is everything if there is
+    no such column, because that error is raised elsewhere.
+    """
     if dtype is None:
         return list(texts)
     read = _reader(dtype)
@@ -74,7 +76,7 @@ def _values(column: str, dtype: Any, texts: Iterable[Any]) -> list[Any]:
 
 
 def _reader(dtype: Any) -> Callable[[str], Any]:
-    """What reads a text as a value of this narwhals type."""
+    """A function that reads a text as a value of this narwhals type."""
     nw = narwhals()
     if dtype.is_integer():
         return int

@@ -18,8 +18,8 @@ PIPE = "-"  # the source is what is piped into the command
 REQUIRED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
 FIELDS = tuple(option.name for option in TEXT_FILE_OPTIONS)  # of a source that is text
-SQL = "sql"  # a query over the source
-PLACES = (*FIELDS, SQL, "ledger", "dataset", "call_id", "sources")
+SQL_KEY = "sql"  # a query over the source
+PLACES = (*FIELDS, SQL_KEY, "ledger", "dataset", "call_id", "sources")
 TOP = (*REQUIRED, *(option.name for option in PLAN_OPTIONS), *PLACES)
 NEEDED_OF_TABLE = ("source", "epsilon", "statistics")
 TOP_OF_TABLE = (
@@ -74,7 +74,7 @@ def _read(path: Path, required: tuple[str, ...], allowed: tuple[str, ...]) -> di
 def _parse(
     text: str, folder: Path, name: str, required: tuple[str, ...], allowed: tuple[str, ...]
 ) -> dict[str, Any]:
-    """What stands in a text, if it has all that it needs and nothing that nobody reads."""
+    """Entries of a plan's text, if it has all that it needs and nothing unknown."""
     import tomllib  # here: a command without a plan does without it
 
     try:
@@ -99,8 +99,8 @@ def _parse(
     fields = {name: entries.pop(name) for name in FIELDS if name in entries}
     if fields:
         entries["source"] = TextFile(entries["source"], **fields)
-    if SQL in entries:
-        entries["source"] = Query(entries["source"], entries.pop(SQL))
+    if SQL_KEY in entries:
+        entries["source"] = Query(entries["source"], entries.pop(SQL_KEY))
     return entries
 
 

@@ -1,4 +1,4 @@
-"""How far each mechanism would err, and the epsilon for a wanted accuracy: exact, not private."""
+"""Planning: the error of each mechanism, and the epsilon for an accuracy; exact, not private."""
 
 from duffdp.planning.epsilon import EpsilonPlan, epsilon_for
 from duffdp.planning.previews import Preview, preview

@@ -68,10 +68,10 @@ class EpsilonPlan:
 
     def __str__(self) -> str:
         if self.width is not None:
-            wanted = f"with an interval that is {self.width:g} wide on the average"
+            goal = f"with an interval that is {self.width:g} wide on the average"
         else:
-            wanted = f"within {self.within:g} of the truth with probability {self.probability:g}"
-        result = f"epsilon {self.epsilon:.4g}: {self.statistic} by {self.mechanism} {wanted}"
+            goal = f"within {self.within:g} of the truth with probability {self.probability:g}"
+        result = f"epsilon {self.epsilon:.4g}: {self.statistic} by {self.mechanism} {goal}"
         notes = [f"Simulated: {self.draws} seeded draws for each epsilon."] if self.draws else []
         return "\n".join([result, *notes, NOT_PRIVATE if self.not_private else SYNTHETIC])
 
@@ -225,10 +225,15 @@ def least_epsilon(is_too_small: Callable[[float], bool], ratio: float) -> float 
 def _check_goal(within: Any, probability: Any, width: Any, interval: Any) -> float | None:
     """Raise an error for a goal that is none; return the probability, if it has one."""
     if (within is None) == (width is None):
-        given = "neither" if width is None else "both"
+        combination = "neither" if width is None else "both"
         raise DuffError(
             *("pass either ", Argument("within"), " and ", Argument("probability"), ", or "),
-            *(Argument("width"), " and ", Argument("interval"), f", got {given}. For example "),
+            *(
+                Argument("width"),
+                " and ",
+                Argument("interval"),
+                f", got {combination}. For example ",
+            ),
             Argument("within", 1),
             ", ",
             Argument("probability", 0.95),

@@ -113,8 +113,8 @@ def forecast(checked: CheckedRequest, data: DataSet, effort: Effort) -> Forecast
         low, high = by_column[INTERVAL_COLUMNS * i + 1 : INTERVAL_COLUMNS * (i + 1)]
         low_at, high_at = (_positions(data.domain, ends) for ends in (low, high))
         widths.append(float(weights @ (high_at - low_at)))
-        whole = whole_range(column, data.domain)
-        is_whole = [pair == whole for pair in zip(low, high, strict=True)]
+        full_range = whole_range(column, data.domain)
+        is_whole = [pair == full_range for pair in zip(low, high, strict=True)]
         too_few.append(float(weights @ np.array(is_whole)))
     return Forecast(errors, tuple(widths), tuple(too_few), simulated)
 
@@ -262,13 +262,13 @@ class PointErrorLaw:
         order = np.argsort(errors)
         self._errors, weights = errors[order], weights[order]
         self._mean = float(self._errors @ weights)
-        self._beyond = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
+        self._tail_weights = np.append(np.cumsum(weights[::-1])[::-1], 0.0)
 
     def expected_error(self) -> float:
         return self._mean
 
     def tail(self, t: float) -> float:
-        return float(self._beyond[np.searchsorted(self._errors, t, side="right")])
+        return float(self._tail_weights[np.searchsorted(self._errors, t, side="right")])
 
     def deviation(self, share: float) -> float:
         order = np.argsort(self._deviations)
@@ -331,5 +331,5 @@ def _point_error(
 
 def _whole_share(count: Any, part: Any, parts: Any) -> Any:
     """count * part / parts, rounded down without overflow."""
-    whole, rest = np.divmod(count, parts)
-    return whole * part + rest * part // parts
+    quotient, remainder = np.divmod(count, parts)
+    return quotient * part + remainder * part // parts

@@ -28,7 +28,8 @@ from duffdp.statistics.records import ONE_GROUP
 from duffdp.statistics.statistic import DistanceStatistic, Scope, TotalsStatistic
 from duffdp.steps import StepFunction
 
-MAX_LISTED = 2**14  # outcomes that are listed one by one; of more, as many points stand for all
+# Outcomes that are listed one by one; of more, as many points stand for all.
+MAX_LISTED_OUTCOMES = 2**14
 _LISTED_PER_POINT = 2**3  # times as many outcomes as points are still listed
 _NOISE_REACH = 37.0  # nats: exp(-37) is below the precision of doubles
 _LAW_REACH = 40.0  # nats: a law needs no distances beyond
@@ -148,7 +149,7 @@ def independent_outcomes(
     complete = [entry for entry in listed if entry is not None]
     if (
         len(complete) == len(listed)
-        and math.prod(len(entry) for entry, _ in complete) <= MAX_LISTED
+        and math.prod(len(entry) for entry, _ in complete) <= MAX_LISTED_OUTCOMES
     ):
         axes = np.meshgrid(*(outcomes for outcomes, _ in complete))
         rows = np.stack([axis.ravel() for axis in axes], axis=1)
@@ -167,7 +168,7 @@ class _CandidateNumber:
 
     def listed(self) -> tuple[Ints, Floats] | None:
         """All candidates with their probabilities; None if they are too many."""
-        if int(self._start[-1] + self._count[-1]) > MAX_LISTED:
+        if int(self._start[-1] + self._count[-1]) > MAX_LISTED_OUTCOMES:
             return None
         weights = np.repeat(self._mass / self._count, self._count)
         return np.arange(len(weights)), weights
@@ -191,8 +192,8 @@ class _NoisyNumber:
 
     def listed(self) -> tuple[Ints, Floats] | None:
         """All outcomes with their probabilities; None if they are too many."""
-        noise, weights = _geometric_noise(self._epsilon, MAX_LISTED + 1)
-        if len(noise) > MAX_LISTED:
+        noise, weights = _geometric_noise(self._epsilon, MAX_LISTED_OUTCOMES + 1)
+        if len(noise) > MAX_LISTED_OUTCOMES:
             return None
         return self._total + noise.astype(np.int64), weights / weights.sum()
 
@@ -222,7 +223,7 @@ def evenly_spread(points: int, numbers: int) -> Floats:
 def _geometric_noise(epsilon: float, points: int) -> tuple[Floats, Floats]:
     """All geometric noise with its weights, or so many equally likely points."""
     limit = math.ceil(_NOISE_REACH / epsilon)
-    if 2 * limit + 1 <= min(MAX_LISTED, _LISTED_PER_POINT * points):
+    if 2 * limit + 1 <= min(MAX_LISTED_OUTCOMES, _LISTED_PER_POINT * points):
         noise = np.arange(-limit, limit + 1, dtype=np.float64)
         return noise, np.exp(-epsilon * np.abs(noise))
     noise = geometric_quantile(epsilon, (np.arange(points) + 0.5) / points)

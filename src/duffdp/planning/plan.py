@@ -36,7 +36,7 @@ from duffdp.statistics.registry import check_parameter_names, statistic_spec
 
 @dataclass(frozen=True, slots=True)
 class Cost:
-    """What a plan would cost: the facts and rows of every release, what its ledger has left, and
+    """Cost of a plan: the facts and rows of every release, what its ledger has left, and
     notes about how values are read.
     """
 
@@ -48,7 +48,7 @@ class Cost:
 
     @property
     def fits(self) -> bool:
-        """Whether the budget covers it; without a ledger nothing stands against it."""
+        """True if the budget covers it; without a ledger nothing stands against it."""
         return self.remaining is None or self.epsilon <= self.remaining
 
 
@@ -111,9 +111,9 @@ class Plan:
         sources: Mapping[str, str] | None = None,
     ) -> None:
         self.epsilon = EPSILON.read(epsilon)
-        several = isinstance(releases, Iterable) and not isinstance(releases, Mapping | str)
-        listed = list(releases) if several else []
-        if not listed or not all(isinstance(given, Mapping) for given in listed):
+        is_list = isinstance(releases, Iterable) and not isinstance(releases, Mapping | str)
+        listed = list(releases) if is_list else []
+        if not listed or not all(isinstance(entry, Mapping) for entry in listed):
             raise DuffError(
                 "a plan lists its results, each with statistic, column and bounds or categories. "
                 'Pass for example [{"statistic": "median", "column": "age", "bounds": (0, 120)}].'
@@ -126,13 +126,13 @@ class Plan:
             "mechanism": mechanism,
         }
         weights = []
-        for i, given in enumerate(listed, 1):
-            with _in_place(i, given):
-                weights.append(WEIGHT.read_from(given))
+        for i, entry in enumerate(listed, 1):
+            with _in_place(i, entry):
+                weights.append(WEIGHT.read_from(entry))
         self.releases: list[CheckedRequest] = []
-        for i, (given, weight) in enumerate(zip(listed, weights, strict=True), 1):
-            with _in_place(i, given):
-                request = _request(shared, given, self.epsilon * weight / sum(weights))
+        for i, (entry, weight) in enumerate(zip(listed, weights, strict=True), 1):
+            with _in_place(i, entry):
+                request = _request(shared, entry, self.epsilon * weight / sum(weights))
                 refuse_data_as_keys(request[KEYS], source)
                 self.releases.append(request.check())
         self.names = _names(self.releases)
@@ -141,7 +141,7 @@ class Plan:
         self.reads_text = False  # keys and categories mean what they are
 
     def with_releases(self, releases: Sequence[CheckedRequest]) -> Plan:
-        """The same plan with other releases, whose shares add up to its epsilon."""
+        """A copy of the plan with other releases, whose shares add up to its epsilon."""
         assert sum(checked.terms.epsilon for checked in releases) == self.epsilon
         plan = copy(self)
         plan.releases, plan.names = list(releases), _names(releases)
@@ -155,8 +155,8 @@ class Plan:
         `by`, one list for each: all combinations are answered. Keys and categories that are text
         stand for values of the type that their column has.
         """
-        given = read_toml(Path(path))
-        plan = cls(given.pop("release"), **given)
+        entries = read_toml(Path(path))
+        plan = cls(entries.pop("release"), **entries)
         plan.reads_text = True
         return plan
 
@@ -166,27 +166,27 @@ class Plan:
         return [checked.request for checked in self.releases]
 
     def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
-        """What it would cost; with data, names and types are checked too, and no row is read."""
+        """The plan's cost; with data, names and types are checked too, and no row is read."""
         source = self.source if data is None else data
-        found: dict[str, Facts] = {}
+        facts: dict[str, Facts] = {}
         readings: list[Reading] = []
         rows: dict[str, int] = {}
         for i, (name, checked) in enumerate(zip(self.names, self.releases, strict=True), 1):
             with _in_place(i, {"name": checked.request.name}):
                 if source is None:
-                    found[name] = checked.facts(checked.plan, checked.domain, True, None)
+                    facts[name] = checked.facts(checked.plan, checked.domain, True, None)
                     readings.append(Reading(None, checked.has_default_step))
                 else:
                     prepared = self._prepared(checked, source)
-                    found[name] = prepared.facts
+                    facts[name] = prepared.facts
                     readings.append(prepared.reading)
             ends = 3 if checked.plan.interval else 1  # they stand beside values
             numbers = len(checked.columns) // ends
             rows[name] = numbers * max(len(checked.selection.groups.keys), 1)
         book = self._ledger(ledger)
         remaining = None if book is None else book.remaining_exactly()
-        notes = notes_about(zip(found.values(), readings, strict=True))
-        return Cost(found, rows, self.epsilon, remaining, tuple(notes))
+        notes = notes_about(zip(facts.values(), readings, strict=True))
+        return Cost(facts, rows, self.epsilon, remaining, tuple(notes))
 
     def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
         """The expected errors of every release for a group of so many records.
@@ -224,7 +224,7 @@ class Plan:
         """Call it with made-up releases of what was prepared, by their names."""
         from duffdp.pipeline.rehearsal import rehearse
 
-        rehearse(prepared, lambda made: rehearsal(dict(zip(self.names, made, strict=True))))
+        rehearse(prepared, lambda releases: rehearsal(dict(zip(self.names, releases, strict=True))))
 
     def prepared(self, data: Any, rng: object) -> list[PreparedRelease]:
         """All releases after all checks that need no row."""
@@ -257,8 +257,8 @@ class Plan:
             checked = with_values(checked, source).check()
         return PreparedRelease.of_checked(checked, source, rng, sources)
 
-    def _ledger(self, given: Any) -> Any:
-        ledger = self.ledger if given is None else given
+    def _ledger(self, override: Any) -> Any:
+        ledger = self.ledger if override is None else override
         return None if ledger is None else ledger_of(ledger, self.dataset, self.call_id)
 
     def __repr__(self) -> str:
@@ -277,14 +277,14 @@ def _names(releases: Sequence[CheckedRequest]) -> list[str]:
 
 
 @contextmanager
-def _in_place(number: int, given: Mapping[str, Any]) -> Iterator[None]:
+def _in_place(number: int, entry: Mapping[str, Any]) -> Iterator[None]:
     """The error of a check of one release says which one it was."""
     try:
         yield
     except DuffError as error:
-        name = given.get("name")
-        called = f" ({name})" if name and isinstance(name, str) else ""
-        raise error.prefixed(f"release {number} of the plan{called}: ") from None
+        name = entry.get("name")
+        label = f" ({name})" if name and isinstance(name, str) else ""
+        raise error.prefixed(f"release {number} of the plan{label}: ") from None
 
 
 def _request(
@@ -292,7 +292,7 @@ def _request(
 ) -> ReleaseRequest:
     """One release of a plan, from its own words and those for all releases."""
     spec = statistic_spec(words.get("statistic"))
-    allowed = [one.name for one in ((MECHANISM,) if spec.of_graphs else RELEASE_OPTIONS)]
+    allowed = [option.name for option in ((MECHANISM,) if spec.of_graphs else RELEASE_OPTIONS)]
     if spec.of_pairs:
         allowed.remove("column")
         if not {"x", "y"} <= set(words):

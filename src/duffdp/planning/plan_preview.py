@@ -58,8 +58,8 @@ def _rows(checked: CheckedRequest, size: int, shape: str, draws: int) -> list[tu
     for output in result.outputs:
         number, width, note = (request[MECHANISM], output), None, None
         if request[INTERVAL] is not None:
-            few = result.too_few(*number) > MAX_TOO_FEW
-            width, note = (None, TOO_FEW) if few else (result.expected_width(*number), None)
+            is_small = result.too_few(*number) > MAX_TOO_FEW
+            width, note = (None, TOO_FEW) if is_small else (result.expected_width(*number), None)
         within = result.error_within(request[MECHANISM], 0.95, output)
         rows.append((name, output, epsilon, result.expected_error(*number), within, width, note))
     return rows
@@ -101,7 +101,9 @@ def weights_for_errors(
     larger than wanted in a group of this size; the other releases share the rest as before.
     """
     size = GROUP_SIZE.read(group_size)
-    requests = {one.request.name: one.request for one in releases if one.request[MARGIN] is None}
+    requests = {
+        entry.request.name: entry.request for entry in releases if entry.request[MARGIN] is None
+    }
     if not isinstance(errors, Mapping) or not errors:
         raise DuffError(
             f"within says how far releases may be off on average, got {errors!r:.60}. Pass for "
@@ -109,22 +111,24 @@ def weights_for_errors(
         )
     refuse_unknown(errors, requests, "within")
     limits = {name: _read_error(name, error) for name, error in errors.items()}
-    needed = {
+    epsilons = {
         name: _needed_epsilon(requests[name], limit, size, shape, draws) * copies[name]
         for name, limit in limits.items()
     }
-    others = {n: one[EPSILON] * copies[n] for n, one in requests.items() if n not in needed}
-    spent = sum(needed.values())
-    if spent > total or (others and spent == total):
-        each = ", ".join(f"{name} needs {float(e):.4g}" for name, e in needed.items())
-        rest = f" and leaves nothing for {', '.join(others)}" if others else ""
+    other_shares = {
+        n: entry[EPSILON] * copies[n] for n, entry in requests.items() if n not in epsilons
+    }
+    spent = sum(epsilons.values())
+    if spent > total or (other_shares and spent == total):
+        needs = ", ".join(f"{name} needs {float(e):.4g}" for name, e in epsilons.items())
+        shortage = f" and leaves nothing for {', '.join(other_shares)}" if other_shares else ""
         raise DuffError(
             f"epsilon={float(total):g} is not enough for these errors in groups of {size} "
-            f"records: {each}, which is {float(spent):.4g} in all{rest}. Pass a larger epsilon, "
-            "larger errors or a larger group_size."
+            f"records: {needs}, which is {float(spent):.4g} in all{shortage}. Pass a larger "
+            "epsilon, larger errors or a larger group_size."
         )
-    factor = (total - spent) / sum(others.values()) if others else Fraction(0)
-    return needed | {name: share * factor for name, share in others.items()}
+    factor = (total - spent) / sum(other_shares.values()) if other_shares else Fraction(0)
+    return epsilons | {name: share * factor for name, share in other_shares.items()}
 
 
 def _needed_epsilon(

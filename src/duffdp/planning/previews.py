@@ -18,7 +18,7 @@ from duffdp.pipeline.export import TOO_FEW, DisplayTable, as_html_table
 from duffdp.pipeline.request import CheckedRequest, ReleaseRequest, grid_from_bounds
 from duffdp.planning.baselines import BASELINES, baseline_forecast, baselines_of, check_baseline
 from duffdp.planning.forecast import DataSet, ErrorLaw, Forecast, forecast, output_columns
-from duffdp.planning.outcomes import MAX_LISTED, Effort
+from duffdp.planning.outcomes import MAX_LISTED_OUTCOMES, Effort
 from duffdp.planning.synthetic import SHAPES
 from duffdp.research.guarantees import least_error
 from duffdp.statistics.registry import REGISTRY, check_parameter_names, statistic_spec
@@ -96,7 +96,7 @@ class Preview:
         """Expected error, averaged over the data sets; without `output`, that of the worst one."""
         forecasts = self._forecasts_of(mechanism)
         return max(
-            float(np.mean([one.errors[place].expected_error() for one in forecasts]))
+            float(np.mean([result.errors[place].expected_error() for result in forecasts]))
             for place in self._places(output)
         )
 
@@ -106,7 +106,7 @@ class Preview:
         """
         forecasts = self._forecasts_of(mechanism)
         return max(
-            float(np.mean([one.errors[place].tail(t) for one in forecasts]))
+            float(np.mean([result.errors[place].tail(t) for result in forecasts]))
             for place in self._places(output)
         )
 
@@ -135,12 +135,12 @@ class Preview:
                 Argument("interval", 0.95),
                 " to preview.",
             )
-        widths, few = (
-            np.mean([getattr(one, name) for one in forecasts], axis=0)
+        widths, too_few = (
+            np.mean([getattr(result, name) for result in forecasts], axis=0)
             for name in ("widths", "too_few")
         )
         places = self._places(output)
-        return [float(widths[i]) for i in places], [float(few[i]) for i in places]
+        return [float(widths[i]) for i in places], [float(too_few[i]) for i in places]
 
     def _forecasts_of(self, mechanism: str) -> list[Forecast]:
         if mechanism not in self._forecasts:
@@ -374,15 +374,15 @@ class PreviewRequest:
         contributions: Any,
         **options: Any,
     ) -> None:
-        known = plannable(statistic)
+        spec = plannable(statistic)
         for name in parameters:
-            if known.of_pairs or not any(
+            if spec.of_pairs or not any(
                 name in other.parameter_names for other in REGISTRY.values()
             ):
-                raise DuffError(f"{known.name} takes no {name} here. Leave it out.")
-        check_parameter_names(known, () if known.of_pairs else parameters)
+                raise DuffError(f"{spec.name} takes no {name} here. Leave it out.")
+        check_parameter_names(spec, () if spec.of_pairs else parameters)
         columns = {"x": "x", "y": "y"}  # of a slope
-        name, parameters = known.for_parameters(columns if known.of_pairs else parameters)
+        name, parameters = spec.for_parameters(columns if spec.of_pairs else parameters)
         self.spec = statistic_spec(name)
         self._delta, self._bounds = delta, bounds
         self._request = ReleaseRequest(
@@ -491,7 +491,7 @@ class PreviewRequest:
                 baseline_forecast(mechanism, checked.plan, self._delta, data) for data in data_sets
             ]
         count = len(data_sets)
-        points, draws = max(_MIN_POINTS, MAX_LISTED // count), -(-sample.draws // count)
+        points, draws = max(_MIN_POINTS, MAX_LISTED_OUTCOMES // count), -(-sample.draws // count)
         seeds = np.random.SeedSequence(sample.seed).spawn(count)
         return [
             forecast(checked, data, Effort(points, draws, seed))
@@ -501,25 +501,25 @@ class PreviewRequest:
 
 def plannable(statistic: Any) -> StatisticSpec:
     """The entry of a statistic whose error can be planned."""
-    known = statistic_spec(statistic)
-    if not known.can_be_planned:
+    spec = statistic_spec(statistic)
+    if not spec.can_be_planned:
         names = ", ".join(other.name for other in REGISTRY.values() if other.can_be_planned)
         graph = "depends on a whole graph, for which no number of records and no shape stands"
-        what = graph if known.of_graphs else "is not that of a number"
+        reason = graph if spec.of_graphs else "is not that of a number"
         raise DuffError(
-            f"the error of {known.name} {what}. Make releases of public or synthetic data with "
+            f"the error of {spec.name} {reason}. Make releases of public or synthetic data with "
             f"rng=1 instead; what can be planned is {names}."
         )
-    return known
+    return spec
 
 
 def default_mechanisms(statistic: Any, interval: Any) -> tuple[str, ...]:
     """The mechanisms that a preview compares by default: the best one and the paper's, if they
     exist and can give the interval.
     """
-    known = plannable(statistic)
-    usual = tuple(name for name in ("best", "duff") if name in known.choices)
-    with_interval = tuple(name for name in usual if known.has_interval(name))
+    spec = plannable(statistic)
+    usual = tuple(name for name in ("best", "duff") if name in spec.choices)
+    with_interval = tuple(name for name in usual if spec.has_interval(name))
     return with_interval if interval is not None and with_interval else usual
 
 

@@ -141,7 +141,7 @@ class ReleaseForecast:
         return error * math.sqrt(factor if self.is_total(output) else 1 / factor)
 
     def is_total(self, output: int) -> bool:
-        """Whether a number is a total, which grows with the number of records."""
+        """True if a number is a total, which grows with the number of records."""
         return self._checked.spec.additive or self.outputs[output].kind == "count"
 
     @cached_property
@@ -149,7 +149,7 @@ class ReleaseForecast:
         """The sampling error of each number for samples of `_SAMPLE_SIZE` records."""
         rng, records = np.random.default_rng(1), self._records(BASE_RECORDS)
         samples = [self._data_set(rng.choice(records, _SAMPLE_SIZE)) for _ in range(_SAMPLES)]
-        numbers = [[position(one.domain, truth) for truth in one.truth] for one in samples]
+        numbers = [[position(sample.domain, truth) for truth in sample.truth] for sample in samples]
         errors: list[float] = (_NORMAL_95 * np.std(np.array(numbers), axis=0)).tolist()
         return errors
 

@@ -139,7 +139,7 @@ class TablePlan:
         by_columns = self.plan.releases[0].selection.by
         self.margins = _margins(by_columns) if TOTAL.read(total) else ()
         self._outputs = _named_outputs(cells, self.plan.releases)
-        self._again = {
+        self._repeated_margins = {
             name: () if checked.spec.additive else self.margins
             for name, checked in self._cells.items()
         }
@@ -153,10 +153,10 @@ class TablePlan:
         total = sum(shares.values())
         releases: list[CheckedRequest] = []
         for name, checked in self._cells.items():
-            again = self._again[name]
-            share = self.plan.epsilon * shares[name] / total / (1 + len(again))
+            repeated_margins = self._repeated_margins[name]
+            share = self.plan.epsilon * shares[name] / total / (1 + len(repeated_margins))
             releases.append(checked.with_epsilon(share))
-            for margin in again:
+            for margin in repeated_margins:
                 options = {"margin": margin, "epsilon": share}
                 releases.append(
                     checked.request.replace(margin_name(name, margin), **options).check()
@@ -164,7 +164,7 @@ class TablePlan:
         return self.plan.with_releases(releases)
 
     def with_weights(self, weights: Mapping[str, Any]) -> Self:
-        """The same table with other parts of epsilon for some releases, as `duffdp.table` has
+        """A copy of the table with other parts of epsilon for some releases, as `duffdp.table` has
         them.
         """
         table = copy(self)
@@ -173,8 +173,11 @@ class TablePlan:
 
     @property
     def copies(self) -> dict[str, int]:
-        """How often each release is drawn: for groups, and for each margin that needs a draw."""
-        return {name: 1 + len(again) for name, again in self._again.items()}
+        """Number of draws of each release: for groups, and for each margin that needs a draw."""
+        return {
+            name: 1 + len(repeated_margins)
+            for name, repeated_margins in self._repeated_margins.items()
+        }
 
     @classmethod
     def from_toml(cls, path: str | os.PathLike[str]) -> Self:
@@ -192,21 +195,21 @@ class TablePlan:
         return cls._written(read_table_text(text, Path(folder)))
 
     @classmethod
-    def _written(cls, given: dict[str, Any]) -> Self:
+    def _written(cls, entries: dict[str, Any]) -> Self:
         """A table as it is written; `within` and `group_size` are those of the method."""
         errors = {
-            new: given.pop(name)
+            new: entries.pop(name)
             for name, new in (("within", "errors"), ("group_size", "group_size"))
-            if name in given
+            if name in entries
         }
         if len(errors) == 1:
             raise DuffError(
                 "within and group_size go together: how far releases may be off on average, in "
                 "groups of how many records. Pass both or none."
             )
-        made = cls(given.pop("statistics"), **given)
-        made.plan.reads_text = True
-        return made.within(**errors) if errors else made
+        plan = cls(entries.pop("statistics"), **entries)
+        plan.plan.reads_text = True
+        return plan.within(**errors) if errors else plan
 
     def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
         """The expected errors of every cell of a group of so many records; that of `duffdp.Plan`.
@@ -223,8 +226,8 @@ class TablePlan:
         shape: str = "uniform",
         draws: int = 100,
     ) -> Self:
-        """The same table with shares of epsilon for which some releases err by no more than this on
-        average, in a group of so many records: `{"age_median": 1, "count": 20}`.
+        """A copy of the table with shares of epsilon for which some releases err by no more than
+        this on average, in a group of this many records: `{"age_median": 1, "count": 20}`.
 
         The others share the rest as before; if all are named, each gets more in proportion. An
         error says what would be needed if epsilon does not suffice. `shape` and `draws` are those
@@ -238,7 +241,7 @@ class TablePlan:
         return self.with_weights(shares)
 
     def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
-        """What it would cost; with data, names and types are checked too, and no row is read."""
+        """The table's cost; with data, names and types are checked too, and no row is read."""
         return self.plan.check(data, ledger=ledger)
 
     def run(
@@ -257,7 +260,7 @@ class TablePlan:
         """
         prepared = self.plan.prepared(data, rng)
         if rehearsal is not None:
-            self.plan.rehearse(prepared, lambda made: rehearsal(self._table(made)))
+            self.plan.rehearse(prepared, lambda releases: rehearsal(self._table(releases)))
         table = self._table(self.plan.make(prepared, ledger, done))
         source = prepared[0].data
         assert isinstance(source, SourceTable)
@@ -270,9 +273,9 @@ class TablePlan:
                 name,
                 self._outputs[name],
                 releases[name],
-                tuple(releases[margin_name(name, margin)] for margin in again),
+                tuple(releases[margin_name(name, margin)] for margin in repeated_margins),
             )
-            for name, again in self._again.items()
+            for name, repeated_margins in self._repeated_margins.items()
         )
         facts = measures[0].release.facts
         smallest = self.smallest if self.suppress_below is None else self.suppress_below
@@ -287,7 +290,7 @@ class TablePlan:
         return Table(measures, groups, self.margins, smallest, None, hides, self.interval)
 
     def __repr__(self) -> str:
-        names = ", ".join(map(repr, self._again))
+        names = ", ".join(map(repr, self._repeated_margins))
         return f"TablePlan({names}, epsilon={float(self.plan.epsilon):g})"
 
 
@@ -311,12 +314,12 @@ def _weights(
             *(Argument("weights"), f" are given for each release, got {weights!r:.60}. Pass for "),
             *("example ", Argument("weights", {list(cells)[-1]: 2}), "."),
         )
-    chosen = dict(weights or {})
-    refuse_unknown(chosen, list(cells), "weights")
+    explicit = dict(weights or {})
+    refuse_unknown(explicit, list(cells), "weights")
     shares = {}
     for name, checked in cells.items():
         try:
-            shares[name] = WEIGHT.read(chosen.get(name, _usual_weight(checked)))
+            shares[name] = WEIGHT.read(explicit.get(name, _usual_weight(checked)))
         except DuffError as error:
             raise error.prefixed(f"{name}: ") from None
     return shares
@@ -395,26 +398,28 @@ def _cells(
     for name, values in columns.items():
         refuse_unknown(values, statistics, name)
     count = {"statistic": COUNT, "name": COUNT, "interval": interval, "contributions": 1}
-    found = [_Cell(COUNT, COUNT, count)]  # people are counted, each of them once
-    for column, given in statistics.items():
-        for one in _cells_of_column(column, given):
-            known = statistic_spec(one.words["statistic"])
-            if known.of_pairs or known.of_graphs:
-                raise DuffError(f"{one.name}: {known.name} is no statistic of one column.")
-            if known.shape == "distribution":
+    cells = [_Cell(COUNT, COUNT, count)]  # people are counted, each of them once
+    for column, requested in statistics.items():
+        for cell in _cells_of_column(column, requested):
+            spec = statistic_spec(cell.words["statistic"])
+            if spec.of_pairs or spec.of_graphs:
+                raise DuffError(f"{cell.name}: {spec.name} is no statistic of one column.")
+            if spec.shape == "distribution":
                 raise DuffError(
-                    f"{one.name}: a distribution is no number of a table. Ask for quantiles, or "
+                    f"{cell.name}: a distribution is no number of a table. Ask for quantiles, or "
                     "for the distribution by itself."
                 )
-            own = {name: columns[name][column] for name in columns if column in columns[name]}
-            words = _public_set(one, known, column, own) | one.words
-            parameters = {name: words.get(name) for name in known.parameter_names}
-            asked = statistic_spec(known.for_parameters(parameters)[0])
-            usual = mechanism if mechanism in asked.choices else asked.choices[0]
-            if asked.has_interval(words.get("mechanism", usual)) and _cheap_ends(asked):
+            public_values = {
+                name: columns[name][column] for name in columns if column in columns[name]
+            }
+            words = _public_set(cell, spec, column, public_values) | cell.words
+            parameters = {name: words.get(name) for name in spec.parameter_names}
+            resolved = statistic_spec(spec.for_parameters(parameters)[0])
+            usual = mechanism if mechanism in resolved.choices else resolved.choices[0]
+            if resolved.has_interval(words.get("mechanism", usual)) and _cheap_ends(resolved):
                 words = {"interval": interval} | words
-            found.append(one._replace(words=words | {"column": column, "name": one.name}))
-    return found
+            cells.append(cell._replace(words=words | {"column": column, "name": cell.name}))
+    return cells
 
 
 def _simultaneous(
@@ -435,30 +440,30 @@ def _simultaneous(
     }
 
 
-def _cheap_ends(known: StatisticSpec) -> bool:
-    """Whether numbers get intervals without being asked for: ends of their own for several numbers
+def _cheap_ends(spec: StatisticSpec) -> bool:
+    """True if numbers get intervals without being asked for: ends of their own for several numbers
     would leave little of epsilon for each.
     """
-    return known.shape == "value" or not known.interval_costs_epsilon
+    return spec.shape == "value" or not spec.interval_costs_epsilon
 
 
-def _cells_of_column(column: Any, given: Any) -> list[_Cell]:
-    """What one column is asked for: numbers are quantiles, drawn together if there are several."""
+def _cells_of_column(column: Any, requested: Any) -> list[_Cell]:
+    """The cells of one column: numbers are quantiles, drawn together if there are several."""
     if not isinstance(column, str):
         raise DuffError(f"a column is named by a text, got {column!r:.60}.")
-    listed = list(given) if isinstance(given, list | tuple) else [given]
-    shares = [Q.read(one) for one in listed if plain_number(one) is not None]
-    found, quantiles = [], False
-    for one in listed:
-        if plain_number(one) is not None:
+    listed = list(requested) if isinstance(requested, list | tuple) else [requested]
+    shares = [Q.read(item) for item in listed if plain_number(item) is not None]
+    cells, quantiles = [], False
+    for item in listed:
+        if plain_number(item) is not None:
             if quantiles:
                 continue
             quantiles = True
             name = share_text(shares[0]) if len(shares) == 1 else "quantiles"
             words: dict[str, Any] = {"statistic": "quantile", "q": shares}
-            found.append(_Cell(f"{column}_{name}", column, words))
+            cells.append(_Cell(f"{column}_{name}", column, words))
             continue
-        words = dict(one) if isinstance(one, Mapping) else {"statistic": one}
+        words = dict(item) if isinstance(item, Mapping) else {"statistic": item}
         for word in words:
             if word in FOR_ALL:
                 raise DuffError(
@@ -466,38 +471,38 @@ def _cells_of_column(column: Any, given: Any) -> list[_Cell]:
                     "whole table. Leave it out there."
                 )
         try:
-            known = statistic_spec(words.get("statistic"))
+            spec = statistic_spec(words.get("statistic"))
         except DuffError as error:
             raise DuffError(f"the column {column!r} of the table: {error}") from None
         named = words.pop("name", None)
         if named is not None and (not isinstance(named, str) or not named):
             raise DuffError(f"name must be a text, got {named!r:.60}.")
-        found.append(_Cell(named or f"{column}_{known.name}", named or column, words))
-    if not found:
+        cells.append(_Cell(named or f"{column}_{spec.name}", named or column, words))
+    if not cells:
         raise DuffError(
             f'the column {column!r} of the table is asked for nothing. Pass for example "median".'
         )
-    return found
+    return cells
 
 
 def _public_set(
-    one: _Cell, known: StatisticSpec, column: str, own: dict[str, Any]
+    cell: _Cell, spec: StatisticSpec, column: str, public_values: dict[str, Any]
 ) -> dict[str, Any]:
-    """What of bounds, step and categories of a column a statistic takes."""
-    listed = {"categories": own["categories"]} if "categories" in own else {}
-    bounded = {name: value for name, value in own.items() if name != "categories"}
+    """The bounds, step or categories of a column that a statistic takes."""
+    listed = {"categories": public_values["categories"]} if "categories" in public_values else {}
+    bounded = {name: value for name, value in public_values.items() if name != "categories"}
     need: tuple[str, ...] = ()
-    if known.outputs == "grid":
-        found, need = bounded, ("bounds",)
-    elif known.outputs == "grid or categories":
-        found, need = listed or bounded, ("categories", "bounds")
+    if spec.outputs == "grid":
+        chosen_set, need = bounded, ("bounds",)
+    elif spec.outputs == "grid or categories":
+        chosen_set, need = listed or bounded, ("categories", "bounds")
     else:
-        counted = known.outputs == "own or categories" and "bins" not in one.words
-        found = listed if counted else {}
-    if need and not any(name in found or name in one.words for name in need):
+        counted = spec.outputs == "own or categories" and "bins" not in cell.words
+        chosen_set = listed if counted else {}
+    if need and not any(name in chosen_set or name in cell.words for name in need):
         raise BoundsError(
-            f"{one.name}: {' or '.join(need)} of the column {column!r} are missing, and never come "
-            "from the data. Pass for example ",
+            f"{cell.name}: {' or '.join(need)} of the column {column!r} are missing, and never "
+            "come from the data. Pass for example ",
             *(Argument(need[0], {column: _EXAMPLES[need[0]]}), "."),
         )
-    return found
+    return chosen_set

@@ -84,7 +84,7 @@ def _figures(table: ResultTable, result: ReleaseResult) -> list[Figure]:
 
 
 def _legend(table: ResultTable, result: ReleaseResult) -> str:
-    """What lines and boxes mean."""
+    """The meaning of lines and boxes."""
     if result.release.confidence is not None:
         has_lines = any(
             number.span is not None

@@ -1,4 +1,4 @@
-"""What a reviewer has to know before signing: the hazards of NIST SP 800-226, one by one."""
+"""Hazards that a reviewer has to know before signing: those of NIST SP 800-226, one by one."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class BudgetGauge(NamedTuple):
 
     @property
     def charged(self) -> bool:
-        """Whether the charges of the ledger cover this report."""
+        """True if the charges of the ledger cover this report."""
         return self.other_releases > -_ROUNDING
 
     def percent(self, amount: float) -> str:

@@ -91,12 +91,12 @@ class ResultTable(NamedTuple):
 
     @property
     def wide(self) -> bool:
-        """Whether each group has one row, with all its numbers across."""
+        """True if each group has one row, with all its numbers across."""
         return bool(self.by) and self.across <= _MAX_ACROSS
 
     @property
     def two_headers(self) -> bool:
-        """Whether a release has several numbers, so that the head of a wide table has two rows."""
+        """True if a release has several numbers, so that the head of a wide table has two rows."""
         return any(len(result.columns) > 1 for result in self.results)
 
     def rows(self) -> list[TableRow]:

@@ -57,7 +57,7 @@ _MECHANISMS = {
 
 
 def attacker_accuracy(epsilon: float) -> float:
-    """How often the best attacker who may guess "took part" or "did not" is right, at most.
+    """Largest probability that an attacker who guesses "took part" or "did not" is right.
 
     Let an attacker guess "took part" after an event A. If the person took part, the guess is right
     with probability P(A); if not, it is wrong with probability Q(A). Because P(A) <= exp(epsilon)
@@ -80,7 +80,7 @@ def attacker_accuracy(epsilon: float) -> float:
 
 
 def odds(epsilon: float, kinds: Set[UnitKind], delta: float = 0.0) -> str:
-    """What epsilon means for someone who guesses about one of these units."""
+    """The meaning of epsilon for someone who guesses about one of these units."""
     unit_text = " or ".join(f"one {_UNITS[kind]}" for kind in sorted(kinds))
     you = "you" if kinds == {"person"} else unit_text
     if epsilon > 20:
@@ -102,7 +102,7 @@ def whom(kinds: Set[UnitKind]) -> str:
 
 
 def protected(release: Release) -> list[str]:
-    """Who the guarantee is for."""
+    """The units that the guarantee protects."""
     unit = release.unit
     if unit.kind == "row":
         return [
@@ -129,7 +129,7 @@ def protected(release: Release) -> list[str]:
 
 
 def assumed_public(release: Release) -> list[str]:
-    """What the guarantee does not protect, because it was known before."""
+    """Facts that the guarantee does not protect, because they were known before."""
     domain, outside = release.domain, "records outside of these count as the nearest of them"
     if release.unit.kind == "edge":
         nodes = release.statistic.parameters.get("nodes")
@@ -207,7 +207,7 @@ def _listed(texts: list[str]) -> str:
 
 
 def counted(release: Release) -> str:
-    """What a count counts; nothing for releases without one."""
+    """The unit of a count; empty for releases without one."""
     if release.unit.kind == "edge" or "count" not in {column.kind for column in release.columns}:
         return ""
     if release.unit.kind == "row":
@@ -226,7 +226,7 @@ def counted(release: Release) -> str:
 
 
 def mechanism(release: Release) -> list[str]:
-    """How it was drawn, a sentence for each part."""
+    """The draws of a release, a sentence for each part."""
     how = [f"By {_part(part)}." for part in release.mechanism.parts]
     return how if release.delta == 0 else [*how, f"Delta is {parameter_text(release.delta)}."]
 
@@ -279,7 +279,7 @@ def _noise(release: Release, public: str) -> list[str]:
 
 
 def _interval(release: Release) -> list[str]:
-    """What the interval of a release holds."""
+    """The promise of a release's interval."""
     interval = release.facts.interval
     if interval is None:
         return []

@@ -1,4 +1,4 @@
-"""How much one record can move a statistic: local, at distance k, global and smooth sensitivity.
+"""Sensitivities of a statistic to one record: local, at distance k, global and smooth.
 
 Neighbours differ by one record that joins or leaves. Not private.
 """

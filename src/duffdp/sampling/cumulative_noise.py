@@ -1,4 +1,4 @@
-"""How far sums of noise stray: a bound by simulation, from a public seed.
+"""Bounds on sums of noise by simulation, from a public seed.
 
 Nothing that is private is sampled here, and no data play a part: the bound depends on public
 numbers alone and is the same wherever it is computed.

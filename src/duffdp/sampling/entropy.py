@@ -1,4 +1,4 @@
-"""Where random bits come from: the operating system, or a seeded generator for experiments."""
+"""Sources of random bits: the operating system, or a seeded generator for experiments."""
 
 from __future__ import annotations
 

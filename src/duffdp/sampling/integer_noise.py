@@ -95,7 +95,7 @@ def staircases(
 
 
 def points(radius: int, numbers: int) -> int:
-    """How many points are closer to 0 than `radius`."""
+    """Number of points that are closer to 0 than `radius`."""
     if numbers == 3:
         return (2 * radius - 1) * (2 * radius * (radius - 1) + 3) // 3
     return 2 * radius - 1 if numbers == 1 else 2 * radius * (radius - 1) + 1

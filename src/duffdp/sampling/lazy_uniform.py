@@ -63,8 +63,8 @@ class LazyUniform:
 def decide(
     source: Entropy, outcome: Callable[[LazyUniform], Outcome | None], first: int | None = None
 ) -> Outcome:
-    """What `outcome` says of a uniform number, once it says the same for all bits not yet drawn;
-    until then it says None.
+    """The outcome of a uniform number: bits are drawn until `outcome` is the same for all bits not
+    yet drawn; until then it returns None.
 
     `first` is a word that was drawn for it before, and for nothing else.
     """
@@ -115,7 +115,7 @@ def bernoulli(
 def bernoullis(
     exponent: Fraction, ratio: Fraction, source: Entropy, words: Sequence[int]
 ) -> list[bool]:
-    """The same for several random words that were drawn before: those that doubles leave open are
+    """Decisions for several random words that were drawn before: those that doubles leave open are
     decided exactly.
     """
     chance = float(ratio) * math.exp(-float(exponent)) if exponent < 600 else math.inf

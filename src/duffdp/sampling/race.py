@@ -42,7 +42,7 @@ Key = Fraction | float  # a float only if infinite
 
 @dataclass(frozen=True, slots=True)
 class RaceNoise:
-    """What the key of a candidate has beside its distance.
+    """Noise in the key of a candidate, beside its distance.
 
     Minus an exponential noise n, or log(s) if not `exponential`. With a `period` the noise counts
     as `period * k + slope * (n - period * k)`, k = floor(n / period): whole periods count in full,
@@ -61,7 +61,7 @@ class RaceNoise:
         object.__setattr__(self, "in_arrays", tuple(map(np.array, doubles)))
 
     def bent(self, noise: Fraction) -> Fraction:
-        """What an exponential noise counts as."""
+        """The value that an exponential noise counts as."""
         return noise if self.period is None else noise - (1 - self.slope) * (noise % self.period)
 
 
@@ -173,7 +173,7 @@ class _FirstPass(NamedTuple):
     noise: RaceNoise
 
     def limit(self, run: Any) -> Any:
-        """What lower bounds exceed if they cannot win against a run, or each of several."""
+        """Bound that lower bounds exceed if they cannot win against a run, or each of several."""
         at: Any = np.ndarray.item if isinstance(run, int) else np.ndarray.take
         low = at(self.low, run)
         # Undrawn bits move V by one unit of 2**-64, and doubles by less than 2**14 near 1: little
@@ -262,7 +262,7 @@ class _Contender:
     high: Key = math.inf
 
     def beats(self, other: _Contender, c: Fraction, noise: RaceNoise, entropy: Entropy) -> bool:
-        """Whether this key is smaller; draws bits until that is certain."""
+        """True if this key is smaller; draws bits until that is certain."""
         while True:
             self._bound(c, noise)
             other._bound(c, noise)

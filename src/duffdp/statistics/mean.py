@@ -230,7 +230,7 @@ class SoftCounts(TotalsStatistic):
     squares: bool = False
 
     def levels(self, domain: Ordered) -> Quantization:
-        """Where records are clamped."""
+        """The levels to which records are clamped."""
         make = Quantization.squared if self.squares else Quantization
         return make(*(self.ends or (0, domain.size - 1)))
 
@@ -248,7 +248,7 @@ class SoftCounts(TotalsStatistic):
 
 
 def soft_place(low: int, high: int, above: int, below: int) -> Fraction:
-    """Where the mean lies between two candidates; in the middle if the numbers leave it open."""
+    """Position of the mean between two candidates; the middle if the numbers leave it open."""
     total = above + below
     if total <= 0:
         return Fraction(low + high, 2)
@@ -355,7 +355,7 @@ def within_private_range(
 
 
 def clipped_place(domain: Grid, numbers: Sequence[int]) -> Fraction:
-    """Where the mean lies between the candidates."""
+    """Position of the mean between the candidates."""
     _, candidate, above, below, total, rest = numbers
     low, high = range_ends(candidate, domain.size - 1)
     if above == below == NOT_DRAWN:

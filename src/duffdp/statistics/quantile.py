@@ -329,6 +329,9 @@ class QuantileSpec(MedianSpec):
     def title(self, parameters: Parameters) -> str:
         return f"Quantile {parameters['q']}"
 
+    def heading(self) -> str:
+        return "Quantiles"
+
     def for_parameters(self, parameters: Parameters) -> tuple[str, Parameters]:
         q = parameters["q"]
         if not isinstance(q, list | tuple):

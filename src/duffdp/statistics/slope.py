@@ -10,7 +10,7 @@ from typing import Any, Literal
 import numpy as np
 
 from duffdp.domain import Array, Floats, Grid, Ints, PublicSet
-from duffdp.engines.pairs import LARGEST, pairs_of_records, within_range
+from duffdp.engines.pairs import LARGEST_NUMBER, pairs_of_records, within_range
 from duffdp.engines.requests import Engine, Inquiry, PairRecords, Pairs, ask, run_inquiry
 from duffdp.errors import Argument, BoundsError, DuffError
 from duffdp.parameters import X, Y
@@ -24,7 +24,7 @@ PARTS_PER_RECORD = 16  # how finely the balance is counted
 # Changes of the balance that are listed at once: 16 for each record, within these.
 LISTED_AT_ONCE = (2**18, 2**22)
 MAX_WINDOW_LISTED = 2**25  # in one window, about; the rest is left to the tail
-MIN_STEP = 2.0**-250  # so that at most one candidate beside 0 counts as 0
+MIN_SLOPE_STEP = 2.0**-250  # so that at most one candidate beside 0 counts as 0
 # Error of a slope's place between the candidates, by the largest candidate over the step. Three
 # roundings of the slope, and eight of the places of candidates, come to 11 * 2**-53 at most: a
 # third of it.
@@ -178,7 +178,7 @@ def check_candidates(domain: PublicSet) -> None:
             ".",
         )
     largest = max(abs(domain.value(0)), abs(domain.value(domain.size - 1)))
-    if largest > LARGEST or domain.spacing < MIN_STEP:
+    if largest > LARGEST_NUMBER or domain.spacing < MIN_SLOPE_STEP:
         raise BoundsError(
             "the bounds of a slope lie within 2**300 of 0, with a step of at least 2**-250, got "
             f"{domain!r:.80}. Pass x and y in other units."

@@ -131,6 +131,11 @@ class StatisticSpec(ABC):
         """The statistic in a report."""
         return self.name.capitalize()
 
+    def heading(self) -> str:
+        """The statistic before its parameters are chosen, as a form lists it."""
+        needs_parameters = any(parameter.required for parameter in self.parameters)
+        return self.name.replace("_", " ").capitalize() if needs_parameters else self.title({})
+
     def label(self, column: str) -> str:
         """A released number in a table with several of them."""
         return column

@@ -104,5 +104,8 @@ class TopSpec(StatisticSpec):
     def title(self, parameters: Parameters) -> str:
         return f"Top {parameters['k']}"
 
+    def heading(self) -> str:
+        return "Most common values"
+
 
 SPECS = (TopSpec(),)

@@ -280,7 +280,7 @@ class Moments(TotalsStatistic):
     ends: tuple[int, int]
 
     def levels(self, domain: Grid) -> Quantization:
-        """Where records are clamped."""
+        """The levels to which records are clamped."""
         return Quantization.squared(*self.ends)
 
     def totals(self, domain: Grid) -> Inquiry[list[tuple[int, ...]]]:
@@ -314,7 +314,7 @@ class SquaresAround(TotalsStatistic):
     center: int
 
     def levels(self, domain: Grid) -> Quantization:
-        """Where records are clamped."""
+        """The levels to which records are clamped."""
         return Quantization.squared(*self.ends)
 
     def totals(self, domain: Grid) -> Inquiry[list[tuple[int, ...]]]:

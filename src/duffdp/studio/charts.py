@@ -61,7 +61,7 @@ class LogAxes(NamedTuple):
         """Points in the picture."""
         return [(self.across.at(x), self.up.at(y)) for x, y in points]
 
-    def drawn(self, below: str, beside: str) -> list[str]:
+    def elements(self, below: str, side_label: str) -> list[str]:
         """Both axes with their labels."""
         parts = []
         for value in self.across.ticks():
@@ -75,7 +75,7 @@ class LogAxes(NamedTuple):
             mark = f"{value:,.0f}" if 1 <= value < 1e6 or not value else f"{value:g}"
             parts.append(text(mark, (_LEFT - 8, y + 4), "soft", "end"))
         middle = (_TOP + _BASE) / 2
-        parts.append(text(beside, (12, middle), "label", "middle", turned=True))
+        parts.append(text(side_label, (12, middle), "label", "middle", turned=True))
         return [*parts, _label_below(below)]
 
     def band(self, points: Sequence[Point]) -> str:
@@ -105,7 +105,7 @@ def error_by_epsilon(
         description += (
             f" The sampling error, {rounded(sampling)} {unit}, is there at every epsilon."
         )
-    parts = axes.drawn("epsilon of the whole table", f"error in {unit}")
+    parts = axes.elements("epsilon of the whole table", f"error in {unit}")
     across, up = axes
     if sampling:
         parts.append(axes.band([(across.low, sampling), (across.high, sampling)]))
@@ -124,7 +124,7 @@ def error_by_size(
     """The error by group size, with the sampling error as a gray band."""
     axes = LogAxes.of(curve, [error for _, error in (*curve, *sampling, now)])
     errors = ", ".join(f"{rounded(error)} {unit} for {size:,.0f} {people}" for size, error in curve)
-    parts = axes.drawn(f"{people} in a group", f"error in {unit}")
+    parts = axes.elements(f"{people} in a group", f"error in {unit}")
     if sampling:
         parts.append(axes.band(sampling))
     description = f"Error by the size of a group: {errors}."
@@ -160,7 +160,7 @@ def twenty_dots(deviations: Sequence[float], unit: str) -> str:
     return svg(_WIDTH, _HEIGHT, description, parts)
 
 
-def odds_icons(share: float, who: str, takes_part: bool) -> str:
+def odds_icons(share: float, subject: str, takes_part: bool) -> str:
     """A hundred icons, full for each time that an attacker says "took part"."""
     full = min(_ICONS, max(0, round(_ICONS * share)))
     parts = []
@@ -170,7 +170,7 @@ def odds_icons(share: float, who: str, takes_part: bool) -> str:
         parts.append(circle("full" if i < full else "empty", center, _ICON_SIDE * 0.36))
     truth = "takes part" if takes_part else "does not take part"
     side = _ICONS_ACROSS * _ICON_SIDE
-    return svg(side, side, f"{full} of 100: {who} {truth}.", parts, style="icons")
+    return svg(side, side, f"{full} of 100: {subject} {truth}.", parts, style="icons")
 
 
 def stacked_bar(parts: Sequence[tuple[str, float, str]], total: float, description: str) -> str:

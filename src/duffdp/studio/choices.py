@@ -22,7 +22,7 @@ class Choice(NamedTuple):
     of_words: bool
 
     def fits(self, column: ColumnType) -> bool:
-        """Whether it can be asked of a column of this type."""
+        """True if it can be asked of a column of this type."""
         return (self.of_numbers and column.has_numbers) or (self.of_words and column.has_words)
 
 
@@ -41,25 +41,23 @@ def placeholder(parameter: Parameter[Any]) -> str:
 
 
 ALWAYS = "count"  # stands beside every group without being asked for
-TITLES = {"trimmed_mean": "Trimmed mean", "quantile": "Quantiles", "top": "Most common values"}
 
 
-def _choice(known: StatisticSpec) -> Choice:
-    parameters = tuple(parameter for parameter in known.parameters if parameter.label)
-    numbers = known.outputs.startswith("grid") or {"between", "bins"} & set(known.parameter_names)
-    words = known.outputs.endswith("categories") or "values" in known.parameter_names
-    title = TITLES.get(known.name) or known.title({})
-    return Choice(known.name, title, parameters, bool(numbers), words)
+def _choice(spec: StatisticSpec) -> Choice:
+    parameters = tuple(parameter for parameter in spec.parameters if parameter.label)
+    numbers = spec.outputs.startswith("grid") or {"between", "bins"} & set(spec.parameter_names)
+    words = spec.outputs.endswith("categories") or "values" in spec.parameter_names
+    return Choice(spec.name, spec.heading(), parameters, bool(numbers), words)
 
 
-def _asked_of_one_column(known: StatisticSpec) -> bool:
-    return known.name in SUMMARIES and known.can_be_planned and not known.of_pairs
+def _asked_of_one_column(spec: StatisticSpec) -> bool:
+    return spec.name in SUMMARIES and spec.can_be_planned and not spec.of_pairs
 
 
 CHOICES = {
-    known.name: _choice(known)
-    for known in REGISTRY.values()
-    if _asked_of_one_column(known) and known.name != ALWAYS
+    spec.name: _choice(spec)
+    for spec in REGISTRY.values()
+    if _asked_of_one_column(spec) and spec.name != ALWAYS
 }
 
 
@@ -83,5 +81,9 @@ def _typed(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
 
 
-_LABELS = {one.name: one.label for one in (*RELEASE_OPTIONS, EPSILON, LEDGER) if one.label}
+_LABELS = {
+    parameter.name: parameter.label
+    for parameter in (*RELEASE_OPTIONS, EPSILON, LEDGER)
+    if parameter.label
+}
 FORM = FormDialect()

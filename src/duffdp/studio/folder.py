@@ -11,7 +11,7 @@ from duffdp._text import visible
 from duffdp.engines.addresses import ADDRESS
 from duffdp.errors import DuffError, UnsupportedData
 
-TABLE = "::"  # between the file of a database and a table in it
+TABLE_SEPARATOR = "::"  # between the file of a database and a table in it
 _MAX_FILES, _MAX_DEPTH = 200, 3  # of the list of files
 Kind = Literal["whole", "number", "text", "moment", "any"]
 
@@ -30,12 +30,12 @@ class ColumnType(NamedTuple):
 
     @property
     def has_numbers(self) -> bool:
-        """Whether its records can be numbers or dates."""
+        """True if its records can be numbers or dates."""
         return self.kind != "text"
 
     @property
     def has_words(self) -> bool:
-        """Whether its records can be categories."""
+        """True if its records can be categories."""
         return self.kind in ("text", "whole", "any")
 
 
@@ -71,12 +71,12 @@ class Folder:
 
     def relative(self, name: str) -> str:
         """The path of a file relative to the folder."""
-        file, mark, table = name.partition(TABLE)
+        file, mark, table = name.partition(TABLE_SEPARATOR)
         return self.inside(file).relative_to(self.root).as_posix() + mark + table
 
     def source(self, name: str) -> str:
         """The source of a release: a file, or a table in a database file."""
-        file, mark, table = name.partition(TABLE)
+        file, mark, table = name.partition(TABLE_SEPARATOR)
         path = self.inside(file)
         if not path.is_file():
             raise UnsupportedData(
@@ -113,8 +113,8 @@ class Folder:
         from duffdp.engines.files.paths import format_named
         from duffdp.engines.table import declared_types
 
-        source, known = self.source(name), format_named(name)
-        if known is not None and not known.lists_columns:
+        source, file_format = self.source(name), format_named(name)
+        if file_format is not None and not file_format.lists_columns:
             return {}
         types = declared_types(source)
         return {column: ColumnType(column, _kind(dtype), dtype) for column, dtype in types.items()}

@@ -1,4 +1,4 @@
-"""What stands in the fields of the page, as text, and the plan that it means."""
+"""Fields of the page, as text, and the plan that they mean."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ MOST_GROUPS = 10_000
 LARGEST_ERROR = 1e300
 NO_INTERVAL = "none"
 ROWS = ""  # in the place of the column that names people
-SOURCES = ("bounds", "keys")
+FORM_SOURCES = ("bounds", "keys")
 
 
 class FieldError(DuffError):
@@ -55,7 +55,7 @@ class GroupFields:
 
 
 @dataclass(frozen=True, slots=True)
-class Form:
+class StudioForm:
     """All fields of the page."""
 
     source: str = ""
@@ -79,39 +79,39 @@ class Form:
     sources: Mapping[str, str] = field(default_factory=dict)
 
     @classmethod
-    def of(cls, pairs: Pairs) -> Form:
+    def of(cls, pairs: Pairs) -> StudioForm:
         """The form that a browser sent; what is no field of it is not read."""
-        given: dict[str, list[str]] = {}
+        fields: dict[str, list[str]] = {}
         for name, text in pairs:
-            given.setdefault(name, []).append(text.replace("\r\n", "\n"))
+            fields.setdefault(name, []).append(text.replace("\r\n", "\n"))
         single = {
-            name: given[name][0].strip()
+            name: fields[name][0].strip()
             for name in cls.__dataclass_fields__
-            if name in given and name not in ("columns", "groups", "sources")
+            if name in fields and name not in ("columns", "groups", "sources")
         }
-        many = sum(name.startswith("column.") for name in given)
-        if many > MOST_COLUMNS:
+        column_count = sum(name.startswith("column.") for name in fields)
+        if column_count > MOST_COLUMNS:
             raise DuffError(f"a table of the studio has at most {MOST_COLUMNS} columns.")
-        columns = [_column(given, i) for i in range(MOST_COLUMNS) if f"column.{i}" in given]
+        columns = [_column(fields, i) for i in range(MOST_COLUMNS) if f"column.{i}" in fields]
         groups = [
-            GroupFields(*(given.get(f"{name}.{i}", [""])[0] for name in ("by", "keys")))
+            GroupFields(*(fields.get(f"{name}.{i}", [""])[0] for name in ("by", "keys")))
             for i in range(MOST_GROUP_COLUMNS)
         ]
-        sources = {name: given.get(f"source.{name}", [""])[0].strip() for name in SOURCES}
+        sources = {name: fields.get(f"source.{name}", [""])[0].strip() for name in FORM_SOURCES}
         return cls(**single, columns=tuple(columns), groups=tuple(groups), sources=sources)
 
-    def after_button(self, pairs: Pairs) -> Form:
+    def after_button(self, pairs: Pairs) -> StudioForm:
         """After one that adds or takes away a column."""
-        given = dict(pairs)
+        fields = dict(pairs)
         columns = self.columns
-        if name := given.get("add", "").strip():
+        if name := fields.get("add", "").strip():
             if name in (column.name for column in columns):
                 raise DuffError(f"the column {visible(name)!r:.60} is in the table already.")
             if len(columns) == MOST_COLUMNS:
                 raise DuffError(f"a table of the studio has at most {MOST_COLUMNS} columns.")
             columns = (*columns, ColumnFields(name))
-        if gone := given.get("remove", ""):
-            columns = tuple(column for column in columns if column.name != gone)
+        if removed := fields.get("remove", ""):
+            columns = tuple(column for column in columns if column.name != removed)
         return replace(self, columns=columns)
 
     def fields(self) -> list[tuple[str, str]]:
@@ -133,13 +133,13 @@ class Form:
         return pairs + [(f"source.{name}", text) for name, text in self.sources.items()]
 
     def group_size(self) -> int:
-        """How many records the smallest group has that matters."""
+        """Number of records of the smallest group that matters."""
         size = number_in("size", self.size, "the size of the smallest group")
         if not isinstance(size, int) or not 1 <= size <= 10**6:
             raise FieldError("size", "the size of a group is a whole number from 1 to 1,000,000.")
         return size
 
-    def wanted(self) -> tuple[float, float]:
+    def error_goal(self) -> tuple[float, float]:
         """The error that may not be exceeded, and how often."""
         error = number_in("within", self.within, "the error that you can live with")
         percent = number_in("probability", self.probability, "how many releases of 100")
@@ -153,9 +153,9 @@ class Form:
         """The plan, in the words of a table in TOML."""
         if not self.source:
             raise FieldError("source", "choose a file of the folder.")
-        asked = {column.name: _asked(i, column) for i, column in enumerate(self.columns)}
-        asked = {name: listed for name, listed in asked.items() if listed}
-        if not asked:
+        statistics = {column.name: _statistics(i, column) for i, column in enumerate(self.columns)}
+        statistics = {name: listed for name, listed in statistics.items() if listed}
+        if not statistics:
             raise DuffError("the table asks for nothing yet. Add a column and tick a statistic.")
         words: dict[str, Any] = {
             "source": self.source,
@@ -173,58 +173,62 @@ class Form:
             if self.interval == NO_INTERVAL
             else number_in("interval", self.interval, "the confidence of intervals")
         )
-        words["statistics"] = asked
+        words["statistics"] = statistics
         for name, read in (("bounds", _bounds), ("step", _step), ("categories", _categories)):
-            found = {c.name: read(i, c) for i, c in enumerate(self.columns) if c.name in asked}
-            if given := {column: said for column, said in found.items() if said is not None}:
-                words[name] = given
-        if said := {name: text for name, text in self.sources.items() if text}:
-            words["sources"] = said
+            by_column = {
+                c.name: read(i, c) for i, c in enumerate(self.columns) if c.name in statistics
+            }
+            if present := {
+                column: public for column, public in by_column.items() if public is not None
+            }:
+                words[name] = present
+        if sources := {name: text for name, text in self.sources.items() if text}:
+            words["sources"] = sources
         return words
 
     def _groups(self) -> dict[str, Any]:
-        chosen = [(i, group) for i, group in enumerate(self.groups) if group.by]
-        if not chosen:
+        grouping = [(i, group) for i, group in enumerate(self.groups) if group.by]
+        if not grouping:
             return {}
-        many = 1
-        for i, group in chosen:
+        group_count = 1
+        for i, group in grouping:
             if not group.listed():
                 raise FieldError(
                     f"keys.{i}",
                     f"list the groups of {visible(group.by)!r:.60}, one on a line: they are public "
                     "and never come from the data.",
                 )
-            many *= len(group.listed())
-        if many > MOST_GROUPS:
+            group_count *= len(group.listed())
+        if group_count > MOST_GROUPS:
             raise FieldError(
-                f"keys.{chosen[-1][0]}",
+                f"keys.{grouping[-1][0]}",
                 f"the studio makes at most {MOST_GROUPS:,} groups. List fewer, or use the command.",
             )
         words: dict[str, Any] = {
-            "by": [group.by for _, group in chosen],
-            "keys": [group.listed() for _, group in chosen],
+            "by": [group.by for _, group in grouping],
+            "keys": [group.listed() for _, group in grouping],
         }
         return words | ({"total": True} if self.total else {})
 
 
-def _column(given: Mapping[str, list[str]], i: int) -> ColumnFields:
-    def one(name: str) -> str:
-        return given.get(f"{name}.{i}", [""])[0].strip()
+def _column(fields: Mapping[str, list[str]], i: int) -> ColumnFields:
+    def field(name: str) -> str:
+        return fields.get(f"{name}.{i}", [""])[0].strip()
 
     parameters = {
-        (choice.name, parameter.name): one(f"{choice.name}.{parameter.name}")
+        (choice.name, parameter.name): field(f"{choice.name}.{parameter.name}")
         for choice in CHOICES.values()
         for parameter in choice.parameters
     }
     return ColumnFields(
-        name=given[f"column.{i}"][0],
-        lower=one("lower"),
-        upper=one("upper"),
-        step=one("step"),
-        unit=one("unit"),
-        shape=one("shape") or "normal",
-        categories=one("categories"),
-        statistics=tuple(name for name in given.get(f"statistic.{i}", []) if name in CHOICES),
+        name=fields[f"column.{i}"][0],
+        lower=field("lower"),
+        upper=field("upper"),
+        step=field("step"),
+        unit=field("unit"),
+        shape=field("shape") or "normal",
+        categories=field("categories"),
+        statistics=tuple(name for name in fields.get(f"statistic.{i}", []) if name in CHOICES),
         parameters={name: text for name, text in parameters.items() if text},
     )
 
@@ -233,10 +237,10 @@ def _lines(text: str) -> list[str]:
     return [line.strip() for line in text.split("\n") if line.strip()]
 
 
-def number_in(name: str, text: str, what: str) -> Any:
+def number_in(name: str, text: str, label: str) -> Any:
     """The number in a field, whole if it is written so."""
     if not text:
-        raise FieldError(name, f"{what} is missing. Type a number.")
+        raise FieldError(name, f"{label} is missing. Type a number.")
     try:
         return int(text)
     except ValueError:
@@ -244,7 +248,7 @@ def number_in(name: str, text: str, what: str) -> Any:
     try:
         return float(text)
     except ValueError:
-        raise FieldError(name, f"{what} must be a number, got {visible(text)!r:.40}.") from None
+        raise FieldError(name, f"{label} must be a number, got {visible(text)!r:.40}.") from None
 
 
 def _read(name: str, text: str, column: ColumnFields) -> Any:
@@ -274,9 +278,9 @@ def _categories(i: int, column: ColumnFields) -> Any:
     return _lines(column.categories) or None
 
 
-def _asked(i: int, column: ColumnFields) -> list[Any]:
-    """What one column is asked for, in the words of a table."""
-    asked: list[Any] = []
+def _statistics(i: int, column: ColumnFields) -> list[Any]:
+    """The requested statistics of one column, in the words of a table."""
+    statistics: list[Any] = []
     for name in column.statistics:
         words: dict[str, Any] = {}
         for parameter in CHOICES[name].parameters:
@@ -289,7 +293,7 @@ def _asked(i: int, column: ColumnFields) -> list[Any]:
         if name == "quantile":  # numbers are quantiles, drawn together if there are several
             if not words:
                 raise FieldError(f"quantile.q.{i}", "say which quantiles, for example 0.25, 0.75.")
-            asked += words["q"]
+            statistics += words["q"]
         else:
-            asked.append({"statistic": name, **words} if words else name)
-    return asked
+            statistics.append({"statistic": name, **words} if words else name)
+    return statistics

@@ -21,7 +21,7 @@ HttpResponse = tuple[int, str, dict[str, str]]  # status, text, headers
 _HTTP_PORT = 80
 MAX_BYTES = 4 * 2**20  # of a request
 MAX_FIELDS = 2000
-FORM = "application/x-www-form-urlencoded"
+FORM_TYPE = "application/x-www-form-urlencoded"
 CSRF = "csrf"  # the field that every change of state carries
 TOKEN = "token"  # the field of the address that is opened first
 POLICY = (
@@ -114,15 +114,15 @@ class Guard:
         if scope["method"] not in ("GET", "HEAD", "POST"):
             return _refuse("The studio knows GET and POST.", 405)
         if scope["method"] == "GET" and (token := self._token_of(scope)) is not None:
-            if _same(token, self._one_time_token):
+            if _tokens_match(token, self._one_time_token):
                 self._one_time_token = secret()
-            elif not _same(token, self.token):
+            elif not _tokens_match(token, self.token):
                 return _refuse(
                     "The token is of another start, or used up. Open the address that is printed.",
                     403,
                 )
             return self._welcome()
-        if not _same(_cookie(headers.get("cookie", ""), self._cookie), self._session):
+        if not _tokens_match(_cookie(headers.get("cookie", ""), self._cookie), self._session):
             return _refuse("Open the address with the token that the studio printed.", 403)
         if scope["method"] == "POST":
             return await self._read_form(scope, headers, receive)
@@ -133,7 +133,7 @@ class Guard:
     ) -> HttpResponse | None:
         if "origin" not in headers:
             return _refuse("The request does not say where it comes from.", 403)
-        if headers.get("content-type", "").partition(";")[0].strip() != FORM:
+        if headers.get("content-type", "").partition(";")[0].strip() != FORM_TYPE:
             return _refuse("The studio reads forms.", 415)
         body = b""
         while True:
@@ -150,7 +150,7 @@ class Guard:
         except ValueError:  # not UTF-8, or too many
             return _refuse("The form cannot be read.", 400)
         csrf = next((text for name, text in pairs if name == CSRF), "")
-        if not _same(csrf, self.csrf):
+        if not _tokens_match(csrf, self.csrf):
             return _refuse("The form is not from this start of the studio. Reload the page.", 403)
         scope["state"] = {"form": [pair for pair in pairs if pair[0] != CSRF]}
         return None
@@ -165,7 +165,7 @@ class Guard:
         return 303, "", {"location": "/", "set-cookie": cookie}
 
 
-def _same(token: str, secret_token: str) -> bool:
+def _tokens_match(token: str, secret_token: str) -> bool:
     return hmac.compare_digest(token.encode(), secret_token.encode())
 
 

@@ -23,7 +23,7 @@ from duffdp.planning.table_plan import TablePlan
 from duffdp.report.sentences import odds
 from duffdp.studio.choices import FORM
 from duffdp.studio.folder import Folder
-from duffdp.studio.form import Form
+from duffdp.studio.form import StudioForm
 from duffdp.studio.guard import secret
 from duffdp.studio.plan_text import form_budget, plan_text, python_text, table_plan
 
@@ -37,7 +37,7 @@ class ReleaseJob:
     """One release with its plan, its state, and its files once it is made."""
 
     number: str
-    form: Form
+    form: StudioForm
     text: str
     python: str
     cost: Cost
@@ -59,7 +59,7 @@ class ReleaseJob:
 
     @property
     def fits(self) -> bool:
-        """Whether the budget covers it."""
+        """True if the budget covers it."""
         return self.cost.epsilon <= self.remaining
 
 
@@ -77,7 +77,7 @@ class ReleaseJobs:
         self._worker = ThreadPoolExecutor(max_workers=1)  # one after the other
         self.started = False  # whether one of them may have been charged
 
-    def add(self, form: Form) -> ReleaseJob:
+    def add(self, form: StudioForm) -> ReleaseJob:
         """Write down a release and its cost; nothing is charged and no row is read."""
         number = secret()[:16]
         call_id = f"studio {number}"
@@ -95,8 +95,12 @@ class ReleaseJobs:
         )
         with self._lock:
             if len(self._jobs) >= MAX_JOBS:  # a job that may have been paid for goes last
-                unpaid = (old for old, one in self._jobs.items() if one.state == "unconfirmed")
-                finished = (old for old, one in self._jobs.items() if one.state == "made")
+                unpaid = (
+                    old for old, other_job in self._jobs.items() if other_job.state == "unconfirmed"
+                )
+                finished = (
+                    old for old, other_job in self._jobs.items() if other_job.state == "made"
+                )
                 self._jobs.pop(next(chain(unpaid, finished), next(iter(self._jobs))))
             self._jobs[number] = job
         return job

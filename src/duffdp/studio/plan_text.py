@@ -16,7 +16,7 @@ from duffdp.parameters import EPSILON
 from duffdp.pipeline.text_values import typed_values
 from duffdp.planning.table_plan import TablePlan
 from duffdp.studio.folder import ColumnType, Folder
-from duffdp.studio.form import FieldError, Form, number_in
+from duffdp.studio.form import FieldError, StudioForm, number_in
 
 _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 _LINE_WIDTH = 88  # of Python
@@ -30,7 +30,7 @@ class FormBudget(NamedTuple):
     total: Fraction
 
 
-def form_budget(form: Form, folder: Folder, create: bool = False) -> FormBudget:
+def form_budget(form: StudioForm, folder: Folder, create: bool = False) -> FormBudget:
     """The budget that a form names; `create` makes a missing ledger."""
     path = folder.inside(_ledger_name(form))
     dataset = form.dataset or None
@@ -48,19 +48,19 @@ def form_budget(form: Form, folder: Folder, create: bool = False) -> FormBudget:
     return FormBudget(new, total, total)
 
 
-def table_plan(form: Form, folder: Folder) -> TablePlan:
+def table_plan(form: StudioForm, folder: Folder) -> TablePlan:
     """The plan of a form without its ledger."""
     words = form.words() | {"source": folder.relative(form.source)}
     return TablePlan.from_text(as_toml(words), folder.root)
 
 
-def plan_text(form: Form, folder: Folder, call_id: str | None = None) -> str:
+def plan_text(form: StudioForm, folder: Folder, call_id: str | None = None) -> str:
     """The plan of a form as TOML."""
     return as_toml(_plan_words(form, folder, call_id))
 
 
 def python_text(
-    form: Form, folder: Folder, columns: Mapping[str, ColumnType], call_id: str | None = None
+    form: StudioForm, folder: Folder, columns: Mapping[str, ColumnType], call_id: str | None = None
 ) -> str:
     """The plan of a form as Python, in which keys and categories are values of their columns."""
     words = _plan_words(form, folder, call_id)
@@ -78,7 +78,7 @@ def python_text(
     return _python_script(words, {name: text for name, text in report.items() if text})
 
 
-def _plan_words(form: Form, folder: Folder, call_id: str | None) -> dict[str, Any]:
+def _plan_words(form: StudioForm, folder: Folder, call_id: str | None) -> dict[str, Any]:
     """The words of the table and its ledger; paths count from the folder."""
     words = form.words()
     words["source"] = folder.relative(form.source)
@@ -90,7 +90,7 @@ def _plan_words(form: Form, folder: Folder, call_id: str | None) -> dict[str, An
     return {"source": words.pop("source"), "epsilon": words.pop("epsilon"), **ledger, **words}
 
 
-def _ledger_name(form: Form) -> str:
+def _ledger_name(form: StudioForm) -> str:
     if not form.ledger:
         raise FieldError("ledger", "name the file of the budget, for example budget.db.")
     return form.ledger

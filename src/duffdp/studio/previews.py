@@ -23,7 +23,7 @@ from duffdp.report.formats import rounded
 from duffdp.studio import charts
 from duffdp.studio.choices import FORM
 from duffdp.studio.folder import ColumnType
-from duffdp.studio.form import ColumnFields, FieldError, Form
+from duffdp.studio.form import ColumnFields, FieldError, StudioForm
 
 _EPSILONS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0)  # of the curve, beside that of the plan
 _SIZES = (10, 100, 1_000, 10_000, 100_000)
@@ -94,12 +94,12 @@ class PreviewCache:
         self._forecasts.clear()
 
     def has_sample(self, column: str) -> bool:
-        """Whether the user brought one."""
+        """True if the user uploaded a sample."""
         return column in self._samples
 
     def preview(
         self,
-        form: Form,
+        form: StudioForm,
         plan: TablePlan,
         columns: Mapping[str, ColumnType],
         simulate: bool,
@@ -136,29 +136,33 @@ class PreviewCache:
                     rows.append(_without_errors(request, note, number.key, number.title))
                 except DuffError as error:
                     rows.append(_without_errors(request, error.worded(FORM)))
-        look = _chosen(form.look, numbers)
-        drawn: dict[str, str] = {}
+        look = _number_to_show(form.look, numbers)
+        pictures: dict[str, str] = {}
         headline = ""
         if look in numbers:
             try:
-                drawn, headline = self._charts(
+                pictures, headline = self._charts(
                     form, plan, numbers[look], size, draws, remaining, is_cancelled
                 )
             except NeedsSimulation:
                 waiting = True
-        return PlanPreview(rows, look, headline, _assumptions(form, size), drawn, waiting)
+        return PlanPreview(rows, look, headline, _assumptions(form, size), pictures, waiting)
 
-    def find_epsilon(self, form: Form, plan: TablePlan, columns: Mapping[str, ColumnType]) -> float:
+    def find_epsilon(
+        self, form: StudioForm, plan: TablePlan, columns: Mapping[str, ColumnType]
+    ) -> float:
         """The smallest epsilon of the whole table for which one of its numbers is accurate
         enough.
         """
-        error, probability = form.wanted()
+        error, probability = form.error_goal()
         size = form.group_size()
         numbers: dict[str, _PlannedNumber] = {}
         for request in plan.plan.requests:
             if request[MARGIN] is None and form.look.startswith(f"{request.title}/"):
                 forecast = self._forecast(request, form, columns)
-                numbers |= {one.key: one for one in _planned_numbers(request, forecast, form)}
+                numbers |= {
+                    planned.key: planned for planned in _planned_numbers(request, forecast, form)
+                }
         if form.look not in numbers:
             raise FieldError("look", "choose the number that has to be accurate.")
         number = numbers[form.look]
@@ -172,7 +176,7 @@ class PreviewCache:
         return _rounded_up(epsilon * float(plan.plan.epsilon / number.request[EPSILON]))
 
     def _forecast(
-        self, request: ReleaseRequest, form: Form, columns: Mapping[str, ColumnType]
+        self, request: ReleaseRequest, form: StudioForm, columns: Mapping[str, ColumnType]
     ) -> ReleaseForecast:
         records = self._records(request, form, columns)
         bare = request.replace(epsilon=Fraction(1), by=None, keys=None, where=None, name="")
@@ -185,7 +189,7 @@ class PreviewCache:
         return self._forecasts[key]
 
     def _records(
-        self, request: ReleaseRequest, form: Form, columns: Mapping[str, ColumnType]
+        self, request: ReleaseRequest, form: StudioForm, columns: Mapping[str, ColumnType]
     ) -> SyntheticRecords:
         fields = _fields(form, request[COLUMN])
         if fields is None or isinstance(request.check().domain, Categories):
@@ -205,7 +209,7 @@ class PreviewCache:
 
     def _charts(
         self,
-        form: Form,
+        form: StudioForm,
         plan: TablePlan,
         number: _PlannedNumber,
         size: int,
@@ -260,12 +264,12 @@ def _check(is_cancelled: Callable[[], bool]) -> None:
         raise DuffError("nobody waits for this answer.")
 
 
-def _people(form: Form) -> str:
-    """What is counted."""
+def _people(form: StudioForm) -> str:
+    """The unit that is counted."""
     return "people" if form.person and form.contributions == "1" else "rows"
 
 
-def _fields(form: Form, column: str | None) -> ColumnFields | None:
+def _fields(form: StudioForm, column: str | None) -> ColumnFields | None:
     return next((fields for fields in form.columns if fields.name == column), None)
 
 
@@ -283,7 +287,7 @@ def _shape_range(request: ReleaseRequest, fields: ColumnFields) -> tuple[float, 
 
 
 def _planned_numbers(
-    request: ReleaseRequest, forecast: ReleaseForecast, form: Form
+    request: ReleaseRequest, forecast: ReleaseForecast, form: StudioForm
 ) -> list[_PlannedNumber]:
     """The numbers of a release."""
     outputs = forecast.outputs
@@ -302,8 +306,8 @@ def _planned_numbers(
         else:
             unit = (fields.unit if fields else "") or f"units of {request[COLUMN]}"
             unit = f"({unit})²" if checked.spec.name == "variance" else unit
-        several = f", {column.name}" if len(outputs) > 1 else ""
-        numbers.append(_PlannedNumber(request, forecast, place, f"{title}{of}{several}", unit))
+        suffix = f", {column.name}" if len(outputs) > 1 else ""
+        numbers.append(_PlannedNumber(request, forecast, place, f"{title}{of}{suffix}", unit))
     return numbers
 
 
@@ -313,8 +317,8 @@ def _with_errors(number: _PlannedNumber, size: int, draws: int) -> NumberPreview
     intervals = forecast.intervals(epsilon, size, draws)
     width = None
     if intervals.widths:
-        few = intervals.too_few[number.output] > MAX_TOO_FEW
-        width = TOO_FEW if few else f"{rounded(intervals.widths[number.output])} {number.unit}"
+        is_small = intervals.too_few[number.output] > MAX_TOO_FEW
+        width = TOO_FEW if is_small else f"{rounded(intervals.widths[number.output])} {number.unit}"
     note = f"simulated, {intervals.draws} draws" if intervals.draws else None
     error = f"{rounded(within)} {number.unit}"
     return NumberPreview(number.key, number.title, rounded(float(epsilon)), error, width, note)
@@ -328,7 +332,7 @@ def _without_errors(
     return NumberPreview(key, title or request.title, epsilon, None, None, note)
 
 
-def _chosen(look: str, numbers: Mapping[str, _PlannedNumber]) -> str:
+def _number_to_show(look: str, numbers: Mapping[str, _PlannedNumber]) -> str:
     """The key of the number to look at: the one that was chosen, else the first after the
     count.
     """
@@ -337,8 +341,8 @@ def _chosen(look: str, numbers: Mapping[str, _PlannedNumber]) -> str:
     return next((key for key in list(numbers)[1:]), next(iter(numbers), ""))
 
 
-def _assumptions(form: Form, size: int) -> list[str]:
-    """What the preview was made of, in words."""
+def _assumptions(form: StudioForm, size: int) -> list[str]:
+    """Assumptions of the preview, in words."""
     texts = [
         f"{column.name}: "
         + (

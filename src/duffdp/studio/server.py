@@ -105,7 +105,7 @@ class Studio:
 
     @property
     def may_have_charged(self) -> bool:
-        """Whether a release was started, which may have been charged."""
+        """True if a release was started, which may have been charged."""
         return "state" in self.__dict__ and self.state.jobs.started
 
     def close(self) -> None:

@@ -18,7 +18,7 @@ from duffdp.report.sentences import attacker_accuracy, odds
 from duffdp.studio import charts
 from duffdp.studio.choices import CHOICES, FORM, placeholder
 from duffdp.studio.folder import ColumnType, Folder
-from duffdp.studio.form import ROWS, ColumnFields, FieldError, Form, GroupFields, Pairs
+from duffdp.studio.form import ROWS, ColumnFields, FieldError, GroupFields, Pairs, StudioForm
 from duffdp.studio.jobs import ReleaseJob, ReleaseJobs
 from duffdp.studio.plan_text import form_budget, plan_text, python_text, table_plan
 from duffdp.studio.previews import EMPTY_PREVIEW, PreviewCache
@@ -68,9 +68,9 @@ class StudioState:
         pairs = list(pairs)
         names = {name for name, _ in pairs}
         problem: dict[str, str] | None = None
-        form = Form(source=self._source)
+        form = StudioForm(source=self._source)
         try:
-            form = Form.of(pairs) if "epsilon" in names else form
+            form = StudioForm.of(pairs) if "epsilon" in names else form
             form = self._for_file(form).after_button(pairs)
             if not form.columns and "remove" not in names:
                 form = self._with_first_column(form)
@@ -107,7 +107,7 @@ class StudioState:
         """The values of the part beside the form; the work stops once it is cancelled."""
         pairs = list(pairs)
         try:
-            form = Form.of(pairs)
+            form = StudioForm.of(pairs)
         except DuffError as error:
             return _no_outcome(error)
         return self._outcome(form, any(name == "simulate" for name, _ in pairs), is_cancelled)
@@ -124,16 +124,16 @@ class StudioState:
         """The plan as a file to download."""
         if name not in _PLAN_FILES:
             raise DuffError("there is no such file.")
-        form = Form.of(pairs)
+        form = StudioForm.of(pairs)
         if name == "plan.toml":
             return plan_text(form, self._folder)
         return python_text(form, self._folder, self._columns_of(form))
 
     def add_release(self, pairs: Pairs) -> ReleaseJob:
         """A release to be confirmed."""
-        return self.jobs.add(Form.of(pairs))
+        return self.jobs.add(StudioForm.of(pairs))
 
-    def _columns_of(self, form: Form) -> dict[str, ColumnType]:
+    def _columns_of(self, form: StudioForm) -> dict[str, ColumnType]:
         """The columns of the file, read again if it changed."""
         if not form.source:
             return {}
@@ -145,7 +145,7 @@ class StudioState:
             self._columns = {key: self._folder.columns(form.source)}
         return self._columns[key]
 
-    def _for_file(self, form: Form) -> Form:
+    def _for_file(self, form: StudioForm) -> StudioForm:
         """The form without the columns of a file that was chosen before."""
         names = self._columns_of(form)
         if not names:
@@ -155,7 +155,7 @@ class StudioState:
         person = form.person if form.person in names else ROWS
         return replace(form, columns=columns, groups=groups, person=person)
 
-    def _with_first_column(self, form: Form) -> Form:
+    def _with_first_column(self, form: StudioForm) -> StudioForm:
         """A plan to begin with: the first column of numbers."""
         columns = self._columns_of(form).values()
         first = next((column for column in columns if column.kind in ("whole", "number")), None)
@@ -165,14 +165,14 @@ class StudioState:
         fields = _EXAMPLE_FIELDS.get(first.name.lower(), plain)
         return replace(form, columns=(replace(fields, name=first.name),))
 
-    def _with_epsilon(self, form: Form) -> Form:
+    def _with_epsilon(self, form: StudioForm) -> StudioForm:
         plan = table_plan(form, self._folder)
         with self._lock:
             epsilon = self._previews.find_epsilon(form, plan, self._columns_of(form))
         return replace(form, epsilon=f"{epsilon:g}")
 
     def _outcome(
-        self, form: Form, simulate: bool, is_cancelled: Callable[[], bool] = lambda: False
+        self, form: StudioForm, simulate: bool, is_cancelled: Callable[[], bool] = lambda: False
     ) -> dict[str, Any]:
         try:
             columns = self._columns_of(form)
@@ -198,7 +198,7 @@ class StudioState:
         except DuffError as error:
             return _no_outcome(error)
 
-    def _budget(self, form: Form, cost: float) -> BudgetView:
+    def _budget(self, form: StudioForm, cost: float) -> BudgetView:
         ledger, exact_remaining, exact_total = form_budget(form, self._folder)
         total, remaining = float(exact_total), float(exact_remaining)
         spent, after = total - remaining, remaining - cost
@@ -236,17 +236,17 @@ def read_sample(text: str) -> Floats:
     return np.sort(np.array(numbers))
 
 
-def _odds(form: Form, epsilon: float) -> dict[str, str]:
-    """How much an attacker learns, as icons and in words."""
+def _odds(form: StudioForm, epsilon: float) -> dict[str, str]:
+    """An attacker's gain, as icons and in words."""
     if_present = attacker_accuracy(epsilon)
     if_absent = 1 - if_present
-    who = "you" if form.person else "one row"
+    subject = "you" if form.person else "one row"
     return {
-        "with": charts.odds_icons(if_present, who, True),
-        "without": charts.odds_icons(if_absent, who, False),
+        "with": charts.odds_icons(if_present, subject, True),
+        "without": charts.odds_icons(if_absent, subject, False),
         "with_count": f"{round(100 * if_present)}",
         "without_count": f"{round(100 * if_absent)}",
-        "who": who,
+        "who": subject,
         "words": odds(epsilon, {"person"} if form.person else {"row"}),
     }
 
@@ -268,6 +268,6 @@ def _problem(error: DuffError, field: str = "") -> dict[str, str]:
     """The message of an error, and the field that it is about."""
     if isinstance(error, FieldError):
         field = error.field
-    elif error.parameter in Form.__dataclass_fields__:
+    elif error.parameter in StudioForm.__dataclass_fields__:
         field = error.parameter or field
     return {"text": error.worded(FORM), "field": field}

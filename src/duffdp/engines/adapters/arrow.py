@@ -28,7 +28,7 @@ class ArrowTable(MemoryFrame):
 
 
 def _without_views(table: Any) -> Any:
-    """The same table without views, in which pyarrow can neither choose rows nor find values."""
+    """A table without views, in which pyarrow can neither choose rows nor find values."""
     for at, field in enumerate(table.schema):
         if (plain := plain_type(field.type)) is not None:
             table = table.set_column(at, field.name, table.column(at).cast(plain))

@@ -197,8 +197,8 @@ class DuckdbRelation(NarwhalsQuery):
 
 @contextmanager
 def statements(native: Any) -> Iterator[tuple[Callable[[str], Any], str]]:
-    """What runs statements about a relation, in its connection, and what they call it: a name of
-    its own, as that of a view of the caller or of another thread would be taken over.
+    """A function that runs statements in a relation's connection, and the relation's name there: a
+    name of its own, because that of a caller's view or of another thread would be taken over.
     """
     name = f"duffdp rows {next(_NUMBERS)}"
     run = partial(native.query, name)
@@ -345,7 +345,7 @@ class CallerSession:
 
 
 def _can_be_read(nw: Any, dtype: Any, declared: Any) -> bool:
-    """Whether every value of a type can be handed to DuckDB, and none decides what others are;
+    """True if every value of a type can be handed to DuckDB, and none decides what others are;
     `declared` is the type in pandas.
     """
     if declared == np.dtype(object) or getattr(declared, "storage", "pyarrow") != "pyarrow":

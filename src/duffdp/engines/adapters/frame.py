@@ -48,7 +48,7 @@ class MemoryFrame:
         return series.to_numpy(), missing
 
     def missing(self, name: str) -> Array:
-        """Which rows of a column, of no objects, are null or nan."""
+        """Mask of the rows of a column, of no objects, that are null or nan."""
         series = self.column(name)
         missing: Array = series.is_null().to_numpy().astype(bool)
         if self.schema[name].is_float():
@@ -107,7 +107,7 @@ def _number(numbers: dict[Any, int], record: Any) -> int:
 
 
 def _person(record: Any) -> Any:
-    """What tells a person apart, of types whose equality is known: others, and what is missing,
+    """Key that identifies a person, of types whose equality is known: others, and missing values,
     name nobody.
     """
     if isinstance(record, np.generic):

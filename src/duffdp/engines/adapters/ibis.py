@@ -71,7 +71,7 @@ class IbisTable(NarwhalsQuery):
 
     @property
     def _of_this_machine(self) -> bool:
-        """Whether ibis has to send data or functions before it sends a query."""
+        """True if ibis has to send data or functions before it sends a query."""
         import ibis.expr.operations as ops
 
         return bool(self.native.op().find((ops.InMemoryTable, ops.ScalarUDF)))
@@ -188,7 +188,7 @@ class IbisTable(NarwhalsQuery):
         return native.mutate(**{ORDER: digest(text)}), names
 
     def _digest(self) -> Any:
-        """What makes a random order of texts."""
+        """The function that makes a random order of texts."""
         import ibis
 
         def md5(text: str) -> str:

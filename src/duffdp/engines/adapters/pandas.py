@@ -104,7 +104,7 @@ def pandas_types(nw: Any, frame: Any) -> dict[str, Any]:
 
 
 def _without_views(frame: Any) -> Any:
-    """The same frame without Arrow's views, in which no rows can be chosen."""
+    """A copy of the frame without Arrow's views, in which no rows can be chosen."""
     for at, kind in enumerate(frame.dtypes):
         if getattr(kind, "pyarrow_dtype", None) is None:
             continue

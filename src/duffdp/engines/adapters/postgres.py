@@ -258,7 +258,7 @@ class ServedTable:
         )
 
     def _check_rights(self, columns: list[str]) -> None:
-        """Whether the user may read them: a query that asks for no row."""
+        """Refuse columns that the user may not read, by a query that asks for no row."""
         if not columns:
             return
         try:
@@ -329,7 +329,7 @@ def compiled(table: Any) -> str:
 
 
 def is_query(table: Any) -> bool:
-    """Whether what ibis takes for a table of the server is a query."""
+    """True if what ibis takes for a table of the server is a query."""
     return bool(table.namespace.database == _SCHEMA)
 
 

@@ -1,4 +1,4 @@
-"""What every engine that runs queries can do, by narwhals; each engine's own adapter says the
+"""Operations of every engine that runs queries, by narwhals; each engine's own adapter adds the
 rest.
 """
 
@@ -51,14 +51,14 @@ class QueryAdapter(Protocol):
         """
 
     def stands_for(self, text: str) -> str:
-        """What `rows` has in the place of a text."""
+        """The value that `rows` has instead of a text."""
 
     def check_equality(self, name: str) -> None:
         """Refuse a column whose values the engine may take for one another."""
 
     def without_rows(self) -> QueryAdapter | None:
-        """The same table without its rows, where it has to be tried whether all queries run; None
-        where that is known.
+        """This table without its rows, where it has to be tried whether all queries run; None where
+        that is known.
         """
 
     def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
@@ -90,14 +90,14 @@ class QueryAdapter(Protocol):
         """
 
     def stored(self, rows: Any) -> Any:
-        """The same rows, worked out once where the engine can keep them until `drop`."""
+        """The rows, computed once where the engine can keep them until `drop`."""
 
     def drop(self) -> None:
         """Let go of what is stored."""
 
     def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
-        """How many rows have each number in each of the columns `names`, by groups: `by`, COLUMN,
-        INDEX, COUNT. By one pass over the rows; what is missing does not count.
+        """Number of rows with each number in each of the columns `names`, by groups: `by`, COLUMN,
+        INDEX, COUNT. By one pass over the rows; missing values do not count.
         """
 
     def sample(self, rows: Any, name: str) -> tuple[Array, float] | None:
@@ -124,7 +124,7 @@ class QueryAdapter(Protocol):
 
 @dataclass
 class NarwhalsQuery:
-    """What most engines do alike."""
+    """Operations that most engines share."""
 
     nw: Any
     frame: Any

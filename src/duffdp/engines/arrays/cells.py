@@ -24,7 +24,8 @@ from duffdp.engines.requests import (
 )
 
 MAX_CELLS = 2**24  # cells of all groups that one histogram holds: 128 MiB
-BLOCK, BLOCK_CELLS = 256, 2**16  # groups of a block, more if they have no more cells than this
+# Groups of a block, more if they have no more cells than this.
+BLOCK_GROUPS, BLOCK_CELLS = 256, 2**16
 # Equal records of these types equal the same categories: one of them is looked up for all.
 _HASHED_BY_VALUE = frozenset({str, bytes, int, float, bool, type(None)})
 _NO_PYTHON_TIME = object()  # present, and equal to no category
@@ -79,7 +80,7 @@ class CellEngine:
 
     def blocks(self) -> list[Ints]:
         """All groups in pieces."""
-        step = max(BLOCK_CELLS // self._size, BLOCK)
+        step = max(BLOCK_CELLS // self._size, BLOCK_GROUPS)
         return [np.arange(at, min(at + step, self.groups)) for at in range(0, self.groups, step)]
 
     def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:

@@ -122,7 +122,7 @@ class Accumulator(ABC):
 
     @abstractmethod
     def result(self) -> Any:
-        """What was counted."""
+        """The accumulated counts."""
 
 
 class ArrayColumn:

@@ -118,7 +118,7 @@ class ArrayEngine:
 
     @property
     def _block_size(self) -> int:
-        """How many groups are best answered at once."""
+        """Number of groups that are best answered at once."""
         groups, records = self.groups, max(self._column.length, 1)
         step = min(max(BLOCK_RECORDS * groups // records, BLOCK), MAX_BLOCK)
         return max(min(16 * BLOCK_RECORDS * groups // records, step), MIN_BLOCK)
@@ -314,13 +314,13 @@ class _Block:
 
     @property
     def _fits_histogram(self) -> bool:
-        """Whether one histogram of all groups has few empty cells."""
+        """True if one histogram of all groups has few empty cells."""
         cells = len(self.sizes) * self._grid.size
         return cells <= min(max(SMALL_HISTOGRAM, 4 * self.records), MAX_HISTOGRAM)
 
     @property
     def fits_memory(self) -> bool:
-        """Whether the values of all groups are counted at once: in one histogram, or by sorting
+        """True if the values of all groups are counted at once: in one histogram, or by sorting
         groups that are short enough.
         """
         return self._fits_histogram or int(self.sizes.max(initial=0)) <= MAX_SORTED

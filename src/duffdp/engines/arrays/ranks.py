@@ -14,8 +14,8 @@ SAMPLE_ERROR = 20  # places by which a rank in such a sample is hardly ever off
 
 
 def run_begins(ordered: Ints, *starts: Ints) -> Ints:
-    """Where the runs of equal values begin in a sorted array, or in sorted pieces one after the
-    other that begin at 0 and at `starts`.
+    """Positions at which runs of equal values begin in a sorted array, or in sorted pieces one
+    after the other that begin at 0 and at `starts`.
     """
     first = np.empty(len(ordered), dtype=bool)
     first[:1] = True

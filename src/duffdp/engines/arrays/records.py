@@ -17,7 +17,8 @@ from duffdp.domain import Array, Floats, Grid, Ints, Ordered
 from duffdp.domain.reading import nearest_double, number
 from duffdp.errors import UnsupportedData
 
-PIECE = 2**12  # objects that are converted together: a strange one slows down its piece alone
+# Objects that are converted together: a strange one slows down its piece alone.
+OBJECTS_AT_ONCE = 2**12
 _TYPED = ("__array__", "__array_interface__", "__array_struct__", "__buffer__")
 _DOUBLES = frozenset({float, int, bool, type(None)})
 _INTEGER_TYPES = frozenset({int, bool})
@@ -60,7 +61,7 @@ def read_array(data: Any) -> Records:
 
 
 def _has_type(data: Any) -> bool:
-    """Whether a container has one type for all of its records."""
+    """True if a container has one type for all of its records."""
     if any(hasattr(data, name) for name in _TYPED):
         return True
     try:
@@ -86,16 +87,16 @@ def object_keys(array: Array, grid: Ordered) -> tuple[Array, Array, Ordered]:
 def doubles(array: Array) -> Floats:
     """The double nearest to each number; nan for what is dropped."""
     keys = np.empty(len(array), dtype=np.float64)
-    for begin in range(0, len(array), PIECE):
-        piece = array[begin : begin + PIECE]
+    for begin in range(0, len(array), OBJECTS_AT_ONCE):
+        piece = array[begin : begin + OBJECTS_AT_ONCE]
         if _DOUBLES.issuperset(map(type, piece)):
             try:
-                keys[begin : begin + PIECE] = piece.astype(np.float64)
+                keys[begin : begin + OBJECTS_AT_ONCE] = piece.astype(np.float64)
                 continue
             except OverflowError:  # a whole number beyond all doubles
                 pass
         numbers = map(number, piece)
-        keys[begin : begin + PIECE] = [
+        keys[begin : begin + OBJECTS_AT_ONCE] = [
             math.nan if x is None else nearest_double(x) for x in numbers
         ]
     return keys
@@ -104,8 +105,11 @@ def doubles(array: Array) -> Floats:
 def _indices(array: Array, grid: Ordered) -> Ints:
     """The index of each record, -1 for what is dropped."""
     index = np.full(len(array), -1, dtype=np.int64)
-    for begin in range(0, len(array), PIECE):
-        piece, places = array[begin : begin + PIECE], index[begin : begin + PIECE]
+    for begin in range(0, len(array), OBJECTS_AT_ONCE):
+        piece, places = (
+            array[begin : begin + OBJECTS_AT_ONCE],
+            index[begin : begin + OBJECTS_AT_ONCE],
+        )
         types = set(map(type, piece))
         if not grid.timed and types <= _FRACTIONAL:
             keys = piece.astype(np.float64)

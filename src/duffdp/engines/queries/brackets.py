@@ -62,7 +62,7 @@ def _count_inside(rows: QueryRows, grid: Ordered, first: int, last: int) -> Rank
 
 
 def _totals_before(nw: Any, grid: Ordered, rows: Any, values: Any, dtype: Any, first: int) -> Any:
-    """How many rows lie before a candidate (BELOW) and in all (COUNT)."""
+    """Number of rows before a candidate (BELOW) and in all (COUNT)."""
     reaches = None if first == 0 else reaches_expression(nw, values, dtype, grid, first)
     if reaches is None:  # all or none of them: no need to count
         return rows.select(nw.len().alias(COUNT), (nw.len() * int(first > 0)).alias(BELOW))

@@ -18,7 +18,7 @@ from duffdp.engines.queries.ranks import Ranges, group_counts
 from duffdp.engines.queries.rows import Limits, QueryRows, whole_numbers
 from duffdp.engines.requests import GroupedCounts
 
-MAX_LISTED = 2**12  # buckets that a query lists
+MAX_LISTED_BUCKETS = 2**12  # buckets that a query lists
 
 
 class CellQuery(NamedTuple):
@@ -35,8 +35,8 @@ class CellQuery(NamedTuple):
 def count_cells(
     rows: QueryRows, queries: Sequence[CellQuery], groups: Ints | None = None
 ) -> list[GroupedCounts]:
-    """How many records lie in each of the wanted cells that have some: in every group, or only in
-    some `groups`.
+    """Number of records in each nonempty cell of the queries: in every group, or only in some
+    `groups`.
     """
     if len(queries) > 1 and not rows.adapter.side_by_side:
         return [count_cells(rows, [cells], groups)[0] for cells in queries]
@@ -91,13 +91,13 @@ def _cell(rows: QueryRows, cells: CellQuery) -> Any:
 
 
 def _inside(rows: QueryRows, cells: CellQuery, number: int) -> Any:
-    """Whether a candidate lies in the ranges of its group, as an expression; None if all count."""
+    """Expression that is true for candidates in the ranges of their group; None if all count."""
     nw, ranges = rows.nw, cells.ranges
     if ranges is None:
         return None
     index = nw.col(INDEXES.format(cells.column))
     parts = len(ranges.lows)
-    if rows.groups == 1 and parts > 1 and len(ranges.buckets) <= MAX_LISTED:
+    if rows.groups == 1 and parts > 1 and len(ranges.buckets) <= MAX_LISTED_BUCKETS:
         # Looked up in a list, an index is computed once and not for each end of a range.
         return rounded_down(index, ranges.shift).is_in(ranges.buckets.tolist())
     ends: list[tuple[Any, Any]]

@@ -71,7 +71,9 @@ class CountTable(NamedTuple):
 
 
 def count_tables(rows: QueryRows, column: int, groups: Sequence[int]) -> list[CountTable]:
-    """How many candidates of some groups have how many records, in coarse buckets: one query."""
+    """Number of candidates by their number of records, for some groups, in coarse buckets: one
+    query.
+    """
     nw, size = rows.nw, rows.sizes[column]
     bits = max(1, BUCKET_BITS - len(groups).bit_length() // 2)
     shift = max(0, (size - 1).bit_length() - bits)
@@ -124,7 +126,7 @@ def _by_candidate(rows: QueryRows, frame: Any, column: int, by: Sequence[str]) -
 
 
 def _by_count(rows: QueryRows, frame: Any, shift: int, by: Sequence[str]) -> Any:
-    """How many candidates of each bucket have how many records."""
+    """Number of candidates of each bucket by their number of records."""
     bucket = rounded_down(rows.nw.col(INDEX), shift).alias(INDEX)
     frame = frame.with_columns(bucket) if shift else frame
     return frame.group_by(*by, INDEX, COUNT).agg(rows.nw.len().alias(WIDTH))

@@ -250,7 +250,7 @@ class QueryEngine:
             shifts[c] = 0 if inside <= limit else min(finer, shifts[c] - 1)
 
     def _bucket_bits(self, ranges: int) -> int:
-        """How many bits of a candidate one pass distinguishes in each of some ranges."""
+        """Number of bits of a candidate that one pass distinguishes in each of some ranges."""
         adapter = self.rows.adapter
         if self.rows.has_people:
             buckets = min(BUCKETS_OF_PEOPLE, adapter.max_result_rows // ranges)
@@ -291,7 +291,7 @@ class QueryEngine:
         ]
 
     def _tables(self, column: int, groups: list[int]) -> list[CountTable]:
-        """How many candidates have how many records, in each group."""
+        """Number of candidates by their number of records, in each group."""
         if new := [group for group in groups if (column, group) not in self._count_tables]:
             tables = count_tables(self.rows, column, new)
             self._count_tables |= {(column, g): table for g, table in zip(new, tables, strict=True)}
@@ -326,7 +326,7 @@ class QueryEngine:
 
 
 def _is_streamed(request: Request[Any]) -> bool:
-    """Whether one pass over a stream answers a request, without much memory."""
+    """True if one pass over a stream answers a request, without much memory."""
     if isinstance(request, RanksNear):
         return len(request.targets) <= MAX_STREAMED_TARGETS
     return isinstance(request, BinCounts | RankAt | RecordCounts)

@@ -90,12 +90,12 @@ class IndexColumn:
 
     @property
     def counts_rows(self) -> bool:
-        """Whether rows count whatever is in them."""
+        """True if rows count whatever is in them."""
         return isinstance(self.domain, Presence) and self.domain.rows
 
     @property
     def is_number(self) -> bool:
-        """Whether an index is missing where the value is a missing number, and nowhere else."""
+        """True if an index is missing where the value is a missing number, and nowhere else."""
         number = self.dtype.is_float() or self.dtype.is_integer()
         return isinstance(self.domain, Ordered) and bool(number)
 
@@ -109,7 +109,7 @@ class IndexColumn:
         return rows.with_columns(value.alias(self.value))
 
     def missing(self) -> Any:
-        """Whether there is no value, as an expression; nan is none."""
+        """Expression that is true where there is no value; nan is none."""
         column = self.nw.col(self.value)
         if self.dtype.is_float() and self.adapter.holds_nan:
             return column.is_null() | column.is_nan()

@@ -18,8 +18,8 @@ from duffdp.engines.requests import GroupedCounts
 
 MAX_BUCKETS = 2**20  # of all groups that are counted at once: 8 MiB
 MIN_SAMPLE = 2**10  # records of a sample that are enough for a bracket
-CHUNK = 2**16  # records whose indices stay in a cache
-MAX_PENDING = 2**20  # records before those of one bucket are added up
+STREAM_CHUNK = 2**16  # records whose indices stay in a cache
+MAX_PENDING_RECORDS = 2**20  # records before those of one bucket are added up
 
 T = TypeVar("T")
 
@@ -65,8 +65,8 @@ def bucket_counts(rows: QueryRows, shift: int) -> GroupedCounts:
     reader, grid = _reader(rows), _grid(rows)
     for values, group in _grouped_values(rows):
         place = group * buckets
-        for begin in range(0, len(place), CHUNK):
-            chunk = slice(begin, begin + CHUNK)
+        for begin in range(0, len(place), STREAM_CHUNK):
+            chunk = slice(begin, begin + STREAM_CHUNK)
             place[chunk] += grid.snap(reader.keys(values[chunk])) >> shift
         counts += np.bincount(place, minlength=len(counts))
     (place,) = counts.nonzero()
@@ -83,7 +83,7 @@ def counts_within(rows: QueryRows, shift: int, ranges: Ranges) -> GroupedCounts:
             for group, index in _between(rows, values, groups, low, high):
                 parts.append((group, index >> shift << shift, np.ones_like(group)))
                 pending += len(group)
-        if pending > MAX_PENDING:
+        if pending > MAX_PENDING_RECORDS:
             parts, pending = [_add_up(parts, rows.groups)], 0
     return group_counts(*_add_up(parts, rows.groups), rows.groups)
 
@@ -104,12 +104,12 @@ def _between(
     least, stop = column.edge(int(low[has_range].min())), column.edge(int(high.max()) + 1)
     if least is None:
         return
-    for begin in range(0, len(values), CHUNK):
-        keys = reader.keys(values[begin : begin + CHUNK])
+    for begin in range(0, len(values), STREAM_CHUNK):
+        keys = reader.keys(values[begin : begin + STREAM_CHUNK])
         inside = keys >= least
         if stop is not None:
             inside &= keys < stop
-        group, index = groups[begin : begin + CHUNK][inside], grid.snap(keys[inside])
+        group, index = groups[begin : begin + STREAM_CHUNK][inside], grid.snap(keys[inside])
         inside = index >= low[group]
         inside &= index <= high[group]
         yield group[inside], index[inside]

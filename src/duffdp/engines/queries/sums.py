@@ -28,7 +28,7 @@ from duffdp.engines.queries.names import (
 from duffdp.engines.queries.rows import Limits, QueryRows, whole_numbers
 from duffdp.engines.requests import Quantization, Sums
 
-PIECE = 21  # bits of a number that are summed by themselves: 2**42 of them fit 64 bits
+PIECE_BITS = 21  # bits of a number that are summed by themselves: 2**42 of them fit 64 bits
 
 Key = tuple[int, int, Quantization]  # column, group
 
@@ -158,11 +158,11 @@ def _in_pieces(rows: QueryRows, frame: Any, name: str, bits: int) -> tuple[Any, 
     and the names of these; the highest keeps the name.
     """
     nw, names = rows.nw, []
-    for i in range(-(-bits // PIECE) - 1 if rows.adapter.sums_overflow else 0):
+    for i in range(-(-bits // PIECE_BITS) - 1 if rows.adapter.sums_overflow else 0):
         # A multiple of a power of two below 2**62 is divided by it without error, in doubles too.
         piece, remaining = f"{name}_{i}", nw.col(name)
-        frame = frame.with_columns((remaining % 2**PIECE).alias(piece))
-        above = ((remaining - nw.col(piece)) * 2.0**-PIECE).floor().cast(nw.Int64)
+        frame = frame.with_columns((remaining % 2**PIECE_BITS).alias(piece))
+        above = ((remaining - nw.col(piece)) * 2.0**-PIECE_BITS).floor().cast(nw.Int64)
         frame = frame.with_columns(above.alias(name))
         names.append(piece)
     return frame, [*names, name]
@@ -189,8 +189,8 @@ def _from_pieces(fetched: dict[str, Any], at: int, name: str) -> int:
     if name not in fetched:
         return 0
     pieces = sum(column.startswith(f"{name}_") for column in fetched)
-    lower = sum(_number(fetched[f"{name}_{i}"][at]) << (PIECE * i) for i in range(pieces))
-    return lower + (_number(fetched[name][at]) << (PIECE * pieces))
+    lower = sum(_number(fetched[f"{name}_{i}"][at]) << (PIECE_BITS * i) for i in range(pieces))
+    return lower + (_number(fetched[name][at]) << (PIECE_BITS * pieces))
 
 
 def _half(quantization: Quantization) -> int:

@@ -137,7 +137,7 @@ class _Part(NamedTuple):
 
 
 def _typed(tree: Any) -> Iterator[Any]:
-    """What takes dates apart, and what has a text beside something that looks at a column."""
+    """Nodes that take dates apart, or that have a text beside something that looks at a column."""
     for node in tree.walk():
         texts = any(_kind(child) == "Literal" and child.is_string for child in _children(node))
         has_constant = texts or _kind(node) in _DATE_PARTS
@@ -182,7 +182,7 @@ def _constants(tree: Any) -> Iterator[Any]:
 
 
 def _is_branch(node: Any) -> bool:
-    """Whether a node is one WHEN of a CASE, which is no expression by itself."""
+    """True if a node is one WHEN of a CASE, which is no expression by itself."""
     return _kind(node) == "If" and node.parent is not None and _kind(node.parent) == "Case"
 
 
@@ -198,7 +198,7 @@ def _first_failure(texts: Sequence[str]) -> _Failure | None:
 
 
 def _evaluated(texts: Sequence[str]) -> str | None:
-    """What DuckDB says where one of some expressions fails."""
+    """DuckDB's message if one of some expressions fails."""
     duckdb = load("duckdb", "files")
     with duckdb.connect() as connection:  # each time: after some errors a database is of no use
         connection.execute("SET TimeZone = 'UTC'")

@@ -17,7 +17,7 @@ from duffdp.errors import Argument, DuffError
 
 
 class Kind(StrEnum):
-    """What a value is."""
+    """Type of a value, as far as an expression depends on it."""
 
     boolean = "boolean"
     integer = "integer"
@@ -46,7 +46,7 @@ class Term(NamedTuple):
 
 @dataclass(frozen=True)
 class Words:
-    """How an engine writes steps: each form has a place for every part, {0}, {1} and so on."""
+    """SQL forms of an engine: each form has a place for every part, {0}, {1} and so on."""
 
     engine: str
     forms: Mapping[str, str]
@@ -56,7 +56,7 @@ class Words:
 
 
 class Writing:
-    """What steps of all kinds need."""
+    """Base of the steps of all kinds."""
 
     #: The method that writes a thing of a query, by what sqlglot calls it.
     steps: ClassVar[Mapping[str, str]] = {}
@@ -137,7 +137,7 @@ def operands(node: Any) -> tuple[Any, Any]:
 
 
 def names(listed: Mapping[str, Any], step: str) -> dict[str, str]:
-    """The same method for several things."""
+    """One method for several names."""
     return dict.fromkeys(listed, step)
 
 
@@ -512,7 +512,7 @@ class RowExpressions(NumberSteps):
     }
 
     def condition(self, tree: Any) -> str:
-        """Which rows are kept."""
+        """SQL of the condition on rows."""
         return self._of(Kind.boolean, self._checked_term(tree), tree).sql
 
     def output(self, tree: Any) -> tuple[str, Kind]:

@@ -16,7 +16,7 @@ from duffdp.engines.sql.checks import check_constants
 from duffdp.errors import Argument, DuffError
 
 TABLE = "data"  # what queries call the table
-LONGEST = 10_000  # letters
+MAX_QUERY_LETTERS = 10_000  # letters
 MOST_JOINTS = 20  # of texts: many long ones could fill all memory
 _EXAMPLE = 'Pass for example "SELECT cost * 1.19 AS gross, ward FROM data WHERE age >= 18".'
 _DIALECT = "duckdb"
@@ -59,7 +59,7 @@ _YEARS = (1, 9999)  # of moments that DATE_DIFF takes: those of Python
 _CLAUSES = frozenset(("expressions", "from", "from_", "where", "group"))
 
 
-class OutputColumn(NamedTuple):
+class QueryOutput(NamedTuple):
     """One column of the result: its name, its SQL for DuckDB, the column that it is unchanged, if
     any, and what sqlglot read.
     """
@@ -76,7 +76,7 @@ class ReadQuery(NamedTuple):
     text: str
     columns: tuple[str, ...]  # that it looks at
     condition: str | None
-    outputs: tuple[OutputColumn, ...]
+    outputs: tuple[QueryOutput, ...]
     groups: tuple[str, ...]  # the columns by which rows are brought together, if they are
     where: Any  # the condition as sqlglot read it, if there is one
 
@@ -88,7 +88,7 @@ class ReadQuery(NamedTuple):
 
     @property
     def people(self) -> tuple[str, ...] | None:
-        """Which columns of the result can name the person; None if all can."""
+        """Columns of the result that can name the person; None if all can."""
         if not self.groups:
             return None
         return tuple(output.name for output in self.outputs if output.source in self.groups)
@@ -97,10 +97,10 @@ class ReadQuery(NamedTuple):
 @lru_cache(maxsize=64)
 def read_query(text: Any) -> ReadQuery:
     """The query in a text."""
-    if not isinstance(text, str) or not text.strip() or len(text) > LONGEST:
+    if not isinstance(text, str) or not text.strip() or len(text) > MAX_QUERY_LETTERS:
         raise DuffError(
             Argument("sql"),
-            f" must be a text of at most {LONGEST} letters, got {text!r:.60}. {_EXAMPLE}",
+            f" must be a text of at most {MAX_QUERY_LETTERS} letters, got {text!r:.60}. {_EXAMPLE}",
         )
     sqlglot = load("sqlglot", "sql")
     try:
@@ -150,14 +150,14 @@ class _Reader:
             self._row_wise(part)
         return tuple(part.name for part in group.expressions)
 
-    def _output(self, part: Any, groups: tuple[str, ...]) -> OutputColumn:
+    def _output(self, part: Any, groups: tuple[str, ...]) -> QueryOutput:
         expression, name = (part.this, part.alias) if _kind(part) == "Alias" else (part, "")
         if _kind(expression) == "Column" and _kind(expression.this) == "Identifier":
             if groups and expression.name not in groups:
                 raise DuffError(
                     f"sql: {expression.name!r} must stand in GROUP BY, or in a sum over the rows."
                 )
-            return OutputColumn(
+            return QueryOutput(
                 name or expression.name, self._row_wise(expression), expression.name, expression
             )
         if not name and _kind(expression) != "Star":
@@ -165,8 +165,8 @@ class _Reader:
                 Argument("sql"), " must name what it makes of columns, as in cost * 1.19 AS gross."
             )
         if not groups:
-            return OutputColumn(name, self._row_wise(expression), None, expression)
-        return OutputColumn(name, self._sum(expression), None, expression)
+            return QueryOutput(name, self._row_wise(expression), None, expression)
+        return QueryOutput(name, self._sum(expression), None, expression)
 
     def _sum(self, expression: Any) -> str:
         kind = _kind(expression)
@@ -228,7 +228,7 @@ class _Reader:
 
 
 def _guarded(expression: Any) -> Any:
-    """What was read, with no DATE_DIFF of times outside the years 1 to 9999.
+    """A copy of the expression without DATE_DIFF of times outside the years 1 to 9999.
 
     Of times with a zone that are 245,000 years apart, DuckDB's DATE_DIFF does not fail as other
     functions do: it ends the database.
@@ -245,12 +245,12 @@ def _guarded(expression: Any) -> Any:
 
 
 def _joints(node: Any) -> int:
-    """How many texts are put behind another one."""
+    """Number of texts that are put behind another one."""
     return len(node.expressions) - 1 if _kind(node) == "Concat" else int(_kind(node) == "DPipe")
 
 
 def _shortens(replace: Any) -> bool:
-    """Whether no text gets longer: several in one another could fill all memory."""
+    """True if no text gets longer: several in one another could fill all memory."""
     parts = [replace.args.get(name) for name in ("expression", "replacement")]
     return all(map(_is_text, parts)) and len(parts[1].name) <= len(parts[0].name)
 
@@ -260,7 +260,7 @@ def _is_text(node: Any) -> bool:
 
 
 def _is_zone(node: Any) -> bool:
-    """Whether DuckDB knows a zone: of another one it would complain at the first row, past TRY."""
+    """True if DuckDB knows a zone: of another one it would complain at the first row, past TRY."""
     if not _is_text(node):
         return False
     duckdb = load("duckdb", "files")
@@ -277,7 +277,7 @@ def _kind(node: Any) -> str:
 
 
 def _excerpt(node: Any) -> str:
-    """What stands in the query, in a few letters."""
+    """The first letters of a part of the query."""
     return f"{node.sql(dialect=_DIALECT, comments=False)[:40]!r} ({_kind(node)})"
 
 
@@ -290,7 +290,7 @@ def _refused(refused: str, instead: str) -> DuffError:
 
 
 def _table_names(source: Any) -> set[str]:
-    """What the query may call the table."""
+    """Names that the query may use for the table."""
     table = None if source is None else source.this
     if table is None or _kind(table) != "Table" or _kind(table.this) != "Identifier":
         raise DuffError(Argument("sql"), f" must say FROM {TABLE}, and no other table. {_EXAMPLE}")

@@ -85,7 +85,7 @@ class Query:
 
     @property
     def read(self) -> ReadQuery:
-        """What it says."""
+        """The query as it was parsed."""
         return read_query(self.sql)
 
     def __fspath__(self) -> str:
@@ -101,7 +101,7 @@ def open_source(
     kind: str = "float",
     person: str | None = None,
 ) -> RowSource:
-    """What a path names, or the result of a query; parameters as for `open_path`."""
+    """Open a path or the result of a query; parameters as for `open_path`."""
     if not isinstance(data, Query):
         return open_path(data, columns, values=values, kind=kind, person=person)
     if not is_path(data.data):
@@ -260,8 +260,8 @@ class Piped(str):
 
 
 def source_name(data: Any) -> str | None:
-    """What a ledger calls data, so that a retry is about the same ones: the file or table that they
-    are read from, and how its fields are read; None for data that have no name.
+    """Name of the data in a ledger, so that a retry is about the same data: the file or table that
+    they are read from, and how its fields are read; None for data without a name.
     """
     if isinstance(data, Query):
         return source_name(data.data)

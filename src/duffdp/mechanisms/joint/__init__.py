@@ -152,8 +152,8 @@ class Joint:
 
 
 def can_group(columns: Sequence[QuantileRanks]) -> bool:
-    """Whether columns can be drawn for side by side: several, with the same few quantiles, a
-    window around each, and sizes that are drawn.
+    """True if columns can be drawn for side by side: several, with the same few quantiles, a window
+    around each, and sizes that are drawn.
     """
     kinds = {(c.qs, c.size, c.reach, c.records, len(c.ranks)) for c in columns}
     ((qs, _, _, records, windows),) = kinds if len(kinds) == 1 else [((), 0, 0, 0, -1)]
