@@ -106,6 +106,52 @@ def data_table(many: int = 40) -> None:
     print(f"\n{missed} of these intervals missed the data's quantile\n")
 
 
+def share_table(many: int = 20) -> None:
+    """What the share of the value buys: its error beside that of a median without an interval, and
+    the width beside that of the library's share, as geometric means over all cells.
+    """
+    chosen = VALUE_SHARES["data"]
+    cells = [
+        (sampler, bounds, n, epsilon)
+        for _, sampler, bounds, _ in POPULATIONS
+        for n in (300, 1000, 10_000)
+        for epsilon in (0.5, 1.0, 2.0)
+    ]
+    alone = []
+    for sampler, bounds, n, epsilon in cells:
+        rng = np.random.default_rng(n)
+        errors = []
+        for _ in range(many):
+            records = sampler(rng, n)
+            truth = float(np.sort(records)[math.ceil(n / 2) - 1])
+            seed = int(rng.integers(2**62))
+            value = duffdp.median(records, epsilon=epsilon, bounds=bounds, rng=seed).value
+            errors.append(abs(value - truth))
+        alone.append(float(np.mean(errors)))
+    by_share = {}
+    try:
+        for share in (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)):
+            VALUE_SHARES["data"] = share
+            by_share[share] = [
+                data_cell(sampler, bounds, 0.5, n, epsilon, many)
+                for sampler, bounds, n, epsilon in cells
+            ]
+    finally:
+        VALUE_SHARES["data"] = chosen
+    print("| share of the value | error / median without interval | width / width at 1/2 |")
+    print("| --- | --- | --- |")
+    for share, measured in by_share.items():
+        errors, widths = ([one[i] for one in measured] for i in (0, 1))
+        middle = [one[1] for one in by_share[Fraction(1, 2)]]
+        print(f"| {share} | {_mean_ratio(errors, alone):.2f} | {_mean_ratio(widths, middle):.2f} |")
+    print()
+
+
+def _mean_ratio(numbers: list[float], others: list[float]) -> float:
+    pairs = [(a, b) for a, b in zip(numbers, others, strict=True) if a > 0 and b > 0]
+    return math.exp(np.mean([math.log(a / b) for a, b in pairs]))
+
+
 def ranks(candidates: int, n: int, epsilon: float) -> float:
     """How many ranks outside of the population's median each end is aimed."""
     each = Fraction(str(epsilon)) * (1 - VALUE_SHARES["population"]) / 2
@@ -114,6 +160,7 @@ def ranks(candidates: int, n: int, epsilon: float) -> float:
 
 
 def main() -> None:
+    share_table()
     data_table()
     print("| ranks to a side | n | " + " | ".join(f"epsilon {e:g}" for e in EPSILONS) + " |")
     print("| --- | --- |" + " --- |" * len(EPSILONS))

@@ -27,12 +27,12 @@ from duffdp.steps import StepFunction, Windows
 
 Sides = Literal["both", "low", "high"]
 
-# Share of epsilon for the values. With 1/4 they err twice as much at the same width, and with 3/4
-# intervals are 1.7 times as wide (docs/intervals.md, "The value").
+# Share of epsilon for the values. With 1/4 they err 1.8 times as much at the same width, and with
+# 3/4 intervals are 1.9 times as wide (`python -m benchmarks.intervals`).
 VALUES_SHARE = Fraction(1, 2)
 # Nearer to 0 or 1 than this, a quantile has a width for each side: too few records may lie beyond
 # it, and one width for both sides would then reach for a bound on the other side as well. By q
-# alone, because the number of records is private (`python -m benchmarks.intervals`).
+# alone, because the number of records is private; other lines than a tenth were not compared.
 ONE_WIDTH_FROM = Fraction(1, 10)
 STEPS_PER_RECORD = 64  # of a score
 FACTOR_PARTS = 64  # widths of several quantiles differ by at most this factor
