@@ -219,11 +219,18 @@ def test_wide_bounds_do_not_round_small_values():
 def test_the_command_says_the_step(tmp_path, call):
     path = csv_file(tmp_path, VALUES)
     line = ("median", path, "-c", "x", "-e", "9", "-f", "csv")
-    assert "steps of 1;" in call(*line, "--bounds", "0", "100")[2]
-    assert "steps of 0.001;" in call(*line, "--bounds", "0.0", "100.0")[2]
-    assert call(*line, "--bounds", "0", "100", "--step", "0.5")[2] == ""
-    assert call(*line, "--digits", "3")[2] == ""
-    assert call("mean", path, "-c", "x", "-e", "9", "--bounds", "0", "100")[2] == ""
+    whole, decimal, chosen, digits = (
+        call(*line, *how, quiet=False)[2]
+        for how in (
+            ("--bounds", "0", "100"),
+            ("--bounds", "0.0", "100.0"),
+            ("--bounds", "0", "100", "--step", "0.5"),
+            ("--digits", "3"),
+        )
+    )
+    assert "steps of 1;" in whole
+    assert "steps of 0.001;" in decimal
+    assert "steps of" not in chosen + digits
 
 
 def test_planning_looks_at_the_same_candidates():

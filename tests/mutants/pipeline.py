@@ -319,12 +319,12 @@ MUTANTS = (
         "pipeline/run.py",
         (
             "        return cls(plan, checked.post_process(plan), facts, table,"
-            " entropy_source, data)\n"
+            " entropy_source, data, reading)\n"
         ),
         (
             "        table.engine(entropy_source)\n"
             "        return cls(plan, checked.post_process(plan), facts, table,"
-            " entropy_source, data)\n"
+            " entropy_source, data, reading)\n"
         ),
         (
             ORDER,

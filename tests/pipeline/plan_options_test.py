@@ -232,6 +232,9 @@ FILE = {
     "types": ({}, {"x": "VARCHAR"}),
     "decimal": ({}, ","),
     "date_format": ({}, "%d.%m.%Y"),
+    "thousands": ({"decimal": ","}, ","),  # refused: it is the decimal mark
+    "encoding": ({}, "utf-16"),  # refused: a byte is no character
+    "skip_rows": ({}, 1),  # the header
     "sql": ({}, "SELECT x / 2 AS x, z, day, g, who FROM data"),
     "where": ({}, "x > 20"),
     "ledger": ({}, "budget.db"),

@@ -51,7 +51,7 @@ def largest_sum(
     reach = _first(lambda size: tail(size) <= NEGLIGIBLE / count)
     cell = max(1, reach // CELLS)
     starts = [tail(cell * k - cell // 2) for k in range(1, reach // cell + 3)]
-    sizes = -np.diff([1.0, *starts])  # the probabilities of cell 0, 1, ...
+    sizes = np.maximum(-np.diff([1.0, *starts]), 0)  # the probabilities of cell 0, 1, ...
     allowed = failure_rate * (1 - 1e-9) - 10 * NEGLIGIBLE
     rounding = 0
     if cell > 1:
