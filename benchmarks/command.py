@@ -18,10 +18,10 @@ from pathlib import Path
 import duckdb
 
 from duffdp import Ledger
-from duffdp.pipeline.request import ReleaseRequest
-from duffdp.pipeline.run import PreparedRelease
+from duffdp._pipeline.request import ReleaseRequest
+from duffdp._pipeline.run import PreparedRelease
 
-DUFFDP = [sys.executable, "-c", "from duffdp.cli import main; main()"]
+DUFFDP = [sys.executable, "-c", "from duffdp._cli import main; main()"]
 ROUNDS = 11
 # As after an installation: with the bytecode of all modules in place.
 INSTALLED = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"}

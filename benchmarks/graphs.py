@@ -15,7 +15,7 @@ import numpy as np
 
 import duffdp
 from duffdp import Grid
-from duffdp.count_ladder import CountLadder
+from duffdp._count_ladder import CountLadder
 from duffdp.mechanisms import Exponential, PiecewiseLaplace
 from duffdp.statistics import Triangles
 

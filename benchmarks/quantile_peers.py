@@ -21,12 +21,12 @@ from pathlib import Path
 import numpy as np
 
 from duffdp import Grid
+from duffdp._steps import StepFunction
 from duffdp.domain.default_step import default_grid
 from duffdp.mechanisms import Lattice, PermuteAndFlip
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.statistics import Quantile
 from duffdp.statistics.quantile import LATTICE_CANDIDATES, LATTICE_EPSILON
-from duffdp.steps import StepFunction
 
 DATA = Path(__file__).parent.parent / "tests" / "data"
 # File, column, and what somebody who has not seen the data would promise.

@@ -20,7 +20,7 @@ import duckdb
 NORMAL = "sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())"
 PREPARED = """
 import json, re, sys, time, duckdb, duffdp
-from duffdp.engines.adapters.duckdb import DuckdbRelation
+from duffdp._engines.adapters.duckdb import DuckdbRelation
 
 fetch, stored, pieces = DuckdbRelation.fetch, DuckdbRelation.stored, DuckdbRelation.pieces
 seen = dict(queries=0, rows=0)

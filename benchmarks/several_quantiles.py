@@ -18,12 +18,12 @@ import numpy.typing as npt
 
 import duffdp
 from duffdp import Grid
-from duffdp.engines.arrays import array_engine, read_array
-from duffdp.engines.requests import Engine, run_inquiry
+from duffdp._engines.arrays import array_engine, read_array
+from duffdp._engines.requests import Engine, run_inquiry
+from duffdp._rank_profile import QuantileRanks
+from duffdp._sampling.entropy import entropy
+from duffdp._sampling.integer_noise import two_sided_geometrics
 from duffdp.mechanisms import Joint
-from duffdp.rank_profile import QuantileRanks
-from duffdp.sampling.entropy import entropy
-from duffdp.sampling.integer_noise import two_sided_geometrics
 from duffdp.statistics import Quantiles
 from duffdp.statistics.statistic import Scope
 

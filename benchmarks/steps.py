@@ -26,9 +26,9 @@ from benchmarks.quantile_peers import (
     row,
 )
 from duffdp import Grid
+from duffdp._steps import StepFunction
 from duffdp.domain.default_step import power_of_ten
 from duffdp.statistics import Quantile
-from duffdp.steps import StepFunction
 
 SHAPES: dict[str, tuple[float, float, Callable[[np.random.Generator, int], np.ndarray]]] = {
     "N(0, 1) in +-10": (-10.0, 10.0, lambda rng, n: rng.normal(size=n)),

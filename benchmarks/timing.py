@@ -66,7 +66,7 @@ def _counted(
     count: Callable[[Any, dict[str, Any]], int],
 ) -> None:
     """The sum over all queries of a run, by what is asked and what came back."""
-    from duffdp.engines.adapters.duckdb import DuckdbRelation
+    from duffdp._engines.adapters.duckdb import DuckdbRelation
 
     methods, found = ("fetch", "stored", "pieces"), 0
     real = {method: getattr(DuckdbRelation, method) for method in methods}

@@ -12,8 +12,8 @@ from importlib.util import find_spec
 
 import numpy as np
 
+from duffdp._sampling.entropy import entropy
 from duffdp.mechanisms.ranking import Ranking
-from duffdp.sampling.entropy import entropy
 
 VALUES, RECORDS, PLACES, TRIES = 50, 1000, 5, 4000
 EPSILONS = (0.1, 0.2, 0.5, 1.0, 2.0)

@@ -16,8 +16,8 @@ from concurrent.futures import ProcessPoolExecutor
 from functools import partial
 from pathlib import Path
 
+from duffdp._engines.arrays.threads import cores
 from duffdp.audit.cases import attack_cases, attacks, stays_below
-from duffdp.engines.arrays.threads import cores
 from duffdp.version import __version__
 
 PAGE = Path(__file__).with_name("reviewers.md")

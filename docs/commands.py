@@ -10,7 +10,7 @@ from pathlib import Path
 
 import click
 
-from duffdp.cli.app import application
+from duffdp._cli.app import application
 
 PAGE = Path(__file__).with_name("commands.md")
 BEGIN, END = "<!-- help: written by commands.py -->", "<!-- end of help -->"
@@ -33,7 +33,7 @@ def commands(group: click.Group = application, prefix: str = "") -> Iterator[str
 def help_section(command: str) -> str:
     """The output of `duffdp COMMAND --help` in a window of 110 columns."""
     run = subprocess.run(
-        [sys.executable, "-c", "from duffdp.cli import main; main()", *command.split(), "--help"],
+        [sys.executable, "-c", "from duffdp._cli import main; main()", *command.split(), "--help"],
         capture_output=True,
         text=True,
         check=True,

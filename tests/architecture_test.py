@@ -31,43 +31,43 @@ ROOMS = (
     "_rows",
     "_text",
     "domain",
-    "parameters",
-    "privacy",
-    "facts",
-    "engines",
-    "steps",
-    "rank_profile",
-    "count_ladder",
-    "evidence",
-    "sampling",
+    "_parameters",
+    "_privacy",
+    "_facts",
+    "_engines",
+    "_steps",
+    "_rank_profile",
+    "_count_ladder",
+    "_evidence",
+    "_sampling",
     "statistics",
     "mechanisms",
     "ledger",
-    "pipeline",
+    "_pipeline",
     "research",
-    "planning",
+    "_planning",
     "audit",
     "testing",
     "report",
-    "studio",
-    "cli",
+    "_studio",
+    "_cli",
 )
 # Rooms that are above and still none of its business: engines and statistics know nothing of
 # randomness, mechanisms nothing of data.
 STRANGERS = {
-    "engines": {"privacy", "facts"},
-    "statistics": {"sampling", "privacy", "facts"},
-    "mechanisms": {"engines", "statistics", "facts"},
-    "sampling": {"privacy", "facts"},
-    "ledger": {"engines", "statistics", "mechanisms", "sampling"},
-    "report": {"research", "planning", "audit", "testing"},
-    "studio": {"mechanisms", "steps", "research", "audit", "testing"},
+    "_engines": {"_privacy", "_facts"},
+    "statistics": {"_sampling", "_privacy", "_facts"},
+    "mechanisms": {"_engines", "statistics", "_facts"},
+    "_sampling": {"_privacy", "_facts"},
+    "ledger": {"_engines", "statistics", "mechanisms", "_sampling"},
+    "report": {"research", "_planning", "audit", "testing"},
+    "_studio": {"mechanisms", "_steps", "research", "audit", "testing"},
 }
 ENTROPY = {"secrets", "random"}
-DOOR = "duffdp.studio.guard"  # the secret of an address is no draw
+DOOR = "duffdp._studio.guard"  # the secret of an address is no draw
 # Random choices that no law depends on: a bracket for speed, and a person's rows, from a generator
 # that the release seeds.
-CHOICES = {"duffdp.engines.arrays.column", "duffdp.engines.people"}
+CHOICES = {"duffdp._engines.arrays.column", "duffdp._engines.people"}
 
 
 def module_name(path):
@@ -158,9 +158,9 @@ def test_imports_are_found_wherever_they_stand():
     """The finder itself: through the package, in functions, for types, by name."""
     known = edges()
     assert ("duffdp.statistics.registry", "duffdp.statistics.spec") in known
-    assert ("duffdp.pipeline.run", "duffdp.ledger.ledger") in known  # inside of a function
-    assert resolved("duffdp.median") == "duffdp.pipeline.functions"
-    assert resolved("duffdp.release") == "duffdp.pipeline.functions"
+    assert ("duffdp._pipeline.run", "duffdp.ledger.ledger") in known  # inside of a function
+    assert resolved("duffdp.median") == "duffdp._pipeline.functions"
+    assert resolved("duffdp.release") == "duffdp._pipeline.functions"
     assert resolved("duffdp.domain.Grid") == "duffdp.domain"
 
 
@@ -173,7 +173,7 @@ def test_imports_go_one_way(own):
             there = room(target)
             assert ROOMS.index(there) < ROOMS.index(here), f"{own} imports {target}"
             assert there not in STRANGERS.get(here, ()), f"{own} imports {target}"
-        assert module != own or target != "duffdp" or here == "cli", (
+        assert module != own or target != "duffdp" or here == "_cli", (
             f"{own} imports the package itself"
         )
 
@@ -206,12 +206,12 @@ def test_there_are_no_cycles():
 
 # What statistics may know of where records live: the language of requests, what reads the records
 # that a caller hands to `steps`, and the kinds of records that are no numbers.
-FOR_STATISTICS = {"duffdp.engines.requests", "duffdp.engines.pairs", "duffdp.engines.edges"}
+FOR_STATISTICS = {"duffdp._engines.requests", "duffdp._engines.pairs", "duffdp._engines.edges"}
 
 
 def test_statistics_ask_and_know_no_engine():
     for own, target in edges():
-        if room(own) == "statistics" and room(target) == "engines":
+        if room(own) == "statistics" and room(target) == "_engines":
             reads_values = own == "duffdp.statistics.records"
             assert target in FOR_STATISTICS or reads_values, f"{own} imports {target}"
 
@@ -221,7 +221,7 @@ def test_what_a_statistic_is_follows_from_its_type():
     statistic comes in, and where names of a package are loaded when they are used.
     """
     for own, path in MODULES.items():
-        if room(own) in ("pipeline", "planning", "statistics", "mechanisms"):
+        if room(own) in ("_pipeline", "_planning", "statistics", "mechanisms"):
             names = {
                 node.id
                 for node in ast.walk(ast.parse(path.read_text()))
@@ -233,7 +233,7 @@ def test_what_a_statistic_is_follows_from_its_type():
 def test_only_sampling_touches_entropy():
     for own, path in MODULES.items():
         # the last two simulate and never release
-        if room(own) in ("sampling", "research", "planning"):
+        if room(own) in ("_sampling", "research", "_planning"):
             continue
         text = path.read_text()
         assert "urandom" not in text, own

@@ -48,7 +48,7 @@ def call(capsys):
     """A command in this process, for speed: exit code, output, errors. It is quiet, unless the
     notes that every call has are the subject.
     """
-    from duffdp.cli.app import run
+    from duffdp._cli.app import run
 
     def called(*arguments, quiet=True):
         code = run(words_of(arguments, quiet))

@@ -1,6 +1,6 @@
 """Write the signatures of the public functions where type checkers and editors read them.
 
-`python tools/stubs.py` writes `src/duffdp/pipeline/functions.pyi` and `planning/table.pyi` from the
+`python tools/stubs.py` writes `functions.pyi` and `table.pyi` beside their modules, from the
 `Parameter` objects; `--check` says whether they are up to date, and a test runs it.
 """
 
@@ -12,13 +12,13 @@ from importlib import import_module
 from pathlib import Path
 
 SOURCE = Path(__file__).parent.parent / "src"
-MODULES = {"duffdp.pipeline.functions": "Release", "duffdp.planning.table": "Table"}
+MODULES = {"duffdp._pipeline.functions": "Release", "duffdp._planning.table": "Table"}
 HEAD = '''"""Written by tools/stubs.py; do not edit."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from duffdp.pipeline.{home} import {result}
+from duffdp._pipeline.{home} import {result}
 '''
 
 

@@ -8,15 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from duffdp import mechanisms, report, research, statistics, testing
-    from duffdp.domain import Bins, Categories, Digits, Grid
-    from duffdp.engines.files.text_file import TextFile
-    from duffdp.engines.sql.query import Query
-    from duffdp.engines.table import columns
-    from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
-    from duffdp.facts import MechanismFact, StatisticFact
-    from duffdp.ledger import Ledger
-    from duffdp.pipeline.distribution import Distribution
-    from duffdp.pipeline.functions import (
+    from duffdp._engines.files.text_file import TextFile
+    from duffdp._engines.sql.query import Query
+    from duffdp._engines.table import columns
+    from duffdp._facts import MechanismFact, StatisticFact
+    from duffdp._pipeline.distribution import Distribution
+    from duffdp._pipeline.functions import (
         count,
         describe,
         distribution,
@@ -38,15 +35,18 @@ if TYPE_CHECKING:
         trimmed_mean,
         variance,
     )
-    from duffdp.pipeline.release import Release
-    from duffdp.pipeline.table import Table
-    from duffdp.planning import EpsilonPlan, Preview, epsilon_for, preview
-    from duffdp.planning.plan import Plan
-    from duffdp.planning.table import table
-    from duffdp.planning.table_plan import TablePlan
-    from duffdp.privacy import Loss, PrivacyUnit
+    from duffdp._pipeline.release import Release
+    from duffdp._pipeline.table import Table
+    from duffdp._planning import EpsilonPlan, Preview, epsilon_for, preview
+    from duffdp._planning.plan import Plan
+    from duffdp._planning.table import table
+    from duffdp._planning.table_plan import TablePlan
+    from duffdp._privacy import Loss, PrivacyUnit
+    from duffdp._steps import StepFunction
+    from duffdp.domain import Bins, Categories, Digits, Grid
+    from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
+    from duffdp.ledger import Ledger
     from duffdp.statistics.ladder import ladder, reach
-    from duffdp.steps import StepFunction
 
 from duffdp.version import __version__ as __version__
 
@@ -110,13 +110,13 @@ __all__ = [
 
 _HOME = {
     "domain": ("Bins", "Categories", "Digits", "Grid"),
-    "engines.sql.query": ("Query",),
-    "engines.files.text_file": ("TextFile",),
-    "engines.table": ("columns",),
+    "_engines.sql.query": ("Query",),
+    "_engines.files.text_file": ("TextFile",),
+    "_engines.table": ("columns",),
     "errors": ("BoundsError", "BudgetExceeded", "DuffError", "LedgerError", "UnsupportedData"),
-    "facts": ("MechanismFact", "StatisticFact"),
+    "_facts": ("MechanismFact", "StatisticFact"),
     "ledger": ("Ledger",),
-    "pipeline.functions": (
+    "_pipeline.functions": (
         "count",
         "describe",
         "distribution",
@@ -138,16 +138,16 @@ _HOME = {
         "trimmed_mean",
         "variance",
     ),
-    "pipeline.release": ("Release",),
-    "pipeline.table": ("Table",),
-    "planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
-    "planning.plan": ("Plan",),
-    "planning.table": ("table",),
-    "planning.table_plan": ("TablePlan",),
-    "privacy": ("Loss", "PrivacyUnit"),
-    "pipeline.distribution": ("Distribution",),
+    "_pipeline.release": ("Release",),
+    "_pipeline.table": ("Table",),
+    "_planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
+    "_planning.plan": ("Plan",),
+    "_planning.table": ("table",),
+    "_planning.table_plan": ("TablePlan",),
+    "_privacy": ("Loss", "PrivacyUnit"),
+    "_pipeline.distribution": ("Distribution",),
     "statistics.ladder": ("ladder", "reach"),
-    "steps": ("StepFunction",),
+    "_steps": ("StepFunction",),
 }
 _MODULES = ("mechanisms", "report", "research", "statistics", "testing")
 

@@ -9,13 +9,13 @@ from typing import Any
 
 import numpy as np
 
+from duffdp._steps import StepFunction
 from duffdp.audit.neighbours import StepLaw, neighbours, worst_output
 from duffdp.domain import Domain, Grid
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.statistics.ladder import Statistic
-from duffdp.steps import StepFunction
 
 MOST_CANDIDATES = 2**12  # every candidate of every data set is looked at
 

@@ -12,7 +12,7 @@ import pytest
 
 from command_line import ADULT, COMMAND, duff
 from duffdp import DuffError
-from duffdp.cli.dialects import COMMAND_LINE, PLAN
+from duffdp._cli.dialects import COMMAND_LINE, PLAN
 from duffdp.errors import Argument
 
 MEDIAN = ("median", ADULT, "-c", "age", "-e", "1", "--bounds", "0", "120")
@@ -200,8 +200,8 @@ def test_planning_reads_files_as_releases_do(tmp_path):
 
 
 def test_a_condition_decides_which_records_planning_sees(tmp_path):
-    from duffdp.engines.table import read_columns
-    from duffdp.engines.where import read_condition
+    from duffdp._engines.table import read_columns
+    from duffdp._engines.where import read_condition
 
     path = tmp_path / "p.csv"
     path.write_text("x,g\n1,a\n2,b\n3,a\n")

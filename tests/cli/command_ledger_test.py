@@ -6,7 +6,7 @@ import json
 
 from command_line import ADULT, AGES, EDGES
 from duffdp import Ledger
-from duffdp.cli.ledger import charge_facts
+from duffdp._cli.ledger import charge_facts
 
 
 def test_the_budget_refuses(call, tmp_path):

@@ -17,8 +17,8 @@ import pytest
 import duffdp
 from command_line import ADULT, AGES, COMMAND, SURE, duff, rows
 from duffdp import Ledger, UnsupportedData
-from duffdp.cli.app import run
-from duffdp.pipeline.run import PreparedRelease
+from duffdp._cli.app import run
+from duffdp._pipeline.run import PreparedRelease
 
 STOPPED = "duffdp: stopped; what was charged stays charged\n"
 CHARGED = "duffdp: stopped; epsilon 1 was charged to the data set 'data' and stays charged\n"
@@ -265,7 +265,7 @@ def test_ctrl_c_inside_a_destructor():
     """Python cannot raise there: the interrupt comes again a moment later, without a word."""
     program = """
 import signal, sys, time
-from duffdp.cli import app
+from duffdp._cli import app
 
 class Closing:
     def __del__(self):
@@ -286,7 +286,7 @@ sys.exit(app.run(["median"]))
 
 def test_a_reader_that_goes_away():
     ran = subprocess.run(
-        f"{sys.executable} -c 'from duffdp.cli import main; main()' --help | head -1",
+        f"{sys.executable} -c 'from duffdp._cli import main; main()' --help | head -1",
         shell=True,
         capture_output=True,
         text=True,
@@ -298,7 +298,7 @@ def test_a_reader_that_goes_away():
 def loaded(*arguments: object) -> str:
     """The modules that a command has loaded when it ends."""
     code = (
-        "import sys; from duffdp.cli.app import run; "
+        "import sys; from duffdp._cli.app import run; "
         "code = run(sys.argv[1:]); print(sorted(sys.modules)); sys.exit(code)"
     )
     command = [sys.executable, "-c", code, *map(str, arguments)]
@@ -322,6 +322,6 @@ def test_a_command_loads_what_it_needs(tmp_path):
 
 
 def test_without_click_the_error_says_what_to_install():
-    code = "import sys; sys.modules['click'] = None; from duffdp.cli import main; main()"
+    code = "import sys; sys.modules['click'] = None; from duffdp._cli import main; main()"
     ran = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False)
     assert "pip install 'duffdp[cli]'" in ran.stderr

@@ -13,10 +13,10 @@ import pytest
 import duffdp
 from command_line import ADULT, AGES, EDGES, SURE, TYPED_ADULT, rows
 from duffdp import Ledger
+from duffdp._cli.app import COMMANDS, OTHER_COMMANDS, application
+from duffdp._cli.options import read_groups, read_list
 from duffdp._text import value
 from duffdp.audit.cases import mechanism_cases
-from duffdp.cli.app import COMMANDS, OTHER_COMMANDS, application
-from duffdp.cli.options import read_groups, read_list
 from duffdp.statistics.registry import REGISTRY
 
 

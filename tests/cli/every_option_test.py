@@ -15,8 +15,8 @@ import click
 import numpy as np
 import pytest
 
+from duffdp._cli.app import application
 from duffdp.audit import cases as audited_cases
-from duffdp.cli.app import application
 from option_cases import (
     ABSENT,
     CASES,
@@ -86,7 +86,7 @@ def content(path):
 def make_quick(command, monkeypatch):
     """What takes minutes or never ends says instead what it was called with, or does a part."""
     if command == "studio":
-        from duffdp.studio import server
+        from duffdp._studio import server
 
         def tell_address(file, port, tell):
             print(file, port)

@@ -8,8 +8,8 @@ import time
 
 import pytest
 
-from duffdp.cli import progress as module
-from duffdp.cli.progress import progress
+from duffdp._cli import progress as module
+from duffdp._cli.progress import progress
 
 
 class Terminal(io.StringIO):

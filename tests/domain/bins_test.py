@@ -20,8 +20,8 @@ from hypothesis import strategies as st
 
 import duffdp
 from duffdp import Bins, BoundsError, Categories, DuffError, histogram
+from duffdp._engines.arrays import value_counts
 from duffdp.domain import Membership, Presence
-from duffdp.engines.arrays import value_counts
 
 INF = math.inf
 INT64, UINT64 = (-(2**63), 2**63 - 1), (0, 2**64 - 1)

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duffdp import BoundsError, Categories, Grid
-from duffdp.engines.arrays import value_counts
+from duffdp._engines.arrays import value_counts
 from engines import open_groups
 from inquiries import engine_of, groups_of
 

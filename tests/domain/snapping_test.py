@@ -19,9 +19,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from duffdp import BoundsError, Digits, Grid
+from duffdp._engines.arrays.column import KeyReader
+from duffdp._engines.requests import Quantization
 from duffdp.domain.snapping import DoubleSteps, reaches_expression, snap_expression
-from duffdp.engines.arrays.column import KeyReader
-from duffdp.engines.requests import Quantization
 from engines import open_groups
 from inquiries import engine_of, groups_of
 

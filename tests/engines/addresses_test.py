@@ -19,9 +19,9 @@ import duffdp
 import postgres
 from command_line import SURE, duff, rows
 from duffdp import DuffError, Ledger, UnsupportedData
-from duffdp.engines.adapters.postgres import PostgresTable
-from duffdp.engines.addresses import ADDRESS, _split, printable, read_address
-from duffdp.engines.sql.query import source_name
+from duffdp._engines.adapters.postgres import PostgresTable
+from duffdp._engines.addresses import ADDRESS, _split, printable, read_address
+from duffdp._engines.sql.query import source_name
 
 INCOME = {"column": "income", "epsilon": 500.0, "bounds": (0, 1000), "step": 1}
 COMMAND = ["--column", "income", "--epsilon", SURE, "--bounds", "0", "1000", "--step", "1"]
@@ -209,7 +209,7 @@ def test_one_clear_line_and_nothing_charged(tmp_path, call, capsys, case):
     code, out, err = call("median", data, *COMMAND, "--ledger", ledger.path)
     assert (code, out) == (4, "")
     assert told in err
-    from duffdp.cli.app import run
+    from duffdp._cli.app import run
 
     run(["median", str(data), *COMMAND, "--ledger", str(ledger.path), "--debug"])
     debug = "".join(capsys.readouterr())

@@ -20,8 +20,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from duffdp import Bins, Categories, Digits, Grid, UnsupportedData
-from duffdp.domain import Membership, Presence
-from duffdp.engines.arrays import (
+from duffdp._engines.arrays import (
     ArrayEngine,
     Records,
     array_engine,
@@ -29,15 +28,15 @@ from duffdp.engines.arrays import (
     threads,
     value_counts,
 )
-from duffdp.engines.arrays import column as columns
-from duffdp.engines.arrays import engine as engines_of_arrays
-from duffdp.engines.arrays.cells import CellEngine
-from duffdp.engines.arrays.ranks import stable_order
-from duffdp.engines.edges import EdgeEngine
-from duffdp.engines.frames import MemoryRows
-from duffdp.engines.pairs import PairEngine, make_pairs, pairs_by_group, pairs_of_records
-from duffdp.engines.people import Cap
-from duffdp.engines.requests import (
+from duffdp._engines.arrays import column as columns
+from duffdp._engines.arrays import engine as engines_of_arrays
+from duffdp._engines.arrays.cells import CellEngine
+from duffdp._engines.arrays.ranks import stable_order
+from duffdp._engines.edges import EdgeEngine
+from duffdp._engines.frames import MemoryRows
+from duffdp._engines.pairs import PairEngine, make_pairs, pairs_by_group, pairs_of_records
+from duffdp._engines.people import Cap
+from duffdp._engines.requests import (
     BinCounts,
     ColumnRequest,
     EdgeRecords,
@@ -49,9 +48,10 @@ from duffdp.engines.requests import (
     RecordCounts,
     ValueCounts,
 )
-from duffdp.engines.selection import select
-from duffdp.engines.table import SourceTable
-from duffdp.sampling.entropy import entropy
+from duffdp._engines.selection import select
+from duffdp._engines.table import SourceTable
+from duffdp._sampling.entropy import entropy
+from duffdp.domain import Membership, Presence
 from engines import ENGINES
 from request_oracle import (
     candidate_requests,

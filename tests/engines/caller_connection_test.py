@@ -9,7 +9,7 @@ import polars as pl
 import pytest
 
 import duffdp
-from duffdp.engines.adapters.duckdb import statements
+from duffdp._engines.adapters.duckdb import statements
 
 
 def test_nothing_is_left_behind_in_a_connection():

@@ -8,7 +8,7 @@ import pyarrow as pa
 import pytest
 
 from duffdp import Grid
-from duffdp.engines.queries import names
+from duffdp._engines.queries import names
 from engines import ENGINES, SLOW, open_groups
 
 INSIDE = [

@@ -12,9 +12,9 @@ import pytest
 
 import duffdp
 from duffdp import Grid
-from duffdp.engines.adapters.duckdb import DuckdbRelation
-from duffdp.engines.queries import counts_of_counts
-from duffdp.engines.requests import CandidateAt, CountsOfCounts
+from duffdp._engines.adapters.duckdb import DuckdbRelation
+from duffdp._engines.queries import counts_of_counts
+from duffdp._engines.requests import CandidateAt, CountsOfCounts
 from duffdp.statistics import mode
 from engines import ENGINES
 from inquiries import engine_of, windows

@@ -10,13 +10,12 @@ import pytest
 
 from covering import every_pair
 from duffdp import Categories, Grid
-from duffdp.domain import Bins, Presence
-from duffdp.engines.adapters.duckdb import DuckdbRelation
-from duffdp.engines.adapters.query import NarwhalsQuery
-from duffdp.engines.adapters.spark import FAST_HASH_CELLS, SparkFrame
-from duffdp.engines.queries import cells as cell_counts
-from duffdp.engines.queries import engine as query_engine
-from duffdp.engines.requests import (
+from duffdp._engines.adapters.duckdb import DuckdbRelation
+from duffdp._engines.adapters.query import NarwhalsQuery
+from duffdp._engines.adapters.spark import FAST_HASH_CELLS, SparkFrame
+from duffdp._engines.queries import cells as cell_counts
+from duffdp._engines.queries import engine as query_engine
+from duffdp._engines.requests import (
     BinCounts,
     CandidateAt,
     ColumnRequest,
@@ -28,6 +27,7 @@ from duffdp.engines.requests import (
     RecordCounts,
     ValueCounts,
 )
+from duffdp.domain import Bins, Presence
 from engines import ENGINES
 from query_oracle import ask, check, check_answer, open_engine
 

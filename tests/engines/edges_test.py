@@ -13,7 +13,7 @@ import scipy.sparse
 
 import duffdp
 from duffdp import DuffError, UnsupportedData
-from duffdp.engines.edges import read_edges
+from duffdp._engines.edges import read_edges
 from duffdp.statistics import Triangles
 
 NODES = 6

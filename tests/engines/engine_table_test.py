@@ -15,9 +15,9 @@ import pytest
 
 import duffdp
 from duffdp import Grid, UnsupportedData
-from duffdp.engines.adapters.query import NarwhalsQuery
-from duffdp.engines.queries import engine as query_engine
-from duffdp.engines.requests import GroupedCounts, RanksNear, Sums
+from duffdp._engines.adapters.query import NarwhalsQuery
+from duffdp._engines.queries import engine as query_engine
+from duffdp._engines.requests import GroupedCounts, RanksNear, Sums
 from duffdp.statistics import Mean, Median
 from duffdp.statistics.statistic import Scope
 from engines import ENGINES

@@ -15,8 +15,8 @@ import pytest
 
 import duffdp
 from duffdp import Grid
-from duffdp.engines.adapters.duckdb import DuckdbRelation
-from duffdp.engines.requests import Quantization
+from duffdp._engines.adapters.duckdb import DuckdbRelation
+from duffdp._engines.requests import Quantization
 from engines import ENGINES, open_groups, spark
 
 DATES = Grid(dt.date(2020, 1, 1), dt.date(2020, 1, 10))

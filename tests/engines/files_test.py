@@ -20,10 +20,10 @@ from hypothesis import strategies as st
 import duffdp
 from covering import every_pair
 from duffdp import UnsupportedData
-from duffdp.engines.files import text_records
-from duffdp.engines.files.csv import read_layout
-from duffdp.engines.files.paths import open_path, unreadable
-from duffdp.engines.files.text_records import Form, survey
+from duffdp._engines.files import text_records
+from duffdp._engines.files.csv import read_layout
+from duffdp._engines.files.paths import open_path, unreadable
+from duffdp._engines.files.text_records import Form, survey
 
 SURE = 1e5
 

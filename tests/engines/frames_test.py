@@ -24,11 +24,11 @@ from hypothesis import strategies as st
 
 import duffdp
 from duffdp import Categories, Digits, DuffError, Grid, UnsupportedData
-from duffdp.engines.adapters.postgres import PostgresTable
-from duffdp.engines.adapters.query import NarwhalsQuery
-from duffdp.engines.queries import engine as query_engine
+from duffdp._engines.adapters.postgres import PostgresTable
+from duffdp._engines.adapters.query import NarwhalsQuery
+from duffdp._engines.queries import engine as query_engine
+from duffdp._steps import merged
 from duffdp.statistics import Mean, Median, Mode, Quantile
-from duffdp.steps import merged
 from engines import ENGINES, SLOW, arrow, open_engine, open_groups
 from inquiries import windows
 from windows import same

@@ -14,8 +14,8 @@ import pytest
 import duffdp
 import servers
 from duffdp import Ledger, UnsupportedData
-from duffdp.engines.adapters.query import NarwhalsQuery
-from duffdp.engines.table import SourceTable
+from duffdp._engines.adapters.query import NarwhalsQuery
+from duffdp._engines.table import SourceTable
 
 EXACT = 1e6  # an epsilon without noise
 NASTY = [1.7e308, -1.7e308, 5e-324, -5e-324, 1e300, 0.1 + 0.2]

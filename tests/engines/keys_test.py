@@ -18,8 +18,8 @@ import pytest
 import duffdp
 from covering import every_pair
 from duffdp import Categories, DuffError, Grid, UnsupportedData
-from duffdp.engines.public_values import column_values, spellings
-from duffdp.engines.requests import Quantization
+from duffdp._engines.public_values import column_values, spellings
+from duffdp._engines.requests import Quantization
 from engines import ENGINES, open_groups
 
 GRID = Grid(0, 9, 1)

@@ -18,9 +18,9 @@ import pytest
 
 import duffdp
 from duffdp import BoundsError, DuffError, Ledger, Plan, UnsupportedData
-from duffdp.engines.requests import PairRecords
-from duffdp.pipeline.request import ReleaseRequest
-from duffdp.pipeline.run import PreparedRelease
+from duffdp._engines.requests import PairRecords
+from duffdp._pipeline.request import ReleaseRequest
+from duffdp._pipeline.run import PreparedRelease
 from engines import ENGINES, written
 from inquiries import ask
 

@@ -12,14 +12,13 @@ from scipy.stats import chi2
 
 import duffdp
 from duffdp import Categories, Grid
-from duffdp.domain import Bins, Presence
-from duffdp.engines.adapters.duckdb import DuckdbRelation
-from duffdp.engines.adapters.polars import PolarsLazy
-from duffdp.engines.arrays.ranks import trim
-from duffdp.engines.files.csv import CsvFiles
-from duffdp.engines.files.json_lines import JsonLines
-from duffdp.engines.queries import engine as query_engine
-from duffdp.engines.requests import (
+from duffdp._engines.adapters.duckdb import DuckdbRelation
+from duffdp._engines.adapters.polars import PolarsLazy
+from duffdp._engines.arrays.ranks import trim
+from duffdp._engines.files.csv import CsvFiles
+from duffdp._engines.files.json_lines import JsonLines
+from duffdp._engines.queries import engine as query_engine
+from duffdp._engines.requests import (
     BinCounts,
     CandidateAt,
     ColumnRequest,
@@ -32,8 +31,9 @@ from duffdp.engines.requests import (
     ValueCounts,
     rank_span,
 )
-from duffdp.engines.table import share_scans
-from duffdp.sampling.entropy import entropy
+from duffdp._engines.table import share_scans
+from duffdp._sampling.entropy import entropy
+from duffdp.domain import Bins, Presence
 from engines import ENGINES, written
 from query_oracle import open_table, plain
 

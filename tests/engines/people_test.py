@@ -15,9 +15,9 @@ from scipy import stats
 
 import duffdp
 from duffdp import Categories, Grid
-from duffdp.engines.people import choose_rows, with_largest_words
-from duffdp.engines.requests import ColumnRequest, Quantization, RankAt
-from duffdp.sampling.entropy import entropy
+from duffdp._engines.people import choose_rows, with_largest_words
+from duffdp._engines.requests import ColumnRequest, Quantization, RankAt
+from duffdp._sampling.entropy import entropy
 from engines import ENGINES, open_groups
 
 FALSE_ALARM = 1e-9

@@ -14,7 +14,7 @@ import pytest
 import duffdp
 import postgres
 from duffdp import Grid
-from duffdp.engines.adapters.postgres import PostgresTable, ServedTable
+from duffdp._engines.adapters.postgres import PostgresTable, ServedTable
 from engines import open_groups
 
 
@@ -30,7 +30,7 @@ def test_a_release_sees_one_state_of_the_table(monkeypatch):
         return found
 
     monkeypatch.setattr(PostgresTable, "fetch", fetch)
-    monkeypatch.setattr("duffdp.engines.queries.engine.MAX_COUNTED_BY_VALUE", 0)
+    monkeypatch.setattr("duffdp._engines.queries.engine.MAX_COUNTED_BY_VALUE", 0)
     data = postgres.address("growing")
     release = duffdp.median(data, column="x", epsilon=500.0, bounds=(0.0, 2.0**20))
     assert release.value == pytest.approx(50, abs=1)

@@ -22,8 +22,8 @@ import duffdp
 import engines
 from command_line import duff, rows
 from duffdp import DuffError, Query, TextFile
-from duffdp.engines.sql.parse import MAX_QUERY_LETTERS, read_query
-from duffdp.engines.sql.query import open_source
+from duffdp._engines.sql.parse import MAX_QUERY_LETTERS, read_query
+from duffdp._engines.sql.query import open_source
 
 SURE = 1e6
 ROWS = [

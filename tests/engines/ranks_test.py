@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from duffdp import Grid
-from duffdp.engines.arrays import array_engine, ranks, read_array
-from duffdp.engines.requests import Ranks, RanksNear, rank_span
+from duffdp._engines.arrays import array_engine, ranks, read_array
+from duffdp._engines.requests import Ranks, RanksNear, rank_span
 from inquiries import ask
 
 SHAPES = {

@@ -10,7 +10,7 @@ import xlsxwriter
 import duffdp
 from command_line import duff, rows
 from duffdp import DuffError, TextFile, UnsupportedData
-from duffdp.engines.files.paths import open_path
+from duffdp._engines.files.paths import open_path
 
 SURE = 1e6
 #: For each pair of marks: fields with the number that they are, and fields that are none.

@@ -15,9 +15,9 @@ import pytest
 
 import duffdp
 from duffdp import BoundsError, Categories, Grid, UnsupportedData
-from duffdp.engines.arrays import ArrayEngine, read_array, value_counts
-from duffdp.engines.arrays import records as reading
-from duffdp.engines.arrays.column import ArrayColumn
+from duffdp._engines.arrays import ArrayEngine, read_array, value_counts
+from duffdp._engines.arrays import records as reading
+from duffdp._engines.arrays.column import ArrayColumn
 from nasty_records import EAST, NOTHING, NUMBERS, RECORDS, TIMES, WEST, Chameleon
 
 GRIDS = [

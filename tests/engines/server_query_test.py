@@ -17,11 +17,11 @@ import duffdp
 import engines
 import postgres
 from duffdp import DuffError, Query
-from duffdp.engines.adapters.postgres import POSTGRES, compiled
-from duffdp.engines.adapters.spark import SPARK
-from duffdp.engines.sql.expressions import MOST_DEEP, Kind, RowExpressions
-from duffdp.engines.sql.parse import read_query
-from duffdp.engines.sql.query import open_source
+from duffdp._engines.adapters.postgres import POSTGRES, compiled
+from duffdp._engines.adapters.spark import SPARK
+from duffdp._engines.sql.expressions import MOST_DEEP, Kind, RowExpressions
+from duffdp._engines.sql.parse import read_query
+from duffdp._engines.sql.query import open_source
 
 SURE = 1e6
 ENGINES = ("postgres", "spark")

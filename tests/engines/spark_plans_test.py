@@ -10,7 +10,7 @@ import pytest
 
 import duffdp
 import engines
-from duffdp.engines.adapters.spark import SparkFrame
+from duffdp._engines.adapters.spark import SparkFrame
 
 GROUPS = {"by": "g", "keys": [0, 1, 2, 3, 4]}
 PEOPLE = {"unit": "p"}

@@ -15,14 +15,14 @@ import pytest
 
 import duffdp
 from duffdp import Digits, Grid
-from duffdp.engines.adapters.arrow_stream import FULL, batches
-from duffdp.engines.adapters.duckdb import DuckdbRelation
-from duffdp.engines.arrays.column import KeyReader
-from duffdp.engines.files.paths import open_path
-from duffdp.engines.queries import engine as query_engine
-from duffdp.engines.queries import streams
-from duffdp.engines.queries.brackets import bracketed_ranks
-from duffdp.engines.requests import (
+from duffdp._engines.adapters.arrow_stream import FULL, batches
+from duffdp._engines.adapters.duckdb import DuckdbRelation
+from duffdp._engines.arrays.column import KeyReader
+from duffdp._engines.files.paths import open_path
+from duffdp._engines.queries import engine as query_engine
+from duffdp._engines.queries import streams
+from duffdp._engines.queries.brackets import bracketed_ranks
+from duffdp._engines.requests import (
     BinCounts,
     LevelSums,
     Quantization,

@@ -12,8 +12,8 @@ import pytest
 import duffdp
 from command_line import duff, rows
 from duffdp import DuffError, TextFile, UnsupportedData
-from duffdp.engines.files.paths import open_path
-from duffdp.engines.table import column_types
+from duffdp._engines.files.paths import open_path
+from duffdp._engines.table import column_types
 
 SURE = 1e5
 NOON = dt.datetime(2024, 7, 7, 12, 0)

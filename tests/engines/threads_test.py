@@ -12,9 +12,9 @@ import pytest
 
 import duffdp
 from duffdp import Grid
-from duffdp.engines.arrays import array_engine, column, engine, read_array, threads
-from duffdp.engines.requests import Quantization
-from duffdp.sampling.entropy import SYSTEM, entropy
+from duffdp._engines.arrays import array_engine, column, engine, read_array, threads
+from duffdp._engines.requests import Quantization
+from duffdp._sampling.entropy import SYSTEM, entropy
 from inquiries import groups_of
 
 rng = np.random.default_rng(5)

@@ -13,8 +13,8 @@ import pytest
 
 import duffdp
 from duffdp import DuffError, TextFile
-from duffdp.engines.where import DEEPEST, MAX_CONDITION_LETTERS, Combined, Compared, IsIn, Missing
-from duffdp.engines.where import read_condition as read
+from duffdp._engines.where import DEEPEST, MAX_CONDITION_LETTERS, Combined, Compared, IsIn, Missing
+from duffdp._engines.where import read_condition as read
 from engines import ENGINES
 from inquiries import groups_of
 
@@ -332,8 +332,8 @@ def test_one_record_moves_one_count_by_one_or_none():
     """A kept row counts once, another not at all, whatever stands in the other rows."""
     import polars as pl
 
-    from duffdp.pipeline.request import ReleaseRequest
-    from duffdp.pipeline.run import PreparedRelease
+    from duffdp._pipeline.request import ReleaseRequest
+    from duffdp._pipeline.run import PreparedRelease
 
     schema = {name: pl.from_arrow(pa.array([], kind)).dtype for name, kind in TYPES.items()}
 

@@ -14,7 +14,7 @@ import xlsxwriter
 
 import duffdp
 from duffdp import DuffError, TextFile
-from duffdp.engines.files.paths import open_path
+from duffdp._engines.files.paths import open_path
 
 SURE = 1e6
 

@@ -22,12 +22,12 @@ import pytest
 import duffdp
 import engines
 import postgres
+from duffdp._engines.files.parquet import read_zones
+from duffdp._facts import Facts
 from duffdp.domain import Bins, Grid
 from duffdp.domain.reading import DAY, EPOCH
 from duffdp.domain.zones import Clock, instant, read_zone, zone_name
-from duffdp.engines.files.parquet import read_zones
 from duffdp.errors import BoundsError, DuffError, UnsupportedData
-from duffdp.facts import Facts
 
 ZONES = ("Europe/Berlin", "America/New_York", "UTC", None)
 SURE = 1e6
@@ -388,7 +388,7 @@ def test_what_is_public_says_the_zone(domain):
 
 
 def _domain_fields(domain):
-    from duffdp.facts import _from_domain, as_json
+    from duffdp._facts import _from_domain, as_json
 
     return as_json(_from_domain(domain))
 
@@ -481,7 +481,7 @@ def test_a_file_of_text_can_say_its_zone(zone, tmp_path):
     walls = [dt.datetime(2024, 1, 1) + dt.timedelta(minutes=15 * at) for at in range(366 * 96)]
     walls += [dt.datetime(year, 7, 1, 12) for year in (1, 1700, 1893, 1945, 2199, 2300, 9998)]
     data = text_file(tmp_path, zone, [wall.isoformat() for wall in walls])
-    opened = duffdp.engines.files.paths.open_path(data, ["seen"])
+    opened = duffdp._engines.files.paths.open_path(data, ["seen"])
     assert opened.zones == {"seen": zone}
     sql = opened.rows().project("epoch_us(seen)")
     expected = [instant((wall - EPOCH) // dt.timedelta(microseconds=1), known) for wall in walls]

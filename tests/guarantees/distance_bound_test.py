@@ -14,9 +14,9 @@ import pytest
 import duffdp
 from cases import MECHANISMS, STATISTICS, small_data
 from duffdp import Categories, DuffError, Grid, PrivacyUnit
+from duffdp._sampling.race import EXPONENTIAL, GUMBEL
 from duffdp.mechanisms import Exponential, Lattice, PermuteAndFlip
 from duffdp.mechanisms.distance_bound import distance_bound
-from duffdp.sampling.race import EXPONENTIAL, GUMBEL
 from duffdp.statistics import Mean, Median, Mode, Quantile
 from release_facts import release
 

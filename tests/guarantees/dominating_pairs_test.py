@@ -16,10 +16,10 @@ import pytest
 import duffdp
 from cases import SMALL, STATISTICS, small_data
 from duffdp import Grid
+from duffdp._privacy import Loss, LossPart
 from duffdp.audit.neighbours import ListedLaw, neighbours
 from duffdp.ledger._composition import deltas, tight_epsilon
 from duffdp.mechanisms import Exponential, Lattice, PermuteAndFlip
-from duffdp.privacy import Loss, LossPart
 from duffdp.statistics import Quantile
 from duffdp.statistics.registry import REGISTRY
 from duffdp.statistics.statistic import DistanceStatistic

@@ -11,9 +11,9 @@ import numpy as np
 import pytest
 
 import duffdp
-from duffdp.engines.arrays import ArrayEngine, Records
-from duffdp.pipeline import driver
-from duffdp.sampling.entropy import entropy
+from duffdp._engines.arrays import ArrayEngine, Records
+from duffdp._pipeline import driver
+from duffdp._sampling.entropy import entropy
 from duffdp.statistics.count import Count
 from duffdp.statistics.mode import Mode
 from duffdp.statistics.program import NOT_DRAWN, Draw, DrawSpec, ReleaseProgram

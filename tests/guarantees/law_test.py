@@ -12,11 +12,11 @@ import pytest
 import duffdp
 from cases import MECHANISMS, SMALL, STATISTICS, small_data
 from duffdp import Categories, DuffError, Grid, UnsupportedData
+from duffdp._privacy import FAMILIES
+from duffdp._steps import StepFunction
 from duffdp.mechanisms import CLASSES, Exponential, Joint, Lattice, PermuteAndFlip, mechanism_class
 from duffdp.mechanisms import mechanism as mechanism_module
-from duffdp.privacy import FAMILIES
 from duffdp.statistics import Mean, Median, Mode
-from duffdp.steps import StepFunction
 
 
 def permute_and_flip(weights):

@@ -14,11 +14,11 @@ import pytest
 
 import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, Plan
-from duffdp.engines.arrays import ArrayEngine, CellEngine
-from duffdp.engines.pairs import PairColumns
+from duffdp._engines.arrays import ArrayEngine, CellEngine
+from duffdp._engines.pairs import PairColumns
+from duffdp._sampling.entropy import entropy
 from duffdp.mechanisms import CLASSES, mechanism_class
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.sampling.entropy import entropy
 from duffdp.statistics.registry import REGISTRY
 from release_draws import recorded
 from verb_calls import CALLS, GRAPHS, REGISTERED, TABLES

@@ -17,9 +17,9 @@ import pytest
 
 import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, Loss
+from duffdp._privacy import LossPart
 from duffdp.ledger._composition import tight_epsilon
 from duffdp.ledger.charge import Result
-from duffdp.privacy import LossPart
 from release_facts import facts
 
 AGES = {"bounds": (0, 120), "step": 1}

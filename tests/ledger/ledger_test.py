@@ -16,7 +16,7 @@ import pytest
 
 import duffdp
 from duffdp import BudgetExceeded, DuffError, Ledger, LedgerError
-from duffdp.facts import Facts
+from duffdp._facts import Facts
 from duffdp.ledger.charge import Result
 from duffdp.ledger.journal import Transaction
 from release_facts import facts
@@ -94,8 +94,8 @@ def test_seeds_are_refused_unless_allowed(path):
 def test_the_charge_comes_before_the_rows_and_the_draw(path, monkeypatch):
     ledger = Ledger(path, epsilon=1)
     spent = []
-    from duffdp.engines.arrays import ArrayEngine
-    from duffdp.engines.queries.engine import QueryEngine
+    from duffdp._engines.arrays import ArrayEngine
+    from duffdp._engines.queries.engine import QueryEngine
     from duffdp.mechanisms import mechanism
 
     for owner, name in ((ArrayEngine, "answer"), (QueryEngine, "answer"), (mechanism, "race")):
@@ -117,7 +117,7 @@ def test_the_charge_comes_before_the_rows_and_the_draw(path, monkeypatch):
 
 def test_records_of_files_are_read_after_the_charge(path, monkeypatch):
     """Of a file of text, its first line; of SQLite, the declared types."""
-    from duffdp.engines.files import csv, databases, json_lines
+    from duffdp._engines.files import csv, databases, json_lines
 
     ledger = Ledger(path, epsilon=1)
     plain, quoted, lines = (path.parent / name for name in ("plain.csv", "quoted.csv", "x.jsonl"))

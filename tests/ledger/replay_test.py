@@ -11,10 +11,10 @@ import pytest
 
 import duffdp
 from duffdp import Bins, Categories, DuffError, Grid, Ledger, Loss, PrivacyUnit
+from duffdp._facts import Facts, MechanismFact, MechanismPart, StatisticFact
+from duffdp._parameters import Groups, Interval, Suppression
 from duffdp.domain import Membership, Presence
-from duffdp.facts import Facts, MechanismFact, MechanismPart, StatisticFact
 from duffdp.ledger.charge import Result
-from duffdp.parameters import Groups, Interval, Suppression
 from release_facts import facts
 
 DAYS = Grid(dt.datetime(2024, 1, 1), dt.datetime(2024, 1, 3), 60)

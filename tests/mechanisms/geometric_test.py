@@ -10,11 +10,11 @@ import pytest
 from scipy import stats
 
 from duffdp import DuffError
+from duffdp._sampling import integer_noise as sampler
+from duffdp._sampling.entropy import SeededEntropy, entropy
+from duffdp._sampling.integer_noise import geometrics, two_sided_geometrics
+from duffdp._sampling.lazy_uniform import LazyUniform
 from duffdp.mechanisms import Geometric
-from duffdp.sampling import integer_noise as sampler
-from duffdp.sampling.entropy import SeededEntropy, entropy
-from duffdp.sampling.integer_noise import geometrics, two_sided_geometrics
-from duffdp.sampling.lazy_uniform import LazyUniform
 
 FALSE_ALARM = 1e-9
 
@@ -73,7 +73,7 @@ def p_value_of_sizes(found, epsilon):
 
 def test_refinement_decides(monkeypatch):
     """With three bits at a time every number is refined, mostly more than once; the law stays."""
-    import duffdp.sampling.lazy_uniform as module
+    import duffdp._sampling.lazy_uniform as module
 
     class Few(SeededEntropy):
         def words(self, size):

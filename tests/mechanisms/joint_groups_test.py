@@ -15,13 +15,13 @@ import pytest
 import duffdp
 import joint_oracle
 from duffdp import Grid
+from duffdp._rank_profile import RANK_UNIT
+from duffdp._sampling.entropy import entropy
 from duffdp.mechanisms import Joint
 from duffdp.mechanisms import joint as mechanisms
 from duffdp.mechanisms.joint import _grouped_proposal
 from duffdp.mechanisms.joint._grouped_proposal import Factor, GroupedDrafts, GroupedProposal
 from duffdp.mechanisms.joint._proposal import Proposal
-from duffdp.rank_profile import RANK_UNIT
-from duffdp.sampling.entropy import entropy
 from duffdp.statistics import Quantiles
 from duffdp.statistics.statistic import Scope
 from inquiries import engine_of, evidence, looking_further, run

@@ -11,7 +11,8 @@ import numpy as np
 import pytest
 
 import joint_oracle
-from duffdp import Grid, rank_profile
+from duffdp import Grid
+from duffdp import _rank_profile as rank_profile
 from duffdp.mechanisms.joint import _proposal as proposals
 from duffdp.mechanisms.joint._proposal import Proposal, _range_log_sums
 from duffdp.statistics import Quantiles

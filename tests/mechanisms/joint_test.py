@@ -15,15 +15,16 @@ import pytest
 import duffdp
 import joint_oracle
 from cases import small_data
-from duffdp import DuffError, Grid, parameters
+from duffdp import DuffError, Grid
+from duffdp import _parameters as parameters
+from duffdp._engines.requests import GroupedRanks, RanksNear
+from duffdp._rank_profile import PART_BITS, RANK_UNIT, part_count, part_ranks
+from duffdp._sampling.entropy import entropy
+from duffdp._sampling.lazy_uniform import bernoulli
 from duffdp.audit.neighbours import largest_log_ratio, neighbours
-from duffdp.engines.requests import GroupedRanks, RanksNear
 from duffdp.mechanisms import Joint
 from duffdp.mechanisms import joint as mechanisms
 from duffdp.mechanisms.joint._proposal import DRAFT_WORDS, Proposal
-from duffdp.rank_profile import PART_BITS, RANK_UNIT, part_count, part_ranks
-from duffdp.sampling.entropy import entropy
-from duffdp.sampling.lazy_uniform import bernoulli
 from duffdp.statistics import Quantiles, quantiles
 from inquiries import engine_of, evidence
 from joint_drafts import chi_squared

@@ -15,13 +15,13 @@ from scipy import integrate, stats
 import duffdp
 from cases import SMALL, small_data
 from duffdp import DuffError, Grid
+from duffdp._sampling.entropy import SYSTEM
+from duffdp._sampling.race import RaceNoise, races
+from duffdp._steps import StepFunction, Windows
 from duffdp.audit.neighbours import largest_loss
 from duffdp.mechanisms import Lattice, PermuteAndFlip
-from duffdp.sampling.entropy import SYSTEM
-from duffdp.sampling.race import RaceNoise, races
 from duffdp.statistics import Mean, Median, Mode, Quantile
 from duffdp.statistics.quantile import LATTICE_CANDIDATES, LATTICE_EPSILON
-from duffdp.steps import StepFunction, Windows
 
 EPSILONS = [0.5, 1.0, 2.0, 4.0]
 QUANTILES = [Quantile(q, utility) for q in (0.3, 0.5, 0.9) for utility in ("distance", "signed")]

@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import graph_oracle
-from duffdp.count_ladder import CountLadder
+from duffdp._count_ladder import CountLadder
 from duffdp.mechanisms import PiecewiseLaplace
 from duffdp.mechanisms import piecewise_laplace as module
 from duffdp.mechanisms.piecewise_laplace import RUNG_BITS
@@ -172,8 +172,8 @@ def test_draws_follow_the_law():
 
 def test_refinement_decides(monkeypatch):
     """With four bits at a time nearly every draw is refined; the law stays."""
-    import duffdp.sampling.lazy_uniform as lazy_uniform
-    from duffdp.sampling.entropy import SeededEntropy
+    import duffdp._sampling.lazy_uniform as lazy_uniform
+    from duffdp._sampling.entropy import SeededEntropy
 
     class Few(SeededEntropy):
         def words(self, size):

@@ -12,14 +12,14 @@ import numpy as np
 import pytest
 from scipy import stats
 
-import duffdp.sampling.integer_noise as sampling
+import duffdp._sampling.integer_noise as sampling
 from duffdp import DuffError
+from duffdp._sampling import lazy_uniform
+from duffdp._sampling.entropy import SYSTEM, entropy
+from duffdp._sampling.integer_noise import points, staircases
+from duffdp._sampling.lazy_uniform import bernoulli
 from duffdp.mechanisms import Geometric, Staircase
 from duffdp.mechanisms.staircase import best_width
-from duffdp.sampling import lazy_uniform
-from duffdp.sampling.entropy import SYSTEM, entropy
-from duffdp.sampling.integer_noise import points, staircases
-from duffdp.sampling.lazy_uniform import bernoulli
 
 FALSE_ALARM = 1e-9
 EPSILONS = [0.3, 1.0, 2.5, 5.0]

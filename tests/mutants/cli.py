@@ -7,7 +7,7 @@ from tests.mutants.mutant import ADDRESSES, Mutant
 MUTANTS = (
     Mutant(
         "a page names the password of a database",
-        "cli/output.py",
+        "_cli/output.py",
         "data.rpartition(SEPARATOR)",
         "data.partition(SEPARATOR)",
         (
@@ -16,14 +16,14 @@ MUTANTS = (
     ),
     Mutant(
         "command: a list is read from the file of the data",
-        "cli/options.py",
+        "_cli/options.py",
         'refuse_data_as_keys(text[1:], options["data"], parameter.name)',
         "pass",
         ("tests/cli/command_edges_test.py::test_a_list_is_not_read_from_the_data",),
     ),
     Mutant(
         "command: what a failure has cost is forgotten",
-        "cli/app.py",
+        "_cli/app.py",
         "cost = charge_told(error)",
         'cost = ""',
         (
@@ -32,7 +32,7 @@ MUTANTS = (
     ),
     Mutant(
         "command: a misplaced address is quoted with its password",
-        "cli/app.py",
+        "_cli/app.py",
         'without_passwords(" ".join(text.split()))',
         '" ".join(text.split())',
         (f"{ADDRESSES}::test_a_password_appears_nowhere",),

@@ -1,4 +1,4 @@
-"""Mutations of duffdp.planning."""
+"""Mutations of duffdp._planning."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn
 MUTANTS = (
     Mutant(
         "totals: sums of a margin hold together as often as one of them",
-        "planning/table_plan.py",
+        "_planning/table_plan.py",
         "((1 + margins) * len(with_ends))",
         "len(with_ends)",
         ("tests/pipeline/table_test.py::test_what_is_promised_of_all_intervals_of_a_table",),
     ),
     Mutant(
         "tables: intervals that hold together are those that hold each",
-        "planning/table_plan.py",
+        "_planning/table_plan.py",
         "1 - (1 - interval.confidence) / ((1 + margins) * len(with_ends))",
         "interval.confidence",
         ("tests/pipeline/table_test.py::test_intervals_of_a_table_hold_together",),
     ),
     Mutant(
         "tables: wanted errors forget that margins cost as much",
-        "planning/plan_preview.py",
+        "_planning/plan_preview.py",
         "_needed_epsilon(requests[name], limit, size, shape, draws) * copies[name]",
         "_needed_epsilon(requests[name], limit, size, shape, draws)",
         (
@@ -32,28 +32,28 @@ MUTANTS = (
     ),
     Mutant(
         "a plan whose weights are not shares",
-        "planning/plan.py",
+        "_planning/plan.py",
         "self.epsilon * weight / sum(weights)",
         "self.epsilon * weight / len(weights)",
         (PLAN,),
     ),
     Mutant(
         "a plan without its ledger",
-        "planning/plan.py",
+        "_planning/plan.py",
         "ledger = self.ledger if override is None else override",
         "ledger = self.ledger",
         (PLAN, PLAN_ORDER),
     ),
     Mutant(
         "table: weights that no share is divided by",
-        "planning/table_plan.py",
+        "_planning/table_plan.py",
         "shares[name] / total / (1 + len(repeated_margins))",
         "shares[name] / total",
         (f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up",),
     ),
     Mutant(
         "table: people are counted as often as they have rows",
-        "planning/table_plan.py",
+        "_planning/table_plan.py",
         '"interval": interval, "contributions": 1}',
         '"interval": interval}',
         ("tests/pipeline/table_test.py::test_people_are_counted_once_whatever_else_counts",),

@@ -7,14 +7,14 @@ from tests.mutants.mutant import SEVERAL_GROUPS, Mutant
 MUTANTS = (
     Mutant(
         "earlier charges are all called bounded",
-        "privacy.py",
+        "_privacy.py",
         'fields.get("bounded_range") is True',
         '"bounded_range" in fields',
         ("tests/pipeline/facts_test.py::test_losses_of_earlier_releases_are_read",),
     ),
     Mutant(
         "groups of a person: what several groups cost is forgotten",
-        "privacy.py",
+        "_privacy.py",
         "return self.contributions * (self.groups_per_person or 1)",
         "return self.contributions",
         (f"{SEVERAL_GROUPS}::test_one_person_in_several_groups_through_the_verb",),

@@ -18,8 +18,8 @@ import pytest
 
 import duffdp
 from duffdp import DuffError, Loss, PrivacyUnit, Release
-from duffdp.facts import as_json
-from duffdp.privacy import LossPart
+from duffdp._facts import as_json
+from duffdp._privacy import LossPart
 
 DAY = dt.date(2024, 1, 1)
 NOON = dt.datetime(2024, 1, 1, 12)
@@ -186,8 +186,8 @@ def test_no_name_is_parsed():
     """
     cutting = {"partition", "rpartition", "startswith", "removeprefix"}
     for room in (
-        "facts.py",
-        "privacy.py",
+        "_facts.py",
+        "_privacy.py",
         "pipeline",
         "ledger",
         "report",

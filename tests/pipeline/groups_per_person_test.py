@@ -11,8 +11,8 @@ import pytest
 
 import duffdp
 from duffdp import DuffError
+from duffdp._engines import people
 from duffdp.audit.neighbours import log_ratio
-from duffdp.engines import people
 from release_draws import choose_in_order, laws
 from verb_calls import TABLES
 

@@ -9,7 +9,7 @@ import pytest
 
 import duffdp
 from duffdp import TextFile
-from duffdp.pipeline.notes import EVERY_GROUP
+from duffdp._pipeline.notes import EVERY_GROUP
 
 LARGE = "epsilon 100 is above 10: no protection worth the name"
 NUMBERS = "values that are not numbers are ignored"

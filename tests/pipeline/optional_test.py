@@ -39,7 +39,7 @@ def test_absence_is_explained(monkeypatch):
 )
 def test_files_and_queries_say_what_they_need(monkeypatch, tmp_path, package, extra, path, sql):
     import duffdp
-    from duffdp.engines.sql.parse import read_query
+    from duffdp._engines.sql.parse import read_query
 
     read_query.cache_clear()
     monkeypatch.setitem(sys.modules, package, None)

@@ -15,7 +15,7 @@ import pytest
 import duffdp
 from command_line import duff
 from duffdp import Ledger
-from duffdp.pipeline.export import SimpleTable
+from duffdp._pipeline.export import SimpleTable
 from duffdp.report import page as report_page
 
 WARDS = ["north", "south", "none"]
@@ -285,7 +285,7 @@ def test_a_disk_that_is_full_after_the_charge(commands, kind, form, tmp_path, ca
 
 def test_a_release_that_fails_after_it_was_stored_can_be_had_again(tmp_path, monkeypatch, call):
     """The numbers are stored before anybody sees them: what fails behind that costs nothing."""
-    from duffdp.pipeline import run as pipeline
+    from duffdp._pipeline import run as pipeline
 
     VISITS.write_parquet(tmp_path / "visits.parquet")
     book = Ledger(tmp_path / "budget.db", epsilon=9)
@@ -293,7 +293,7 @@ def test_a_release_that_fails_after_it_was_stored_can_be_had_again(tmp_path, mon
     command += ["--ledger", book.path, "--call-id", "a"]
     with monkeypatch.context() as patched:
         patched.setattr(pipeline, "released_values", broken)
-        patched.setattr("duffdp.pipeline.rehearsal.rehearse", lambda *_: None)
+        patched.setattr("duffdp._pipeline.rehearsal.rehearse", lambda *_: None)
         code, out, err = call(*command)
     assert (code, out) == (1, "")
     assert "the same call with the call id 'a' costs nothing." in err

@@ -21,11 +21,11 @@ from scipy.stats import binom
 import duffdp
 from command_line import ADULT, AGES, rows
 from duffdp import Grid, Plan, Release
+from duffdp._pipeline.request import ReleaseRequest
+from duffdp._sampling.entropy import entropy
 from duffdp.domain import Bins
 from duffdp.mechanisms import Geometric
 from duffdp.mechanisms.staircase import best_width
-from duffdp.pipeline.request import ReleaseRequest
-from duffdp.sampling.entropy import entropy
 from duffdp.statistics.quantile_interval import IntervalEnd
 from inquiries import plan_of
 from release_draws import recorded

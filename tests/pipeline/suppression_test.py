@@ -15,8 +15,8 @@ import pytest
 import duffdp
 from command_line import duff, rows
 from duffdp import Bins, Categories, DuffError, Grid, Release
+from duffdp._pipeline.draw_plan import SIZE_SHARE
 from duffdp.domain import Membership
-from duffdp.pipeline.draw_plan import SIZE_SHARE
 from engines import ENGINES
 from inquiries import plan_of
 from release_draws import recorded

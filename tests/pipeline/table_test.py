@@ -15,7 +15,7 @@ import pytest
 
 import duffdp
 from duffdp import BoundsError, DuffError, Ledger, Table, TablePlan, UnsupportedData
-from duffdp.pipeline.error_bounds import count_bound
+from duffdp._pipeline.error_bounds import count_bound
 
 SURE = 20_000  # an epsilon at which every answer is as good as certain
 WARDS = ["north", "south", "west"]

@@ -14,9 +14,9 @@ import pytest
 
 import duffdp
 from duffdp import DuffError, epsilon_for, preview
+from duffdp._pipeline.request import ReleaseRequest
+from duffdp._planning.outcomes import MAX_LISTED_OUTCOMES, evenly_spread, geometric_quantile
 from duffdp.mechanisms import Geometric, Staircase
-from duffdp.pipeline.request import ReleaseRequest
-from duffdp.planning.outcomes import MAX_LISTED_OUTCOMES, evenly_spread, geometric_quantile
 from duffdp.statistics.histogram import projected
 from duffdp.statistics.registry import REGISTRY, statistic_spec
 from duffdp.statistics.statistic import DistanceStatistic

@@ -12,8 +12,8 @@ import pytest
 
 import duffdp
 from duffdp import DuffError, Grid, epsilon_for, preview
+from duffdp._planning.baselines import baselines_of
 from duffdp.mechanisms import Exponential
-from duffdp.planning.baselines import baselines_of
 from duffdp.statistics import Median
 from duffdp.statistics.registry import statistic_spec
 from inquiries import mechanism_of, plan_of

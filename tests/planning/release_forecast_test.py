@@ -12,10 +12,10 @@ import pytest
 
 import duffdp
 from duffdp import TablePlan
-from duffdp.parameters import EPSILON
-from duffdp.planning.outcomes import NeedsSimulation
-from duffdp.planning.release_forecast import ReleaseForecast
-from duffdp.planning.synthetic import SHAPES, SyntheticRecords
+from duffdp._parameters import EPSILON
+from duffdp._planning.outcomes import NeedsSimulation
+from duffdp._planning.release_forecast import ReleaseForecast
+from duffdp._planning.synthetic import SHAPES, SyntheticRecords
 
 AGES = SyntheticRecords("ages", (0.0, 120.0), integer=True)
 STATISTICS = ["median", "mean", "sum", 0.9, "iqr", {"statistic": "trimmed_mean", "trim": 0.1}]

@@ -207,7 +207,7 @@ def test_commands(call, tmp_path):
     ],
 )
 def test_data_are_named_without_folder_host_user_and_password(data, name):
-    from duffdp.cli.output import data_name
+    from duffdp._cli.output import data_name
 
     assert data_name(data) == name
 

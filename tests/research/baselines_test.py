@@ -318,7 +318,7 @@ def test_u_1_is_the_limit_of_a_fine_grid():
     """The closed form against the exponential mechanism over 2,001 candidates with their errors as
     distances.
     """
-    from duffdp.steps import StepFunction
+    from duffdp._steps import StepFunction
 
     grid = Grid(0.0, 10.0, 0.005)
     spread = sensitivity.median([1.0, 2.0, 4.0, 7.0], grid)

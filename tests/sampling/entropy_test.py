@@ -12,7 +12,7 @@ import numpy as np
 import pytest
 
 import duffdp
-from duffdp.sampling.entropy import SYSTEM
+from duffdp._sampling.entropy import SYSTEM
 
 DATA = [3, 4, 4, 5, 7, 8] * 20
 EDGES = [(0, 1), (1, 2), (0, 2), (2, 3)]

@@ -10,7 +10,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 
-from duffdp.sampling.lazy_uniform import LazyUniform, bernoulli, bernoullis, decide
+from duffdp._sampling.lazy_uniform import LazyUniform, bernoulli, bernoullis, decide
 
 
 class Listed:

@@ -18,12 +18,12 @@ from scipy import stats
 
 from cases import MECHANISMS, SMALL
 from duffdp import Categories, DuffError, Grid
+from duffdp._sampling import race as racing
+from duffdp._sampling.entropy import SYSTEM, SeededEntropy, entropy
+from duffdp._sampling.lazy_uniform import LazyUniform
+from duffdp._steps import StepFunction, Tail, Windows, certain
 from duffdp.mechanisms import Exponential, Lattice, PermuteAndFlip
-from duffdp.sampling import race as racing
-from duffdp.sampling.entropy import SYSTEM, SeededEntropy, entropy
-from duffdp.sampling.lazy_uniform import LazyUniform
 from duffdp.statistics import Mean, Median, Mode
-from duffdp.steps import StepFunction, Tail, Windows, certain
 
 FALSE_ALARM = 1e-9  # one in a thousand million runs of a correct sampler
 DATA = [0, 0, 1, 1, 1, 2, 3, 3, 3, 3]

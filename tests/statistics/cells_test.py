@@ -18,11 +18,11 @@ import pytest
 import duffdp
 from covering import every_pair
 from duffdp import Bins, BoundsError, Categories, DuffError, Plan, Release, UnsupportedData
+from duffdp._engines.adapters.duckdb import DuckdbRelation
+from duffdp._engines.adapters.query import NarwhalsQuery
+from duffdp._pipeline.error_bounds import count_bound
 from duffdp.audit.neighbours import largest_log_ratio, neighbours
 from duffdp.domain import Membership, Presence
-from duffdp.engines.adapters.duckdb import DuckdbRelation
-from duffdp.engines.adapters.query import NarwhalsQuery
-from duffdp.pipeline.error_bounds import count_bound
 from duffdp.statistics import Cells
 from duffdp.statistics.histogram import labels, projected
 from engines import ENGINES, written

@@ -12,10 +12,10 @@ import pytest
 from scipy.stats import binom
 
 import duffdp
-from duffdp.pipeline import distribution
-from duffdp.pipeline.distribution import share_band
-from duffdp.sampling import cumulative_noise
-from duffdp.sampling.cumulative_noise import END_RATIO, walk_bound
+from duffdp._pipeline import distribution
+from duffdp._pipeline.distribution import share_band
+from duffdp._sampling import cumulative_noise
+from duffdp._sampling.cumulative_noise import END_RATIO, walk_bound
 
 FALSE_ALARM = 1e-9
 

@@ -18,8 +18,8 @@ import pytest
 import duffdp
 from command_line import duff
 from duffdp import BoundsError, Distribution, DuffError, Grid, Ledger
-from duffdp.engines.requests import BinCounts
-from duffdp.pipeline.distribution import TABLE_QUANTILES
+from duffdp._engines.requests import BinCounts
+from duffdp._pipeline.distribution import TABLE_QUANTILES
 from duffdp.statistics.distribution import (
     LAST_SHARE,
     MAX_COUNTED_CANDIDATES,

@@ -15,11 +15,11 @@ from scipy.stats import binom
 
 from cases import small_data
 from duffdp import Grid
+from duffdp._engines.requests import GroupedRanks, RanksNear
+from duffdp._sampling.entropy import entropy
 from duffdp.audit.neighbours import largest_loss
-from duffdp.engines.requests import GroupedRanks, RanksNear
 from duffdp.errors import DuffError
 from duffdp.mechanisms import Exponential
-from duffdp.sampling.entropy import entropy
 from duffdp.statistics import quantile_interval
 from duffdp.statistics.quantile_interval import IntervalEnd, _no_steeper, endpoint_offset
 from inquiries import ask, engine_of, run, scope_of, windows

@@ -12,10 +12,10 @@ import pytest
 from scipy import stats
 
 import duffdp
+from duffdp._sampling.entropy import entropy
 from duffdp.audit.neighbours import log_ratio
 from duffdp.mechanisms import Ranking, geometric
 from duffdp.mechanisms.ranking import ranked
-from duffdp.sampling.entropy import entropy
 from release_draws import order_law
 
 FALSE_ALARM = 1e-9

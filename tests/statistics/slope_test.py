@@ -16,7 +16,7 @@ import inquiries
 import oracle
 import windows
 from duffdp import Grid
-from duffdp.engines.pairs import PairEngine, make_pairs
+from duffdp._engines.pairs import PairEngine, make_pairs
 from duffdp.statistics import Slope
 from duffdp.statistics.slope import (
     PairSlopes,

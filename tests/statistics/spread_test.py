@@ -18,8 +18,8 @@ import duffdp
 import oracle
 from cases import small_data
 from duffdp import BoundsError, Grid
+from duffdp._engines.requests import ColumnRequest, LevelSums, Quantization, RecordCounts
 from duffdp.audit.neighbours import StepLaw, largest_log_ratio, neighbours
-from duffdp.engines.requests import ColumnRequest, LevelSums, Quantization, RecordCounts
 from duffdp.mechanisms import Exponential, PermuteAndFlip
 from duffdp.statistics import InterquartileRange, Variance
 from duffdp.statistics.mean import SoftCounts
@@ -314,7 +314,7 @@ def test_every_engine_sums_levels(engine):
 
 
 def test_all_groups_are_summed_by_one_query(monkeypatch):
-    from duffdp.engines.adapters.query import NarwhalsQuery
+    from duffdp._engines.adapters.query import NarwhalsQuery
 
     asked = []
     fetch = NarwhalsQuery.fetch

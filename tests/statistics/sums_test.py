@@ -16,8 +16,8 @@ import pytest
 import duffdp
 from covering import every_pair
 from duffdp import BoundsError, Grid, Release
-from duffdp.engines.arrays import array_engine, read_array
-from duffdp.engines.requests import LevelSums, Quantization
+from duffdp._engines.arrays import array_engine, read_array
+from duffdp._engines.requests import LevelSums, Quantization
 from duffdp.statistics import SoftCounts, Sum
 from duffdp.statistics.mean import soft_place
 from engines import ENGINES, open_engine
@@ -155,7 +155,7 @@ def test_the_same_sums_in_every_engine(engine, column, rows):
 @pytest.mark.parametrize("verb", [duffdp.sum, duffdp.mean])
 def test_one_query_for_all_groups(verb, monkeypatch):
     """Of a table that stays where it is."""
-    from duffdp.engines.adapters.query import NarwhalsQuery
+    from duffdp._engines.adapters.query import NarwhalsQuery
 
     seen, fetch = [], NarwhalsQuery.fetch
     monkeypatch.setattr(

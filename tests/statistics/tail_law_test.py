@@ -16,7 +16,8 @@ from scipy import stats
 
 import duffdp
 from duffdp import Grid
-from duffdp.engines.pairs import PairEngine, pairs_of_records
+from duffdp._engines.pairs import PairEngine, pairs_of_records
+from duffdp._steps import StepFunction, Tail, certain
 from duffdp.mechanisms import Exponential, Lattice, PermuteAndFlip
 from duffdp.statistics import (
     InterquartileRange,
@@ -31,7 +32,6 @@ from duffdp.statistics import (
 from duffdp.statistics.quantile import Extreme
 from duffdp.statistics.quantile_interval import IntervalEnd
 from duffdp.statistics.statistic import DistanceStatistic
-from duffdp.steps import StepFunction, Tail, certain
 from inquiries import engine_of, windows
 
 FALSE_ALARM = 1e-9

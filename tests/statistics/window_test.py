@@ -15,14 +15,14 @@ from hypothesis import strategies as st
 
 from cases import QS
 from duffdp import Digits, Grid
-from duffdp.engines.arrays import column as column_of
-from duffdp.engines.arrays.ranks import count_runs, trim
-from duffdp.engines.requests import LevelSums, Quantization, RankAt, Ranks, RanksNear, rank_span
+from duffdp._engines.arrays import column as column_of
+from duffdp._engines.arrays.ranks import count_runs, trim
+from duffdp._engines.requests import LevelSums, Quantization, RankAt, Ranks, RanksNear, rank_span
 from duffdp.statistics import Mean, Median, Quantile
 from inquiries import ask, engine_of, window, windows
 from windows import same
 
-BY_BLOCKS = importlib.import_module("duffdp.engines.arrays.engine")  # not the function
+BY_BLOCKS = importlib.import_module("duffdp._engines.arrays.engine")  # not the function
 STATISTICS = [*(Quantile(q, u) for q in QS for u in ("distance", "signed", "rank")), Mean()]
 
 

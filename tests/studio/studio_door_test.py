@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 import pytest
 
 from duffdp import DuffError
-from duffdp.studio.folder import Folder
-from duffdp.studio.guard import MAX_BYTES, POLICY
-from duffdp.studio.server import Studio
+from duffdp._studio.folder import Folder
+from duffdp._studio.guard import MAX_BYTES, POLICY
+from duffdp._studio.server import Studio
 from studio import AGES, COMMAND, PORT, running, visit, with_data
 
 PAGES = ["/", "/static/studio.js", "/release/0123456789abcdef", "/nothing"]
@@ -275,7 +275,7 @@ def test_static_files_are_those_of_the_page(folder, path):
 
 
 def test_an_unexpected_error_is_told_in_words(folder, monkeypatch):
-    from duffdp.studio.state import StudioState
+    from duffdp._studio.state import StudioState
 
     def broken(*_):
         raise RuntimeError("a record: 4711")
@@ -356,7 +356,7 @@ def _run(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_what_is_missing_is_named(monkeypatch):
-    from duffdp.studio.server import serve
+    from duffdp._studio.server import serve
 
     monkeypatch.setitem(sys.modules, "uvicorn", None)
     with pytest.raises(DuffError, match=r"pip install 'duffdp\[studio\]'"):

@@ -14,13 +14,13 @@ from hypothesis import strategies as st
 
 import duffdp
 from duffdp import DuffError, TablePlan
+from duffdp._studio.choices import CHOICES
+from duffdp._studio.folder import Folder
+from duffdp._studio.form import FieldError, StudioForm
+from duffdp._studio.plan_text import as_toml, plan_text, python_text, table_plan
+from duffdp._studio.previews import PreviewCache
+from duffdp._studio.state import read_sample
 from duffdp.report.sentences import attacker_accuracy
-from duffdp.studio.choices import CHOICES
-from duffdp.studio.folder import Folder
-from duffdp.studio.form import FieldError, StudioForm
-from duffdp.studio.plan_text import as_toml, plan_text, python_text, table_plan
-from duffdp.studio.previews import PreviewCache
-from duffdp.studio.state import read_sample
 from studio import AGES, changed, visit, with_data
 
 EVERYTHING = [
@@ -315,7 +315,7 @@ def test_nothing_on_the_plan_depends_on_a_record(tmp_path):
 
 def test_the_plan_reads_types_and_no_rows(folder, monkeypatch):
     """Rows cannot be read while it is planned: what reads them is broken."""
-    from duffdp.engines.table import SourceTable
+    from duffdp._engines.table import SourceTable
 
     def broken(*_):
         raise AssertionError("a row was read")

@@ -74,7 +74,7 @@ def test_the_plan_that_is_handed_on_gives_the_same_table_for_nothing(folder):
 
 
 def test_asking_again_and_again_pays_once(folder, monkeypatch):
-    from duffdp.studio.jobs import ReleaseJobs
+    from duffdp._studio.jobs import ReleaseJobs
 
     made, make = [], ReleaseJobs._run
     monkeypatch.setattr(ReleaseJobs, "_run", lambda *given: made.append(1) or make(*given))
@@ -92,7 +92,7 @@ def test_asking_again_and_again_pays_once(folder, monkeypatch):
 
 
 def test_a_reload_in_the_middle_shows_where_it_is(folder, monkeypatch):
-    from duffdp.pipeline.run import PreparedRelease
+    from duffdp._pipeline.run import PreparedRelease
 
     goes_on, begun, open_release = threading.Event(), threading.Event(), PreparedRelease.open
 
@@ -190,8 +190,8 @@ def test_a_page_that_cannot_be_drawn_costs_nothing(folder, monkeypatch):
 
 def test_a_second_try_does_not_pay_for_what_was_drawn(folder, monkeypatch):
     """The second of two draws fails after both were charged: a retry pays for that one again."""
-    from duffdp.pipeline import driver
-    from duffdp.pipeline.run import PreparedRelease
+    from duffdp._pipeline import driver
+    from duffdp._pipeline.run import PreparedRelease
 
     class Broken(driver.ReleaseRun):
         def run(self, groups, entropy):
@@ -237,7 +237,7 @@ def test_a_release_that_was_begun_may_have_been_charged(folder):
 
 
 def test_what_was_paid_for_outlives_what_was_only_asked(folder, monkeypatch):
-    from duffdp.studio import jobs
+    from duffdp._studio import jobs
 
     monkeypatch.setattr(jobs, "MAX_JOBS", 3)
     with visit(folder) as visitor:

@@ -125,7 +125,7 @@ def test_what_is_made_goes_before_what_failed(folder, monkeypatch):
     """A failed release may have been paid for and can be tried again; what is made is in the
     ledger.
     """
-    from duffdp.studio import jobs
+    from duffdp._studio import jobs
 
     monkeypatch.setattr(jobs, "MAX_JOBS", 3)
     with visit(folder) as visitor:

@@ -33,12 +33,12 @@ import containers
 import duffdp
 import engines
 from duffdp import Digits, Ledger
-from duffdp.engines.requests import PairRecords, ValueCounts
+from duffdp._engines.requests import PairRecords, ValueCounts
 from inquiries import ask
 from nasty import worth
 from scenarios import CELLS, Maker, Scenario, smaller
 
-COMMAND = [sys.executable, "-c", "from duffdp.cli import main; main()"]
+COMMAND = [sys.executable, "-c", "from duffdp._cli import main; main()"]
 SHARES: dict[str, list[Any]] = {
     "quantile": [0.9],
     "quantiles": [[0.25, 0.5]],
@@ -62,8 +62,8 @@ OF_TABLES = ("bounds", "step")  # given for each column
 
 def engine_of(data: Any, verb: str, options: dict[str, Any]) -> tuple[Any, int]:
     """The engine that counts, and its column: the one place that knows the library from inside."""
-    from duffdp.pipeline.request import ReleaseRequest
-    from duffdp.pipeline.run import PreparedRelease
+    from duffdp._pipeline.request import ReleaseRequest
+    from duffdp._pipeline.run import PreparedRelease
 
     statistic = "mode" if "categories" in options else "median"
     pair = {name: options[name] for name in ("x", "y") if name in options}
@@ -88,7 +88,7 @@ def counts(data: Any, verb: str, options: dict[str, Any]) -> Counter[Any]:
     if "groups_per_person" in options:
         return Counter()
     if verb == "triangles":
-        from duffdp.engines.edges import read_edges
+        from duffdp._engines.edges import read_edges
 
         return Counter({"edges": len(read_edges(data).first)})
     found: Counter[Any] = Counter()

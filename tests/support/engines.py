@@ -15,9 +15,9 @@ import polars as pl
 import pyarrow as pa
 
 import postgres
-from duffdp.engines.selection import select
-from duffdp.engines.table import SourceTable
-from duffdp.sampling.entropy import entropy
+from duffdp._engines.selection import select
+from duffdp._engines.table import SourceTable
+from duffdp._sampling.entropy import entropy
 from inquiries import groups_of
 from java import provide_java
 

@@ -7,11 +7,11 @@ from __future__ import annotations
 import numpy as np
 
 from duffdp import Grid
-from duffdp.engines import requests
-from duffdp.engines.arrays import ArrayEngine, Records, array_engine, read_array
-from duffdp.engines.requests import ColumnRequest, run_inquiry
+from duffdp._engines import requests
+from duffdp._engines.arrays import ArrayEngine, Records, array_engine, read_array
+from duffdp._engines.requests import ColumnRequest, run_inquiry
+from duffdp._pipeline.draw_plan import Terms
 from duffdp.mechanisms import mechanism_class
-from duffdp.pipeline.draw_plan import Terms
 from duffdp.statistics.statistic import Scope
 
 DIGITS = Grid(0, 9, 1)

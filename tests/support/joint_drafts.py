@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from duffdp.rank_profile import PART_BITS
+from duffdp._rank_profile import PART_BITS
 
 CLASSES = 8  # of the finest parts of a candidate: no tie of these tests has more parts
 LEAST = 2.0**-44  # what is less likely is left out

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from duffdp.engines.requests import (
+from duffdp._engines.requests import (
     BinCounts,
     CandidateAt,
     ColumnRequest,
@@ -17,9 +17,9 @@ from duffdp.engines.requests import (
     RecordCounts,
     ValueCounts,
 )
-from duffdp.engines.selection import select
-from duffdp.engines.table import SourceTable
-from duffdp.sampling.entropy import entropy
+from duffdp._engines.selection import select
+from duffdp._engines.table import SourceTable
+from duffdp._sampling.entropy import entropy
 
 
 def open_table(data, domain, column, by=None, keys=None, unit=None, contributions=1, where=None):

@@ -20,8 +20,12 @@ import duffdp.mechanisms.joint._proposal as proposal
 import duffdp.mechanisms.mechanism as mechanism
 import duffdp.mechanisms.piecewise_laplace as piecewise_laplace
 import duffdp.mechanisms.staircase as staircase
+from duffdp._engines import people
+from duffdp._rank_profile import PART_BITS, RANK_UNIT, part_count
+from duffdp._sampling.lazy_uniform import LazyUniform
+from duffdp._sampling.race import RaceNoise
+from duffdp._steps import StepFunction
 from duffdp.audit.neighbours import ListedLaw, OutputLaw, StepLaw
-from duffdp.engines import people
 from duffdp.mechanisms import (
     CLASSES,
     Exponential,
@@ -34,10 +38,6 @@ from duffdp.mechanisms import (
     Staircase,
 )
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.rank_profile import PART_BITS, RANK_UNIT, part_count
-from duffdp.sampling.lazy_uniform import LazyUniform
-from duffdp.sampling.race import RaceNoise
-from duffdp.steps import StepFunction
 
 KNOWN = {
     "exponential",

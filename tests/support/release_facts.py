@@ -6,8 +6,8 @@ import datetime as dt
 from fractions import Fraction
 
 import duffdp
-from duffdp.facts import Facts, MechanismFact, MechanismPart, StatisticFact
-from duffdp.privacy import LossPart
+from duffdp._facts import Facts, MechanismFact, MechanismPart, StatisticFact
+from duffdp._privacy import LossPart
 from duffdp.statistics.program import OutputColumn
 
 

@@ -10,7 +10,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from duffdp.engines.requests import (
+from duffdp._engines.requests import (
     BinCounts,
     CandidateAt,
     ColumnRequest,

@@ -17,15 +17,15 @@ from urllib.parse import urlencode
 from starlette.testclient import TestClient
 
 import duffdp
-from duffdp.studio.folder import Folder
-from duffdp.studio.server import Studio
+from duffdp._studio.folder import Folder
+from duffdp._studio.server import Studio
 
 ROOT = Path(__file__).parents[2]
 ADULT = ROOT / "demo" / "adult.parquet"
 PORT = 8123
 HOST = f"127.0.0.1:{PORT}"
 ORIGIN = f"http://{HOST}"
-COMMAND = (sys.executable, "-c", "from duffdp.cli import main; main()", "studio", "--no-browser")
+COMMAND = (sys.executable, "-c", "from duffdp._cli import main; main()", "studio", "--no-browser")
 AGES = [
     ("source", "adult.parquet"),
     ("column.0", "age"),

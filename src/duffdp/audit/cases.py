@@ -17,18 +17,18 @@ from typing import Any, Literal
 import numpy as np
 
 import duffdp
+from duffdp._facts import MechanismFact
 from duffdp._optional import load
+from duffdp._pipeline.distribution import Distribution
+from duffdp._pipeline.draw_plan import Terms
+from duffdp._pipeline.release import Release
+from duffdp._steps import StepFunction
 from duffdp.audit.lower_bound import LowerBound, Outputs, lower_bound
 from duffdp.domain import Grid
-from duffdp.facts import MechanismFact
 from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.pipeline.distribution import Distribution
-from duffdp.pipeline.draw_plan import Terms
-from duffdp.pipeline.release import Release
 from duffdp.statistics.registry import REGISTRY
 from duffdp.statistics.spec import Parameters, StatisticSpec
-from duffdp.steps import StepFunction
 
 EXAMPLE_GRIDS = Grid(0, 3, 1), Grid(0, 2**30, 1)  # mechanisms depend on the number of candidates
 

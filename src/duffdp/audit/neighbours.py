@@ -10,9 +10,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from functools import cache
 from typing import Any, Protocol, TypeVar
 
+from duffdp._steps import StepFunction
 from duffdp.domain import Grid
 from duffdp.mechanisms.law import Law
-from duffdp.steps import StepFunction
 
 Data = TypeVar("Data")
 RecordPositions = tuple[int, ...]  # a data set as positions of its records, in order

@@ -15,9 +15,9 @@ from typing import Any
 import numpy as np
 
 from duffdp._optional import load
+from duffdp._privacy import Loss, LossFamily
 from duffdp.domain import Floats
 from duffdp.errors import DuffError
-from duffdp.privacy import Loss, LossFamily
 
 FamilyDraw = tuple[
     LossFamily, Fraction, int

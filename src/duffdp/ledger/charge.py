@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from duffdp.facts import Facts
+from duffdp._facts import Facts
 
 
 class Result(NamedTuple):

@@ -18,8 +18,8 @@ from json.encoder import encode_basestring_ascii as quoted
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from duffdp._privacy import Loss
 from duffdp.errors import DuffError, LedgerError
-from duffdp.privacy import Loss
 
 LOCK_TIMEOUT = 60.0  # seconds to wait for other processes
 FIRST_HASH = "0" * 64  # what the first entry is chained to

@@ -11,9 +11,10 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any
 
+from duffdp._facts import Facts
+from duffdp._parameters import DELTA, EPSILON
 from duffdp._text import as_html
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError
-from duffdp.facts import Facts
 from duffdp.ledger._composition import tight_epsilon
 from duffdp.ledger.charge import Charge, Result
 from duffdp.ledger.journal import (
@@ -25,7 +26,6 @@ from duffdp.ledger.journal import (
     loss_of,
     verify,
 )
-from duffdp.parameters import DELTA, EPSILON
 
 # What a charge holds beside the facts of its release. Its loss is compared as an amount, which
 # version 0.1 wrote without a separate loss.

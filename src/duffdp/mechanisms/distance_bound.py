@@ -9,8 +9,8 @@ from fractions import Fraction
 from functools import partial
 from typing import Any
 
-from duffdp.parameters import CONFIDENCE
-from duffdp.sampling.race import RaceNoise
+from duffdp._parameters import CONFIDENCE
+from duffdp._sampling.race import RaceNoise
 
 # The number of candidates (19 digits), a miss of 1e-16 and its square, with room to spare.
 DECIMAL_PRECISION = 80

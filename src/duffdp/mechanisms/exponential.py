@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from duffdp._steps import StepFunction
 from duffdp.domain import Floats
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.steps import StepFunction
 
 
 class Exponential(Mechanism):

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from duffdp.evidence import Totals
+from duffdp._evidence import Totals
+from duffdp._parameters import EPSILON
+from duffdp._privacy import LossFamily
+from duffdp._sampling.entropy import Entropy
+from duffdp._sampling.integer_noise import two_sided_geometrics
 from duffdp.mechanisms._noise_sums import largest_sum
 from duffdp.mechanisms._ratio_noise import TwoNoises, largest_tilts
-from duffdp.parameters import EPSILON
-from duffdp.privacy import LossFamily
-from duffdp.sampling.entropy import Entropy
-from duffdp.sampling.integer_noise import two_sided_geometrics
 
 
 class Geometric:

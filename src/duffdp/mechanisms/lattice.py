@@ -8,9 +8,9 @@ from functools import cache
 
 import numpy as np
 
+from duffdp._steps import StepFunction
 from duffdp.domain import Array, Floats, Ints
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.steps import StepFunction
 
 NEGLIGIBLE_WEIGHT_NATS = 40.0  # what is lighter than the whole by this much is left out
 # Of a quadrature over a panel in which the integrand falls by a factor of e or less.

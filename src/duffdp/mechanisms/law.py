@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+from duffdp._steps import StepFunction
 from duffdp.domain import Categories, Digits, Floats, Ints
 from duffdp.errors import DuffError, UnsupportedData
-from duffdp.steps import StepFunction
 
 
 class Law:

@@ -10,15 +10,15 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from duffdp._evidence import Ladders
+from duffdp._parameters import EPSILON
+from duffdp._privacy import LossFamily
+from duffdp._sampling.entropy import Entropy, entropy
+from duffdp._sampling.race import EXPONENTIAL, GUMBEL, RaceNoise, race, races
+from duffdp._steps import StepFunction, Windows
 from duffdp.domain import Floats
 from duffdp.errors import DuffError
-from duffdp.evidence import Ladders
 from duffdp.mechanisms.law import Law
-from duffdp.parameters import EPSILON
-from duffdp.privacy import LossFamily
-from duffdp.sampling.entropy import Entropy, entropy
-from duffdp.sampling.race import EXPONENTIAL, GUMBEL, RaceNoise, race, races
-from duffdp.steps import StepFunction, Windows
 
 LADDER_TAIL_NATS = 12.0  # what a ladder leaves to its tail weighs less, all together
 

@@ -6,9 +6,9 @@ from functools import cache
 
 import numpy as np
 
+from duffdp._steps import StepFunction
 from duffdp.domain import Floats
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.steps import StepFunction
 
 
 @cache

@@ -7,13 +7,13 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
-from duffdp.count_ladder import CountLadder
+from duffdp._count_ladder import CountLadder
+from duffdp._evidence import Ladders
+from duffdp._parameters import EPSILON
+from duffdp._privacy import LossFamily
+from duffdp._sampling.entropy import Entropy, entropy
+from duffdp._sampling.lazy_uniform import LazyUniform, decide
 from duffdp.errors import DuffError
-from duffdp.evidence import Ladders
-from duffdp.parameters import EPSILON
-from duffdp.privacy import LossFamily
-from duffdp.sampling.entropy import Entropy, entropy
-from duffdp.sampling.lazy_uniform import LazyUniform, decide
 
 MIN_RUNG_EPSILON = Fraction(1, 10**6)  # the number of rungs grows with 1 / epsilon
 # epsilon / SHARE is how fast smoothed rungs may grow: 1/6 of epsilon pays for it, whatever the

@@ -7,9 +7,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from duffdp.evidence import Totals
+from duffdp._evidence import Totals
+from duffdp._sampling.entropy import Entropy
 from duffdp.mechanisms.geometric import Geometric
-from duffdp.sampling.entropy import Entropy
 
 
 class Ranking(Geometric):
@@ -44,7 +44,7 @@ class Ranking(Geometric):
     Examples
     --------
     >>> import duffdp
-    >>> from duffdp.sampling.entropy import entropy
+    >>> from duffdp._sampling.entropy import entropy
     >>> duffdp.mechanisms.Ranking(9.0).rank([[3, 40, 0, 20]], 1, 2, entropy(1))
     [[1, 3]]
     """

@@ -9,13 +9,13 @@ from functools import lru_cache
 from operator import add
 from typing import Any, ClassVar, NamedTuple
 
-from duffdp.evidence import Totals
+from duffdp._evidence import Totals
+from duffdp._parameters import EPSILON
+from duffdp._privacy import LossFamily
+from duffdp._sampling.entropy import Entropy
+from duffdp._sampling.integer_noise import staircases
 from duffdp.mechanisms._noise_sums import largest_sum
 from duffdp.mechanisms._ratio_noise import TwoNoises, largest_tilts
-from duffdp.parameters import EPSILON
-from duffdp.privacy import LossFamily
-from duffdp.sampling.entropy import Entropy
-from duffdp.sampling.integer_noise import staircases
 
 
 class Staircase:

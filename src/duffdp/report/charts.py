@@ -7,10 +7,10 @@ from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
+from duffdp._pipeline.distribution import Distribution
+from duffdp._pipeline.export import TOO_FEW
 from duffdp._text import parameter_text, visible
 from duffdp.domain import Categories, Digits, Membership, Ordered, PublicSet
-from duffdp.pipeline.distribution import Distribution
-from duffdp.pipeline.export import TOO_FEW
 from duffdp.report.formats import candidate_text
 from duffdp.report.results import ReleasedNumber, ReleaseResult, ResultTable
 from duffdp.report.svg import circle, line, polygon, polyline, rectangle, svg, text

@@ -6,13 +6,13 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple, Protocol
 
+from duffdp._pipeline.error_bounds import count_bound
+from duffdp._pipeline.release import Release
+from duffdp._pipeline.sources import read_sources
+from duffdp._privacy import PrivacyUnit
 from duffdp._text import parameter_text
 from duffdp.domain import Digits, Grid, Presence
 from duffdp.errors import DuffError
-from duffdp.pipeline.error_bounds import count_bound
-from duffdp.pipeline.release import Release
-from duffdp.pipeline.sources import read_sources
-from duffdp.privacy import PrivacyUnit
 from duffdp.report.results import NamedReleases, result_tables
 
 _GROUP_SIZES = (100, 1_000, 10_000)

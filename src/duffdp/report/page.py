@@ -9,12 +9,12 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from duffdp._pipeline.export import TOO_FEW
+from duffdp._pipeline.release import Release
+from duffdp._pipeline.sources import read_sources
+from duffdp._pipeline.table import Table
 from duffdp._text import as_markdown, parameter_text, visible
 from duffdp.errors import DuffError
-from duffdp.pipeline.export import TOO_FEW
-from duffdp.pipeline.release import Release
-from duffdp.pipeline.sources import read_sources
-from duffdp.pipeline.table import Table
 from duffdp.report import sentences
 from duffdp.report.charts import figures
 from duffdp.report.hazards import Budget, budget_gauge, hazard_answers

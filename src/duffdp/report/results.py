@@ -6,15 +6,15 @@ import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from duffdp._parameters import share_text
+from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
+from duffdp._pipeline.export import TOO_FEW
+from duffdp._pipeline.release import Release
+from duffdp._pipeline.released_values import TOO_SMALL
+from duffdp._pipeline.table import ALL, Table
 from duffdp._text import duration_text
 from duffdp.domain import Membership, Ordered
 from duffdp.errors import DuffError
-from duffdp.parameters import share_text
-from duffdp.pipeline.estimates import Estimate, columns_per_number, estimates_of
-from duffdp.pipeline.export import TOO_FEW
-from duffdp.pipeline.release import Release
-from duffdp.pipeline.released_values import TOO_SMALL
-from duffdp.pipeline.table import ALL, Table
 from duffdp.report.formats import candidate_text
 from duffdp.statistics.program import NumberKind
 from duffdp.statistics.registry import REGISTRY, statistic_spec

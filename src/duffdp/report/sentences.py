@@ -6,17 +6,17 @@ import datetime as dt
 import math
 from collections.abc import Set
 
+from duffdp._facts import SIZE, MechanismPart
+from duffdp._pipeline.error_bounds import count_bound
+from duffdp._pipeline.estimates import INTERVAL_COLUMNS, whole_range
+from duffdp._pipeline.release import Release
+from duffdp._privacy import UnitKind
 from duffdp._text import duration_text, parameter_text
 from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Presence
 from duffdp.domain.zones import zone_name
 from duffdp.errors import DuffError
-from duffdp.facts import SIZE, MechanismPart
 from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.staircase import Staircase
-from duffdp.pipeline.error_bounds import count_bound
-from duffdp.pipeline.estimates import INTERVAL_COLUMNS, whole_range
-from duffdp.pipeline.release import Release
-from duffdp.privacy import UnitKind
 from duffdp.report.formats import candidate_text
 from duffdp.statistics.registry import REGISTRY, statistic_spec
 from duffdp.statistics.sum import Sum

@@ -13,13 +13,13 @@ from typing import Any, Protocol
 import numpy as np
 
 from duffdp._optional import load
+from duffdp._parameters import read_number
+from duffdp._steps import StepFunction
 from duffdp.domain import Grid
 from duffdp.errors import DuffError, UnsupportedData
 from duffdp.mechanisms.exponential import Exponential
-from duffdp.parameters import read_number
 from duffdp.research.baselines import SmoothCauchy
 from duffdp.research.sensitivity import Sensitivity
-from duffdp.steps import StepFunction
 
 __all__ = [
     "cauchy_error_within",

@@ -14,10 +14,10 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from duffdp._engines.arrays import value_counts
+from duffdp._parameters import Q
 from duffdp.domain import Categories, Grid, Ints
-from duffdp.engines.arrays import value_counts
 from duffdp.errors import DuffError, UnsupportedData
-from duffdp.parameters import Q
 
 __all__ = [
     "Sensitivity",

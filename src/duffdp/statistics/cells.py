@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import numpy as np
 
+from duffdp._engines.requests import Engine, Inquiry, ValueCounts, ask
 from duffdp.domain import Ints, PublicSet
-from duffdp.engines.requests import Engine, Inquiry, ValueCounts, ask
 from duffdp.statistics.program import DrawSpec, PostProcess, ReleaseProgram
 from duffdp.statistics.records import exact_counts
 from duffdp.statistics.statistic import TotalsStatistic

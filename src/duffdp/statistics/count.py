@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from duffdp._engines.requests import Engine, Inquiry, RecordCounts, ask
 from duffdp.domain import Presence, PublicSet
-from duffdp.engines.requests import Engine, Inquiry, RecordCounts, ask
 from duffdp.statistics.cells import cell_program
 from duffdp.statistics.noise_interval import around_number
 from duffdp.statistics.program import ReleaseProgram

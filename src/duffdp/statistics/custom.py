@@ -5,18 +5,18 @@ from __future__ import annotations
 from fractions import Fraction
 from typing import Any
 
+from duffdp._engines.requests import Inquiry, ValueCounts, ask
+from duffdp._parameters import Choice
+from duffdp._steps import StepFunction, Windows
 from duffdp.domain import Domain
 from duffdp.domain.default_step import StepRule
-from duffdp.engines.requests import Inquiry, ValueCounts, ask
 from duffdp.errors import DuffError
-from duffdp.parameters import Choice
 from duffdp.statistics.ladder import Statistic
 from duffdp.statistics.program import DrawSpec, ReleaseProgram
 from duffdp.statistics.registry import REGISTRY
 from duffdp.statistics.slope import Slope
 from duffdp.statistics.spec import DrawSettings, Parameters, StatisticSpec
 from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope
-from duffdp.steps import StepFunction, Windows
 
 
 class CustomStatistic(DistanceStatistic):

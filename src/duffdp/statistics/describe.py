@@ -7,10 +7,10 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
+from duffdp._engines.requests import Engine
+from duffdp._parameters import Choice
 from duffdp.domain import Grid, Ordered, PublicSet
 from duffdp.domain.default_step import StepRule
-from duffdp.engines.requests import Engine
-from duffdp.parameters import Choice
 from duffdp.statistics.mean import SOFT_MEAN, SoftCounts, mean_value
 from duffdp.statistics.noise_interval import ratio_post_process, sensitivity_of
 from duffdp.statistics.program import DrawSpec, OutputColumn, PostProcess, ReleaseProgram

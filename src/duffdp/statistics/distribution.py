@@ -13,10 +13,10 @@ from fractions import Fraction
 from itertools import accumulate, pairwise
 from typing import NamedTuple
 
+from duffdp._engines.requests import BinCounts, Inquiry, ask
+from duffdp._parameters import BAND_CONFIDENCE, Choice
 from duffdp.domain import PublicSet
 from duffdp.domain.default_step import StepRule
-from duffdp.engines.requests import BinCounts, Inquiry, ask
-from duffdp.parameters import BAND_CONFIDENCE, Choice
 from duffdp.statistics.cells import Cells
 from duffdp.statistics.program import (
     DrawSpec,

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from duffdp._engines.requests import Engine
+from duffdp._parameters import ADDS_UP, NONNEGATIVE, Parameter
 from duffdp.domain import Bins, Categories, PublicSet
-from duffdp.engines.requests import Engine
-from duffdp.parameters import ADDS_UP, NONNEGATIVE, Parameter
 from duffdp.statistics.cells import cell_program, exact_cells
 from duffdp.statistics.noise_interval import around_cells
 from duffdp.statistics.program import OutputColumn, PostProcess, ReleaseProgram

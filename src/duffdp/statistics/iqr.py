@@ -9,9 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Grid, Ints, PublicSet
-from duffdp.domain.default_step import StepRule
-from duffdp.engines.requests import (
+from duffdp._engines.requests import (
     Engine,
     GroupedCounts,
     GroupedRanks,
@@ -21,14 +19,16 @@ from duffdp.engines.requests import (
     ValueCounts,
     ask,
 )
-from duffdp.parameters import Choice
+from duffdp._parameters import Choice
+from duffdp._steps import StepFunction, Windows
+from duffdp.domain import Grid, Ints, PublicSet
+from duffdp.domain.default_step import StepRule
 from duffdp.statistics.ladder import ReachableInterval
 from duffdp.statistics.program import OutputColumn, PostProcess, ReleaseProgram
 from duffdp.statistics.quantile_interval import VALUE_SHARE, end_draws, sorted_ends
 from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
 from duffdp.statistics.statistic import DistanceStatistic, Scope
-from duffdp.steps import StepFunction, Windows
 
 QUARTILES = Fraction(1, 4), Fraction(3, 4)
 MAX_IQR_LEVELS = 2**13  # work grows with their square; the rest is left to the tail

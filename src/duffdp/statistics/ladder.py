@@ -15,10 +15,10 @@ from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from duffdp._engines.requests import Inquiry
+from duffdp._steps import StepFunction, Tail, certain, nested
 from duffdp.domain import Domain, Grid, Ints
-from duffdp.engines.requests import Inquiry
 from duffdp.errors import BoundsError, DuffError
-from duffdp.steps import StepFunction, Tail, certain, nested
 
 # levels held in memory; a ladder that needs more wants a coarser statistic or larger sensitivities
 MOST_RUNGS = 2**22

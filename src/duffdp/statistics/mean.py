@@ -11,9 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Grid, Ints, Ordered, PublicSet
-from duffdp.domain.default_step import StepRule
-from duffdp.engines.requests import (
+from duffdp._engines.requests import (
     Engine,
     GroupedRanks,
     Inquiry,
@@ -25,7 +23,10 @@ from duffdp.engines.requests import (
     ask,
     ask_both,
 )
-from duffdp.parameters import Choice
+from duffdp._parameters import Choice
+from duffdp._steps import StepFunction, Tail, Windows, nested
+from duffdp.domain import Grid, Ints, Ordered, PublicSet
+from duffdp.domain.default_step import StepRule
 from duffdp.statistics.count import Count
 from duffdp.statistics.noise_interval import around_ratio
 from duffdp.statistics.private_range import PrivateRange, range_ends
@@ -40,7 +41,6 @@ from duffdp.statistics.program import (
 from duffdp.statistics.records import counts_of, exact_integers
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
 from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope, TotalsStatistic
-from duffdp.steps import StepFunction, Tail, Windows, nested
 
 HALF = Fraction(1, 2)
 MAX_MEAN_LEVELS = 2**15  # beyond the closest candidate; the rest is left to the tail

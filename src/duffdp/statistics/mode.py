@@ -8,9 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Domain, Ints, Ordered
-from duffdp.domain.default_step import StepRule
-from duffdp.engines.requests import (
+from duffdp._engines.requests import (
     CandidateAt,
     CountsOfCounts,
     Engine,
@@ -18,12 +16,14 @@ from duffdp.engines.requests import (
     ValueCounts,
     ask,
 )
-from duffdp.parameters import Choice
+from duffdp._parameters import Choice
+from duffdp._steps import StepFunction, Windows, filled, merged
+from duffdp.domain import Domain, Ints, Ordered
+from duffdp.domain.default_step import StepRule
 from duffdp.statistics.program import ReleaseProgram
 from duffdp.statistics.records import counts_of, exact_counts
 from duffdp.statistics.spec import DrawSettings, Parameters, StatisticSpec
 from duffdp.statistics.statistic import DistanceStatistic, Scope
-from duffdp.steps import StepFunction, Windows, filled, merged
 
 MAX_LISTED_CANDIDATES = 2**16  # whose counts are fetched one by one, wherever records live
 #: Why values without an order have no interval.

@@ -11,11 +11,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from duffdp._engines.requests import Inquiry, Ranks, RanksNear, ask
+from duffdp._steps import StepFunction, Windows, merged
 from duffdp.domain import Array, Grid, Ints
-from duffdp.engines.requests import Inquiry, Ranks, RanksNear, ask
 from duffdp.statistics.program import NOT_DRAWN
 from duffdp.statistics.statistic import DistanceStatistic, Scope
-from duffdp.steps import StepFunction, Windows, merged
 
 WIDTH_COUNT = 33  # widths of intervals: the whole range, and each half an octave narrower
 MAX_RANGE_RANKS = 2**18  # counted from either end

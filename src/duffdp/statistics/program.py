@@ -13,8 +13,8 @@ from fractions import Fraction
 from itertools import chain
 from typing import Any, Literal, NamedTuple
 
+from duffdp._parameters import Choice
 from duffdp.domain import PublicSet
-from duffdp.parameters import Choice
 from duffdp.statistics.statistic import (
     BaseStatistic,
     DistanceStatistic,

@@ -8,18 +8,18 @@ from typing import Any
 
 import numpy as np
 
+from duffdp._engines.requests import Engine, GroupedRanks, Inquiry, RanksNear, ask
+from duffdp._parameters import EPSILON, Choice, Q
+from duffdp._steps import StepFunction, Windows, merged
 from duffdp.domain import Ints, Ordered
 from duffdp.domain.default_step import StepRule
-from duffdp.engines.requests import Engine, GroupedRanks, Inquiry, RanksNear, ask
 from duffdp.errors import Argument, DuffError
-from duffdp.parameters import EPSILON, Choice, Q
 from duffdp.statistics.program import DrawSpec, ReleaseProgram
 from duffdp.statistics.quantile_interval import VALUE_SHARE, around_quantile
 from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS, RankDistances, least_outside
 from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
 from duffdp.statistics.statistic import DistanceStatistic, Scope
-from duffdp.steps import StepFunction, Windows, merged
 
 HALF = Fraction(1, 2)
 # Up to so many candidates and from this epsilon on a lattice errs less than permute-and-flip, over

@@ -17,17 +17,17 @@ from typing import Any, Literal
 
 import numpy as np
 
+from duffdp._engines.requests import GroupedRanks, Inquiry, RanksNear, ask
+from duffdp._parameters import Covers, Q, share_text
+from duffdp._steps import StepFunction, Tail, Windows, certain
 from duffdp.domain import Floats, Grid, Ints, Ordered, PublicSet
 from duffdp.domain.grid import MAX_GRID_SIZE
-from duffdp.engines.requests import GroupedRanks, Inquiry, RanksNear, ask
 from duffdp.errors import DuffError
-from duffdp.parameters import Covers, Q, share_text
 from duffdp.statistics.program import DrawSpec, OutputColumn, PostProcess, ReleaseProgram
 from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS, RankDistances, least_outside
 from duffdp.statistics.records import counts_of
 from duffdp.statistics.spec import IntervalSpec
 from duffdp.statistics.statistic import DistanceStatistic, Scope
-from duffdp.steps import StepFunction, Tail, Windows, certain
 
 Side = Literal["low", "high"]
 SIDES: tuple[Side, Side] = ("low", "high")

@@ -8,12 +8,12 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
+from duffdp._engines.requests import Engine, GroupedRanks, Inquiry, RanksNear, ValueCounts, ask
+from duffdp._evidence import RankProfiles
+from duffdp._parameters import QS, Choice, share_text
+from duffdp._rank_profile import MIN_GROUPED_COLUMNS, QuantileRanks
 from duffdp.domain import Ordered
 from duffdp.domain.default_step import StepRule
-from duffdp.engines.requests import Engine, GroupedRanks, Inquiry, RanksNear, ValueCounts, ask
-from duffdp.evidence import RankProfiles
-from duffdp.parameters import QS, Choice, share_text
-from duffdp.rank_profile import MIN_GROUPED_COLUMNS, QuantileRanks
 from duffdp.statistics.count import Count
 from duffdp.statistics.program import (
     DrawSpec,

@@ -7,9 +7,9 @@ from fractions import Fraction
 
 import numpy as np
 
+from duffdp._engines.requests import GroupedRanks, Inquiry, RankAt, ask
+from duffdp._steps import Tail, Windows
 from duffdp.domain import Ints, Ordered
-from duffdp.engines.requests import GroupedRanks, Inquiry, RankAt, ask
-from duffdp.steps import Tail, Windows
 
 MAX_WINDOW_RANKS = 2**18  # to a side of a window; beyond them the tail is visited
 

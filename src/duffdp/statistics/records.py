@@ -12,9 +12,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
+from duffdp._engines.arrays import array_engine, read_array, value_counts
+from duffdp._engines.requests import Engine, GroupedCounts, Inquiry, ValueCounts, ask, run_inquiry
 from duffdp.domain import Ints, PublicSet
-from duffdp.engines.arrays import array_engine, read_array, value_counts
-from duffdp.engines.requests import Engine, GroupedCounts, Inquiry, ValueCounts, ask, run_inquiry
 
 Result = TypeVar("Result")
 ONE_GROUP = np.zeros(1, dtype=np.int64)

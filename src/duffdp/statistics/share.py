@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from duffdp._engines.requests import Engine
+from duffdp._parameters import Parameter
 from duffdp.domain import Bins, Categories, Membership, PublicSet
-from duffdp.engines.requests import Engine
 from duffdp.errors import Argument, BoundsError, DuffError
-from duffdp.parameters import Parameter
 from duffdp.statistics.cells import cell_program, exact_cells
 from duffdp.statistics.noise_interval import around_ratio
 from duffdp.statistics.program import OutputColumn, PostProcess, ReleaseProgram

@@ -9,16 +9,16 @@ from typing import Any, Literal
 
 import numpy as np
 
+from duffdp._engines.pairs import LARGEST_NUMBER, pairs_of_records, within_range
+from duffdp._engines.requests import Engine, Inquiry, PairRecords, Pairs, ask, run_inquiry
+from duffdp._parameters import X, Y
+from duffdp._steps import StepFunction, Tail, Windows, certain, merged
 from duffdp.domain import Array, Floats, Grid, Ints, PublicSet
-from duffdp.engines.pairs import LARGEST_NUMBER, pairs_of_records, within_range
-from duffdp.engines.requests import Engine, Inquiry, PairRecords, Pairs, ask, run_inquiry
 from duffdp.errors import Argument, BoundsError, DuffError
-from duffdp.parameters import X, Y
 from duffdp.statistics.program import DrawSpec, ReleaseProgram
 from duffdp.statistics.records import ONE_GROUP
 from duffdp.statistics.spec import DrawSettings, Parameters, StatisticSpec
 from duffdp.statistics.statistic import DistanceStatistic, Scope
-from duffdp.steps import StepFunction, Tail, Windows, certain, merged
 
 PARTS_PER_RECORD = 16  # how finely the balance is counted
 # Changes of the balance that are listed at once: 16 for each record, within these.

@@ -7,10 +7,10 @@ from collections.abc import Callable, Mapping
 from fractions import Fraction
 from typing import Any, Literal, NamedTuple
 
+from duffdp._engines.requests import Engine
+from duffdp._parameters import Choice, Covers, Parameter
 from duffdp.domain import PublicSet
 from duffdp.domain.default_step import StepRule
-from duffdp.engines.requests import Engine
-from duffdp.parameters import Choice, Covers, Parameter
 from duffdp.statistics.program import ReleaseProgram
 
 #: Checked parameters of a statistic, by name.

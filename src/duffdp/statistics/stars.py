@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.count_ladder import CountLadder
-from duffdp.engines.edges import Graph, read_edges
+from duffdp._count_ladder import CountLadder
+from duffdp._engines.edges import Graph, read_edges
+from duffdp._parameters import NODES, STAR_EDGES
 from duffdp.errors import DuffError
-from duffdp.parameters import NODES, STAR_EDGES
 from duffdp.statistics.spec import Parameters
 from duffdp.statistics.triangles import GraphCount, GraphCountSpec, strangers
 

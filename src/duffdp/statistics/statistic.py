@@ -10,11 +10,11 @@ from abc import ABC, abstractmethod
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from duffdp._engines.requests import Inquiry
+from duffdp._evidence import Evidence, Totals
+from duffdp._steps import Windows
 from duffdp.domain import Domain, PublicSet
-from duffdp.engines.requests import Inquiry
-from duffdp.evidence import Evidence, Totals
 from duffdp.statistics.records import answer_records
-from duffdp.steps import Windows
 
 # Candidates that weigh less than this many nats all together are left to the tail of a window,
 # which is visited about once in 160,000 draws.

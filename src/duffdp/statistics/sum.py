@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from duffdp._engines.requests import Engine, Inquiry, LevelSums, Quantization, ask
 from duffdp.domain import Grid, PublicSet
-from duffdp.engines.requests import Engine, Inquiry, LevelSums, Quantization, ask
 from duffdp.errors import BoundsError
 from duffdp.statistics.noise_interval import around_number
 from duffdp.statistics.program import OutputColumn, PostProcess, ReleaseProgram

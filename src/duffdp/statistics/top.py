@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from duffdp._engines.requests import Engine, Inquiry
+from duffdp._evidence import Totals
+from duffdp._parameters import TOP_K, Choice
 from duffdp.domain import PublicSet
 from duffdp.domain.default_step import StepRule
-from duffdp.engines.requests import Engine, Inquiry
 from duffdp.errors import Argument, BoundsError, DuffError
-from duffdp.evidence import Totals
-from duffdp.parameters import TOP_K, Choice
 from duffdp.statistics.cells import Cells, exact_cells
 from duffdp.statistics.mode import NO_ORDER, Mode
 from duffdp.statistics.program import DrawSpec, ReleaseProgram

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.count_ladder import CountLadder
+from duffdp._count_ladder import CountLadder
+from duffdp._engines.edges import Graph, read_edges
+from duffdp._engines.requests import EdgeRecords, Inquiry, ask
+from duffdp._evidence import Ladders
+from duffdp._parameters import NODES
+from duffdp._steps import StepFunction
 from duffdp.domain import Grid, Ints
-from duffdp.engines.edges import Graph, read_edges
-from duffdp.engines.requests import EdgeRecords, Inquiry, ask
-from duffdp.evidence import Ladders
-from duffdp.parameters import NODES
 from duffdp.statistics.program import DrawSpec, ReleaseProgram
 from duffdp.statistics.spec import DrawSettings, Parameters, StatisticSpec
 from duffdp.statistics.statistic import BaseStatistic, Scope
-from duffdp.steps import StepFunction
 
 MAX_BLOCK_PATHS = 2**23  # paths of two edges multiplied out at once: some 400 MiB at most
 _ADJACENT = 2**40

@@ -9,16 +9,16 @@ from typing import Any
 
 import numpy as np
 
+from duffdp._engines.requests import Engine, Inquiry, ValueCounts, ask
+from duffdp._parameters import TRIM, Choice
+from duffdp._steps import StepFunction, Tail, Windows, certain, nested
 from duffdp.domain import Array, Grid, Ints
 from duffdp.domain.default_step import StepRule
-from duffdp.engines.requests import Engine, Inquiry, ValueCounts, ask
-from duffdp.parameters import TRIM, Choice
 from duffdp.statistics.mean import mean_value
 from duffdp.statistics.program import ReleaseProgram
 from duffdp.statistics.records import counts_of, exact_counts
 from duffdp.statistics.spec import DrawSettings, Parameters, StatisticSpec
 from duffdp.statistics.statistic import DistanceStatistic, Scope
-from duffdp.steps import StepFunction, Tail, Windows, certain, nested
 
 MAX_TRIMMED_NUMBERS = 2**24  # computed for a window
 MAX_TRIMMED_LEVELS = 2**12  # work grows with their square; the rest is left to the tail

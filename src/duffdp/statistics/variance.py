@@ -12,9 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.domain import Grid, Ints, PublicSet
-from duffdp.domain.reading import nearest_double
-from duffdp.engines.requests import (
+from duffdp._engines.requests import (
     Engine,
     GroupedCounts,
     Inquiry,
@@ -26,6 +24,9 @@ from duffdp.engines.requests import (
     ask,
     ask_both,
 )
+from duffdp._steps import StepFunction, Windows
+from duffdp.domain import Grid, Ints, PublicSet
+from duffdp.domain.reading import nearest_double
 from duffdp.errors import BoundsError
 from duffdp.statistics.count import Count
 from duffdp.statistics.ladder import ReachableInterval
@@ -41,7 +42,6 @@ from duffdp.statistics.program import (
 from duffdp.statistics.records import counts_of, exact_integers
 from duffdp.statistics.spec import DrawSettings, Parameters, StatisticSpec
 from duffdp.statistics.statistic import DistanceStatistic, Scope, TotalsStatistic
-from duffdp.steps import StepFunction, Windows
 
 MAX_VARIANCE_LEVELS = 2**13  # the rest is left to the tail
 CANDIDATE_BITS = 40

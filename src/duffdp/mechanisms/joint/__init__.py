@@ -8,14 +8,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from duffdp.evidence import RankProfiles
+from duffdp._evidence import RankProfiles
+from duffdp._parameters import EPSILON
+from duffdp._privacy import LossFamily
+from duffdp._rank_profile import MIN_GROUPED_COLUMNS, QuantileRanks
+from duffdp._sampling.entropy import Entropy
+from duffdp._sampling.lazy_uniform import bernoulli
 from duffdp.mechanisms.joint._grouped_proposal import GroupedDrafts, GroupedProposal
 from duffdp.mechanisms.joint._proposal import DRAFT_WORDS, Proposal
-from duffdp.parameters import EPSILON
-from duffdp.privacy import LossFamily
-from duffdp.rank_profile import MIN_GROUPED_COLUMNS, QuantileRanks
-from duffdp.sampling.entropy import Entropy
-from duffdp.sampling.lazy_uniform import bernoulli
 
 # A rank is then missed one time in e**32: more would only take longer.
 MAX_JOINT_EPSILON = Fraction(64)
@@ -68,7 +68,7 @@ class Joint:
 
     Examples
     --------
-    >>> from duffdp.sampling.entropy import entropy
+    >>> from duffdp._sampling.entropy import entropy
     >>> from duffdp.statistics.records import answer_records
     >>> from duffdp.statistics.statistic import Scope
     >>> import duffdp

@@ -10,9 +10,9 @@ from typing import NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from duffdp._rank_profile import PART_BITS
+from duffdp._sampling.entropy import Entropy
 from duffdp.domain import Floats, Ints
-from duffdp.rank_profile import PART_BITS
-from duffdp.sampling.entropy import Entropy
 
 Bools = npt.NDArray[np.bool_]
 

@@ -11,6 +11,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+from duffdp._rank_profile import PART_BITS, RANK_UNIT, QuantileRanks, rank_at
+from duffdp._sampling.entropy import Entropy, Words, below_each
+from duffdp._sampling.lazy_uniform import WORD, bernoulli
 from duffdp.domain import Floats, Ints
 from duffdp.mechanisms.joint._draft import Bools, Draft, place_between, tuple_of_far_size
 from duffdp.mechanisms.joint._proposal import (
@@ -23,9 +26,6 @@ from duffdp.mechanisms.joint._proposal import (
     WEIGHT_TOLERANCE,
 )
 from duffdp.mechanisms.joint._window_runs import Blocks, WindowRuns
-from duffdp.rank_profile import PART_BITS, RANK_UNIT, QuantileRanks, rank_at
-from duffdp.sampling.entropy import Entropy, Words, below_each
-from duffdp.sampling.lazy_uniform import WORD, bernoulli
 
 # Sizes to each side of the middle one that get their own pass: more of them as long as sizes that
 # are only bounded weigh more than MAX_BOUNDED_SHARE. With many records per group bounds are weak.

@@ -12,6 +12,8 @@ from itertools import groupby, pairwise
 
 import numpy as np
 
+from duffdp._rank_profile import BLOCK_FINENESS, PART_BITS, RANK_UNIT, RankProfile
+from duffdp._sampling.entropy import Entropy
 from duffdp.domain import Floats, Ints
 from duffdp.mechanisms.joint._draft import (
     Bools,
@@ -21,8 +23,6 @@ from duffdp.mechanisms.joint._draft import (
     place_between,
     tuple_of_far_size,
 )
-from duffdp.rank_profile import BLOCK_FINENESS, PART_BITS, RANK_UNIT, RankProfile
-from duffdp.sampling.entropy import Entropy
 
 Pass = tuple[list[Floats], list[Floats], Floats]
 

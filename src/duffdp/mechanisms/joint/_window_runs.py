@@ -11,9 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from duffdp.domain import Floats, Ints
-from duffdp.mechanisms.joint._draft import Bools
-from duffdp.rank_profile import (
+from duffdp._rank_profile import (
     BLOCK_FINENESS,
     BLOCK_GROWTH,
     PART_BITS,
@@ -23,6 +21,8 @@ from duffdp.rank_profile import (
     part_count,
     part_ranks,
 )
+from duffdp.domain import Floats, Ints
+from duffdp.mechanisms.joint._draft import Bools
 
 MIN_SPLIT_RECORDS = 4  # so many records at a candidate make parts of it
 

@@ -8,14 +8,14 @@ from typing import Any
 
 import numpy as np
 
+from duffdp._engines.arrays import value_counts
+from duffdp._parameters import EPSILON, Q, read_number
+from duffdp._steps import StepFunction, merged
 from duffdp.domain import Grid
-from duffdp.engines.arrays import value_counts
 from duffdp.errors import DuffError
 from duffdp.mechanisms.exponential import Exponential
-from duffdp.parameters import EPSILON, Q, read_number
 from duffdp.research.baselines._noise import Floats, draw_count, generator
 from duffdp.research.sensitivity import Sensitivity
-from duffdp.steps import StepFunction, merged
 
 
 class ErrorExponentialLaw:

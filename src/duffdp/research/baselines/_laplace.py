@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from duffdp.parameters import EPSILON, read_number
+from duffdp._parameters import EPSILON, read_number
 from duffdp.research.baselines._noise import (
     Floats,
     NoiseLaw,

@@ -12,8 +12,8 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from duffdp._parameters import EPSILON, read_number
 from duffdp.errors import DuffError
-from duffdp.parameters import EPSILON, read_number
 from duffdp.research.sensitivity import Sensitivity
 
 Floats = npt.NDArray[np.float64]

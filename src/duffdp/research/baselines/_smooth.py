@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from duffdp._optional import load
+from duffdp._parameters import read_number
 from duffdp.errors import DuffError
-from duffdp.parameters import read_number
 from duffdp.research.baselines._laplace import LaplaceNoise
 from duffdp.research.baselines._noise import MIN_SCALE, Floats, NoiseMechanism, NoiseShape, tuned
 from duffdp.research.sensitivity import Sensitivity

@@ -1,0 +1,83 @@
+"""Errors in the words of the command line and of plan files: `--bounds 0 120` and
+`bounds = [0, 120]` instead of Python's `bounds=(0, 120)`.
+"""
+
+from __future__ import annotations
+
+import csv
+import io
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any
+
+from duffdp import _parameters as parameters
+from duffdp._parameters import Parameter
+
+_PARAMETERS = {
+    parameter.name: parameter
+    for parameter in vars(parameters).values()
+    if isinstance(parameter, Parameter)
+}
+
+
+class CommandLineDialect:
+    """Options of a command: `--by region --keys north,south`."""
+
+    def mention(self, name: str) -> str:
+        """The option, or the argument in capitals."""
+        if name in ("data", "edges"):
+            return name.upper()
+        parameter = _PARAMETERS.get(name)
+        option = f"--{name.replace('_', '-')}" if parameter is None else parameter.option
+        return option.partition("/")[0]
+
+    def assignment(self, name: str, value: Any) -> str:
+        """The option with its value, quoted for a shell."""
+        option, parameter = self.mention(name), _PARAMETERS.get(name)
+        if value is True:
+            return option
+        if value is None or value is False:
+            other = "" if parameter is None else parameter.option.partition("/")[2]
+            return other or f"no {option}"
+        if isinstance(value, Mapping):  # a list for each column
+            return " ".join(self.assignment(name, part) for part in value.values())
+        if not isinstance(value, list | tuple):
+            return f"{option} {_quoted(str(value))}"
+        if parameter is not None and parameter.repeated and parameter.kind != "list":
+            return " ".join(f"{option} {_quoted(str(part))}" for part in value)
+        if isinstance(value, tuple):
+            return " ".join([option, *(_quoted(str(part)) for part in value)])
+        return f"{option} {_quoted(_comma_list(value))}"
+
+
+class PlanDialect:
+    """Keys of a plan in TOML: `by = "region"`."""
+
+    def mention(self, name: str) -> str:
+        """The key."""
+        return name
+
+    def assignment(self, name: str, value: Any) -> str:
+        """The key with its value."""
+        return f"no {name}" if value is None else f"{name} = {_toml(value)}"
+
+
+COMMAND_LINE, PLAN = CommandLineDialect(), PlanDialect()
+
+
+def _quoted(text: str) -> str:
+    """A value as a shell takes it; double quotes around text with single ones read better."""
+    return f'"{text}"' if "'" in text and not set(text) & set('"$`\\!') else shlex.quote(text)
+
+
+def _comma_list(values: list[Any]) -> str:
+    line = io.StringIO()
+    csv.writer(line, lineterminator="").writerow(values)
+    return line.getvalue()
+
+
+def _toml(value: Any) -> str:
+    if isinstance(value, list | tuple):
+        return f"[{', '.join(map(_toml, value))}]"
+    return json.dumps(value, ensure_ascii=False) if isinstance(value, str | bool) else str(value)

@@ -1,0 +1,108 @@
+"""`duffdp columns`, `studio`, `demo` and `paper`: commands that release nothing themselves."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import Any
+
+import click
+
+from duffdp._cli.options import FILE, option
+from duffdp._optional import load
+from duffdp._parameters import ENCODING, SKIP_ROWS, TEXT_FILE_OPTIONS, TYPES
+from duffdp.errors import DuffError
+
+DEMO_FILES = ("adult.parquet", "vertebral_column.csv", "education.toml", "DATA.md")
+
+
+@click.command()
+@click.argument("file", required=False, type=click.Path())
+@click.option("--port", default=0, help="The port to listen on; 0 for any free one.")
+@click.option("--no-browser", is_flag=True, help="Print the address without opening a browser.")
+def studio(file: str | None, port: int, no_browser: bool) -> None:
+    """Plan a table in the browser, release it, and write a report.
+
+    FILE: the data, a file in this folder; it can be chosen in the browser too. The studio is a
+    local web app: it listens on 127.0.0.1, its address contains a secret, and it only reads and
+    writes in the folder where it was started. Ctrl-C ends it.
+    """
+    from duffdp._studio.server import serve
+
+    def announce(address: str, browser_address: str) -> None:
+        print(address, flush=True)
+        if not no_browser:
+            import threading
+            import webbrowser
+
+            threading.Thread(target=webbrowser.open, args=(browser_address,), daemon=True).start()
+
+    serve(file, port, announce)
+
+
+@click.command(params=[option(one, default=None) for one in (TYPES, ENCODING, SKIP_ROWS)])
+@click.argument("data", metavar="FILE", type=click.Path())
+def columns(data: str, **options: Any) -> None:
+    """List the columns of a file with their declared types.
+
+    FILE: as the statistics take it. No record is read, and it costs no epsilon.
+    """
+    from duffdp._cli.output import table
+    from duffdp._cli.source import data_source
+    from duffdp._engines.table import columns as column_types
+
+    unset = dict.fromkeys(["sql", *(one.name for one in TEXT_FILE_OPTIONS)])
+    types = column_types(data_source({**unset, **options, "data": data}))
+    rows = [{"column": name, "type": kind} for name, kind in types.items()]
+    table(rows, ["only names and types were read; nothing was charged"])
+
+
+@click.command()
+@click.argument("folder", default="demo", type=FILE)
+def demo(folder: Path) -> None:
+    """Write the data files that the documentation uses, with their licenses.
+
+    FOLDER: where to write them; created if it does not exist.
+    """
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name in DEMO_FILES:
+            shutil.copyfile(_demo_folder() / name, folder / name)
+    except shutil.SameFileError:
+        pass  # they are there already
+    except OSError as error:
+        raise DuffError(
+            f"cannot write into {str(folder)!r} ({error.strerror}). Pass another folder."
+        ) from None
+    print(f"{', '.join(DEMO_FILES)} in {folder}")
+
+
+def _demo_folder() -> Path:
+    """The folder in an installed package, or beside the source in a clone of the repository."""
+    package = Path(__file__).parents[1]
+    return next(
+        place for place in (package / "demo", package.parents[1] / "demo") if place.exists()
+    )
+
+
+@click.command()
+@click.option("--out", required=True, type=FILE, help="The folder for paper.md and its figures.")
+@click.option(
+    "--data", required=True, type=FILE, help="The file vertebral_column.csv of the source."
+)
+def paper(out: Path, data: Path) -> None:
+    """Run the experiments of the paper.
+
+    Writes figures, tables, and a page that compares each claim with the measurement.
+    """
+    if not data.is_file():
+        raise DuffError(
+            f"there is no file {str(data)!r}. Pass demo/vertebral_column.csv of the source."
+        )
+    for package in ("scipy", "matplotlib", "rich"):
+        load(package, "paper")
+    from duffdp.research.experiments.run import run
+
+    out.mkdir(parents=True, exist_ok=True)
+    run(out, data)
+    print(f"written: {out / 'paper.md'} and {out / 'paper'}")

@@ -1,0 +1,146 @@
+"""`duffdp ledger`: create, show and verify privacy budgets."""
+
+from __future__ import annotations
+
+import json
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+import click
+
+from duffdp._cli.options import FILE, option
+from duffdp._cli.output import say, table
+from duffdp._parameters import DATASET, DELTA, EPSILON
+
+MAX_SQL = 60  # characters of a query in a table
+
+
+@click.group()
+def ledger() -> None:
+    """Create, show and verify privacy budgets."""
+
+
+@ledger.command(
+    params=[
+        option(EPSILON, help="The total budget."),
+        option(DELTA, default=0.0, required=False, help="The total delta."),
+        option(DATASET, help="The data set that the budget is for."),
+    ]
+)
+@click.argument("path", metavar="LEDGER", type=FILE)
+def init(path: Path, epsilon: float, delta: float, dataset: str | None) -> None:
+    """Create a budget, in a new file or for another data set in an existing one.
+
+    LEDGER: the file.
+    """
+    from duffdp.ledger import Ledger
+
+    book = Ledger(path, epsilon=epsilon, delta=delta, dataset=dataset)
+    budget = f"epsilon {book.epsilon:g}, delta {book.delta:g} for {book.dataset!r}"
+    say(f"{path}: {budget}, {book.remaining():g} left")
+
+
+@ledger.command(
+    params=[
+        option(DATASET, help="Which data set of the ledger to show, if it has several."),
+        option(
+            DELTA,
+            default=None,
+            required=False,
+            help="Also show the smaller total of all charges at this delta.",
+        ),
+        click.Option(
+            ["listing_format", "--format", "-f"],
+            type=click.Choice(["table", "json"]),
+            default="table",
+            help="How to write the list.",
+        ),
+    ]
+)
+@click.argument("path", metavar="LEDGER", type=FILE)
+def show(path: Path, dataset: str | None, delta: float | None, listing_format: str) -> None:
+    """Show what was spent, charge by charge, and what is left.
+
+    LEDGER: the file.
+    """
+    from duffdp.ledger import Ledger
+
+    book = Ledger(path, dataset=dataset)
+    charges, spent, remaining = book.charges(), book.spent(), book.remaining()
+    total = None if delta is None else book.total(delta)
+    if listing_format == "json":
+        budget: dict[str, Any] = {
+            "dataset": book.dataset,
+            "epsilon": book.epsilon,
+            "delta": book.delta,
+            "spent": spent,
+            "remaining": remaining,
+        }
+        if delta is not None:
+            budget["total"] = {"delta": delta, "epsilon": total}
+        print(json.dumps(budget | {"charges": charges}, indent=2))
+        return
+    rows = [
+        {"number": charge["number"], "time": charge["time"][:19]}
+        | charge_facts(charge)
+        | {"call id": charge["call"] or ""}
+        for charge in charges
+    ]
+    captions = [f"{book.dataset}: spent {spent:.12g} of {book.epsilon:g}, {remaining:.12g} left"]
+    if delta is not None:
+        captions.append(f"all charges together: epsilon {total:.6g} at delta {delta:g}")
+    table(rows, captions)
+
+
+@ledger.command()
+@click.argument("path", metavar="LEDGER", type=FILE)
+@click.option("--head", help="The last hash of an earlier check, kept elsewhere.")
+def verify(path: Path, head: str | None) -> None:
+    """Replay the whole ledger: every hash and every sum.
+
+    LEDGER: the file.
+    """
+    from duffdp.ledger.journal import verify as replay
+
+    report = replay(path, head)
+    counts = (
+        f"{report.entries} entries, {report.charges} charges, {report.releases} stored releases"
+    )
+    say(f"in order: {counts}; budgets: {', '.join(report.datasets)}\nhead {report.head}")
+
+
+def charge_facts(charge: dict[str, Any]) -> dict[str, Any]:
+    """The facts of a charge in a table."""
+    from duffdp._facts import Facts
+
+    if "loss" not in charge:  # version 0.1 wrote texts
+        parameters = charge["parameters"]
+        return {
+            "statistic": charge["statistic"],
+            "column": parameters["column"] or "",
+            "mechanism": charge["mechanism"],
+            "protects": parameters["unit"] or "",
+            "groups": len(parameters["keys"]) or "",
+            "epsilon": float(Fraction(charge["epsilon"])),
+        }
+    facts = Facts.from_dict(charge)
+    unit = facts.unit
+    rows = "" if facts.where is None else f" where {facts.where}"
+    rows += "" if facts.sql is None else f" of {_shortened(facts.sql)}"
+    groups = unit.groups_per_person
+    each_in = "" if groups is None else f" in {groups} groups each"
+    person = "" if unit.column is None else f" ({unit.column}, up to {unit.contributions}{each_in})"
+    return {
+        "statistic": str(facts.statistic),
+        "column": f"{facts.column or ''}{rows}".lstrip(),
+        "mechanism": str(facts.mechanism),
+        "protects": f"{unit.kind}{person}",
+        "groups": len(facts.keys) or "",
+        "epsilon": float(facts.loss.epsilon),
+    }
+
+
+def _shortened(sql: str) -> str:
+    """The beginning of a long query; JSON has all of it."""
+    return sql if len(sql) <= MAX_SQL else f"{sql[: MAX_SQL - 3]}..."

@@ -1,0 +1,169 @@
+"""Command options made from parameters, the options that commands share, and public values that
+are written as text.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import Any
+
+import click
+
+from duffdp._parameters import (
+    CALL_ID,
+    DATASET,
+    LEDGER,
+    QUIET,
+    SQL,
+    TEXT_FILE_OPTIONS,
+    Parameter,
+)
+from duffdp._text import comma_list, value
+from duffdp.errors import Argument, DuffError
+
+
+class PublicValue(click.ParamType):  # type: ignore[type-arg]
+    """A number, an ISO date or an ISO time."""
+
+    name = "value"
+
+    def convert(self, text: Any, param: Any, ctx: Any) -> Any:
+        """The value that a text stands for."""
+        try:
+            return value(text)
+        except DuffError as error:
+            self.fail(str(error).rstrip("."), param, ctx)
+
+
+FILE = click.Path(path_type=Path)
+# A list stays text here: it may be a file, and that file must not be the data.
+CLICK_TYPES: dict[str, Any] = {
+    "number": click.FLOAT,
+    "whole": click.INT,
+    "flag": click.BOOL,
+    "value": PublicValue(),
+    "pair": PublicValue(),
+    "file": FILE,
+}
+
+
+def option(parameter: Parameter[Any], **changes: Any) -> click.Option:
+    """The command option of a parameter; `changes` are arguments of `click.Option`."""
+    kind: Any = CLICK_TYPES.get(parameter.kind, click.STRING)
+    attributes: dict[str, Any] = {
+        "type": click.Choice(parameter.choices) if parameter.kind == "choice" else kind,
+        "help": parameter.help,
+        "metavar": parameter.metavar or None,
+        "required": parameter.required,
+        "multiple": parameter.repeated,
+        "is_flag": parameter.kind == "flag" or None,  # False would refuse negative numbers
+        "nargs": 2 if parameter.kind == "pair" else 1,
+    }
+    attributes |= changes
+    if not attributes["required"] and not parameter.required:  # click takes None for a default too
+        attributes.setdefault("default", parameter.default)
+    flags = parameter.flags or (parameter.option,)
+    return click.Option([parameter.name, *flags], **attributes)
+
+
+PIPE_OPTION = click.Option(
+    ["--pipe"],
+    type=click.Choice(["csv", "tsv", "jsonl", "parquet"]),
+    help="The format of piped data; CSV and Parquet are recognized by their header.",
+)
+READING_OPTIONS = (
+    PIPE_OPTION,
+    # None is what nobody said, so that a file with types of its own is not taken for a text file.
+    *(option(one, default=None) for one in TEXT_FILE_OPTIONS),
+    option(SQL),
+)
+LEDGER_OPTIONS = tuple(map(option, (LEDGER, DATASET, CALL_ID)))
+
+
+def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
+    """The options of a command that writes a result."""
+    return (
+        click.Option(
+            ["result_format", "--format", "-f"],
+            type=click.Choice(list(formats)),
+            help="How to write the result. Without it, the ending of --out decides; on the "
+            "terminal it is a table.",
+        ),
+        click.Option(
+            ["--out", "-o"], type=FILE, help="Write to this file instead of the terminal."
+        ),
+        click.Option(
+            ["--report"],
+            type=FILE,
+            help="Also write a report about the release: report.html or report.md.",
+        ),
+        click.Option(["--title"], default="Private release", help="The title of the report."),
+        click.Option(["--author"], help="Who made the report; printed as it is."),
+        option(QUIET),
+    )
+
+
+def read_options(
+    parameters: Iterable[Parameter[Any]], options: Mapping[str, Any]
+) -> dict[str, Any]:
+    """The options of a release as its Python function takes them: those that were passed, with
+    lists and groups read.
+    """
+    _refuse_data_as_lists(parameters, options)
+    values: dict[str, Any] = {}
+    for parameter in parameters:
+        text = options[parameter.name]
+        if text is None or text == () or parameter.name in ("by", "keys"):
+            continue
+        if parameter.kind == "list":
+            values[parameter.name] = read_list(text)
+        elif parameter.kind == "values":
+            values[parameter.name] = [value(part) for part in read_list(text)]
+        else:
+            values[parameter.name] = text
+    if "digits" in values:
+        if "bounds" in values:
+            raise DuffError(
+                *("got ", Argument("bounds"), " and ", Argument("digits")),
+                ". Pass one of them.",
+            )
+        from duffdp.domain import Digits  # here: other commands do without numpy
+
+        values["bounds"] = Digits(values.pop("digits"))
+    return values | read_groups(options.get("by") or (), options.get("keys") or ())
+
+
+def read_list(text: str) -> list[str]:
+    """The values of a list with commas, quoted like CSV; or the lines of @FILE."""
+    if not text.startswith("@"):
+        return comma_list(text)
+    from duffdp._engines.keys import read_lines
+
+    return read_lines(text[1:])
+
+
+def read_groups(by: Iterable[str], keys: Iterable[str]) -> dict[str, Any]:
+    """The keys of each column, or the path of one table of all of them, still as text."""
+    names, lists = list(by), list(keys)
+    if not names and not lists:
+        return {}
+    if len(lists) == 1 and len(names) > 1 and lists[0].startswith("@"):
+        return {"by": names, "keys": lists[0][1:]}
+    if len(lists) != len(names):
+        raise DuffError(f"each --by needs its own --keys, got {len(names)} and {len(lists)}.")
+    parts = (text[1:] if text.startswith("@") else read_list(text) for text in lists)
+    return {"by": names, "keys": dict(zip(names, parts, strict=True))}
+
+
+def _refuse_data_as_lists(parameters: Iterable[Parameter[Any]], options: Mapping[str, Any]) -> None:
+    """Refuse @FILE that is the data file, before a message could quote a line of it."""
+    from duffdp._engines.keys import refuse_data_as_keys
+
+    for parameter in parameters:
+        if parameter.kind not in ("list", "values") or not options[parameter.name]:
+            continue
+        texts = options[parameter.name]
+        for text in texts if parameter.repeated else (texts,):
+            if text.startswith("@"):
+                refuse_data_as_keys(text[1:], options["data"], parameter.name)

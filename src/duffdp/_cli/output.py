@@ -1,0 +1,464 @@
+"""Results on the terminal or in files, and the reports about them."""
+
+from __future__ import annotations
+
+import csv
+import datetime as dt
+import io
+import json
+import os
+import sys
+import tempfile
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import redirect_stdout
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+
+from duffdp._engines.addresses import ADDRESS, SEPARATOR
+from duffdp._facts import as_json
+from duffdp._optional import load
+from duffdp._pipeline.toml import PIPE
+from duffdp._text import visible
+from duffdp.errors import ChargeNote, DuffError, charge_note
+
+if TYPE_CHECKING:
+    from duffdp import Release, Table
+    from duffdp._pipeline.estimates import Estimate
+    from duffdp.errors import Dialect
+
+Result = TypeVar("Result")
+Rows = list[dict[str, Any]]
+# Each format with the file endings that stand for it.
+RELEASE_FORMATS = {
+    "table": ("", ".txt"),
+    "json": (".json",),
+    "csv": (".csv",),
+    "parquet": (".parquet",),
+    "excel": (".xlsx",),
+}
+TABLE_FORMATS = RELEASE_FORMATS | {
+    "markdown": (".md",),
+    "latex": (".tex",),
+    "html": (".html",),
+}
+# Formats that a terminal cannot show, and the packages that formats need.
+BINARY = {"parquet": "result.parquet", "excel": "result.xlsx"}
+PACKAGES = {
+    "latex": ("jinja2", "pandas"),
+    "parquet": ("pyarrow.parquet",),
+    "excel": ("xlsxwriter",),
+}
+
+
+class Destination(NamedTuple):
+    """Destination of a result: its format, its file or the terminal, and a report."""
+
+    format: str
+    out: Path | None
+    report: Path | None
+    title: str
+    author: str | None
+
+
+def check_destination(
+    formats: Mapping[str, Sequence[str]], options: Mapping[str, Any]
+) -> Destination:
+    """The destination that the options name, if a result can be written there: whatever fails
+    here fails before the charge.
+    """
+    out, report = options["out"], options["report"]
+    form = options["result_format"] or ("table" if out is None else _format_of(out, formats))
+    if form in BINARY and out is None:
+        raise DuffError(f"{form} needs a file. Pass for example --out {BINARY[form]}.")
+    for package in PACKAGES.get(form, ()):
+        load(package, "tables")
+    check_writable(out)
+    if report is not None:
+        from duffdp.report.page import check_page
+
+        check_writable(report)
+        check_page(report)
+    return Destination(form, out, report, options["title"], options["author"])
+
+
+def check_writable(path: Path | None) -> None:
+    """Refuse a file that could not be written."""
+    if path is not None and (
+        path.is_dir() or not os.access(path if path.exists() else path.absolute().parent, os.W_OK)
+    ):
+        raise DuffError(
+            f"cannot write {str(path)!r}. Choose a file in a folder that exists and can be "
+            "written to."
+        )
+
+
+def _format_of(out: Path, formats: Mapping[str, Sequence[str]]) -> str:
+    """The format that the ending of a file stands for."""
+    by_ending = {ending: form for form, endings in formats.items() for ending in endings}
+    if out.suffix.lower() not in by_ending:
+        endings = ", ".join(filter(None, by_ending))
+        raise DuffError(
+            f"the ending of --out {out.name!r} is not one of {endings}. Use one of them, or pass "
+            "--format."
+        )
+    return by_ending[out.suffix.lower()]
+
+
+class Output(ABC, Generic[Result]):
+    """Writes a result to its destination: the numbers, and a report about them."""
+
+    def __init__(
+        self,
+        destination: Destination,
+        ledger: Any,
+        data: str,
+        plan: Path | None = None,
+        sources: Mapping[str, str] | None = None,
+    ) -> None:
+        self.destination, self.ledger = destination, ledger
+        self._data, self._plan, self.sources = data, plan, sources
+
+    @abstractmethod
+    def write_numbers(self, result: Result, out: Path | None) -> None:
+        """Write the numbers to a file or the terminal."""
+
+    @abstractmethod
+    def csv_text(self, result: Result) -> str:
+        """The numbers as CSV, for the terminal if the file fails after the charge."""
+
+    @abstractmethod
+    def releases(self, result: Result) -> Mapping[str, Release]:
+        """The releases that were charged."""
+
+    def write_report(self, result: Any, report: Path) -> None:
+        """Write the report."""
+        from duffdp.report import write
+
+        write(
+            result,
+            report,
+            self.ledger,
+            self.destination.title,
+            author=self.destination.author,
+            source=data_name(self._data),
+            plan=self._plan,
+            sources=self.sources,
+        )
+
+    def rehearse(self, result: Result) -> None:
+        """Write a made-up result of the same shape to temporary files: whatever fails here fails
+        before the charge.
+        """
+        _, out, report, *_ = self.destination
+        encoding = getattr(sys.stdout, "encoding", None), getattr(sys.stdout, "errors", None)
+        terminal = io.TextIOWrapper(io.BytesIO(), *encoding)
+        try:
+            with tempfile.TemporaryDirectory(prefix="duffdp-") as name, redirect_stdout(terminal):
+                folder = Path(name)
+                self.write_numbers(result, None if out is None else folder / f"out{out.suffix}")
+                terminal.flush()
+                if report is not None:
+                    self.write_report(result, folder / f"report{report.suffix}")
+        except DuffError:
+            raise
+        except Exception as error:
+            places = [str(path) for path in (out, report) if path is not None]
+            raise DuffError(
+                f"a result like this cannot be written to {' and '.join(places) or 'the terminal'} "
+                f"({type(error).__name__}). Nothing was charged. Choose another format, and report "
+                "what --debug prints."
+            ) from error
+
+    def write(self, result: Result) -> None:
+        """Write the result. An error says what was charged, and where the numbers are."""
+        _, out, report, *_ = self.destination
+        place = ""
+        try:
+            try:
+                self.write_numbers(result, out)
+            except BrokenPipeError:
+                raise
+            except Exception as error:
+                if out is None:
+                    raise
+                print(self.csv_text(result))  # it is paid for
+                reason = getattr(error, "strerror", None) or type(error).__name__
+                raise DuffError(
+                    f"cannot write {str(out)!r} ({reason}). The result was made; it is on standard "
+                    "output."
+                ) from error
+            place = "on standard output" if out is None else f"in {str(out)!r}"
+            if report is not None:
+                self.write_report(result, report)
+        except BaseException as error:  # an interrupt, too
+            ledger = self.ledger
+            if ledger is not None:
+                losses = [release.loss.epsilon for release in self.releases(result).values()]
+                spent = float(sum(losses))
+                error.add_note(charge_note(spent, ledger.dataset, ledger.call_id, 0))
+            if place:
+                error.add_note(ChargeNote(f"the numbers are {place}"))
+            raise
+
+
+class ReleasesOutput(Output[Mapping[str, "Release"]]):
+    """Writes the releases of a plan by their names."""
+
+    names = True
+
+    def write_numbers(self, result: Mapping[str, Release], out: Path | None) -> None:
+        """Write a row for each value."""
+        form = self.destination.format
+        if form == "json":
+            items = [self._name(name) | release.to_dict() for name, release in result.items()]
+            _write_text(json.dumps(items if len(items) > 1 else items[0], indent=2), out)
+        elif form == "csv":
+            _write_text(_csv(self._rows(result, form), out), out)
+        elif form == "parquet" and out is not None:
+            _parquet(self._rows(result, form), out)
+        elif form == "excel" and out is not None:
+            from duffdp._pipeline.export import SimpleTable
+
+            SimpleTable(_by_column(self._rows(result, form)), "").to_excel(out)
+        else:
+            captions = [
+                _caption(name if self.names else str(release.statistic), release)
+                for name, release in result.items()
+            ]
+            table(self._rows(result, form), captions, out)
+
+    def _name(self, name: str) -> dict[str, Any]:
+        return {"release": name} if self.names else {}
+
+    def _rows(self, result: Mapping[str, Release], form: str) -> Rows:
+        return [
+            self._name(name) | row
+            for name, release in result.items()
+            for row in _rows(release, form)
+        ]
+
+    def csv_text(self, result: Mapping[str, Release]) -> str:
+        """The rows as CSV."""
+        return _csv(self._rows(result, "csv"), None)
+
+    def releases(self, result: Mapping[str, Release]) -> Mapping[str, Release]:
+        """The releases themselves."""
+        return result
+
+
+class StatisticOutput(ReleasesOutput):
+    """Writes the one release of a statistic; only the report shows its name."""
+
+    names = False
+
+
+class TableOutput(Output["Table"]):
+    """Writes a table."""
+
+    def write_numbers(self, result: Table, out: Path | None) -> None:
+        """Write the table; JSON has the answers for a reviewer too."""
+        form = self.destination.format
+        if form == "parquet" and out is not None:
+            result.to_parquet(out)
+        elif form == "excel" and out is not None:
+            result.to_excel(out)
+        elif form == "table":
+            display = result.display_table()
+            rows = [dict(zip(display.header, row, strict=True)) for row in display.rows]
+            table(rows, [display.caption], out)
+        else:
+            text = self._text(result, form)
+            if out is None:
+                say(text.removesuffix("\n"))
+            else:
+                out.write_text(text, encoding="utf-8")
+
+    def _text(self, result: Table, form: str) -> str:
+        if form == "json":
+            from duffdp.report.hazards import sign_off
+
+            answers = sign_off(result, ledger=self.ledger, sources=self.sources)
+            return json.dumps(result.to_dict() | {"sign_off": answers})
+        texts: dict[str, Callable[[], str]] = {
+            "csv": result.to_csv,
+            "markdown": result.to_markdown,
+            "latex": result.to_latex,
+            "html": result.to_html,
+        }
+        return texts[form]()
+
+    def csv_text(self, result: Table) -> str:
+        """The table as CSV."""
+        return result.to_csv()
+
+    def releases(self, result: Table) -> Mapping[str, Release]:
+        """The releases that the table is made of."""
+        return result.releases
+
+
+def say(text: str) -> None:
+    """Print lines without characters that act on a terminal."""
+    print("\n".join(map(visible, text.split("\n"))))
+
+
+def data_name(data: str) -> str | None:
+    """The name of the data in a report: a file or a table, without folder, host or user."""
+    if data == PIPE:
+        return None
+    path, separator, table = data.rpartition(SEPARATOR)
+    if ADDRESS.match(data):
+        return table if separator else None
+    return f"{Path(path).name}{separator}{table}" if separator else Path(data).name
+
+
+def say_notes(releases: Iterable[Release], dialect: Dialect, options: Mapping[str, Any]) -> None:
+    """Print the notes of a call on standard error, a line each, unless it is to be quiet."""
+    if not options["quiet"]:
+        from duffdp._pipeline.notes import notes_about
+
+        for note in notes_about((release.facts, release.reading) for release in releases):
+            print(visible(note.worded(dialect)), file=sys.stderr)
+
+
+def _write_text(text: str, out: Path | None) -> None:
+    if out is None:
+        print(text)
+    else:
+        out.write_text(text + "\n", encoding="utf-8")
+
+
+def _rows(release: Release, form: str) -> Rows:
+    """A row for each value; the ends of its interval have their own columns, except in a table."""
+    from duffdp._pipeline.estimates import columns_per_number
+    from duffdp._pipeline.released_values import COUNT, TOO_SMALL
+
+    listed = release.rows()
+    if release.columns[0].kind == "distribution":
+        quantiles = [
+            quantile for (distribution,) in release.cells for quantile in distribution.quantiles()
+        ]
+        return [
+            keys | {"statistic": part, "value": value, "low": quantile.low, "high": quantile.high}
+            for (keys, part, value), quantile in zip(listed, quantiles, strict=True)
+        ]
+    ends = columns_per_number(release.facts.interval)
+    rows = []
+    estimates = [(i, number) for i, group in enumerate(release.estimates()) for number in group]
+    small = release.too_few()
+    for (keys, part, _), (i, estimate) in zip(listed[::ends], estimates, strict=True):
+        row = keys | {"statistic": part, "value": estimate.value}
+        if form == "table":
+            row["value"] = _with_ends(estimate)
+        elif ends > 1:
+            row |= {"low": estimate.low, "high": estimate.high}
+        if release.sizes is not None:
+            row[COUNT] = release.sizes[i]
+        if release.suppress_below is not None and form != "table":
+            row[TOO_SMALL] = small[i]
+        rows.append(row)
+    return rows
+
+
+def _with_ends(estimate: Estimate) -> Any:
+    """A value for a terminal, with its interval if it has one."""
+    from duffdp._pipeline.export import TOO_FEW
+
+    if estimate.value is None:
+        return TOO_FEW
+    if estimate.low is None:
+        return estimate.value
+    ends = TOO_FEW if estimate.too_few else f"{_cell(estimate.low)} to {_cell(estimate.high)}"
+    return f"{_cell(estimate.value)} ({ends})"
+
+
+def _caption(name: str, release: Release) -> str:
+    unit = release.unit
+    rows = "1 row" if unit.contributions == 1 else f"{unit.contributions} rows"
+    if unit.groups_per_person is not None:
+        rows += f" in each of up to {unit.groups_per_person} groups"
+    protected = unit.kind if unit.column is None else f"{unit.column} with up to {rows}"
+    of = "" if release.counted is None else f" of {release.counted}"
+    of += "" if release.where is None else f" where {release.where}"
+    of += "" if release.facts.sql is None else f" from {release.facts.sql}"
+    return (
+        f"{name}{of}: epsilon {release.epsilon:.6g} for each {protected}, "
+        f"{release.mechanism}{_covered(release)}"
+    )
+
+
+def _covered(release: Release) -> str:
+    """The words about intervals, if there are any."""
+    if release.columns[0].kind == "distribution":
+        return (
+            f"; low and high: with {100 * release.cells[0][0].confidence:.6g} % probability they "
+            "hold all exact quantiles of the records at once"
+            f"{', in scope group' if release.grouped else ''}"
+        )
+    if release.confidence is None:
+        return ""
+    subjects = {"data": "the records", "population": "the population they were drawn from"}
+    scope = ", in each group" if release.grouped else ""
+    if release.simultaneous:
+        scope = f", in all {'groups' if release.grouped else 'of them'} together"
+    return (
+        f"; in brackets: with {100 * release.confidence:.6g} % probability the exact answer for "
+        f"{subjects[release.covers or 'data']}{scope}"
+    )
+
+
+def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:
+    """Write rows as aligned columns, with numbers to the right."""
+    columns = list(dict.fromkeys(name for row in rows for name in row))
+    right = [all(isinstance(row.get(name, 0), int | float) for row in rows) for name in columns]
+    cells = [
+        [*map(visible, columns)],
+        *([_cell(row.get(name, "")) for name in columns] for row in rows),
+    ]
+    widths = [max(map(len, column)) for column in zip(*cells, strict=True)]
+    lines = [
+        "  ".join(
+            cell.rjust(w) if r else cell.ljust(w)
+            for cell, w, r in zip(line, widths, right, strict=True)
+        ).rstrip()
+        for line in cells
+    ]
+    text = "\n".join([*(lines if rows else []), *dict.fromkeys(map(visible, captions))])
+    if out is None:
+        say(text)
+    else:
+        out.write_text(text + "\n", encoding="utf-8")
+
+
+def _cell(value: Any) -> str:
+    if isinstance(value, dt.timedelta):
+        return str(value)
+    return f"{value:.10g}" if isinstance(value, float) else visible(str(as_json(value)))
+
+
+def _csv(rows: Rows, out: Path | None) -> str:
+    """Rows as CSV; only a terminal gets control characters in a printable form."""
+    names = list(dict.fromkeys(name for row in rows for name in row))
+    cells = [names, *([as_json(row.get(name)) for name in names] for row in rows)]
+    if out is None and sys.stdout.isatty():
+        cells = [
+            [visible(cell) if isinstance(cell, str) else cell for cell in line] for line in cells
+        ]
+    text = io.StringIO()
+    csv.writer(text, lineterminator="\n").writerows(cells)
+    return text.getvalue().removesuffix("\n")
+
+
+def _by_column(rows: Rows) -> dict[str, list[Any]]:
+    names = dict.fromkeys(name for row in rows for name in row)
+    return {name: [row.get(name) for row in rows] for name in names}
+
+
+def _parquet(rows: Rows, out: Path) -> None:
+    import pyarrow
+    import pyarrow.parquet
+
+    from duffdp._engines.table import of_one_type
+
+    columns = {name: of_one_type(values) for name, values in _by_column(rows).items()}
+    pyarrow.parquet.write_table(pyarrow.table(columns), out)

@@ -1,0 +1,326 @@
+"""ibis tables: expressions that the database behind them runs.
+
+Texts of DuckDB, SQLite and MySQL are compared byte by byte, whatever their collations, because they
+are compared as what stands for their bytes.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import hashlib
+from decimal import Decimal
+from typing import Any, ClassVar
+
+from duffdp._engines.adapters.query import NarwhalsQuery, QueryAdapter
+from duffdp._engines.queries.names import (
+    COLUMN,
+    COPY,
+    COUNT,
+    INDEX,
+    ORDER,
+    PERSON,
+    PLACE,
+    VALUE_NAMES,
+)
+from duffdp.errors import UnsupportedData
+
+_EPOCH = dt.datetime(1970, 1, 1)
+_INT64 = range(-(2**63), 2**63)
+
+
+class IbisTable(NarwhalsQuery):
+    """An ibis table of any database, whose equality of texts nobody knows: many compare them
+    without regard to case, accents or spaces at the end.
+    """
+
+    floor_returns_integer = True
+    side_by_side = False  # many databases have no lists
+    exact_texts: ClassVar[bool] = False  # whether texts are compared byte by byte
+    # Whether rows come from a query that ibis does not look into: it has to be of the database.
+    sends_queries: ClassVar[bool] = False
+
+    def check_equality(self, name: str) -> None:
+        kind, server = self.native[name].type(), self.native.get_backend().name
+        fix = (
+            "Name a column of numbers, or write the table to a Parquet file and pass its path, "
+            "where texts are compared letter by letter."
+        )
+        if kind.is_string() and not self.exact_texts:
+            raise UnsupportedData(
+                f"the column {name!r} is text, and {server} behind ibis may take different texts "
+                f"for the same. {fix}"
+            )
+        if kind.is_string() and self.sends_queries and self._of_this_machine:
+            raise UnsupportedData(
+                f"the column {name!r} is text, and the table of {server} has data of this machine "
+                "in it. Create a table or a view there first."
+            )
+        plain = kind.is_string() or kind.is_numeric() or kind.is_boolean() or kind.is_uuid()
+        timed = kind.is_date() or kind.is_timestamp() or kind.is_time()
+        if not (plain or timed or kind.is_binary()):
+            raise UnsupportedData(
+                f"the column {name!r} is of type {self.schema[name]}, whose values {server} "
+                f"behind ibis may take for one another. {fix}"
+            )
+
+    def without_rows(self) -> QueryAdapter | None:
+        import ibis
+
+        empty = self.native.filter(ibis.literal(False))
+        return type(self)(self.nw, self.nw.from_native(empty), self.schema)
+
+    @property
+    def _of_this_machine(self) -> bool:
+        """True if ibis has to send data or functions before it sends a query."""
+        import ibis.expr.operations as ops
+
+        return bool(self.native.op().find((ops.InMemoryTable, ops.ScalarUDF)))
+
+    def _texts(self, columns: dict[str, str]) -> list[str]:
+        """Those of the columns that are compared as texts."""
+        if self._of_this_machine:  # then they are values that are there or not
+            return []
+        return [name for name in columns.values() if self.native[name].type().is_string()]
+
+    def _named(self, columns: dict[str, str]) -> Any:
+        """Some columns under new names."""
+        native = self.native
+        return native.select(
+            **{new: self._exact(native[name], new) for new, name in columns.items()}
+        )
+
+    def _exact(self, column: Any, new: str) -> Any:
+        """A column as it is compared byte by byte."""
+        return column
+
+    def rows(self, columns: dict[str, str]) -> Any:
+        native, converted = self._named(columns), {}
+        for new in columns:
+            column = native[new]
+            kind = column.type()
+            # DuckDB hands what it joins with to Arrow, which has no way to take such large numbers.
+            if kind.is_uint64() and new not in VALUE_NAMES:
+                column = column.cast("decimal(20, 0)")
+            elif kind.is_boolean():  # PostgreSQL makes 32 bits of it, and no others
+                column = column.cast("int32")
+            converted[new] = column
+        return self.nw.from_native(native.select(**converted))
+
+    def literal_frame(self, rows: Any, columns: dict[str, list[Any]]) -> Any:
+        import ibis
+        import pyarrow as pa
+
+        schema, sent = rows.to_native().schema(), {}
+        for name, values in columns.items():
+            # As text what a database could fail to compare with records of its own while it joins.
+            as_text = isinstance(values[0], dt.date | Decimal) or not all(
+                value in _INT64 for value in values if type(value) is int
+            )
+            sent[name] = [
+                str(value)
+                if as_text
+                else self.stands_for(value)
+                if isinstance(value, str)
+                else value
+                for value in values
+            ]
+        literals = ibis.memtable(pa.table(sent))
+        typed = {name: literals[name].cast(schema.get(name, "int64")) for name in sent}
+        return self.nw.from_native(literals.select(**typed))
+
+    def doubles(self, rows: Any, name: str) -> Any:
+        """Through text: DuckDB's own way errs in the last bit for more than 15 digits."""
+        text = self.nw.col(name).cast(self.nw.String)
+        return rows.with_columns(text.cast(self.nw.Float64))
+
+    def clock(self, rows: Any, name: str, ends: tuple[int, int]) -> tuple[Any, str]:
+        import ibis
+
+        native = rows.to_native()
+        column, kind = native[name], native[name].type()
+        moments = [_EPOCH + dt.timedelta(microseconds=end) for end in _within_python(*ends)]
+        if kind.is_date():
+            low, high = (ibis.literal(end.date(), "date") for end in moments)
+        else:
+            zone = dt.UTC if kind.timezone else None
+            low, high = (ibis.literal(end.replace(tzinfo=zone), kind) for end in moments)
+        # Before it becomes a number: an infinite one has none.
+        moment = ibis.least(ibis.greatest(column, low), high)
+        moment = moment.cast("timestamp") if kind.is_date() else moment
+        number = moment.epoch_seconds().cast("int64") * 1_000_000 + moment.microsecond().cast(
+            "int64"
+        )
+        return self.nw.from_native(native.mutate(**{name: number})), "us"
+
+    def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
+        import ibis
+
+        native, names = self._with_random_order(rows, keys)
+        place = ibis.row_number().over(group_by=[PERSON, *within], order_by=[ORDER, *names, COPY])
+        native = native.mutate(**{PLACE: place})
+        return self.nw.from_native(native.filter(native[PLACE] < limit).select(*names, PERSON))
+
+    def cap_per_column(self, rows: Any, keys: tuple[int, ...], limit: int, names: list[str]) -> Any:
+        import ibis
+
+        native, columns = self._with_random_order(rows, keys)
+        window = ibis.cumulative_window(group_by=[PERSON], order_by=[ORDER, *columns, COPY])
+        counts = {
+            name: ibis.cases((native[name].count().over(window) <= limit, native[name]))
+            for name in names
+        }
+        return self.nw.from_native(native.mutate(**counts).select(*columns, PERSON))
+
+    def _with_random_order(self, rows: Any, keys: tuple[int, ...]) -> tuple[Any, list[str]]:
+        """Rows with what orders those of a person, and the names of all columns but that of
+        people.
+        """
+        import ibis
+
+        digest = self._digest()
+        native = rows.to_native()
+        names = [name for name in native.columns if name != PERSON]
+        copies = ibis.row_number().over(group_by=[PERSON, *names])
+        native = native.mutate(**{COPY: copies})
+        text = ibis.literal("".join(f"{key % 2**64:016x}" for key in keys))
+        for name in (PERSON, *names, COPY):
+            text = text + "|" + native[name].cast("string").fill_null("")
+        return native.mutate(**{ORDER: digest(text)}), names
+
+    def _digest(self) -> Any:
+        """The function that makes a random order of texts."""
+        import ibis
+
+        def md5(text: str) -> str:
+            raise NotImplementedError  # the function of that name in the database
+
+        return ibis.udf.scalar.builtin(md5)
+
+    def counts(self, rows: Any, names: list[str], by: list[str]) -> Any:
+        """By two lists side by side, as texts of a longer table come back in quotes from some."""
+        import ibis
+
+        native = rows.to_native()
+        column_name = ibis.array([ibis.literal(name) for name in names]).unnest()
+        index = ibis.array([native[name] for name in names]).unnest()
+        listed = self.nw.from_native(native.select(*by, **{COLUMN: column_name, INDEX: index}))
+        present = listed.filter(~self.nw.col(INDEX).is_null())
+        return present.group_by(*by, COLUMN, INDEX).agg(self.nw.len().alias(COUNT))
+
+    def answer(self, columns: dict[str, list[Any]]) -> Any:
+        import pyarrow as pa
+
+        return pa.table(columns)
+
+
+def _within_python(low: int, high: int) -> tuple[int, int]:
+    """Ends in microseconds that are times in Python."""
+    earliest, latest = (
+        (end - _EPOCH) // dt.timedelta(microseconds=1) for end in (dt.datetime.min, dt.datetime.max)
+    )
+    return max(low, earliest), min(high, latest)
+
+
+class IbisDuckdb(IbisTable):
+    """A table of DuckDB through ibis."""
+
+    exact_texts = True
+    side_by_side = True
+
+    def stands_for(self, text: str) -> str:
+        return text.encode().hex().upper()
+
+    def without_rows(self) -> None:
+        """The tests run all queries on this one."""
+
+    def _exact(self, column: Any, new: str) -> Any:
+        return _hex(column) if column.type().is_string() else column
+
+
+class IbisSqlite(IbisTable):
+    """A table of SQLite through ibis, where any field holds anything: what is not of the kind of
+    its column is missing.
+    """
+
+    exact_texts = True
+    holds_nan = False  # it keeps null in its place
+
+    def stands_for(self, text: str) -> str:
+        ((encoding,),) = self.native.get_backend().con.execute("PRAGMA encoding").fetchall()
+        return text.encode(encoding).hex().upper()
+
+    def _exact(self, column: Any, new: str) -> Any:
+        import ibis
+
+        kind, declared = _typeof(column), column.type()
+        if declared.is_numeric() or declared.is_boolean():
+            return ibis.cases((kind.isin(["integer", "real"]), column))
+        if declared.is_string() or new == PERSON:
+            return ibis.cases((kind == "text", _hex(column)))
+        return column
+
+    def _digest(self) -> Any:
+        """SQLite has none: a function of Python, which it calls."""
+        import ibis
+
+        def duffdp_md5(text: str) -> str:
+            return hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+
+        return ibis.udf.scalar.python(duffdp_md5)
+
+
+class IbisMysql(IbisTable):
+    """A table of MySQL or MariaDB through ibis.
+
+    Texts stand as digests, because windows put long texts in order by their beginnings alone.
+    """
+
+    exact_texts = True
+    holds_nan = False
+    sends_queries = True
+
+    def stands_for(self, text: str) -> str:
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _named(self, columns: dict[str, str]) -> Any:
+        native = self.native
+        if not self._texts(columns):
+            return super()._named(columns)
+        server, parts = native.get_backend(), []
+        for new, name in columns.items():
+            part = _quoted(name)
+            if native[name].type().is_string():
+                # People by the bytes of the column: letters that its character set has and no
+                # other would become one. Other texts by those of what they are compared with.
+                conversion = "CAST({} AS BINARY)" if new == PERSON else "CONVERT({} USING utf8mb4)"
+                part = f"SHA2({conversion.format(part)}, 256)"
+            parts.append(f"{part} AS {_quoted(new)}")
+        query = f"SELECT {', '.join(parts)} FROM ({server.compile(native)}) AS data"
+        types = {new: native[name].type() for new, name in columns.items()}
+        return server.sql(query, schema=types)
+
+
+BACKENDS = {"duckdb": IbisDuckdb, "sqlite": IbisSqlite, "mysql": IbisMysql}
+
+
+def _hex(column: Any) -> Any:
+    """The bytes of a text as digits, which no collation takes for one another."""
+    import ibis
+
+    def hex(text: str) -> str:
+        raise NotImplementedError  # the function of that name in the database
+
+    return ibis.udf.scalar.builtin(hex)(column)
+
+
+def _typeof(column: Any) -> Any:
+    import ibis
+
+    def typeof(value) -> str:  # type: ignore[no-untyped-def]  # of any type
+        raise NotImplementedError  # the function of that name in the database
+
+    return ibis.udf.scalar.builtin(typeof)(column)
+
+
+def _quoted(name: str) -> str:
+    return "`" + name.replace("`", "``") + "`"

@@ -1,0 +1,290 @@
+"""What a path names: files, folders, patterns and tables of databases, read by DuckDB where they
+lie and out of core; and tables of servers, by their address.
+"""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from collections.abc import Callable, Container, Mapping
+from glob import glob
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from duffdp._engines.addresses import ADDRESS, SEPARATOR, printable
+from duffdp._engines.files.arrow import ARROW
+from duffdp._engines.files.csv import CSV
+from duffdp._engines.files.databases import DATABASES
+from duffdp._engines.files.excel import EXCEL
+from duffdp._engines.files.fields import FILE_ZONE, PLAIN_FIELDS
+from duffdp._engines.files.format import Format, ReadRequest
+from duffdp._engines.files.json_lines import JSON_LINES
+from duffdp._engines.files.packing import unpacked_name
+from duffdp._engines.files.parquet import PARQUET
+from duffdp._engines.files.text_file import TextFile
+from duffdp._parameters import TEXT_FILE_OPTIONS
+from duffdp.errors import DuffError, UnsupportedData
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection
+
+#: Every format that duffdp reads. A new one is registered here.
+FORMATS = (CSV, JSON_LINES, PARQUET, ARROW, EXCEL, DATABASES)
+_TOGETHER = [one for one in FORMATS if not one.part]  # several files are read as one table
+_ENDINGS = tuple(ending for one in _TOGETHER for ending in one.endings)
+
+
+def _listed(names: list[str], word: str) -> str:
+    return f" {word} ".join(filter(None, [", ".join(names[:-1]), names[-1]]))
+
+
+_KINDS = (
+    f"{_listed([one.name for one in _TOGETHER], 'and')} (a file, a folder or a pattern), "
+    f"{_listed([one.part for one in FORMATS if one.part], 'or')}"
+)
+
+
+class RowSource(NamedTuple):
+    """A file, a table of a server or the result of a query: columns and types are known, rows are
+    read when they are requested.
+
+    `types` has the columns, as a relation of DuckDB or a table of ibis; no record of a text file or
+    of SQLite is in it, or was read for it. `rows` reads such records once, into a table that may
+    spill to disk; others stay where they are. Columns of text files are `untyped` unless their
+    types are declared: all are text but that of values. `close` ends what `rows` began, when all is
+    counted. `zone` is what instants are given in, as the server says and UTC in files, but for
+    columns of which a file says another one in `zones`. `people` are the columns one of which must
+    name the person, where rows were brought together; and `like` is the frame that answers are to
+    be like, if there is one. What `has_all_columns`, with types that no request changes, is opened
+    once for all releases of a call.
+    """
+
+    name: str
+    types: Any
+    rows: Callable[[], Any]  # may fail with what `unreadable` knows
+    untyped: Container[str]
+    close: Callable[[], None] | None = None
+    zone: str | None = None
+    zones: Mapping[str, str] = {}
+    people: tuple[str, ...] | None = None
+    like: Any = None
+    has_all_columns: bool = False
+
+
+def open_path(
+    data: str | os.PathLike[str],
+    columns: list[str],
+    *,
+    values: tuple[str, ...] = (),
+    kind: str = "float",
+    person: str | None = None,
+    connection: DuckDBPyConnection | None = None,
+) -> RowSource:
+    """Open what a path names, in a connection of its own if none is given.
+
+    `columns` are those that are needed. Parquet files and tables keep their declared types. In text
+    files every column is text, except that those with declared types are of these, and `values` are
+    read as a public domain of this kind needs them, field by field. `person` is the column that
+    names people, if there is one.
+    """
+    name = os.fspath(data)
+    declared = isinstance(data, TextFile)
+    rules = data.rules if isinstance(data, TextFile) else PLAIN_FIELDS
+    if ADDRESS.match(name):
+        if declared:
+            raise _types_not_taken(name)
+        from duffdp._engines.adapters.postgres import ServedTable
+
+        served = ServedTable(name, columns)
+        return RowSource(served.name, served.types, served.rows, (), served.close, served.zone)
+    try:
+        import duckdb
+    except ImportError:
+        raise DuffError(
+            "files are read by DuckDB, which is not installed. Run: pip install 'duffdp[files]'."
+        ) from None
+    try:
+        path, part = _parts(name)
+        named = _format_of_parts(path, part)
+        if declared and named is not None and not named.is_text:
+            raise _types_not_taken(name)
+        paths = _files(path)
+        form = _common_format(paths) if named is None else named
+        if declared and not form.is_text:
+            raise _types_not_taken(name)
+        if connection is None:
+            shared = form.shares_database
+            connection = _shared_connection() if shared else duckdb.connect(config=settings())
+        reader = form.open(
+            ReadRequest(connection, paths, part, columns, values, kind, person, rules)
+        )
+        zone = FILE_ZONE if "WITH TIME ZONE" in str(reader.types.types) else None
+        return RowSource(
+            name,
+            reader.types,
+            reader.rows,
+            reader.untyped,
+            zone=zone,
+            zones=reader.zones,
+            has_all_columns=reader.has_all_columns,
+        )
+    except Exception as error:
+        raise unreadable(name, error) from None
+
+
+_STARTED: dict[int, DuckDBPyConnection] = {}  # by process: a fork has no threads of a database
+
+
+def _keep_inherited() -> None:
+    """Never end the databases of the parent in a forked process: that waits forever for threads
+    which are not there.
+    """
+    from ctypes import py_object, pythonapi
+
+    for connection in _STARTED.values():
+        pythonapi.Py_IncRef(py_object(connection))
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_keep_inherited)
+
+
+def _shared_connection() -> DuckDBPyConnection:
+    """A connection of its own to one database of this process, which takes longer to start than
+    most files to read. For those who make nothing there but what ends with their connection.
+    """
+    import duckdb
+
+    process = os.getpid()
+    if process not in _STARTED:
+        _STARTED[process] = duckdb.connect(config=settings())
+    return _STARTED[process].cursor()
+
+
+def settings() -> dict[str, str | bool | int | float | list[str]]:
+    """Of a connection that reads files: it spills elsewhere than into the working folder, and keeps
+    no block of a file, which it would take for one of another file of the same second.
+    """
+    return {"temp_directory": tempfile.gettempdir(), "enable_external_file_cache": False}
+
+
+def unreadable(name: str, error: Exception) -> Exception:
+    """What to say instead of what a reader says, which may quote a line of the data; any other
+    error stays.
+    """
+    if isinstance(error, DuffError):
+        return error
+    import sqlite3
+    import zlib
+
+    import duckdb
+
+    known = isinstance(error, duckdb.Error | sqlite3.Error | zlib.error | EOFError | OSError)
+    if not known and type(error).__name__ != "ZstdError":
+        return error
+    return UnsupportedData(
+        f"cannot read {name!r}: it is not a readable file of its kind. duffdp reads {_KINDS}."
+    )
+
+
+def _parts(name: str) -> tuple[str, str]:
+    """The path of a file and the table or sheet in it, if there is one."""
+    if os.path.exists(name):
+        return name, ""
+    path, _, part = name.partition(SEPARATOR)
+    return path, part
+
+
+def is_table_name(name: str) -> bool:
+    """Whether a path is that of a table by its name, and not of a list of lines."""
+    named = format_named(name) is not None or SEPARATOR in name
+    return named or os.path.isdir(name) or ADDRESS.match(name) is not None
+
+
+def format_named(path: str) -> Format | None:
+    """The format that the ending of a file name stands for."""
+    lower = path.lower()
+    return next((one for one in FORMATS if lower.endswith(one.endings)), None)
+
+
+def _format_of_parts(path: str, part: str) -> Format | None:
+    """The format of one file that has tables or sheets; None for files that are read together."""
+    named = None if os.path.isdir(path) else format_named(path)
+    if part and (named is None or not named.part):
+        return DATABASES  # whatever it is called
+    if named is None or not named.part:
+        return None
+    if named.needs_part and not part:
+        raise UnsupportedData(
+            f"{path!r} is a database: name the table as well, as in '{path}{SEPARATOR}table'."
+        )
+    return named
+
+
+def _common_format(paths: list[str]) -> Format:
+    """The format of files that are read together."""
+    formats = {format_named(path) for path in paths}
+    form = formats.pop()
+    if form is not None and not form.part and not formats:
+        return form
+    for path in paths:
+        _check_kind(path)
+    raise UnsupportedData(
+        "files that are read together must be of one kind. Pass a pattern such as 'folder/*.csv'."
+    )
+
+
+def _files(path: str) -> list[str]:
+    """The files that a path, a folder or a pattern names, in order."""
+    if os.path.isdir(path):
+        found = _inside(path)
+        if not found:
+            raise UnsupportedData(
+                f"the folder {path!r} holds no files that can be read. duffdp reads {_KINDS}."
+            )
+        return found
+    if os.path.exists(path):
+        return [path]
+    if not any(mark in path for mark in "*?["):
+        raise UnsupportedData(
+            f"there is no file or folder {path!r}. Check the path; for a table in a database write "
+            "'file::table'."
+        )
+    matches = [match for match in sorted(glob(path, recursive=True)) if os.path.isfile(match)]
+    if not matches:
+        raise UnsupportedData(f"no file matches {path!r}. Check the pattern.")
+    return matches
+
+
+def _inside(folder: str) -> list[str]:
+    """The files of a folder that are of a known kind, by their endings; hidden ones are left
+    out.
+    """
+    found = Path(folder).rglob("*")
+    return sorted(
+        str(p)
+        for p in found
+        if p.name.lower().endswith(_ENDINGS) and p.name[0] not in "._" and p.is_file()
+    )
+
+
+def _types_not_taken(name: str) -> UnsupportedData:
+    takes = _listed([one.name for one in FORMATS if one.is_text], "and")
+    options = [one.name for one in TEXT_FILE_OPTIONS]
+    return UnsupportedData(
+        f"{_listed(options, 'and')} are for text files, got {printable(name)!r}. duffdp "
+        f"takes them for {takes}; other kinds declare their types."
+    )
+
+
+def _check_kind(path: str) -> None:
+    """Refuse a file that cannot be read with others."""
+    if unpacked_name(path).endswith(".json"):
+        raise UnsupportedData(
+            f"{path!r} is one JSON document, which cannot be read record by record. Write JSON "
+            "lines, an object on each line, as '.jsonl'."
+        )
+    if format_named(path) is None:
+        raise UnsupportedData(
+            f"the kind of {path!r} is not known by its name. duffdp reads {_KINDS}."
+        )

@@ -1,0 +1,213 @@
+"""A file of text together with what its fields are, said by the caller."""
+
+from __future__ import annotations
+
+import datetime as dt
+import difflib
+import os
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from duffdp._engines.files.fields import FieldRules
+from duffdp._optional import load
+from duffdp._parameters import DATE_FORMAT, DECIMAL, ENCODING, SKIP_ROWS, THOUSANDS
+from duffdp.domain.reading import EPOCH
+from duffdp.domain.zones import instant, read_zone
+from duffdp.errors import Argument, DuffError
+
+#: What a column can be declared as, and the kind that its fields are read as.
+KINDS = {
+    "text": "category",
+    "integer": "integer",
+    "double": "float",
+    "boolean": "boolean",
+    "date": "date",
+    "timestamp": "datetime",
+}
+_PROBE = dt.datetime(2000, 7, 1, 12)
+_ZONED = re.compile(r"timestamp\[([^][]{1,60})\]")
+_DIRECTIVES = "dmYyHIMSfpbB%"
+_LONGEST_FORMAT = 100  # letters
+
+
+@dataclass(frozen=True)
+class TextFile:
+    """A CSV, TSV or JSON lines file, or a folder or pattern of them, with declared types; wherever
+    data are asked for, it stands for its path.
+
+    Parameters
+    ----------
+    path
+        A file, a folder or a pattern.
+    types
+        For some columns "text", "integer", "double", "boolean", "date", "timestamp", or
+        "timestamp[Europe/Berlin]" for times that clocks of a zone showed; of the others, the column
+        of values is read as the bounds say, and all else is text.
+    decimal
+        The mark before the decimals of a number, "." or ",". With a comma, a number with a point is
+        ignored unless `thousands` is a point.
+    thousands
+        The mark between groups of three digits, such as "." in 1.280,00: ".", ",", "'" or " ",
+        which is a no-break space too. Digits in other groups are no number. None: a number with
+        such a mark is ignored.
+    date_format
+        How dates and times are written, such as "%d.%m.%Y %H:%M"; ISO 8601 if it is not given.
+    encoding
+        How characters are stored: "utf-8", where a field that is not valid UTF-8 is read as
+        windows-1252, or an encoding with one byte for each character, such as "windows-1252" or
+        "iso-8859-2".
+    skip_rows
+        How many lines above the header are skipped, such as titles; rows in Excel. The next one
+        names the columns.
+
+    Privacy
+    -------
+    What is said here is public and must not come from the records. Each field is read by itself,
+    whatever the others are; one that does not fit is missing. With a declared type, a column is
+    checked as one of Parquet is, before a record is read.
+
+    References
+    ----------
+    Shafranovich, "Common Format and MIME Type for Comma-Separated Values (CSV) Files" (RFC 4180,
+    2005), section 2: what a record is.
+
+    Examples
+    --------
+    >>> import duffdp, pathlib, tempfile
+    >>> path = pathlib.Path(tempfile.mkdtemp()) / "visits.csv"
+    >>> _ = path.write_text("ward;cost\\nER;1.280,50\\nER;7,25\\nlab;9,75\\n")
+    >>> visits = duffdp.TextFile(path, types={"cost": "double"}, decimal=",", thousands=".")
+    >>> release = duffdp.sum(visits, column="cost", epsilon=1e6, bounds=(0, 2000), step=0.25)
+    >>> release.value
+    1297.5
+    """
+
+    path: str | os.PathLike[str]
+    types: Mapping[str, str] = field(default_factory=dict, kw_only=True)
+    decimal: str = field(default=DECIMAL.default, kw_only=True)
+    thousands: str | None = field(default=THOUSANDS.default, kw_only=True)
+    date_format: str | None = field(default=DATE_FORMAT.default, kw_only=True)
+    encoding: str = field(default=ENCODING.default, kw_only=True)
+    skip_rows: int = field(default=SKIP_ROWS.default, kw_only=True)
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.path, str | os.PathLike):
+            raise DuffError(
+                f"path must be a path, got {type(self.path).__name__}. Pass for example "
+                'duffdp.TextFile("people.csv", types={"age": "integer"}).'
+            )
+        _check_types(self.types)
+        if DECIMAL.read(self.decimal) == THOUSANDS.read(self.thousands):
+            other = "," if self.decimal == "." else "."
+            raise DuffError(
+                *(Argument("thousands"), " must differ from ", Argument("decimal"), ", got "),
+                *(f"{self.decimal!r} for both. Pass for example ", Argument("decimal", other)),
+                *(" and ", Argument("thousands", self.thousands), "."),
+            )
+        SKIP_ROWS.read(self.skip_rows)
+        ENCODING.read(self.encoding)
+        if self.date_format is not None:
+            _check_format(self.date_format)
+
+    def __fspath__(self) -> str:
+        return os.fspath(self.path)
+
+    @property
+    def rules(self) -> FieldRules:
+        """How its fields are read."""
+        split = {name: _split(said) for name, said in self.types.items()}
+        kinds = {name: KINDS[kind] for name, (kind, _) in split.items()}
+        zones = {name: zone for name, (_, zone) in split.items() if zone is not None}
+        return FieldRules(
+            kinds,
+            self.decimal,
+            self.date_format,
+            zones,
+            self.thousands,
+            ENCODING.read(self.encoding),
+            self.skip_rows,
+        )
+
+
+def _split(said: str) -> tuple[str, str | None]:
+    """A declared type, and the zone of a time."""
+    zoned = _ZONED.fullmatch(said)
+    return (said, None) if zoned is None else ("timestamp", zoned[1])
+
+
+def _check_types(types: Any) -> None:
+    if not isinstance(types, Mapping) or not all(isinstance(name, str) for name in types):
+        raise DuffError(
+            Argument("types"),
+            f" must say for names of columns what they are, got {types!r:.60}. Pass for example "
+            f'types={{"cost": "double"}}.',
+        )
+    for name, said in types.items():
+        if isinstance(said, str) and (zoned := _ZONED.fullmatch(said)) is not None:
+            _check_zone(name, zoned[1])
+        elif not isinstance(said, str) or said not in KINDS:
+            near = difflib.get_close_matches(str(said), KINDS, 1, 0.5)
+            hint = f" Did you mean {near[0]!r}?" if near else ""
+            raise DuffError(
+                f"the type of {name!r} must be one of {', '.join(KINDS)}, got {said!r:.60}.{hint}"
+            )
+
+
+def _check_zone(name: str, zone: str) -> None:
+    """Whether Python and DuckDB mean the same by it: the one counts by it, the other one reads."""
+    known, duckdb = read_zone(zone), load("duckdb", "files")
+    with duckdb.connect() as connection:
+        try:
+            asked = f"SELECT epoch_us(timezone(?, TIMESTAMP '{_PROBE}'))"
+            (found,) = connection.execute(asked, [zone]).fetchone() or (None,)
+        except duckdb.Error:
+            found = None
+    if found != instant((_PROBE - EPOCH) // dt.timedelta(microseconds=1), known):
+        raise DuffError(
+            f"the zone of {name!r} must be one such as Europe/Berlin, got {zone!r:.60}. Times with "
+            "an offset need none."
+        )
+
+
+def _check_format(given: Any) -> None:
+    example = 'Pass for example date_format="%d.%m.%Y %H:%M".'
+    if not isinstance(given, str) or len(given) > _LONGEST_FORMAT or not given.isprintable():
+        raise DuffError(
+            Argument("date_format"),
+            f" must be one line of text, at most {_LONGEST_FORMAT} letters long, got "
+            f"{given!r:.60}. {example}",
+        )
+    found = re.findall("%(.?)", given, re.DOTALL)
+    for letter in found:
+        if not letter or letter not in _DIRECTIVES:
+            raise DuffError(
+                Argument("date_format"),
+                f" takes {', '.join('%' + known for known in _DIRECTIVES)}, got {'%' + letter!r} "
+                f"in {given!r}. {example}",
+            )
+    for one_of, what in (
+        ("Yy", "a year (%Y or %y)"),
+        ("mbB", "a month (%m, %b or %B)"),
+        ("d", "a day (%d)"),
+    ):
+        if sum(found.count(letter) for letter in one_of) != 1:
+            raise DuffError(
+                Argument("date_format"), f" must have {what}, once, got {given!r}. {example}"
+            )
+    for one_of, what in (
+        ("HI", "hours"),
+        ("M", "minutes"),
+        ("S", "seconds"),
+        ("f", "fractions"),
+        ("p", "%p"),
+    ):
+        if sum(found.count(letter) for letter in one_of) > 1:
+            raise DuffError(
+                Argument("date_format"), f" must have {what} once at most, got {given!r}. {example}"
+            )
+    if ("I" in found) != ("p" in found):
+        raise DuffError(
+            Argument("date_format"), f" must have %I and %p together, got {given!r}. {example}"
+        )

@@ -1,0 +1,281 @@
+"""Data with a query over them, which runs where the rows are: in DuckDB, PostgreSQL or Spark."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from duffdp._engines.addresses import ADDRESS, SEPARATOR, printable, read_address
+from duffdp._engines.files.fields import FILE_ZONE, quote_name
+from duffdp._engines.files.paths import RowSource, open_path, settings
+from duffdp._engines.files.text_file import TextFile
+from duffdp._engines.libraries import is_path, is_table, missing_column, narwhals
+from duffdp._engines.sql.checks import check_types
+from duffdp._engines.sql.parse import ReadQuery, read_query
+from duffdp._optional import load
+from duffdp._parameters import TEXT_FILE_OPTIONS
+from duffdp.errors import Argument, DuffError, UnsupportedData
+
+if TYPE_CHECKING:
+    from duckdb import DuckDBPyConnection, DuckDBPyRelation
+
+_LETTERS = '::VARCHAR COLLATE "C"'  # others may take different people for the same
+_TEXTS = ("varchar", "enum")
+_TAKEN = (
+    "files, tables of DuckDB, SQLite and PostgreSQL, and frames of pandas, polars, pyarrow, DuckDB "
+    "and Spark"
+)
+
+
+@dataclass(frozen=True, eq=False, repr=False)
+class Query:
+    """Data with a query over them; wherever data are asked for, it stands for its result.
+
+    Parameters
+    ----------
+    data
+        A path, the address of a table of PostgreSQL, a `TextFile`, or a frame of pandas, polars,
+        pyarrow, DuckDB, Spark or ibis over PostgreSQL. Queries call it `data`.
+    sql
+        One SELECT over it, with WHERE if need be, that makes one row of a row at most. With GROUP
+        BY and COUNT, SUM, AVG, MIN or MAX it makes one of the rows of a group; then the column that
+        names the person must be one of GROUP BY, and `unit` must be given with every release.
+
+    Privacy
+    -------
+    The query is public and a part of the guarantee, which holds for the rows or people of the data
+    and not for those of the result alone: each row of the result is made of one row, or of rows of
+    one person. Anything else is refused before a row is read: joins, windows, DISTINCT, ORDER BY,
+    LIMIT, queries in queries, and functions that are not on a list. Where an expression fails for a
+    row, its value is missing.
+
+    References
+    ----------
+    McSherry, "Privacy integrated queries" (SIGMOD 2009), section 2.3: transformations that are
+    stable keep the guarantee.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> people = duffdp.Query(
+    ...     "demo/adult.parquet", "SELECT hours_per_week / 7 AS daily FROM data WHERE age >= 60"
+    ... )
+    >>> release = duffdp.median(people, column="daily", epsilon=1e6, bounds=(0, 24), step=0.1)
+    >>> release.value
+    5.7
+    """
+
+    data: Any
+    sql: str
+
+    def __post_init__(self) -> None:
+        if not is_table(self.data) or isinstance(self.data, Query):
+            raise UnsupportedData(
+                Argument("sql"),
+                f" is for {_TAKEN}, got {type(self.data).__name__}. Pass a path or a frame.",
+            )
+        assert self.read
+
+    def __repr__(self) -> str:
+        """Without the records of a frame, and without a password."""
+        return f"Query({printable(os.fspath(self))!r}, {self.sql!r})"
+
+    @property
+    def read(self) -> ReadQuery:
+        """The query as it was parsed."""
+        return read_query(self.sql)
+
+    def __fspath__(self) -> str:
+        """The path of its data; what kind of frame it is, if it is one."""
+        return os.fspath(self.data) if is_path(self.data) else type(self.data).__name__
+
+
+def open_source(
+    data: Any,
+    columns: list[str],
+    *,
+    values: tuple[str, ...] = (),
+    kind: str = "float",
+    person: str | None = None,
+) -> RowSource:
+    """Open a path or the result of a query; parameters as for `open_path`."""
+    if not isinstance(data, Query):
+        return open_path(data, columns, values=values, kind=kind, person=person)
+    if not is_path(data.data):
+        return _open_frame(data)
+    served = ADDRESS.match(os.fspath(data.data)) and not isinstance(data.data, TextFile)
+    return _open_served(data) if served else _open_path(data, person)
+
+
+def _open_served(query: Query) -> RowSource:
+    from duffdp._engines.adapters.postgres import ServedTable, postgres_result
+
+    read = query.read
+    served = ServedTable(os.fspath(query.data), [], partial(postgres_result, read))
+    table = RowSource(served.name, served.types, served.rows, (), served.close, served.zone)
+    return table._replace(people=read.people)
+
+
+def _open_path(query: Query, person: str | None) -> RowSource:
+    read = query.read
+    named = {output.name: output.source for output in read.outputs}
+    inner = open_path(
+        query.data,
+        list(read.columns),
+        kind="category",
+        person=None if person is None else named.get(person),
+        connection=_connect(),
+    )
+    return inner._replace(
+        types=_checked_result(read, inner.types),
+        rows=lambda: _result(read, inner.rows()),
+        untyped=[name for name, source in named.items() if source in inner.untyped],
+        zones={name: inner.zones[was] for name, was in named.items() if was and was in inner.zones},
+        people=read.people,
+    )
+
+
+def _open_frame(query: Query) -> RowSource:
+    from duffdp._engines.adapters.duckdb import duckdb_input
+
+    nw, read = narwhals(), query.read
+    frame = nw.from_native(query.data)
+    for name in read.columns:
+        if name not in (names := list(frame.columns)):
+            raise missing_column(name, names)
+    try:
+        duckdb_source = duckdb_input(nw, frame, read.columns, _connect)
+    except DuffError:
+        raise
+    except Exception as error:  # the library's own words may quote data
+        raise UnsupportedData(
+            f"the {type(query.data).__name__} cannot be read ({type(error).__name__}). Is its "
+            "connection closed?"
+        ) from None
+    if duckdb_source is None:
+        return _open_remote(query, nw, frame)
+    return RowSource(
+        type(query.data).__name__,
+        _checked_result(read, duckdb_source.types),
+        lambda: _result(read, duckdb_source.rows()),
+        (),
+        duckdb_source.close,
+        duckdb_source.zone,
+        people=read.people,
+        like=query.data,
+    )
+
+
+def _open_remote(query: Query, nw: Any, frame: Any) -> RowSource:
+    """The result for a frame whose rows lie elsewhere, where they stay."""
+    from duffdp._engines.adapters import query_adapter
+
+    try:
+        # Of the others the types do not matter, not even whether anybody here knows them.
+        engine = query_adapter(nw, frame.select(*query.read.columns))
+        result = engine.queried(query.read)
+        assert result is None or nw.from_native(result).collect_schema()
+    except DuffError:
+        raise
+    except Exception as error:  # the library's own words may quote data
+        raise DuffError(
+            f"sql does not fit the types of the columns ({type(error).__name__})."
+        ) from None
+    if result is None:
+        raise _not_here(str(frame.implementation))
+    zone = engine.session_zone
+    name = type(query.data).__name__
+    return RowSource(
+        name, result, lambda: result, (), zone=zone, people=query.read.people, like=query.data
+    )
+
+
+def _not_here(engine_name: str) -> UnsupportedData:
+    return UnsupportedData(
+        Argument("sql"),
+        f" is for {_TAKEN}, got {engine_name}. Make a view there, and pass that; where= takes "
+        "conditions everywhere.",
+    )
+
+
+def _connect() -> DuckDBPyConnection:
+    """A connection in which neither the machine nor the working folder has a say."""
+    from duffdp._engines.adapters.duckdb import UNSAFE
+
+    connection: DuckDBPyConnection = load("duckdb", "files").connect(config=settings())
+    connection.execute(f"SET TimeZone = '{FILE_ZONE}'")
+    connection.execute(f"SET disabled_optimizers = '{','.join(sorted(UNSAFE))}'")
+    return connection
+
+
+def _checked_result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
+    """The result for a table of which no record is read; types alone decide whether the query
+    fits.
+    """
+    result = _result(read, table)
+    check_types(read.trees, _bare(read, table))
+    return result
+
+
+def _bare(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
+    """The columns that a query looks at, texts without collations."""
+    type_ids = {name: kind.id for name, kind in zip(table.columns, table.types, strict=True)}
+    for name in read.columns:
+        if name not in type_ids:
+            raise missing_column(name, type_ids)
+    # What an ENUM may hold and in which order need not be public.
+    bare = (
+        f"{quote_name(name)}{_LETTERS if type_ids[name] in _TEXTS else ''} AS {quote_name(name)}"
+        for name in read.columns
+    )
+    return table.project(", ".join(bare))
+
+
+def _result(read: ReadQuery, table: DuckDBPyRelation) -> DuckDBPyRelation:
+    """The result for a table."""
+    import duckdb
+
+    outputs = ", ".join(f"{output.sql} AS {quote_name(output.name)}" for output in read.outputs)
+    try:
+        rows = _bare(read, table)
+        rows = rows if read.condition is None else rows.filter(read.condition)
+        if not read.groups:
+            return rows.project(outputs)
+        return rows.aggregate(outputs, ", ".join(map(quote_name, read.groups)))
+    except duckdb.Error as error:
+        message = str(error).splitlines()[0][:200]
+        raise DuffError(
+            f"sql does not fit the types of the columns. DuckDB says: {message}. Columns of a file "
+            "of text are text, unless types says what they are."
+        ) from None
+
+
+class Piped(str):
+    """The path of a file that holds what came through a pipe, and has another name each time."""
+
+    __slots__ = ()
+
+
+def source_name(data: Any) -> str | None:
+    """Name of the data in a ledger, so that a retry is about the same data: the file or table that
+    they are read from, and how its fields are read; None for data without a name.
+    """
+    if isinstance(data, Query):
+        return source_name(data.data)
+    if not is_path(data):
+        return None
+    name = os.fspath(data)
+    if isinstance(name, Piped):
+        return None
+    if ADDRESS.match(name):
+        _, server, schema, table = read_address(name)  # a hash of a password could be guessed
+        return repr((server, schema, table))
+    file, mark, table = name.partition(SEPARATOR)
+    name = f"{os.path.realpath(file)}{mark}{table}"
+    if isinstance(data, TextFile):
+        options = (getattr(data, one.name) for one in TEXT_FILE_OPTIONS)
+        return repr((name, *(sorted(o.items()) if isinstance(o, Mapping) else o for o in options)))
+    return name

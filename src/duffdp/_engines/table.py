@@ -1,0 +1,697 @@
+"""Tables: a frame of any library, in memory or lazy, or what a path names; opened for its types,
+then asked for counts.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import os
+from collections.abc import Callable, Container, Mapping, Sequence
+from decimal import Decimal
+from functools import partial
+from operator import itemgetter
+from typing import Any
+
+import numpy as np
+
+from duffdp._engines.adapters import memory_adapter, query_adapter
+from duffdp._engines.adapters.query import QueryAdapter
+from duffdp._engines.arrays import wrong_kind
+from duffdp._engines.files.fields import PLAIN_FIELDS, FieldRules, field_type
+from duffdp._engines.files.paths import RowSource, open_path, unreadable
+from duffdp._engines.files.text_file import TextFile
+from duffdp._engines.frames import MemoryRows
+from duffdp._engines.libraries import is_of_library, is_table, missing_column, narwhals
+from duffdp._engines.pairs import PairEngine, no_numbers
+from duffdp._engines.people import Cap, Randomness
+from duffdp._engines.public_values import (
+    PublicValues,
+    check_person,
+    public_categories,
+    public_keys,
+    spellings,
+)
+from duffdp._engines.queries.engine import QueryEngine
+from duffdp._engines.queries.names import (
+    CONDITION_COLUMN,
+    KEY,
+    MAX_COLUMNS,
+    NUMBER,
+    OTHER,
+    PERSON,
+    VALUES,
+)
+from duffdp._engines.queries.rows import ColumnSpec, QueryRows, query_error
+from duffdp._engines.requests import Engine
+from duffdp._engines.selection import Selection
+from duffdp._engines.sql.query import Query, open_source
+from duffdp._engines.where import Condition, RowFilter
+from duffdp._parameters import Groups
+from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
+from duffdp.errors import Argument, DuffError, UnsupportedData
+
+SERIES = "values"  # the column of a series
+EVERY_ROW = Presence(rows=True)
+_INT64, _PLACES = range(-(2**63), 2**63), 38  # of whole numbers and of decimals in engines
+TEXT_FIX = (
+    " If it comes from a file of text, let duffdp read that file and say how: --types, --decimal "
+    "and --date-format, or duffdp.TextFile in Python."
+)
+
+
+def column_types(path: str | os.PathLike[str], columns: list[str]) -> dict[str, Any]:
+    """The declared types of some columns of what a path names, those that it has; in files of
+    text all are text.
+    """
+    named = open_source(path, columns, kind="category")
+    schema = narwhals().from_native(named.types).collect_schema()
+    return {name: schema[name] for name in columns if name in schema}
+
+
+def declared_types(path: str | os.PathLike[str]) -> dict[str, Any]:
+    """All columns of what a path names with their declared types, in order; None for the type of a
+    column that declares none. No record is read.
+    """
+    named = open_source(path, [], kind="category")
+    try:
+        schema = narwhals().from_native(named.types).collect_schema()
+    finally:
+        if named.close is not None:
+            named.close()
+    return {name: None if name in named.untyped else schema[name] for name in schema}
+
+
+def columns(data: Any) -> dict[str, str]:
+    """Names of the columns of a table with their declared types; no record is read.
+
+    Parameters
+    ----------
+    data
+        A frame, a path, a `TextFile` or a `Query`, as the statistics take them.
+
+    Returns
+    -------
+    dict
+        For each column the name of its type, in order; "text" where a file declares none.
+
+    Privacy
+    -------
+    Names and types are public, so this costs no epsilon. The values of an enumeration are not
+    listed: they may come from records.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), definition 2.4:
+    what does not depend on records costs nothing.
+
+    Examples
+    --------
+    >>> import duffdp, polars
+    >>> duffdp.columns(polars.DataFrame({"age": [33], "sex": ["f"]}))
+    {'age': 'Int64', 'sex': 'String'}
+    """
+    nw = narwhals()
+    if isinstance(data, str | os.PathLike):
+        types: Mapping[str, Any] = declared_types(data)
+    else:
+        frame = _as_frame(nw, data, [])
+        if isinstance(frame, nw.Series):
+            raise UnsupportedData("data are one series, so there are no columns. Pass a frame.")
+        eager = isinstance(frame, nw.DataFrame)
+        adapter: Any = memory_adapter(nw, frame) if eager else query_adapter(nw, frame)
+        types = dict(adapter.schema)
+    return {name: _type_name(dtype) for name, dtype in types.items()}
+
+
+def _type_name(dtype: Any) -> str:
+    """The name of a declared type, with the zone of times."""
+    if dtype is None:
+        return "text"
+    kind = dtype.__name__ if isinstance(dtype, type) else type(dtype).__name__
+    zone = None if isinstance(dtype, type) else getattr(dtype, "time_zone", None)
+    return kind if zone is None else f"{kind}[{zone}]"
+
+
+def read_columns(
+    path: str | os.PathLike[str], columns: list[str], kind: str, where: Condition | None = None
+) -> list[Any]:
+    """All records of some columns as arrays, those that a condition keeps: not private, for
+    planning with public records.
+    """
+    names = list(dict.fromkeys([*columns, *(() if where is None else where.columns)]))
+    named = open_source(path, names, values=tuple(columns), kind=kind)
+    try:
+        frame = _collected(named, names)
+    finally:
+        if named.close is not None:
+            named.close()
+    nw = narwhals()
+    if where is not None:
+        adapter = memory_adapter(nw, frame)
+        row_filter = RowFilter(nw, where, adapter.schema, named.untyped, objects=True)
+        frame = frame[np.flatnonzero(row_filter.mask(adapter))]
+    return [frame.get_column(column).to_numpy() for column in columns]
+
+
+def _collected(named: RowSource, names: list[str]) -> Any:
+    """All records of some columns, as a frame of narwhals."""
+    try:
+        relation = named.rows()
+    except Exception as error:
+        raise unreadable(named.name, error) from None
+    for column in names:
+        if column not in relation.columns:
+            raise missing_column(column, relation.columns)
+    return narwhals().from_native(relation).select(*names).collect()
+
+
+def close_after(drop: Callable[[], None], close: Callable[[], None] | None) -> Callable[[], None]:
+    """A function that drops what an engine stores, and then closes the source."""
+
+    def close_both() -> None:
+        try:
+            drop()
+        finally:
+            if close is not None:
+                close()
+
+    return close_both
+
+
+class OpenSources:
+    """The files that tables of one call have opened: each once, where that is possible."""
+
+    def __init__(self) -> None:
+        self._sources: dict[str, RowSource] = {}
+
+    def open(self, data: Any, columns: list[str], **request: Any) -> RowSource:
+        """Open what a path names; parameters as for `open_path`."""
+        if isinstance(data, Query):
+            return open_source(data, columns, **request)
+        name = os.fspath(data)
+        if name in self._sources and not isinstance(data, TextFile):
+            return self._sources[name]
+        source = open_path(data, columns, **request)
+        if source.has_all_columns:
+            self._sources[name] = source
+        return source
+
+
+class SourceTable:
+    """One source of rows, of which the types are known and no row is read yet.
+
+    Parameters
+    ----------
+    data
+        A frame or series of any library, or a path.
+    selection
+        Which column, in which groups, and who is a person.
+    kind
+        The kind of the public domain ("int", "float", "decimal", "date", "datetime" or "category"):
+        what a file without types is read as.
+    domain_for
+        The public domain for a column, given whether its type is one of whole numbers and whether
+        it declares none.
+    sources
+        The files that other tables of the same call have opened.
+    """
+
+    def __init__(
+        self,
+        data: Any,
+        selection: Selection,
+        kind: str,
+        domain_for: Callable[[bool, bool], PublicSet],
+        sources: OpenSources | None = None,
+    ) -> None:
+        self._sources = sources or OpenSources()
+        self.nw, self.data, self.kind, self.selection = narwhals(), data, kind, selection
+        self._path: RowSource | None = None
+        self._untyped: Container[str] = ()  # columns of text that declare no type
+        self._series = False
+        self.close: Callable[[], None] | None = None  # ends what was begun to read
+        #: Gives the engine, if the rows are read together with those of other tables.
+        self.shared: Callable[[Randomness], tuple[Engine, int]] | None = None
+        condition = () if selection.where is None else selection.where.columns
+        names = (*selection.values, *selection.by, selection.unit, *condition)
+        self._column_names = list(dict.fromkeys(name for name in names if name is not None))
+        frame = self._open()
+        self._check_columns(list(frame.collect_schema()))
+        self._eager = isinstance(frame, self.nw.DataFrame)
+        make_adapter: Any = memory_adapter if self._eager else query_adapter
+        self.adapter = make_adapter(self.nw, frame)
+        if not self._eager:
+            self.close = close_after(self.adapter.drop, self.close)
+        # What the types forbid is refused here, before a row is read or anything is charged.
+        types = self._types()
+        self._read_selection(types)
+        self.domain = self._domain(types, domain_for)
+        self.categories = self._read_values(types)
+        if not self._eager and self._path is None:
+            self._rehearse()
+
+    def _open(self) -> Any:
+        """The frame of the data, for names and types alone: rows are read by `engine`."""
+        if not isinstance(self.data, str | os.PathLike):
+            frame = _as_frame(self.nw, self.data, self._column_names)
+            if isinstance(frame, self.nw.Series):
+                self._series, self._column_names = True, [SERIES]
+                self.selection = self.selection._replace(column=SERIES, values=(SERIES,))
+                frame = frame.alias(SERIES).to_frame()
+            return frame
+        self._path = self.open(self._column_names, self.selection.values)
+        if self._path.people is not None:
+            _check_people(self._path.people, self.selection.unit)
+        self._untyped, self.close = self._path.untyped, self._path.close
+        return self.nw.from_native(self._path.types)
+
+    def open(self, columns: list[str], values: tuple[str, ...]) -> RowSource:
+        """This file, opened for other columns."""
+        return self._sources.open(
+            self.data, columns, values=values, kind=self.kind, person=self.selection.unit
+        )
+
+    def _check_columns(self, names: list[str]) -> None:
+        """Refuse columns that are not there, and data of several columns without a name."""
+        if self.selection.column is None and self.kind == EVERY_ROW.kind:
+            # Any column stands for the row, whatever is in it.
+            first = (*self._column_names, *names)[:1]
+            self.selection = self.selection._replace(column=(*first, None)[0], values=first)
+        if not self.selection.values:
+            listed = ", ".join(map(repr, names))
+            raise DuffError(
+                f"data have columns, so one must be named. Hint: column= one of {listed}."
+            )
+        for name in self._column_names:
+            if name not in names:
+                raise missing_column(name, names)
+
+    def _types(self) -> Mapping[str, Any]:
+        """The declared types of all columns, with their zones."""
+        types: Mapping[str, Any] = self.adapter.schema
+        zone = self.adapter.session_zone if self._path is None else self._path.zone
+        if zone is None:
+            return types
+        return _in_zone(self.nw, types, zone, {} if self._path is None else self._path.zones)
+
+    def _read_selection(self, types: Mapping[str, Any]) -> None:
+        """Read the condition, the person and the keys of groups by the types of their columns."""
+        nw, selection = self.nw, self.selection
+        self.row_filter: RowFilter | None = None
+        if selection.where is not None:
+            self.row_filter = RowFilter(nw, selection.where, types, self._untyped, self._eager)
+        if selection.unit is not None:
+            check_person(nw, self.adapter, types[selection.unit], selection.unit)
+        if not self._eager:
+            condition = () if selection.where is None else selection.where.columns
+            for name in (*selection.by, *condition, *filter(None, [selection.unit])):
+                self.adapter.check_equality(name)
+        self.keys: PublicValues | None = None
+        if selection.by:
+            self.keys = public_keys(
+                nw,
+                self.adapter,
+                types,
+                Groups(selection.by, selection.keys),
+                selection.places,
+                self._untyped,
+            )
+
+    def _domain(
+        self, types: Mapping[str, Any], domain_for: Callable[[bool, bool], PublicSet]
+    ) -> PublicSet:
+        """The public domain by the types of the columns of values, in their zone."""
+        nw, names = self.nw, self.selection.values
+        is_integer = all(types[name].is_integer() or types[name] == nw.Boolean for name in names)
+        undeclared = any(name in self._untyped or types[name] == nw.Object for name in names)
+        domain = domain_for(is_integer, undeclared)
+        zone = getattr(types[names[0]], "time_zone", None)
+        if zone is not None and not isinstance(domain, Categories | Digits | Presence):
+            domain = domain.in_zone(zone)
+        # The records of a series are its values.
+        return Presence() if self._series and domain == EVERY_ROW else domain
+
+    def _read_values(self, types: Mapping[str, Any]) -> PublicValues | None:
+        """Categories as the column holds them, if the domain has some; other domains refuse columns
+        of another kind.
+        """
+        nw, domain, categories = self.nw, self.domain, None
+        members = domain.members if isinstance(domain, Membership) else domain
+        for name in self.selection.values:
+            dtype = types[name]
+            if isinstance(members, Categories):
+                if not self._eager:
+                    self.adapter.check_equality(name)
+                untyped = name in self._untyped
+                categories = public_categories(nw, self.adapter, dtype, name, members, untyped)
+            elif not (isinstance(members, Presence) or (self._eager and dtype == nw.Object)):
+                self._check_kind(name, dtype)
+        return categories
+
+    def _check_kind(self, name: str, dtype: Any) -> None:
+        """Refuse numbers for a domain of times, times for one of numbers, and text for both."""
+        nw, timed = self.nw, self.domain.kind in ("date", "datetime")
+        moments = isinstance(dtype, nw.Date | nw.Datetime)
+        if timed == moments and (timed or dtype.is_numeric() or dtype == nw.Boolean):
+            return
+        column, pair = f"{name!r} of type {dtype}", self.selection.pair
+        message = no_numbers(column) if pair else wrong_kind(timed, column, moments)
+        raise UnsupportedData(message + TEXT_FIX if dtype == nw.String else message)
+
+    def _rehearse(self) -> None:
+        """Send every kind of query about no rows, where the engine may lack what is in them: what
+        it lacks is refused before anything is charged.
+        """
+        adapter = self.adapter.without_rows()
+        if adapter is None:
+            return
+        try:
+            if self.selection.pair is None:
+                QueryEngine(self.query_rows(adapter, self._columns, _NO_CHOICE)).rehearse()
+            else:
+                self._pair_rows(adapter, _NO_CHOICE).pairs()
+        except Exception as error:  # its words may quote a query, which is of no use
+            reason = type(error.__context__ or error).__name__
+            raise UnsupportedData(
+                f"the database {adapter.native.get_backend().name} cannot answer what this release "
+                f"asks of it ({reason}). Write the table to a file (Parquet, DuckDB, SQLite) "
+                "and pass its path, or ask for less: without people, groups or a condition."
+            ) from None
+        finally:
+            adapter.drop()
+
+    def engine(self, randomness: Randomness) -> tuple[Engine, int]:
+        """The engine that counts the rows, and the number of the column in it; `randomness` decides
+        which rows of a person count.
+        """
+        try:
+            if self.shared is not None:
+                return self.shared(randomness)
+            return (
+                self._memory_engine(randomness) if self._eager else self._query_engine(randomness)
+            )
+        except Exception as error:  # of any type: a query may call a function of the caller
+            if isinstance(error, DuffError) or (self._eager and not is_of_library(error)):
+                raise
+            raise query_error(error) from None
+
+    def _query_engine(self, randomness: Randomness) -> tuple[Engine, int]:
+        if self._path is not None:
+            self.adapter.frame = _rows_of(self.nw, self._path)
+        if self.selection.pair is None:
+            return QueryEngine(self.query_rows(self.adapter, self._columns, randomness)), 0
+        return PairEngine(self._pair_rows(self.adapter, randomness).pairs()), 0
+
+    @property
+    def _columns(self) -> list[ColumnSpec]:
+        """The column of values, as it is read."""
+        return [ColumnSpec(self.selection.values[0], self.domain, self.categories)]
+
+    def _pair_rows(self, adapter: QueryAdapter, randomness: Randomness) -> QueryRows:
+        """The rows of pairs."""
+        first, second = self.selection.values
+        columns = [ColumnSpec(first, EVERY_ROW, None)]
+        return self.query_rows(adapter, columns, randomness, other=second)
+
+    def query_rows(
+        self,
+        adapter: QueryAdapter,
+        columns: Sequence[ColumnSpec],
+        randomness: Randomness,
+        other: str | None = None,
+    ) -> QueryRows:
+        """The rows that the selection names, with some columns; `other` is that of the second
+        numbers of pairs.
+        """
+        selection = self.selection
+        names = {VALUES.format(at): column.name for at, column in enumerate(columns)}
+        if other is not None:
+            names[OTHER] = other
+        names |= {KEY.format(at): name for at, name in enumerate(selection.by)}
+        cap = Cap(selection.contributions, selection.groups_per_person)
+        order: tuple[int, ...] = ()
+        if selection.unit is not None:
+            names[PERSON] = selection.unit
+            # Two signed 64-bit numbers, for a keyed hash that is the same in every query, and two
+            # for the choice of groups.
+            words = randomness.words(2 if cap.groups is None else 4)
+            order = tuple(words.view(np.int64).tolist())
+        rows = adapter.rows(names) if self.row_filter is None else self._filtered(adapter, names)
+        return QueryRows(self.nw, adapter, rows, self.keys, columns, cap, order)
+
+    def _filtered(self, adapter: QueryAdapter, columns: dict[str, str]) -> Any:
+        """The rows that the condition keeps, with these columns."""
+        assert self.row_filter is not None
+        assert self.selection.where is not None
+        condition_names = {
+            name: CONDITION_COLUMN.format(at)
+            for at, name in enumerate(self.selection.where.columns)
+        }
+        numbers = {name: NUMBER.format(at) for at, name in enumerate(self.row_filter.numbers)}
+        extra_columns = [
+            (new, name) for named in (condition_names, numbers) for name, new in named.items()
+        ]
+        rows = adapter.rows(columns | dict(extra_columns))
+        return self.row_filter.filtered(adapter, rows, condition_names, numbers).select(*columns)
+
+    def _memory_engine(self, randomness: Randomness) -> tuple[Engine, int]:
+        adapter, selection = self.adapter, self.selection
+        if self.row_filter is not None:
+            selected = np.flatnonzero(self.row_filter.mask(adapter))
+            unit = () if selection.unit is None else (selection.unit,)
+            names = dict.fromkeys([*selection.values, *selection.by, *unit])
+            # Rows of other columns may be of types in which none can be chosen.
+            adapter = memory_adapter(self.nw, adapter.frame.select(*names)[selected])
+        cap = Cap(selection.contributions, selection.groups_per_person)
+        column = selection.values[0]
+        rows = MemoryRows(adapter, column, selection.by, self.keys, selection.unit, cap)
+        if selection.pair is not None:
+            return rows.pair_engine(selection.pair[1], randomness), 0
+        return rows.engine(self.domain, self.categories, randomness), 0
+
+    @property
+    def can_be_shared(self) -> bool:
+        """True if its rows can be read together with others: no text is read in two ways."""
+        condition = () if self.selection.where is None else self.selection.where.columns
+        one_way = self.read_as is None or self.selection.values[0] not in condition
+        plain = self.selection.pair is None and self.selection.groups_per_person is None
+        return not self._eager and self.adapter.side_by_side and one_way and plain
+
+    @property
+    def text_rules(self) -> FieldRules | None:
+        """How fields become values where these are text, or objects of any type; None where types
+        are declared.
+        """
+        source = self.data.data if isinstance(self.data, Query) else self.data
+        if isinstance(source, TextFile):
+            return source.rules
+        undeclared = any(
+            name in self._untyped or self.adapter.schema[name] == self.nw.Object
+            for name in self.selection.values
+        )
+        return PLAIN_FIELDS if undeclared else None
+
+    @property
+    def read_as(self) -> str | None:
+        """The type that values of a file of text are read as; None where types are declared."""
+        text = isinstance(self.data, TextFile) or any(
+            n in self._untyped for n in self._column_names
+        )
+        return field_type(self.kind) if text and not isinstance(self.data, Query) else None
+
+    @property
+    def scan_key(self) -> tuple[Any, ...]:
+        """Key that tables of the same rows, groups and people share."""
+        path = isinstance(self.data, str | os.PathLike) and not isinstance(
+            self.data, Query | TextFile
+        )
+        place = os.fspath(self.data) if path else id(self.data)
+        _, by, _, unit, contributions, *_ = self.selection
+        where = None if self.selection.where is None else self.selection.where.text
+        keys = None if self.keys is None else (tuple(self.keys.values), tuple(self.keys.positions))
+        return path, place, by, keys, unit, contributions, where, self.read_as
+
+    def answers(self, columns: dict[str, list[Any]]) -> Any:
+        """Keys as they were given and released values, as a small frame of the caller's own
+        library.
+        """
+        by, keys = self.selection.groups
+        return self.frame({by[i]: list(map(itemgetter(i), keys)) for i in range(len(by))} | columns)
+
+    def frame(self, columns: dict[str, list[Any]]) -> Any:
+        """Public columns as a small frame of the caller's own library."""
+        if not self.adapter.mixes_types:
+            columns = {name: of_one_type(values) for name, values in columns.items()}
+        if self._path is not None and self._path.like is not None:
+            pattern = self.nw.from_native(self._path.like)
+            make_adapter = (
+                memory_adapter if isinstance(pattern, self.nw.DataFrame) else query_adapter
+            )
+            return make_adapter(self.nw, pattern).answer(columns)
+        return self.adapter.answer(columns)
+
+
+class _NoChoice:
+    """Stands for randomness where there are no rows to choose from."""
+
+    def words(self, size: int) -> Any:
+        return np.zeros(size, dtype=np.uint64)
+
+
+_NO_CHOICE = _NoChoice()
+
+
+def share_scans(tables: Sequence[Any]) -> list[SourceTable]:
+    """Let tables about the same rows, in the same groups and for the same people, be read by the
+    same passes; returns those that share one.
+    """
+    sharing: list[SourceTable] = []
+    same_rows: dict[Any, list[SourceTable]] = {}
+    for table in tables:
+        if isinstance(table, SourceTable) and table.can_be_shared:
+            same_rows.setdefault(table.scan_key, []).append(table)
+    for members in same_rows.values():
+        for begin in range(0, len(members), MAX_COLUMNS):
+            batch = members[begin : begin + MAX_COLUMNS]
+            if len(batch) > 1:
+                _SharedScan(batch)
+                sharing += batch
+    return sharing
+
+
+class _SharedScan:
+    """One engine for the rows of several tables, made when the first of them is asked for it."""
+
+    def __init__(self, tables: list[SourceTable]) -> None:
+        self._tables, self._open_tables = tables, len(tables)
+        self._close: Callable[[], None] | None = None  # ends what is shared and no table began
+        self._engine: QueryEngine | None = None
+        #: Each once, if several tables read it for the same domain.
+        self._columns: list[ColumnSpec] = []
+        for table in tables:
+            spec = ColumnSpec(table.selection.values[0], table.domain, table.categories)
+            if spec not in self._columns:
+                self._columns.append(spec)
+            table.shared = partial(self._engine_of, self._columns.index(spec))
+            table.close = partial(self._leave, table.close)
+
+    def _engine_of(self, column: int, randomness: Randomness) -> tuple[Engine, int]:
+        if self._engine is None:
+            first = self._tables[0]
+            rows = first.query_rows(self._adapter(first), self._columns, randomness)
+            self._engine = QueryEngine(rows)
+        return self._engine, column
+
+    def _adapter(self, first: SourceTable) -> QueryAdapter:
+        """The adapter of the first table, or of a file that is opened for the columns of all."""
+        if not isinstance(first.data, str | os.PathLike):
+            adapter: QueryAdapter = first.adapter
+            return adapter
+        values = tuple(dict.fromkeys(column.name for column in self._columns))
+        selection = first.selection
+        condition = () if selection.where is None else selection.where.columns
+        unit = () if selection.unit is None else (selection.unit,)
+        names = list(dict.fromkeys([*values, *selection.by, *unit, *condition]))
+        path = first.open(names, values)
+        self._close = path.close
+        adapter = query_adapter(first.nw, _rows_of(first.nw, path))
+        self._close = close_after(adapter.drop, path.close)
+        return adapter
+
+    def _leave(self, close: Callable[[], None] | None) -> None:
+        """End what one table began; the last one ends what is shared as well."""
+        if close is not None:
+            close()
+        self._open_tables -= 1
+        if self._open_tables == 0 and self._close is not None:
+            self._close()
+
+
+def _rows_of(nw: Any, path: RowSource) -> Any:
+    """The rows of a path, as a narwhals frame."""
+    try:
+        return nw.from_native(path.rows())
+    except Exception as error:
+        raise unreadable(path.name, error) from None
+
+
+def _in_zone(
+    nw: Any, types: Mapping[str, Any], zone: str, column_zones: Mapping[str, str]
+) -> dict[str, Any]:
+    """Types with the zones that were said, and else with that of a session, where an engine has no
+    other: zones are a part of them.
+    """
+    zoned = {
+        name: nw.Datetime(dtype.time_unit, column_zones.get(name, zone))
+        for name, dtype in types.items()
+        if getattr(dtype, "time_zone", None) is not None
+    }
+    return dict(types) | zoned
+
+
+def _check_people(people: tuple[str, ...], unit: str | None) -> None:
+    """Rows that were brought together are those of one person, or nobody is protected."""
+    if unit not in people:
+        hint = f"for example unit={people[0]!r}" if people else "and select it"
+        raise DuffError(
+            "sql brings rows together by GROUP BY, so unit must name one of those columns, which "
+            "tells people apart, got ",
+            Argument("unit", unit),
+            f". Pass {hint}.",
+        )
+
+
+def _as_frame(nw: Any, data: Any, names: list[str]) -> Any:
+    """A frame or series of narwhals; an array has no columns to choose from."""
+    if not is_table(data):
+        raise UnsupportedData(
+            f"column, by, where and unit need a frame or a path, got {type(data).__name__}. "
+            "Pass the frame that holds the columns."
+        )
+    try:
+        frame = nw.from_native(data, allow_series=True)
+        if not isinstance(frame, nw.Series):
+            frame.collect_schema()
+    except TypeError:
+        raise UnsupportedData(
+            f"data must be a frame, a series, an array or a path, got {type(data).__name__}."
+        ) from None
+    except Exception as error:  # the library's own words may quote data
+        raise UnsupportedData(
+            f"the {type(data).__name__} cannot be read ({type(error).__name__}). Is its connection "
+            "closed?"
+        ) from None
+    if isinstance(frame, nw.Series) and names:
+        raise DuffError(f"data are one series, so there is no column {names[0]!r}. Pass a frame.")
+    return frame
+
+
+def of_one_type(values: list[Any]) -> list[Any]:
+    """Values as they are if a typed column can hold them together, else as numbers or text that
+    it can hold; what is missing stays missing.
+    """
+    if type(None) not in set(map(type, values)):
+        return _of_one_type(values)
+    converted = iter(_of_one_type([value for value in values if value is not None]))
+    return [None if value is None else next(converted) for value in values]
+
+
+def _of_one_type(values: list[Any]) -> list[Any]:
+    kinds = set(map(type, values))
+    times = values if any(issubclass(kind, dt.datetime) for kind in kinds) else []
+    zones = {value.tzinfo is None for value in times if isinstance(value, dt.datetime)}
+    large = kinds == {int} and not (min(values) in _INT64 and max(values) in _INT64)
+    if len(kinds) == 1 and len(zones) < 2 and not large:
+        return values
+    if large and all(abs(value) < 10**_PLACES for value in values):
+        return [Decimal(value) for value in values]
+    try:
+        if kinds <= {int, float, Decimal} and (
+            large or all(float(value) == value for value in values)
+        ):
+            return [float(value) for value in values]
+    except OverflowError:
+        pass
+    if all(isinstance(value, str) for value in values):
+        return [str.__str__(value) for value in values]
+    return [(spellings(value) or (str(value),))[0] for value in values]

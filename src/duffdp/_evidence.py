@@ -1,0 +1,62 @@
+"""Evidence: a statistic's knowledge of the records of each group once its requests are answered.
+The input of a mechanism, never part of a release.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from duffdp._count_ladder import CountLadder
+from duffdp._rank_profile import QuantileRanks
+from duffdp._steps import AnswerFor, Windows
+from duffdp.domain import Grid
+
+
+@dataclass(frozen=True, slots=True)
+class Totals:
+    """Whole numbers of every group that get noise; one record moves those of its group by at most
+    `sensitivity` in all.
+
+    `places`: only the order of so many largest numbers is released.
+    """
+
+    numbers: Sequence[tuple[int, ...]]
+    sensitivity: int
+    places: int | None = None
+
+    def answered_by(self, answer: AnswerFor) -> Totals:
+        """This evidence, which asks for nothing more."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class RankProfiles:
+    """The ranks near several quantiles of every group, for a joint draw."""
+
+    columns: Sequence[QuantileRanks]
+
+    def answered_by(self, answer: AnswerFor) -> RankProfiles:
+        """This evidence, able to look further while a number is drawn."""
+        return RankProfiles(
+            [replace(column, position=i, answer=answer) for i, column in enumerate(self.columns)]
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Ladders:
+    """A count of every group with its local sensitivities, on the grid from 0 to the largest."""
+
+    ladders: Sequence[CountLadder]
+    domain: Grid
+
+    def windows(self, levels: int) -> Windows:
+        """The candidates that so many changes reach."""
+        return Windows.of([ladder.window(self.domain, levels) for ladder in self.ladders])
+
+    def answered_by(self, answer: AnswerFor) -> Ladders:
+        """This evidence, which asks for nothing more."""
+        return self
+
+
+Evidence = Windows | Totals | RankProfiles | Ladders

@@ -1,0 +1,275 @@
+"""From a statistic, a choice of mechanism and an epsilon to the draws of a release, each with its
+share: all of it is public before anything is read.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import groupby
+from typing import Any
+
+from duffdp._facts import SIZE, MechanismFact, MechanismPart, StatisticFact
+from duffdp._parameters import (
+    CONTRIBUTIONS,
+    EPSILON,
+    GROUPS_PER_PERSON,
+    INTERVAL_OPTIONS,
+    MECHANISM,
+    SUPPRESS_BELOW,
+    UNIT,
+    Choice,
+    Interval,
+    Suppression,
+    read_interval,
+)
+from duffdp._privacy import Loss, LossFamily, LossPart, PrivacyUnit
+from duffdp.domain import PublicSet
+from duffdp.domain.default_step import StepRule
+from duffdp.errors import Argument, DuffError
+from duffdp.mechanisms import mechanism_class
+from duffdp.mechanisms.geometric import Geometric
+from duffdp.statistics.count import Count
+from duffdp.statistics.custom import CustomSpec
+from duffdp.statistics.program import DrawSpec, OutputColumn, ReleaseProgram
+from duffdp.statistics.registry import REGISTRY, statistic_spec
+from duffdp.statistics.spec import DrawSettings, IntervalSpec, StatisticSpec
+
+# What of epsilon goes to noisy sizes beside values: at epsilon 1, 95 % are off by at most 30.
+SIZE_SHARE = Fraction(1, 10)
+_SIZES = DrawSpec(Count(), Geometric.name, (SIZE,), SIZE_SHARE, SIZE, "count")
+
+
+@dataclass(frozen=True, slots=True)
+class DrawPlan:
+    """The draws of one release on one domain."""
+
+    spec: StatisticSpec
+    program: ReleaseProgram
+    statistic: StatisticFact
+    mechanism: MechanismFact
+    loss: Loss
+    unit: PrivacyUnit
+    parameters: dict[str, Any]  # those of the statistic, checked
+    columns: tuple[OutputColumn, ...]  # of the numbers that are drawn
+    interval: Interval | None
+    suppression: Suppression | None
+
+    @property
+    def row_epsilon(self) -> Fraction:
+        """Epsilon that all draws together may cost one row."""
+        return epsilon_per_row(self.loss.epsilon, self.unit)
+
+
+def epsilon_per_row(epsilon: Fraction, unit: PrivacyUnit) -> Fraction:
+    """Epsilon that one row may cost: a person with m rows moves a distance by up to m, the same as
+    one row at epsilon / m. Nowhere else is epsilon divided among rows and groups of a person.
+    """
+    return epsilon / unit.rows
+
+
+@dataclass(frozen=True, slots=True)
+class Terms:
+    """The parameters of a release that are not about its data, each checked."""
+
+    spec: StatisticSpec
+    parameters: dict[str, Any]
+    choice: Choice
+    epsilon: Fraction
+    person: str | None
+    contributions: int
+    groups_per_person: int | None
+    interval: Interval | None
+    suppression: Suppression | None
+
+    @classmethod
+    def check(cls, statistic: Any, options: Mapping[str, Any]) -> Terms:
+        """Check the name of a statistic in the registry, or a caller's own statistic, and those of
+        its options that are not about data or outputs.
+        """
+        spec = statistic_spec(statistic) if isinstance(statistic, str) else CustomSpec(statistic)
+        spec, options = resolve(spec, options)
+        choice = MECHANISM.read_from(options)
+        if choice not in spec.choices:
+            names = " or ".join(f"{name!r}" for name in spec.choices)
+            raise DuffError(Argument("mechanism"), f" must be {names}, got {choice!r}.")
+        parameters = spec.checked(options)
+        total, person = EPSILON.read_from(options), UNIT.read_from(options)
+        contributions = CONTRIBUTIONS.read_from(options)
+        groups_per_person = GROUPS_PER_PERSON.read_from(options)
+        for parameter, value in (
+            (CONTRIBUTIONS, contributions),
+            (GROUPS_PER_PERSON, groups_per_person),
+        ):
+            if person is None and value != parameter.default:
+                fix = ", the column that identifies the person. Pass for example "
+                raise DuffError(
+                    *(Argument(parameter.name, value), " needs ", Argument("unit"), fix),
+                    *(Argument("unit", UNIT.example), "."),
+                )
+        promised = read_interval(*(option.value_in(options) for option in INTERVAL_OPTIONS))
+        suppression = _suppression(spec, SUPPRESS_BELOW.read_from(options))
+        if promised is not None:
+            _check_interval(spec, choice, promised, contributions)
+        people = (person, contributions, groups_per_person)
+        return cls(spec, parameters, choice, total, *people, promised, suppression)
+
+    @property
+    def step_rule(self) -> StepRule:
+        """By what the step is chosen if the caller gives none."""
+        return self.spec.step_rule(self.choice)
+
+    def unit(self, groups: int | None) -> PrivacyUnit:
+        """Whom the release protects, where there are so many groups."""
+        if self.spec.of_graphs:
+            return PrivacyUnit("edge")
+        if self.person is None:
+            return PrivacyUnit("row")
+        reachable = self.groups_per_person
+        if reachable is not None and groups is not None:  # of one group it needs no saying
+            reachable = None if groups == 1 else min(reachable, groups)
+        return PrivacyUnit("person", self.person, self.contributions, reachable)
+
+    def plan(self, domain: PublicSet, groups: int | None = None) -> DrawPlan:
+        """The draws on a domain, for this many groups."""
+        unit = self.unit(groups)
+        with_sizes = self.suppression is not None and self.suppression.own is None
+        value_share = 1 - SIZE_SHARE if with_sizes else Fraction(1)
+        epsilon = epsilon_per_row(self.epsilon, unit) * value_share
+        settings = DrawSettings(self.choice, domain, epsilon, self.contributions)
+        values = self._values(settings, groups or 1)
+        program = values.scaled(value_share).beside([_SIZES]) if with_sizes else values
+        return DrawPlan(
+            self.spec,
+            program,
+            self._statistic_fact(),
+            MechanismFact(self.choice, _mechanism_parts(program, self.epsilon)),
+            Loss(self.epsilon, parts=_losses(program, self.epsilon, unit.rows)),
+            unit,
+            self.parameters,
+            values.columns,
+            self.interval,
+            self.suppression,
+        )
+
+    def _values(self, settings: DrawSettings, groups: int) -> ReleaseProgram:
+        """The draws of values, and of the ends of their intervals."""
+        if self.interval is None:
+            return self.spec.program(self.parameters, settings)
+        simultaneous = self.interval.simultaneous
+        interval = IntervalSpec(
+            (1 - self.interval.confidence) / (groups if simultaneous else 1),
+            self.interval.covers,
+            simultaneous,
+            settings.epsilon,
+            lambda name, epsilon: mechanism_class(name)(epsilon),
+        )
+        return self.spec.interval_program(self.parameters, settings, interval)
+
+    def _statistic_fact(self) -> StatisticFact:
+        return StatisticFact(
+            self.spec.name,
+            {
+                name: _as_written(value)
+                for name, value in self.parameters.items()
+                if value is not None and name not in self.spec.domain_parameters
+            },
+        )
+
+
+def resolve(
+    spec: StatisticSpec, options: Mapping[str, Any]
+) -> tuple[StatisticSpec, Mapping[str, Any]]:
+    """The statistic that the options ask for: several quantiles where `q` is a list of them."""
+    own_options = {name: options.get(name) for name in spec.parameter_names}
+    name, parameters = spec.for_parameters(own_options)
+    if parameters is own_options:
+        return spec, options
+    other_options = {key: value for key, value in options.items() if key not in own_options}
+    return statistic_spec(name), {**other_options, **parameters}
+
+
+def _suppression(spec: StatisticSpec, below: int | None) -> Suppression | None:
+    """Below which size values are withheld, and whether the statistic says the size itself."""
+    if below is None:
+        return None
+    if spec.of_graphs or spec.shape == "distribution":
+        raise DuffError(
+            *(Argument("suppress_below"), f" withholds the numbers of groups, and {spec.name} "),
+            "has none. Ask for quantiles or for counts.",
+        )
+    return Suppression(below, spec.size_column)
+
+
+def _mechanism_parts(program: ReleaseProgram, total: Fraction) -> tuple[MechanismPart, ...]:
+    """Public facts about draws; consecutive draws of one kind are one part."""
+    return tuple(
+        MechanismPart(name, utility, sum((p.share for p in parts), Fraction(0)) * total, len(parts))
+        for (name, utility), parts in (
+            (kind, list(group))
+            for kind, group in groupby(
+                program.draws, key=lambda draw: (draw.mechanism, draw.utility)
+            )
+        )
+    )
+
+
+def _losses(program: ReleaseProgram, total: Fraction, rows: int) -> tuple[LossPart, ...]:
+    """Known facts about the loss of each draw.
+
+    Where later draws may get what earlier ones did not spend, no more is known of those that depend
+    on others than their sum.
+    """
+    draws: Counter[tuple[LossFamily, Fraction]] = Counter()
+    together = Fraction(0)
+    for draw in program.draws:
+        if draw.statistic is None and program.forwards_epsilon:
+            together += draw.share
+        else:
+            draws[mechanism_class(draw.mechanism).loss_family, draw.share] += 1
+    if together:
+        draws["pure", together] += 1
+    return tuple(
+        LossPart(family, share * count * total, count, rows)
+        for (family, share), count in draws.items()
+    )
+
+
+def _check_interval(
+    spec: StatisticSpec, choice: str, promised: Interval, contributions: int
+) -> None:
+    """Refuse an interval that a statistic cannot have."""
+    if not spec.interval_choices or not spec.has_interval(choice):
+        names = ", ".join(other.name for other in REGISTRY.values() if other.interval_choices)
+        why = spec.no_interval_reason or f"it is there for {names}. Leave the interval out"
+        by: tuple[str | Argument, ...] = (spec.name,)
+        fix: tuple[str | Argument, ...] = (".",)
+        if spec.interval_choices:
+            by = (f"{spec.name} with ", Argument("mechanism", choice))
+            fix = (". Pass ", Argument("mechanism", spec.interval_choices[0]), ".")
+        raise DuffError("no interval can be promised for ", *by, f": {why}", *fix)
+    if promised.covers != "population":
+        return
+    if not spec.covers_population:
+        raise DuffError(
+            f"an interval for {spec.name} covers the records at hand: what is known of the "
+            "noise tells nothing of a population. Pass ",
+            *(Argument("covers", "data"), "."),
+        )
+    if contributions != 1:
+        raise DuffError(
+            f"an interval for a population needs independent rows, got up to {contributions} per "
+            "person. Pass ",
+            *(Argument("contributions", 1), " or ", Argument("covers", "data"), "."),
+        )
+
+
+def _as_written(value: Any) -> Any:
+    """A checked parameter as people write it: shares as numbers."""
+    if isinstance(value, tuple):
+        return tuple(map(_as_written, value))
+    if isinstance(value, Fraction):
+        return int(value) if value.denominator == 1 else float(value)
+    return value

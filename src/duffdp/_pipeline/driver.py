@@ -1,0 +1,299 @@
+"""The driver of all draws: it runs programs, has requests answered in shared passes, keeps the
+account of epsilon, and draws.
+
+Programs and statistics see no entropy and no engine; mechanisms see evidence and never an engine.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import chain
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from duffdp._engines.arrays.threads import parallel_map
+from duffdp._engines.requests import ColumnRequest, Engine, Inquiry, LevelSums, run_inquiry
+from duffdp._evidence import Evidence
+from duffdp._pipeline.draw_plan import DrawPlan
+from duffdp._rows import MIN_COLUMNAR_ROWS, RowsOfColumns
+from duffdp._sampling.entropy import Entropy
+from duffdp.domain import Ints, PublicSet
+from duffdp.errors import DuffError
+from duffdp.mechanisms import mechanism_class
+from duffdp.statistics.program import NOT_DRAWN, Columns, Draw
+from duffdp.statistics.statistic import BaseStatistic, Scope
+
+Numbers = Sequence[Sequence[int]]  # for each group, one number or several
+#: Runs a release for some groups: yields requests, receives answers, returns columns of numbers.
+Run = Generator[list[ColumnRequest], list[Any], Columns]
+T = TypeVar("T")
+
+
+class Overspent(DuffError):
+    """A program that would cost a group more than its epsilon: stopped before the draw."""
+
+
+class Account:
+    """Account of every group of a program: the spent part of the epsilon that one row may cost,
+    exactly.
+    """
+
+    def __init__(self, budget: Fraction, groups: int) -> None:
+        self._budget, self._groups = budget, groups
+        self._for_all = Fraction(0)
+        self._for_each: list[Fraction] | None = None  # beside that, where groups differ
+
+    def pay(self, draws: Sequence[Draw]) -> None:
+        """Charge draws to the groups that take part, all or none."""
+        for_all, for_each = self._for_all, self._for_each
+        for draw in draws:
+            uniform = isinstance(draw.statistics, BaseStatistic)
+            if uniform and isinstance(draw.epsilon, Fraction):
+                for_all += draw.epsilon
+                continue
+            before = for_each or [Fraction(0)] * self._groups
+            for_each = [
+                spent if statistic is None else spent + cost
+                for spent, statistic, cost in zip(before, *self._by_group(draw), strict=True)
+            ]
+        largest = max(for_each, default=Fraction(0)) if for_each else Fraction(0)
+        if for_all + largest > self._budget or any(_lowest(draw) <= 0 for draw in draws):
+            raise Overspent(
+                f"a program of draws asked for epsilon {for_all + largest} a row and has "
+                f"{self._budget}. Nothing was drawn."
+            )
+        self._for_all, self._for_each = for_all, for_each
+
+    def _by_group(self, draw: Draw) -> tuple[Sequence[BaseStatistic | None], Sequence[Fraction]]:
+        """The statistic and the cost of each group."""
+        statistics, epsilon = draw.statistics, draw.epsilon
+        if isinstance(statistics, BaseStatistic):
+            statistics = [statistics] * self._groups
+        if isinstance(epsilon, Fraction):
+            epsilon = [epsilon] * self._groups
+        return statistics, epsilon
+
+
+def _lowest(draw: Draw) -> Fraction:
+    """The least that some group pays for a draw."""
+    return draw.epsilon if isinstance(draw.epsilon, Fraction) else min(draw.epsilon)
+
+
+class _Share(NamedTuple):
+    """The groups, by their positions in a program, that are asked the same in one draw."""
+
+    draw: int
+    statistic: BaseStatistic
+    mechanism: Any
+    positions: Ints
+
+
+@dataclass(frozen=True, slots=True)
+class ReleaseRun:
+    """The draws of one release, and the engine and the column that hold its records."""
+
+    plan: DrawPlan
+    domain: PublicSet
+    engine: Engine
+    column: int
+    entropy: Entropy
+
+    def run(self, groups: Ints, entropy: Entropy) -> Run:
+        """Run the program for some groups."""
+        plan, count = self.plan, len(groups)
+        budget = plan.row_epsilon
+        scope = Scope(self.domain, count, self.engine.max_records)
+        account = Account(budget, count)
+        program = plan.program.start(scope, budget)
+        draws = next(program)
+        while True:
+            account.pay(draws)
+            shares = list(_shares(draws, count))
+            evidence_of_shares = yield from self._collect(shares, scope, groups)
+            columns = _by_draw(draws, count)
+            for share, evidence in zip(shares, evidence_of_shares, strict=True):
+                numbers = share.mechanism.numbers(evidence, entropy)
+                _place(columns[share.draw], share.positions, numbers, count)
+            try:
+                draws = program.send([list(column) for column in columns])
+            except StopIteration as end:
+                released: Columns = end.value
+                return released
+
+    def _collect(
+        self, shares: list[_Share], scope: Scope, groups: Ints
+    ) -> Generator[list[ColumnRequest], list[Any], list[Evidence]]:
+        """The evidence of several statistics; what they ask is asked together."""
+        evidence: dict[int, Evidence] = {}
+        waiting: dict[int, tuple[Inquiry[Evidence], tuple[Any, ...] | None]] = {
+            i: (
+                share.statistic.evidence(
+                    scope._replace(groups=len(share.positions)), share.mechanism.epsilon
+                ),
+                None,
+            )
+            for i, share in enumerate(shares)
+        }
+        while waiting:
+            column_requests: list[ColumnRequest] = []
+            ends: dict[int, int] = {}
+            for i, (inquiry, answers) in list(waiting.items()):
+                try:
+                    requests = next(inquiry) if answers is None else inquiry.send(answers)
+                except StopIteration as end:
+                    evidence[i] = self._with_further_answers(end.value, groups[shares[i].positions])
+                    del waiting[i]
+                    continue
+                share_groups = groups[shares[i].positions]
+                column_requests += [
+                    ColumnRequest(self.column, share_groups, request) for request in requests
+                ]
+                ends[i] = len(column_requests)
+            if not column_requests:
+                break
+            replies = yield column_requests
+            begin = 0
+            for i, stop in ends.items():
+                waiting[i] = waiting[i][0], tuple(replies[begin:stop])
+                begin = stop
+        return [evidence[i] for i in range(len(shares))]
+
+    def _with_further_answers(self, evidence: Evidence, groups: Ints) -> Evidence:
+        """Evidence whose tails can be looked into while a draw is made."""
+
+        def answer(position: int, inquiry: Inquiry[T]) -> T:
+            single = groups[position : position + 1]
+            return run_inquiry(inquiry, self.engine, single, self.column)
+
+        return evidence.answered_by(answer)
+
+
+def _shares(draws: Sequence[Draw], count: int) -> Generator[_Share, None, None]:
+    """The groups of each draw that are asked the same and pay the same."""
+    for i, draw in enumerate(draws):
+        make = mechanism_class(draw.mechanism)
+        if isinstance(draw.statistics, BaseStatistic) and isinstance(draw.epsilon, Fraction):
+            yield _Share(i, draw.statistics, make(draw.epsilon), np.arange(count))
+            continue
+        by_share: dict[tuple[BaseStatistic, Fraction], list[int]] = {}
+        for position in range(count):
+            statistic = draw.statistic_of(position)
+            if statistic is not None:
+                by_share.setdefault((statistic, draw.epsilon_of(position)), []).append(position)
+        for (statistic, epsilon), positions in by_share.items():
+            yield _Share(i, statistic, make(epsilon), np.array(positions, dtype=np.int64))
+
+
+def _by_draw(draws: Sequence[Draw], count: int) -> list[list[Sequence[int]]]:
+    """Columns to be filled for each draw: none yet where all groups are asked the same."""
+    return [
+        []
+        if isinstance(draw.statistics, BaseStatistic)
+        else [[NOT_DRAWN] * count for _ in range(draw.width)]
+        for draw in draws
+    ]
+
+
+def _place(columns: list[Sequence[int]], positions: Ints, numbers: Columns, count: int) -> None:
+    """Put the numbers of some groups into their places."""
+    if not columns and len(positions) == count:
+        columns.extend(numbers)
+        return
+    if not columns:
+        columns.extend([NOT_DRAWN] * count for _ in numbers)
+    places = positions.tolist()
+    for column, draw_numbers in zip(columns, numbers, strict=False):
+        assert isinstance(column, list)
+        for place, number in zip(places, draw_numbers, strict=True):
+            column[place] = number
+
+
+def draw_alone(release: ReleaseRun) -> Numbers:
+    """The numbers of every group of a release that shares no pass with others.
+
+    Groups in memory are drawn for block by block on all cores, each block with bits of its own:
+    what a seed gives does not depend on the number of cores.
+    """
+    blocks = release.engine.blocks()
+
+    def draw_block(groups: Ints, entropy: Entropy) -> Columns:
+        run = release.run(groups, entropy)
+        try:
+            requests = next(run)
+            while True:
+                requests = run.send(release.engine.answer(requests))
+        except StopIteration as end:
+            columns: Columns = end.value
+            return columns
+
+    if len(blocks) == 1:
+        return as_rows(draw_block(blocks[0], release.entropy))
+    pieces = parallel_map(draw_block, blocks, [release.entropy.split() for _ in blocks])
+    return as_rows([list(chain.from_iterable(column)) for column in zip(*pieces, strict=True)])
+
+
+def draw_together(releases: Sequence[ReleaseRun]) -> Generator[tuple[int, Numbers], None, None]:
+    """The numbers of releases over one engine, by passes that they share; each as soon as it is
+    drawn, with its position.
+    """
+    engine = releases[0].engine
+    running = {
+        i: _Waiting(release.run(release.engine.blocks()[0], release.entropy))
+        for i, release in enumerate(releases)
+    }
+    while running:
+        for i, waiting in list(running.items()):
+            columns = waiting.advance()
+            if columns is not None:
+                del running[i]
+                yield i, as_rows(columns)
+        unanswered = [
+            (waiting, at)
+            for waiting in running.values()
+            for at, is_answered in enumerate(waiting.is_answered)
+            if not is_answered
+        ]
+        # Sums wait until nothing else is asked for: what follows from ranks may be more sums.
+        urgent = [
+            (waiting, at)
+            for waiting, at in unanswered
+            if not isinstance(waiting.requests[at].request, LevelSums)
+        ]
+        batch = urgent or unanswered
+        answers = engine.answer([waiting.requests[at] for waiting, at in batch])
+        for (waiting, at), answer in zip(batch, answers, strict=True):
+            waiting.answers[at], waiting.is_answered[at] = answer, True
+
+
+class _Waiting:
+    """A run of a release that waits for answers."""
+
+    def __init__(self, run: Run) -> None:
+        self._run, self._begun = run, False
+        self.requests: list[ColumnRequest] = []
+        self.answers: list[Any] = []
+        self.is_answered: list[bool] = []
+
+    def advance(self) -> Columns | None:
+        """Go on once all is answered; the columns of numbers at the end."""
+        if not all(self.is_answered):
+            return None
+        try:
+            self.requests = self._run.send(self.answers if self._begun else None)  # type: ignore[arg-type]
+        except StopIteration as end:
+            columns: Columns = end.value
+            return columns
+        self._begun = True
+        self.answers = [None] * len(self.requests)
+        self.is_answered = [False] * len(self.requests)
+        return None
+
+
+def as_rows(columns: Columns) -> Numbers:
+    """A row of numbers for every group; a million groups stay columns."""
+    if len(columns[0]) >= MIN_COLUMNAR_ROWS:
+        return RowsOfColumns(columns)
+    return list(zip(*columns, strict=True))

@@ -1,0 +1,127 @@
+"""Plots on axes of matplotlib: points with intervals, and distributions with their bands."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple, Protocol
+
+from duffdp._optional import load
+from duffdp._parameters import Covers
+from duffdp._pipeline.estimates import Estimate
+from duffdp._pipeline.export import EXTRA
+from duffdp._text import visible
+from duffdp.domain import Grid
+
+_MAX_LABEL = 28  # letters
+
+
+class PlotSeries(NamedTuple):
+    """The estimates on one pair of axes, one for each label; muted ones are pale."""
+
+    name: str
+    labels: list[str]
+    estimates: Sequence[Estimate]
+    muted: list[bool]
+
+
+def new_axes(columns: int, rows: int) -> list[Any]:
+    """Axes side by side."""
+    pyplot = load("matplotlib.pyplot", EXTRA)
+    _, axes = pyplot.subplots(
+        1,
+        columns,
+        sharey=True,
+        squeeze=False,
+        figsize=(max(4.5, 3.2 * columns), 1.2 + 0.3 * rows),
+        layout="constrained",
+    )
+    return list(axes[0])
+
+
+def draw_series(series: PlotSeries, axes: Any) -> Any:
+    """Draw estimates as points with lines, the first on top."""
+    for place, (estimate, muted) in enumerate(zip(series.estimates, series.muted, strict=True)):
+        if estimate.value is None:
+            continue
+        alpha = 0.3 if muted else 1.0
+        if estimate.low is not None:
+            ends = [_number(estimate.low), _number(estimate.high)]
+            axes.plot(ends, [place] * 2, color="C0", alpha=alpha, lw=2)
+        axes.plot([_number(estimate.value)], [place], "o", color="C0", alpha=alpha)
+    axes.set_yticks(range(len(series.labels)), list(map(_label, series.labels)))
+    axes.set_ylim(len(series.labels) - 0.5, -0.5)
+    axes.set_xlabel(_label(series.name))
+    axes.grid(axis="x", alpha=0.3)
+    return axes
+
+
+def draw_groups(
+    title: str, groups: list[str], names: list[str], rows: Sequence[Sequence[Estimate]], ax: Any
+) -> Any:
+    """Draw the numbers of groups, a line for each number."""
+    labels, estimates = groups, [estimate for row in rows for estimate in row]
+    if len(estimates) > len(groups):
+        labels = [f"{group}: {name}" if group else name for group in groups for name in names]
+    muted = [estimate.too_few for estimate in estimates]
+    series = PlotSeries(title, labels, estimates, muted)
+    return draw_series(series, ax or new_axes(1, len(labels))[0])
+
+
+def draw_distributions(groups: list[str], distributions: Sequence[Any], ax: Any) -> Any:
+    """Draw the distributions of groups on the same axes."""
+    axes = ax or new_axes(1, 12)[0]
+    for group, distribution in zip(groups, distributions, strict=True):
+        distribution.plot(axes, label=group)
+    return axes
+
+
+class CumulativeShares(Protocol):
+    """The shares of records up to some values, and the outline of a band around them."""
+
+    domain: Grid
+
+    @property
+    def confidence(self) -> float: ...
+    def steps(self, covers: Covers) -> Sequence[tuple[Any, float, float, float]]: ...
+    def outline(self, covers: Covers) -> Sequence[tuple[int, float, float]]: ...
+    def axis(self) -> tuple[int, int]: ...
+
+
+def draw_shares(shares: CumulativeShares, axes: Any, covers: Covers, label: str) -> Any:
+    """Draw the shares of a distribution with its band; earlier ones stay on the axes."""
+    value, first = shares.domain.value, not axes.lines
+    upper, heights, _, _ = zip(*shares.steps(covers), strict=True)
+    (line,) = axes.plot(list(map(_number, upper)), heights, label=_label(label) or "records")
+    places, low, high = zip(*shares.outline(covers), strict=True)
+    axes.fill_between(
+        [_number(value(place)) for place in places],
+        low,
+        high,
+        color=line.get_color(),
+        alpha=0.25,
+        linewidth=0,
+        label=f"{100 * shares.confidence:g} % band, {covers}" if first else None,
+    )
+    ends = axes.convert_xunits([_number(value(place)) for place in shares.axis()])
+    limits = ends if first else axes.get_xlim()
+    axes.set_xlim(min(ends[0], limits[0]), max(ends[1], limits[1]))
+    axes.set_ylim(0, 1)
+    axes.set_ylabel("share of records up to here")
+    axes.legend()
+    return axes
+
+
+def _number(value: Any) -> Any:
+    """A value that an axis can hold; a duration in days."""
+    if isinstance(value, dt.timedelta):
+        return value / dt.timedelta(days=1)
+    return float(value) if isinstance(value, Decimal) else value
+
+
+def _label(text: str) -> str:
+    """A label without formulas, not too long."""
+    text = visible(text)
+    cut = text if len(text) <= _MAX_LABEL else f"{text[: _MAX_LABEL - 1]}…"
+    return cut.replace("$", r"\$")

@@ -1,0 +1,507 @@
+"""The release: a private value, and the public facts about it."""
+
+from __future__ import annotations
+
+import datetime as dt
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass
+from operator import itemgetter
+from typing import Any
+
+from duffdp._facts import Facts, MechanismFact, StatisticFact, as_json, from_json
+from duffdp._parameters import Covers, share_text
+from duffdp._pipeline.distribution import TABLE_QUANTILES, Distribution
+from duffdp._pipeline.error_bounds import distance_bound
+from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of, whole_range
+from duffdp._pipeline.export import DisplayTable, Exportable, as_text, estimate_text
+from duffdp._pipeline.notes import Reading, notes_about
+from duffdp._pipeline.plots import draw_distributions, draw_groups
+from duffdp._pipeline.released_values import (
+    CellRow,
+    CellRows,
+    GroupSizes,
+    frame_column_names,
+    frame_columns,
+    is_withheld,
+    unique_column_names,
+    value_of_shape,
+    values_by_key,
+)
+from duffdp._privacy import Loss, PrivacyUnit
+from duffdp.domain import Grid, PublicSet
+from duffdp.errors import DuffError
+from duffdp.statistics.program import OutputColumn
+from duffdp.statistics.registry import REGISTRY, statistic_spec
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Release(Exportable):
+    """One private value with the public facts about it: only the value depends on the data.
+
+    Attributes
+    ----------
+    value
+        The private value: one number (or category), a list of them for several quantiles, a
+        dictionary for a summary, a `Distribution`; with groups a frame of the caller's own library,
+        key columns and value columns (of distributions a dictionary, by key).
+    low, high
+        The ends of an interval around the value, if one was asked for, in the shape of the value;
+        with groups a list of such, in the order of `keys`, and columns of `value`.
+    confidence, covers, simultaneous
+        How often such an interval holds what it covers, at least; what that is: "data", the exact
+        statistic of the records, or "population", that of what they were drawn from; and whether
+        that is said of all intervals of the release together, or of each by itself.
+    statistic, mechanism, unit, loss
+        What was asked, how it was drawn, whom it protects and what it cost, as facts with types.
+    epsilon, delta, contributions
+        The numbers among these facts.
+    domain, column, by, keys
+        The public set of outputs, and how rows were chosen.
+    sizes, suppress_below
+        The noisy numbers of records of groups, in the order of `keys`, and the one below which
+        values are withheld (None), if that was asked for. A statistic that counts records itself
+        has no other sizes.
+    noisy
+        For groups whose values add up, such as counts: the numbers as they were drawn, before
+        negative counts became 0. Their sum over groups is unbiased.
+    secure
+        Whether it was drawn from the operating system's randomness.
+    time, version
+        When it was drawn, in UTC, and by which version of the library.
+    notes
+        Lines about the call that notebooks show below the value: how values are read, which groups
+        get a value, the step. They are the same for all data.
+
+    Privacy
+    -------
+    `value`, `low` and `high` are together epsilon-differentially private for neighbours that differ
+    by one `unit`. With
+    `secure=False` the draw can be reproduced by whoever knows the seed, and there is no guarantee.
+
+    References
+    ----------
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definitions 1 and 2.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> release = duffdp.median([3, 4, 5], epsilon=1.0, bounds=(0, 9), step=1, rng=7)
+    >>> release.epsilon, release.unit.kind, release.secure
+    (1.0, 'row', False)
+    >>> duffdp.Release.from_dict(release.to_dict()) == release
+    True
+    """
+
+    value: Any
+    facts: Facts
+    columns: tuple[OutputColumn, ...]
+    cells: CellRows
+    time: dt.datetime
+    version: str
+    sizes: GroupSizes | None = None
+    noisy: Sequence[Sequence[int]] | None = None
+    reading: Reading | None = None
+
+    @property
+    def statistic(self) -> StatisticFact:
+        return self.facts.statistic
+
+    @property
+    def mechanism(self) -> MechanismFact:
+        return self.facts.mechanism
+
+    @property
+    def loss(self) -> Loss:
+        return self.facts.loss
+
+    @property
+    def unit(self) -> PrivacyUnit:
+        return self.facts.unit
+
+    @property
+    def epsilon(self) -> float:
+        return float(self.facts.loss.epsilon)
+
+    @property
+    def delta(self) -> float:
+        return float(self.facts.loss.delta)
+
+    @property
+    def contributions(self) -> int:
+        return self.facts.unit.contributions
+
+    @property
+    def domain(self) -> PublicSet:
+        return self.facts.domain
+
+    @property
+    def column(self) -> str | None:
+        return self.facts.column
+
+    @property
+    def by(self) -> tuple[str, ...]:
+        return self.facts.by
+
+    @property
+    def keys(self) -> Sequence[tuple[Any, ...]]:
+        return self.facts.keys
+
+    @property
+    def where(self) -> str | None:
+        return self.facts.where
+
+    @property
+    def secure(self) -> bool:
+        return self.facts.secure
+
+    @property
+    def suppress_below(self) -> int | None:
+        return None if self.facts.suppression is None else self.facts.suppression.below
+
+    @property
+    def confidence(self) -> float | None:
+        return None if self.facts.interval is None else float(self.facts.interval.confidence)
+
+    @property
+    def covers(self) -> Covers | None:
+        return None if self.facts.interval is None else self.facts.interval.covers
+
+    @property
+    def simultaneous(self) -> bool | None:
+        return None if self.facts.interval is None else self.facts.interval.simultaneous
+
+    @property
+    def low(self) -> Any:
+        return self._end(1)
+
+    @property
+    def high(self) -> Any:
+        return self._end(2)
+
+    def _end(self, place: int) -> Any:
+        if self.facts.interval is None:
+            return None
+        shape, step = statistic_spec(self.statistic.name).shape, self._step
+        columns = self.columns[::step]
+        ends = [value_of_shape(shape, columns, row[place::step]) for row in self.cells]
+        return ends if self.grouped else ends[0]
+
+    def estimates(self) -> list[list[Estimate]]:
+        """For each group, every value with its interval; without one, the ends are None."""
+        interval = self.facts.interval
+        return [estimates_of(self.columns, row, self.domain, interval) for row in self.cells]
+
+    def too_few(self) -> list[bool]:
+        """For each group, whether there were too few records: its values are withheld, or all its
+        intervals that have a whole range are that range.
+        """
+        hidden = [is_withheld(self.facts, row) for row in self.cells]
+        if self.facts.interval is None:
+            return hidden
+        ranges = [whole_range(column, self.domain) for column in self.columns[:: self._step]]
+        bounded = [i for i, ends in enumerate(ranges) if ends is not None]
+        return [
+            withheld or (bool(bounded) and all(row[i].too_few for i in bounded))
+            for withheld, row in zip(hidden, self.estimates(), strict=True)
+        ]
+
+    @property
+    def _step(self) -> int:
+        """From the column of one value to that of the next."""
+        return columns_per_number(self.facts.interval)
+
+    @property
+    def grouped(self) -> bool:
+        """True if `value` is a frame with a row for each group."""
+        return bool(self.by)
+
+    @property
+    def title(self) -> str:
+        """The title of a report about it: "Median", "Quantile 0.9"."""
+        fact = self.statistic
+        return (
+            statistic_spec(fact.name).title(fact.parameters) if fact.name in REGISTRY else fact.name
+        )
+
+    @property
+    def counted(self) -> str | None:
+        """The unit of its counts: "rows", "people", or rows of people; None for other releases."""
+        if self.unit.kind == "edge" or {column.kind for column in self.columns} != {"count"}:
+            return None
+        return self.unit.counted
+
+    @property
+    def notes(self) -> list[str]:
+        return [note.worded() for note in notes_about([(self.facts, self.reading)])]
+
+    def __float__(self) -> float:
+        return float(self.value)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Release) and self.to_dict() == other.to_dict()
+
+    def __hash__(self) -> int:
+        return hash(self.to_json())
+
+    def __repr__(self) -> str:
+        subject = f"{self.statistic}" + ("" if self.column is None else f" of {self.column!r}")
+        subject += "" if self.where is None else f" where {self.where}"
+        groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
+        value = "" if self.grouped else f": {self.value!r}"
+        if self.facts.interval is not None and not self.grouped:
+            value += f" ({self.low!r} to {self.high!r})"
+        value += "" if self.counted is None else f" {self.counted}"
+        value += ", intervals hold together" if self.simultaneous else ""
+        seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
+        cost = f"epsilon={self.epsilon:g} for each {self.unit}"
+        return f"<Release {subject}{value}, {cost}{groups}{seeded}>"
+
+    def distance_bound(self, confidence: float = 0.95) -> int:
+        """Largest number of records that would have to join or leave until `value` is the exact
+        answer.
+
+        Parameters
+        ----------
+        confidence
+            The probability with which this holds, over the draw of the mechanism, for every data
+            set: between 0 and 1. With groups it holds for each group by itself.
+
+        Returns
+        -------
+        int
+            For a mean, the exact value of which need not be a candidate, the number of records
+            beyond those that the closest candidate needs.
+
+        Privacy
+        -------
+        Computed from epsilon, contributions and the domain, all public; the data play no part.
+
+        Utility
+        -------
+        By the plain distance no smaller number holds for all data sets.
+
+        References
+        ----------
+        `docs/theory.md`, "How far an output can be"; Asi and Duchi (NeurIPS 2020).
+
+        Examples
+        --------
+        >>> import duffdp
+        >>> duffdp.median([31, 35, 40], epsilon=1.0, bounds=(0, 120), step=1).distance_bound(0.95)
+        14
+        """
+        return distance_bound(self.facts, confidence)
+
+    def rows(self) -> list[tuple[dict[str, Any], str, Any]]:
+        """Every released number: the keys of its group, what it is (a statistic, or a line of
+        `describe`), and its value.
+
+        Examples
+        --------
+        >>> import duffdp
+        >>> given = {"epsilon": 1.0, "bounds": (0, 1000), "step": 100}
+        >>> release = duffdp.quantiles(range(1000), [0.25, 0.75], **given, rng=1)
+        >>> release.rows()
+        [({}, 'quantile(0.25)', 200), ({}, 'quantile(0.75)', 700)]
+        """
+        groups: list[dict[str, Any]] = [dict(zip(self.by, key, strict=True)) for key in self.keys]
+        labels = self.labels()
+        cells: list[Any] = list(self.cells)
+        if self.has_distributions:
+            cells = [
+                [quantile.value for quantile in distribution.quantiles()]
+                for (distribution,) in cells
+            ]
+        return [
+            (keys, label, value)
+            for keys, row in zip(groups or [{}], cells, strict=True)
+            for label, value in zip(labels, row, strict=True)
+        ]
+
+    def labels(self) -> list[str]:
+        """The names of the numbers of a group."""
+        if self.has_distributions:
+            return [f"quantile({share_text(q)})" for q in TABLE_QUANTILES]
+        name = self.statistic.name
+        if name not in REGISTRY or statistic_spec(name).shape == "value":
+            labels = [str(self.statistic)]
+        else:
+            labels = [
+                statistic_spec(name).label(column.name) for column in self.columns[:: self._step]
+            ]
+        if self.facts.interval is None:
+            return labels
+        return [f"{label}{end}" for label in labels for end in ("", " low", " high")]
+
+    @property
+    def has_distributions(self) -> bool:
+        """True if the value of each group is a distribution."""
+        return self.columns[0].kind == "distribution"
+
+    def wide(self) -> dict[str, list[Any]]:
+        """Key columns and value columns, with a row for each group; of distributions a few
+        quantiles.
+        """
+        if self.has_distributions:
+            return _quantile_columns(self.facts, self.cells)
+        return self._columns()
+
+    def _columns(self) -> dict[str, list[Any]]:
+        keys = {name: list(map(itemgetter(i), self.keys)) for i, name in enumerate(self.by)}
+        names = frame_column_names(self.facts, self.columns)
+        return keys | frame_columns(self.facts, names, self.cells, self.sizes)
+
+    def display_table(self) -> DisplayTable:
+        """The table for people, each interval beside its value."""
+        if self.has_distributions:
+            columns = self.wide()
+            lines = [list(map(as_text, row)) for row in zip(*columns.values(), strict=True)]
+            return DisplayTable(list(columns), lines, repr(self), (), len(self.by) + 1)
+        sizes = [()] * len(self.cells) if self.sizes is None else [(size,) for size in self.sizes]
+        rows = [
+            [*map(as_text, (*key, *size)), *map(estimate_text, row)]
+            for key, size, row in zip(self.keys or ((),), sizes, self.estimates(), strict=True)
+        ]
+        names, begin = frame_column_names(self.facts, self.columns), len(sizes[0])
+        values = names[begin : begin + len(self.columns) : self._step]
+        header = [*self.by, *names[:begin], *values]
+        return DisplayTable(header, rows, repr(self), self.too_few(), len(self.by))
+
+    def plot(self, ax: Any = None) -> Any:
+        """Points, with their intervals, a line for each group (or for each number of one group);
+        returns the axes of matplotlib. Of distributions the shares of records.
+        """
+        labels = [", ".join(map(str, key)) for key in self.keys] or [""]
+        if self.has_distributions:
+            return draw_distributions(labels, [distribution for (distribution,) in self.cells], ax)
+        names = [column.name for column in self.columns[:: self._step]]
+        return draw_groups(self.counted or self.title, labels, names, self.estimates(), ax)
+
+    def to_dict(self) -> dict[str, Any]:
+        """All fields as JSON values; with groups, `value` is a list of rows."""
+        value: Any = self.value
+        if self.grouped:
+            columns = self._columns()
+            value = [
+                dict(zip(columns, row, strict=True)) for row in zip(*columns.values(), strict=True)
+            ]
+        return {
+            "value": as_json(value),
+            **({} if self.low is None else {"low": as_json(self.low), "high": as_json(self.high)}),
+            "epsilon": self.epsilon,
+            "delta": self.delta,
+            **self.facts.to_dict(),
+            "columns": [column._asdict() for column in self.columns],
+            **({} if self.noisy is None else {"noisy": list(map(list, self.noisy))}),
+            "time": self.time.isoformat(),
+            "version": self.version,
+        }
+
+    @classmethod
+    def from_dict(cls, fields: dict[str, Any]) -> Release:
+        """The release behind `to_dict()`; the value of groups is a list of rows."""
+        try:
+            facts = Facts.from_dict(fields)
+            columns = tuple(OutputColumn(**column) for column in fields["columns"])
+            value = fields["value"]
+            cells = _cells_from_json(value, fields, facts, columns)
+            return cls(
+                _value_from_json(value, facts, columns, cells),
+                facts,
+                columns,
+                cells,
+                dt.datetime.fromisoformat(fields["time"]),
+                fields["version"],
+                _sizes_from_json(value, facts, columns),
+                fields.get("noisy"),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise DuffError(
+                f"this is not what to_dict() of a release gives ({type(error).__name__}). Pass the "
+                "whole dictionary."
+            ) from None
+
+    def to_json(self) -> str:
+        """All fields as JSON text."""
+        return json.dumps(self.to_dict())
+
+
+def _quantile_columns(facts: Facts, cells: Sequence[tuple[Distribution]]) -> dict[str, list[Any]]:
+    """A few quantiles of the distribution of each group, with their intervals."""
+    names = (OutputColumn(name) for name in ("quantile", "value", "low", "high"))
+    rows = [
+        (*key, float(q), *ends)
+        for key, (distribution,) in zip(facts.keys or [()], cells, strict=True)
+        for q, *ends in distribution.quantiles()
+    ]
+    columns = [*facts.by, *unique_column_names(tuple(names), facts.by)]
+    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
+
+
+def _cells_from_json(
+    value: Any, fields: dict[str, Any], facts: Facts, columns: tuple[OutputColumn, ...]
+) -> tuple[CellRow, ...]:
+    """The cells of every group, from JSON values."""
+    return tuple(
+        tuple(_cell_from_json(*cell, facts.domain) for cell in zip(row, columns, strict=True))
+        for row in _json_rows(value, fields, facts, columns)
+    )
+
+
+def _json_rows(
+    value: Any, fields: dict[str, Any], facts: Facts, columns: tuple[OutputColumn, ...]
+) -> list[list[Any]]:
+    """The cells of every group, as JSON values."""
+    if facts.by:
+        names = frame_column_names(facts, columns)
+        begin = len(names) - len(columns) - (facts.suppression is not None)
+        return [[row[name] for name in names[begin : begin + len(columns)]] for row in value]
+    if columns[0].kind == "distribution":
+        return [[value]]
+    ends = () if facts.interval is None else (fields["low"], fields["high"])
+    estimates = zip(*map(_as_list, (value, *ends)), strict=True)
+    return [[number for estimate in estimates for number in estimate]]
+
+
+def _sizes_from_json(
+    value: Any, facts: Facts, columns: tuple[OutputColumn, ...]
+) -> GroupSizes | None:
+    """The noisy sizes beside values, from JSON values."""
+    if facts.suppression is None or facts.suppression.own is not None:
+        return None
+    name = frame_column_names(facts, columns)[0]
+    return tuple(row[name] for row in value)
+
+
+def _as_list(value: Any) -> list[Any]:
+    if isinstance(value, dict):
+        return list(value.values())
+    return value if isinstance(value, list) else [value]
+
+
+def _cell_from_json(item: Any, column: OutputColumn, domain: PublicSet) -> Any:
+    """One cell from its JSON value."""
+    if column.kind == "distribution":
+        assert isinstance(domain, Grid)
+        return Distribution.from_dict(item, domain)
+    if item is None:  # withheld
+        return None
+    if column.kind == "duration":
+        return dt.timedelta(seconds=item)
+    is_number = column.kind != "count" and domain.kind != "category"
+    return from_json(item, domain.kind) if is_number else item
+
+
+def _value_from_json(
+    value: Any, facts: Facts, columns: tuple[OutputColumn, ...], cells: tuple[CellRow, ...]
+) -> Any:
+    """The value of a release; a list of rows instead of a frame."""
+    is_distribution = columns[0].kind == "distribution"
+    if facts.by:
+        return values_by_key(facts, [row[0] for row in cells]) if is_distribution else value
+    numbers = cells[0][:: columns_per_number(facts.interval)]
+    if isinstance(value, list):
+        return list(numbers)
+    is_dictionary = isinstance(value, dict) and not is_distribution
+    return dict(zip(value, numbers, strict=True)) if is_dictionary else numbers[0]

@@ -1,0 +1,235 @@
+"""Check, charge, read, draw: the one way of every release, alone or together with others."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import numpy as np
+
+from duffdp._engines.arrays import array_engine, read_array
+from duffdp._engines.edges import EdgeEngine, check_edges
+from duffdp._engines.keys import refuse_data_as_keys
+from duffdp._engines.libraries import is_table
+from duffdp._engines.pairs import PairColumns
+from duffdp._engines.requests import Engine
+from duffdp._engines.sql.query import Query, source_name
+from duffdp._engines.table import OpenSources, SourceTable, share_scans
+from duffdp._facts import Facts
+from duffdp._parameters import KEYS, LEDGER, RNG
+from duffdp._pipeline import driver
+from duffdp._pipeline.draw_plan import DrawPlan
+from duffdp._pipeline.group_sums import noisy_numbers
+from duffdp._pipeline.notes import Reading
+from duffdp._pipeline.release import Release
+from duffdp._pipeline.released_values import released_values
+from duffdp._pipeline.request import ALL_RECORDS, CheckedRequest, ReleaseRequest
+from duffdp._pipeline.text_values import with_keys
+from duffdp._sampling.entropy import SYSTEM, Entropy, entropy
+from duffdp.domain import Presence, PublicSet
+from duffdp.errors import charge_note
+from duffdp.ledger.charge import Charge, Result
+from duffdp.statistics.program import PostProcess
+
+if TYPE_CHECKING:
+    from duffdp.ledger.ledger import Ledger
+from duffdp.version import __version__
+
+
+class EdgeSource:
+    """The edges of a graph, not read yet; what no edge could change is checked."""
+
+    close = None  # nothing to close
+
+    def __init__(self, edges: Any, domain: PublicSet) -> None:
+        check_edges(edges)
+        self._edges, self.domain = edges, domain
+
+    def engine(self, randomness: Entropy) -> tuple[Engine, int]:
+        """The engine that holds them, and the number of the column."""
+        return EdgeEngine(self._edges), 0
+
+
+class ArraySource:
+    """The records of an array or a list, of which the type is checked."""
+
+    close = None  # nothing to close
+
+    def __init__(self, data: Any, domain_for: Callable[[bool, bool], PublicSet]) -> None:
+        self._records = read_array(data)
+        untyped = self._records.array.dtype.kind == "O"
+        domain = domain_for(self._records.integer, untyped)
+        # The records of an array are its values, which may be missing.
+        self.domain = Presence() if isinstance(domain, Presence) else domain
+        # Types are checked without records.
+        array_engine(self._records._replace(array=self._records.array[:0]), self.domain)
+
+    def engine(self, randomness: Entropy) -> tuple[Engine, int]:
+        """The engine that holds them, and the number of the column."""
+        return array_engine(self._records, self.domain), 0
+
+
+class PreparedRelease(NamedTuple):
+    """A release that could be paid for: parameters are checked and types are known, but no row
+    has been read.
+    """
+
+    plan: DrawPlan
+    post_process: PostProcess | None
+    facts: Facts
+    data: ArraySource | SourceTable | EdgeSource | PairColumns
+    entropy: Entropy
+    source: Any  # the data as the caller named them
+    reading: Reading
+
+    @classmethod
+    def of(cls, request: ReleaseRequest, data: Any, rng: object) -> PreparedRelease:
+        """Check the parameters; of the data, look at the types."""
+        keys = request[KEYS]
+        if keys is not None and not isinstance(keys, list):
+            refuse_data_as_keys(keys, data)  # no data that have groups
+        return cls.of_checked(request.check(), data, rng)
+
+    @classmethod
+    def of_checked(
+        cls, checked: CheckedRequest, data: Any, rng: object, sources: OpenSources | None = None
+    ) -> PreparedRelease:
+        """Prepare a checked request: look at the types of the data. Releases of one call share the
+        `sources` that they open.
+        """
+        written = checked.selection.written
+        if written and is_table(data):
+            checked = with_keys(checked, data, written).check()
+        entropy_source = SYSTEM if rng is None else entropy(rng)
+        table = _source(checked, data, sources)
+        plan = checked.plan_on(table.domain)
+        sql = data.sql if isinstance(data, Query) else None
+        facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
+        reading = Reading(
+            table.text_rules if isinstance(table, SourceTable) else None, checked.has_default_step
+        )
+        return cls(plan, checked.post_process(plan), facts, table, entropy_source, data, reading)
+
+    def open(self) -> driver.ReleaseRun:
+        """Begin to read: the release with the engine that holds its records."""
+        engine, column = self.data.engine(self.entropy)
+        return driver.ReleaseRun(self.plan, self.data.domain, engine, column, self.entropy)
+
+
+def _source(
+    checked: CheckedRequest, data: Any, sources: OpenSources | None
+) -> ArraySource | SourceTable | EdgeSource | PairColumns:
+    """The records' source, with their types."""
+    selection, spec = checked.selection, checked.spec
+    if spec.of_graphs:
+        return EdgeSource(data, checked.domain)
+    if spec.of_pairs and selection.pair is None:
+        return PairColumns(data, checked.domain)
+    if selection is ALL_RECORDS and (type(data) is np.ndarray or not is_table(data)):
+        return ArraySource(data, checked.domain_for)
+    return SourceTable(data, selection, checked.domain.kind, checked.domain_for, sources)
+
+
+def run_options(statistic: Any, data: Any, options: Mapping[str, Any]) -> Release:
+    """One release of its own, as a public function is called."""
+    request = ReleaseRequest(statistic, options)
+    ledger, rng = LEDGER.value_in(options), RNG.value_in(options)
+    return run(request, data, None if ledger is None else ledger_of(ledger), rng)
+
+
+def run(
+    request: ReleaseRequest, data: Any, ledger: Ledger | None = None, rng: object = None
+) -> Release:
+    """Check, charge, read and draw one release."""
+    return make_releases([PreparedRelease.of(request, data, rng)], ledger)[0]
+
+
+def make_releases(
+    prepared: Sequence[PreparedRelease],
+    ledger: Ledger | None,
+    done: Callable[[], None] | None = None,
+) -> list[Release]:
+    """Pay for all or for none, then read and draw: nothing is read before all are paid."""
+    charges: Sequence[Charge | None] = (
+        [None] * len(prepared)
+        if ledger is None
+        else ledger.charge_all(
+            [entry.facts for entry in prepared],
+            [partial(source_name, entry.source) for entry in prepared],
+        )
+    )
+    releases: dict[int, Release] = {}
+    try:
+        for i, result in _results(prepared, charges):
+            entry = prepared[i]
+            value, columns, cells, sizes = released_values(
+                entry.plan, entry.post_process, entry.facts, result, entry.data
+            )
+            noisy = noisy_numbers(entry.plan, entry.facts, result)
+            origin = (result.time, __version__, sizes, noisy, entry.reading)
+            releases[i] = Release(value, entry.facts, columns, cells, *origin)
+            if done is not None:
+                done()
+    except BaseException as error:  # an interrupt, too
+        new = [paid for paid in charges if paid and paid.earlier is None]
+        if new and ledger is not None:
+            cost = float(sum(paid.facts.loss.epsilon for paid in new))
+            repeated = float(sum(paid.facts.loss.epsilon for paid in new if not paid.stored))
+            error.add_note(charge_note(cost, ledger.dataset, ledger.call_id, repeated))
+        raise
+    finally:
+        for entry in prepared:
+            if entry.data.close is not None:
+                entry.data.close()
+    return list(map(releases.__getitem__, range(len(prepared))))
+
+
+def _results(
+    prepared: Sequence[PreparedRelease], charges: Sequence[Charge | None]
+) -> Iterator[tuple[int, Result]]:
+    """The drawn numbers of every release that is paid for, with its position: those of an earlier
+    call with the same id, or new ones.
+    """
+    unread = []
+    for i, paid in enumerate(charges):
+        if paid is not None and paid.earlier is not None:
+            yield i, paid.earlier
+        else:
+            unread.append(i)
+    sharing = share_scans([prepared[i].data for i in unread]) if len(unread) > 1 else []
+    for i, numbers in _draw_all({i: prepared[i] for i in unread}, sharing):
+        result = Result(numbers, dt.datetime.now(dt.UTC))
+        paid = charges[i]
+        if paid is not None and paid.store is not None:
+            paid.store(result)
+            paid.stored = True
+        yield i, result
+
+
+def _draw_all(
+    unread: dict[int, PreparedRelease], sharing: Sequence[SourceTable]
+) -> Iterator[tuple[int, driver.Numbers]]:
+    """The numbers of releases: those that share scans together, the others one by one, so that
+    records in memory are let go once their numbers are there.
+    """
+    together: dict[int, dict[int, driver.ReleaseRun]] = {}
+    for i, release in unread.items():
+        if not any(release.data is table for table in sharing):
+            yield i, driver.draw_alone(release.open())
+            continue
+        opened = release.open()
+        together.setdefault(id(opened.engine), {})[i] = opened
+    for releases in together.values():
+        positions = list(releases)
+        for at, numbers in driver.draw_together(list(releases.values())):
+            yield positions[at], numbers
+
+
+def ledger_of(ledger: Any, dataset: str | None = None, call_id: str | None = None) -> Ledger:
+    """The ledger that an argument or a plan names; a call that it is bound to has precedence."""
+    from duffdp.ledger.ledger import Ledger  # here: a release without a ledger needs no SQLite
+
+    book = ledger if isinstance(ledger, Ledger) else Ledger(ledger, dataset=dataset)
+    return book if call_id is None or book.call_id is not None else book.call(call_id)

@@ -1,0 +1,114 @@
+"""The parameters of a release, in the order of signatures and help: one rule for Python functions,
+commands and plans.
+"""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable
+from functools import wraps
+from textwrap import fill
+from typing import Any, TypeVar, cast
+
+from duffdp._parameters import (
+    BOUNDS,
+    CATEGORIES,
+    COLUMN,
+    COVERS,
+    EPSILON,
+    INTERVAL,
+    LEDGER,
+    MECHANISM,
+    RNG,
+    ROW_OPTIONS,
+    SIMULTANEOUS,
+    STEP,
+    SUPPRESS_BELOW,
+    Parameter,
+)
+from duffdp.statistics.spec import StatisticSpec
+
+_POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
+_KEYWORD = inspect.Parameter.KEYWORD_ONLY
+
+#: The parameters that describe the public set of outputs, by the kind of set that a statistic has.
+OUTPUT_OPTIONS: dict[str, tuple[Parameter[Any], ...]] = {
+    "grid": (BOUNDS, STEP),
+    "grid or categories": (CATEGORIES, BOUNDS, STEP),
+    "own or categories": (CATEGORIES,),
+    "own": (),
+    "counts": (),
+}
+
+
+def release_parameters(spec: StatisticSpec) -> tuple[Parameter[Any], ...]:
+    """The parameters of one statistic's release, beside its data."""
+    draw = (*((MECHANISM,) if len(spec.choices) > 1 else ()), LEDGER, RNG)
+    if spec.of_graphs:
+        return (*spec.parameters, EPSILON, *draw)
+    rows = [parameter for parameter in ROW_OPTIONS if parameter is not COLUMN or not spec.of_pairs]
+    if spec.shape == "distribution":  # it has no number of a group to withhold
+        rows.remove(SUPPRESS_BELOW)
+        intervals: tuple[Parameter[Any], ...] = ()
+    elif not spec.interval_choices:
+        intervals = (INTERVAL,)  # its error says why there is none
+    else:
+        intervals = (INTERVAL, *((COVERS,) if spec.covers_population else ()), SIMULTANEOUS)
+    return (
+        *(parameter for parameter in spec.parameters if parameter.positional),
+        EPSILON,
+        *(parameter for parameter in spec.parameters if not parameter.positional),
+        *OUTPUT_OPTIONS[spec.outputs],
+        *rows,
+        *intervals,
+        *draw,
+    )
+
+
+def _paragraph(text: str) -> str:
+    return fill(text, 92, initial_indent="    ", subsequent_indent="    ")
+
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+def documented(*parameters: Parameter[Any], **docs: str) -> Callable[[Function], Function]:
+    """Give a public function the signature and the documentation of its parameters.
+
+    `docs` has the paragraphs of those that mean something else for this function. Type checkers
+    and editors read the same from `functions.pyi`, which `tools/stubs.py` writes.
+    """
+    leading = [parameter for parameter in parameters if parameter.positional]
+    named = [parameter for parameter in parameters if not parameter.positional]
+    signature = inspect.Signature(
+        [
+            inspect.Parameter(
+                parameter.name,
+                _KEYWORD if parameter in named else _POSITIONAL,
+                annotation=parameter.annotation,
+                default=inspect.Parameter.empty
+                if parameter.required or parameter in leading
+                else parameter.default,
+            )
+            for parameter in (*leading, *named)
+        ]
+    )
+    entries = [
+        f"{parameter.name}\n{_paragraph(docs.get(parameter.name, parameter.documentation))}"
+        for parameter in (*leading, *named)
+    ]
+    section = "\n".join(["Parameters", "----------", *entries, "", "Returns\n-------"])
+
+    def decorate(function: Function) -> Function:
+        @wraps(function)
+        def call(*positional: Any, **options: Any) -> Any:
+            return function(**signature.bind(*positional, **options).arguments)
+
+        returns = inspect.signature(function).return_annotation
+        call.__signature__ = signature.replace(return_annotation=returns)  # type: ignore[attr-defined]
+        call.__doc__ = inspect.cleandoc(function.__doc__ or "").replace(
+            "Returns\n-------", section, 1
+        )
+        return cast(Function, call)
+
+    return decorate

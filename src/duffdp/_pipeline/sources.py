@@ -1,0 +1,35 @@
+"""Origins of what was assumed to be public, in the words of the plan's author."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from duffdp._pipeline.toml import refuse_unknown
+from duffdp.errors import DuffError
+
+SOURCES = ("bounds", "step", "categories", "keys", "plan", "publications", "audit")
+
+
+def read_sources(sources: Any) -> dict[str, str]:
+    """Answers that a reviewer will ask for, as text; none if nothing was given.
+
+    `bounds`, `step`, `categories` (and bins), `keys`: where they came from. `plan`: when it was
+    fixed, and by whom. `publications`: what else was published from the same data. `audit`: which
+    checks were run on this installation.
+    """
+    if sources is None:
+        return {}
+    if not isinstance(sources, Mapping):
+        raise DuffError(
+            f"sources are texts by what they are about, got {type(sources).__name__}. Pass for "
+            'example sources={"bounds": "the form allows 0 to 120"}.'
+        )
+    refuse_unknown(sources, SOURCES, "sources")
+    for name, text in sources.items():
+        if not isinstance(text, str) or not text.strip():
+            raise DuffError(
+                f"sources: {name} must be a text, got {text!r:.60}. Leave it out if it is not "
+                "known."
+            )
+    return dict(sources)

@@ -1,0 +1,96 @@
+"""Keys and categories written as text, in a plan or a command, as the values of their columns."""
+
+from __future__ import annotations
+
+import datetime as dt
+from collections.abc import Callable, Iterable
+from typing import Any
+
+from duffdp._engines.libraries import is_path, narwhals
+from duffdp._engines.table import column_types
+from duffdp._pipeline.request import CheckedRequest, ReleaseRequest
+from duffdp.domain import Categories, Membership
+from duffdp.errors import DuffError
+
+_TRUTH = {"true": True, "false": False}
+
+
+def with_values(checked: CheckedRequest, data: Any) -> ReleaseRequest:
+    """The release with its texts read by the declared types of their columns."""
+    selection, domain = checked.selection, checked.domain
+    request = with_keys(checked, data, selection.by) if selection.by else checked.request
+    if selection.column is not None:
+        if isinstance(domain, Categories):
+            return request.replace(categories=column_values(data, selection.column, domain))
+        if isinstance(domain, Membership) and isinstance(domain.members, Categories):
+            values = column_values(data, selection.column, domain.members)
+            return request.replace(values=values)
+    return request
+
+
+def with_keys(checked: CheckedRequest, data: Any, written: tuple[str, ...]) -> ReleaseRequest:
+    """The release with those keys read that are `written` as text, by the types of their
+    columns.
+    """
+    selection = checked.selection
+    types = _types(data, list(written))
+    columns = zip(selection.by, zip(*selection.keys, strict=True), strict=True)
+    parts = [_values(name, types.get(name), texts) for name, texts in columns]
+    return checked.request.replace(keys=list(zip(*parts, strict=True)))
+
+
+def column_values(data: Any, column: str, texts: Iterable[Any]) -> list[Any]:
+    """Texts as values of one column."""
+    return _values(column, _types(data, [column]).get(column), texts)
+
+
+def typed_values(column: str, dtype: Any, texts: Iterable[Any]) -> list[Any]:
+    """Texts as values of a column whose declared type is known; text if it declares none."""
+    return _values(column, dtype, texts)
+
+
+def _types(data: Any, names: list[str]) -> dict[str, Any]:
+    """The declared types of some columns, those that there are."""
+    if is_path(data):
+        return column_types(data, names)
+    schema = narwhals().from_native(data).collect_schema()
+    return {name: schema[name] for name in names if name in schema}
+
+
+def _values(column: str, dtype: Any, texts: Iterable[Any]) -> list[Any]:
+    """Texts as values of the column's type. Other values are kept, and so is everything if there is
+    no such column, because that error is raised elsewhere.
+    """
+    if dtype is None:
+        return list(texts)
+    read = _reader(dtype)
+    values = []
+    for value in texts:
+        try:
+            values.append(read(value) if isinstance(value, str) else value)
+        except (ValueError, KeyError):
+            raise DuffError(
+                f"the column {column!r} is of type {dtype}, and {value!r} is no such value."
+            ) from None
+    return values
+
+
+def _reader(dtype: Any) -> Callable[[str], Any]:
+    """A function that reads a text as a value of this narwhals type."""
+    nw = narwhals()
+    if dtype.is_integer():
+        return int
+    if dtype.is_numeric():
+        return _number
+    if dtype == nw.Boolean:
+        return lambda text: _TRUTH[text.lower()]
+    if dtype == nw.Date:
+        return dt.date.fromisoformat
+    return dt.datetime.fromisoformat if isinstance(dtype, nw.Datetime) else str
+
+
+def _number(text: str) -> float:
+    try:
+        return int(text)
+    except ValueError:
+        return float(text)

@@ -1,0 +1,313 @@
+"""Outcomes of the draws of one group with their probabilities: all of them, points that stand for
+all, or seeded draws.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from functools import lru_cache
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from duffdp._engines.requests import ColumnRequest, Engine, GroupedCounts, GroupedRanks, run_inquiry
+from duffdp._pipeline.draw_plan import DrawPlan
+from duffdp._pipeline.driver import ReleaseRun, draw_alone
+from duffdp._sampling.entropy import SeededEntropy
+from duffdp._steps import StepFunction
+from duffdp.domain import Floats, Ints, PublicSet
+from duffdp.errors import DuffError
+from duffdp.mechanisms import mechanism_class
+from duffdp.mechanisms.geometric import Geometric
+from duffdp.mechanisms.law import Law
+from duffdp.mechanisms.mechanism import Mechanism
+from duffdp.mechanisms.staircase import Staircase, best_width
+from duffdp.statistics.program import DrawSpec
+from duffdp.statistics.records import ONE_GROUP
+from duffdp.statistics.statistic import DistanceStatistic, Scope, TotalsStatistic
+
+# Outcomes that are listed one by one; of more, as many points stand for all.
+MAX_LISTED_OUTCOMES = 2**14
+_LISTED_PER_POINT = 2**3  # times as many outcomes as points are still listed
+_NOISE_REACH = 37.0  # nats: exp(-37) is below the precision of doubles
+_LAW_REACH = 40.0  # nats: a law needs no distances beyond
+_DIRECTIONS = 2**4  # of the noise of two numbers, at each distance from 0
+_LAPLACE_EPSILON = 1e-3  # below, staircase noise is Laplace noise: only wider, in proportion
+
+
+class Outcomes(NamedTuple):
+    """Rows of numbers as they are drawn, and the probability of each row."""
+
+    rows: Sequence[Sequence[int]]
+    weights: Floats
+
+
+class NeedsSimulation(DuffError):
+    """The law of a release is unknown, and no draws were allowed."""
+
+    def __init__(self) -> None:
+        super().__init__("the law of this release is not known: its errors have to be simulated.")
+
+
+@dataclass(frozen=True, slots=True)
+class Effort:
+    """The number of points for a law that is too long to list, and of draws for one that is
+    unknown, with their seed.
+    """
+
+    points: int
+    draws: int
+    seed: np.random.SeedSequence
+
+
+class PlannedDraw(NamedTuple):
+    """A part of a release with the mechanism that draws it."""
+
+    part: DrawSpec
+    mechanism: Any
+
+
+def planned_draws(plan: DrawPlan) -> list[PlannedDraw]:
+    """The draws of a release, each with its epsilon."""
+    return [
+        PlannedDraw(part, mechanism_class(part.mechanism)(plan.row_epsilon * part.share))
+        for part in plan.program.draws
+    ]
+
+
+def law_of(draw: PlannedDraw, engine: Engine, domain: PublicSet) -> Law | None:
+    """The law of one candidate; None for a draw of something else."""
+    statistic, drawn_by = draw.part.statistic, draw.mechanism
+    if not isinstance(drawn_by, Mechanism) or not isinstance(statistic, DistanceStatistic):
+        return None
+    reach = statistic.distance_for(domain, drawn_by.epsilon, _LAW_REACH)
+    scope = Scope(domain, 1, engine.max_records)
+    windows = run_inquiry(statistic.listed_windows(scope, reach), engine, ONE_GROUP)
+    return drawn_by.law(_whole_domain(windows[0]))
+
+
+def _whole_domain(window: StepFunction) -> StepFunction:
+    """A window extended to its whole domain, at the smallest distance possible outside of it."""
+    if window.tail is None:
+        return window
+    end = np.append(0, window.start + window.count)
+    gap = np.append(window.start, window.domain.size) - end
+    end, gap = end[gap > 0], gap[gap > 0]
+    start = np.concatenate([window.start, end])
+    order = np.argsort(start)
+    count = np.concatenate([window.count, gap])[order]
+    distance = np.append(window.distance, np.full(len(gap), window.tail.floor))[order]
+    return replace(window, start=start[order], count=count, distance=distance, tail=None)
+
+
+def noisy_outcomes(
+    draw: PlannedDraw, engine: Engine, domain: PublicSet, independent: bool, points: int
+) -> Outcomes | None:
+    """Totals with noise; None for a draw of something else.
+
+    `independent` says that each released number is made of one of the totals: then all of them may
+    get the same noise.
+    """
+    statistic, drawn_by = draw.part.statistic, draw.mechanism
+    if type(drawn_by) not in (Geometric, Staircase) or not isinstance(statistic, TotalsStatistic):
+        return None
+    (totals,) = run_inquiry(statistic.totals(domain), engine, ONE_GROUP)
+    sensitivity = statistic.sensitivity(domain)
+    if isinstance(drawn_by, Staircase):
+        noise = _staircase_noise(drawn_by.epsilon, sensitivity, len(totals), points)
+        weights = np.full(noise.shape[1], 1 / noise.shape[1])
+    elif independent or len(totals) == 1:
+        single, weights = _geometric_noise(drawn_by.epsilon / sensitivity, points)
+        noise = np.repeat(single[None, :], len(totals), axis=0)
+    else:
+        return None
+    rows = [
+        [total + int(k) for total, k in zip(totals, row, strict=True)] for row in noise.T.tolist()
+    ]
+    return Outcomes(rows, weights)
+
+
+def independent_outcomes(
+    plan: DrawPlan, engine: Engine, domain: PublicSet, points: int
+) -> Outcomes | None:
+    """The outcomes of independent draws; None if some depend on others, or if a law is unknown."""
+    numbers: list[_CandidateNumber | _NoisyNumber] = []
+    for draw in planned_draws(plan):
+        statistic = draw.part.statistic
+        law = law_of(draw, engine, domain)
+        if law is not None:
+            numbers.append(_CandidateNumber(law))
+        elif type(draw.mechanism) is Geometric and isinstance(statistic, TotalsStatistic):
+            epsilon = draw.mechanism.epsilon / statistic.sensitivity(domain)
+            (totals,) = run_inquiry(statistic.totals(domain), engine, ONE_GROUP)
+            numbers += [_NoisyNumber(total, epsilon) for total in totals]
+        else:
+            return None
+    listed = [number.listed() for number in numbers]
+    complete = [entry for entry in listed if entry is not None]
+    if (
+        len(complete) == len(listed)
+        and math.prod(len(entry) for entry, _ in complete) <= MAX_LISTED_OUTCOMES
+    ):
+        axes = np.meshgrid(*(outcomes for outcomes, _ in complete))
+        rows = np.stack([axis.ravel() for axis in axes], axis=1)
+        weights = np.meshgrid(*(weights for _, weights in complete))
+        return Outcomes(rows.tolist(), np.prod([entry.ravel() for entry in weights], axis=0))
+    shares = evenly_spread(points, len(numbers))
+    columns = [number.quantile(u) for number, u in zip(numbers, shares, strict=True)]
+    return Outcomes(np.stack(columns, axis=1).tolist(), np.full(points, 1 / points))
+
+
+class _CandidateNumber:
+    """One drawn number that is a candidate."""
+
+    def __init__(self, law: Law) -> None:
+        self._start, self._count, self._mass = law.runs()
+
+    def listed(self) -> tuple[Ints, Floats] | None:
+        """All candidates with their probabilities; None if they are too many."""
+        if int(self._start[-1] + self._count[-1]) > MAX_LISTED_OUTCOMES:
+            return None
+        weights = np.repeat(self._mass / self._count, self._count)
+        return np.arange(len(weights)), weights
+
+    def quantile(self, u: Floats) -> Ints:
+        """The candidates up to which the probabilities add up to u."""
+        cumulative = np.cumsum(self._mass)
+        u = u * cumulative[-1]
+        run = np.minimum(np.searchsorted(cumulative, u, side="right"), len(cumulative) - 1)
+        share = (u - (cumulative[run] - self._mass[run])) / self._mass[run]
+        inside = np.clip((share * self._count[run]).astype(np.int64), 0, self._count[run] - 1)
+        candidates: Ints = self._start[run] + inside
+        return candidates
+
+
+class _NoisyNumber:
+    """One drawn number that is a total with geometric noise."""
+
+    def __init__(self, total: int, epsilon: float) -> None:
+        self._total, self._epsilon = total, epsilon
+
+    def listed(self) -> tuple[Ints, Floats] | None:
+        """All outcomes with their probabilities; None if they are too many."""
+        noise, weights = _geometric_noise(self._epsilon, MAX_LISTED_OUTCOMES + 1)
+        if len(noise) > MAX_LISTED_OUTCOMES:
+            return None
+        return self._total + noise.astype(np.int64), weights / weights.sum()
+
+    def quantile(self, u: Floats) -> Ints:
+        """The outcomes up to which the probabilities add up to u."""
+        outcomes: Ints = self._total + geometric_quantile(self._epsilon, u).astype(np.int64)
+        return outcomes
+
+
+def evenly_spread(points: int, numbers: int) -> Floats:
+    """Points between 0 and 1, a row for each of several numbers: multiples of the roots of primes
+    (Richtmyer 1951). They are the same for every epsilon, so errors change smoothly with it.
+    """
+    primes: list[int] = []
+    candidate = 2
+    while len(primes) < numbers:
+        if all(candidate % prime for prime in primes):
+            primes.append(candidate)
+        candidate += 1
+    roots = np.array([math.sqrt(prime) for prime in primes])
+    return np.mod(0.5 + np.outer(roots, np.arange(1, points + 1)), 1.0)
+
+
+# Noise.
+
+
+def _geometric_noise(epsilon: float, points: int) -> tuple[Floats, Floats]:
+    """All geometric noise with its weights, or so many equally likely points."""
+    limit = math.ceil(_NOISE_REACH / epsilon)
+    if 2 * limit + 1 <= min(MAX_LISTED_OUTCOMES, _LISTED_PER_POINT * points):
+        noise = np.arange(-limit, limit + 1, dtype=np.float64)
+        return noise, np.exp(-epsilon * np.abs(noise))
+    noise = geometric_quantile(epsilon, (np.arange(points) + 0.5) / points)
+    return noise, np.full(points, 1 / points)
+
+
+def geometric_quantile(epsilon: float, u: Floats) -> Floats:
+    """The quantiles of two-sided geometric noise at shares u."""
+    outer = np.minimum(u, 1 - u) * (1 + math.exp(-epsilon))
+    distance: Floats = np.maximum(np.floor(-np.log(outer) / epsilon), 0.0)
+    return np.where(u < 0.5, -distance, distance)
+
+
+@lru_cache(maxsize=8)
+def _staircase_noise(epsilon: float, sensitivity: int, numbers: int, points: int) -> Floats:
+    """Staircase noise of one number or two, a row each, at about so many equally likely points."""
+    wider = max(1.0, _LAPLACE_EPSILON / epsilon)
+    rate, unit = epsilon * wider, float(sensitivity) * wider
+    width = best_width(rate, sensitivity, numbers) * wider
+    edges = np.append(0.0, np.arange(int(60 / rate) + 2) * unit + width)
+    inside = _ball_size(edges, numbers)
+    mass = np.exp(-rate * np.arange(len(edges) - 1)) * np.diff(inside)
+    cumulative = np.append(0.0, np.cumsum(mass))
+    distances = points // (2 if numbers == 1 else _DIRECTIONS)
+    targets = (np.arange(distances) + 0.5) / distances * cumulative[-1]
+    step = np.searchsorted(cumulative, targets, side="right") - 1
+    share = (targets - cumulative[step]) / mass[step]
+    within = inside[step] + share * np.diff(inside)[step]
+    # A point is as far from 0 as the largest ball that does not hold it.
+    root = within if numbers == 1 else np.sqrt(np.maximum(2 * within - 1, 0))
+    distance = np.floor((root + 1) / 2)
+    if numbers == 1:
+        return np.concatenate([distance, -distance])[None, :]
+    # Directions are turned from distance to distance, so that all of them occur.
+    turned = (np.arange(_DIRECTIONS) + 0.5) / _DIRECTIONS
+    turned = (turned + np.arange(distances)[:, None] * (math.sqrt(5) - 1) / 2) % 1
+    position = np.floor(turned * 4 * distance[:, None])
+    side, along = np.divmod(position, np.maximum(distance, 1)[:, None])
+    across = distance[:, None] - along
+    sides = [side == i for i in range(4)]
+    first = np.select(sides, [across, -along, -across, along])
+    second = np.select(sides, [along, across, -along, -across])
+    return np.array([first.ravel(), second.ravel()])
+
+
+def _ball_size(radius: Floats, numbers: int) -> Floats:
+    """The number of points closer to 0 than each radius."""
+    size = 2 * radius - 1 if numbers == 1 else 2 * radius * (radius - 1) + 1
+    return np.where(radius > 0, size, 0.0)
+
+
+# Simulation.
+
+
+def simulated_outcomes(
+    plan: DrawPlan, engine: Engine, domain: PublicSet, effort: Effort
+) -> Outcomes:
+    """Seeded draws, by the code that draws releases; an error if no draws are allowed."""
+    if not effort.draws:
+        raise NeedsSimulation
+    entropy = SeededEntropy(np.random.default_rng(effort.seed))
+    rows = draw_alone(ReleaseRun(plan, domain, _CopiedGroup(engine, effort.draws), 0, entropy))
+    return Outcomes(rows, np.full(len(rows), 1 / len(rows)))
+
+
+class _CopiedGroup:
+    """An engine that shows one group as many equal ones: one for each draw."""
+
+    def __init__(self, engine: Engine, groups: int) -> None:
+        self._engine, self.groups, self.max_records = engine, groups, engine.max_records
+
+    def blocks(self) -> list[Ints]:
+        return [np.arange(self.groups)]
+
+    def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:
+        answers = self._engine.answer([request._replace(groups=ONE_GROUP) for request in requests])
+        counts = (len(request.groups) for request in requests)
+        return [_repeated(answer, count) for answer, count in zip(answers, counts, strict=True)]
+
+
+def _repeated(answer: Any, count: int) -> Any:
+    """An answer about one group, for so many groups."""
+    if isinstance(answer, GroupedRanks | GroupedCounts):
+        return answer.repeat(count)
+    if answer and isinstance(answer[0], GroupedRanks):
+        return [ranks.repeat(count) for ranks in answer]
+    return list(answer) * count

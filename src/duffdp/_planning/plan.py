@@ -1,0 +1,321 @@
+"""Several releases under one epsilon: checked together, charged all or none, then drawn."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from copy import copy
+from dataclasses import dataclass
+from fractions import Fraction
+from pathlib import Path
+from typing import Any
+
+from duffdp._engines.keys import refuse_data_as_keys
+from duffdp._engines.table import OpenSources
+from duffdp._facts import Facts
+from duffdp._parameters import (
+    EPSILON,
+    KEYS,
+    MECHANISM,
+    RELEASE_OPTIONS,
+    WEIGHT,
+)
+from duffdp._pipeline.export import SimpleTable
+from duffdp._pipeline.notes import Note, Reading, notes_about
+from duffdp._pipeline.release import Release
+from duffdp._pipeline.request import CheckedRequest, ReleaseRequest
+from duffdp._pipeline.run import PreparedRelease, ledger_of, make_releases
+from duffdp._pipeline.sources import read_sources
+from duffdp._pipeline.text_values import with_values
+from duffdp._pipeline.toml import read_toml, refuse_unknown
+from duffdp.domain import Digits
+from duffdp.errors import Argument, BoundsError, DuffError
+from duffdp.statistics.registry import check_parameter_names, statistic_spec
+
+
+@dataclass(frozen=True, slots=True)
+class Cost:
+    """Cost of a plan: the facts and rows of every release, what its ledger has left, and
+    notes about how values are read.
+    """
+
+    releases: dict[str, Facts]
+    rows: dict[str, int]
+    epsilon: Fraction
+    remaining: Fraction | None
+    notes: tuple[Note, ...] = ()
+
+    @property
+    def fits(self) -> bool:
+        """True if the budget covers it; without a ledger nothing stands against it."""
+        return self.remaining is None or self.epsilon <= self.remaining
+
+
+class Plan:
+    """Several releases over one source under one epsilon, charged all or none.
+
+    Parameters
+    ----------
+    releases
+        A mapping for each release: `statistic`, `column`, its parameters (`q`, a list of them for
+        several quantiles), `bounds` and `step`, `digits` in place of them, or `categories`, `by`
+        and `keys`, `where`, `unit`, `contributions`, `groups_per_person`, `suppress_below`,
+        `mechanism` as the verbs take them; `name`, and `weight`, its share of epsilon in proportion
+        to the others (1 if not given).
+    epsilon
+        The privacy loss of all releases together.
+    where, unit, contributions, groups_per_person, mechanism
+        For every release that does not have its own.
+    source, ledger, dataset, call_id
+        The data and the budget, if they are a part of the plan.
+    sources
+        Where `bounds`, `step`, `categories` and `keys` came from and whatever else a reviewer asks,
+        for the page about it (`duffdp.report.write`).
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy for all releases together, for whoever is the unit of all of
+    them; the shares add up to epsilon. All parameters are checked before anything is charged, and
+    all is charged before a row is read.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), theorem 3.14:
+    shares add up.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> ages = {"column": "age", "bounds": (0, 120)}
+    >>> tail = {"statistic": "quantile", "q": 0.9, "weight": 3}
+    >>> plan = duffdp.Plan([{"statistic": "median", **ages}, {**tail, **ages}], epsilon=1.0)
+    >>> [(name, str(facts.loss.epsilon)) for name, facts in plan.check().releases.items()]
+    [('median of age', '1/4'), ('quantile 0.9 of age', '3/4')]
+    """
+
+    def __init__(
+        self,
+        releases: Iterable[Mapping[str, Any]],
+        *,
+        epsilon: Any,
+        where: str | None = None,
+        unit: str | None = None,
+        contributions: int = 1,
+        groups_per_person: int | None = None,
+        mechanism: str = "best",
+        source: Any = None,
+        ledger: Any = None,
+        dataset: str | None = None,
+        call_id: str | None = None,
+        sources: Mapping[str, str] | None = None,
+    ) -> None:
+        self.epsilon = EPSILON.read(epsilon)
+        is_list = isinstance(releases, Iterable) and not isinstance(releases, Mapping | str)
+        listed = list(releases) if is_list else []
+        if not listed or not all(isinstance(entry, Mapping) for entry in listed):
+            raise DuffError(
+                "a plan lists its results, each with statistic, column and bounds or categories. "
+                'Pass for example [{"statistic": "median", "column": "age", "bounds": (0, 120)}].'
+            )
+        shared = {
+            "where": where,
+            "unit": unit,
+            "contributions": contributions,
+            "groups_per_person": groups_per_person,
+            "mechanism": mechanism,
+        }
+        weights = []
+        for i, entry in enumerate(listed, 1):
+            with _in_place(i, entry):
+                weights.append(WEIGHT.read_from(entry))
+        self.releases: list[CheckedRequest] = []
+        for i, (entry, weight) in enumerate(zip(listed, weights, strict=True), 1):
+            with _in_place(i, entry):
+                request = _request(shared, entry, self.epsilon * weight / sum(weights))
+                refuse_data_as_keys(request[KEYS], source)
+                self.releases.append(request.check())
+        self.names = _names(self.releases)
+        self.source, self.ledger, self.dataset, self.call_id = source, ledger, dataset, call_id
+        self.sources = read_sources(sources)
+        self.reads_text = False  # keys and categories mean what they are
+
+    def with_releases(self, releases: Sequence[CheckedRequest]) -> Plan:
+        """A copy of the plan with other releases, whose shares add up to its epsilon."""
+        assert sum(checked.terms.epsilon for checked in releases) == self.epsilon
+        plan = copy(self)
+        plan.releases, plan.names = list(releases), _names(releases)
+        return plan
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Plan:
+        """A plan from a file: `source`, `epsilon`, and a `[[release]]` for each result.
+
+        Paths count from where the file lies. `keys` is a list of values or, for several columns of
+        `by`, one list for each: all combinations are answered. Keys and categories that are text
+        stand for values of the type that their column has.
+        """
+        entries = read_toml(Path(path))
+        plan = cls(entries.pop("release"), **entries)
+        plan.reads_text = True
+        return plan
+
+    @property
+    def requests(self) -> list[ReleaseRequest]:
+        """Its releases as they were asked for."""
+        return [checked.request for checked in self.releases]
+
+    def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
+        """The plan's cost; with data, names and types are checked too, and no row is read."""
+        source = self.source if data is None else data
+        facts: dict[str, Facts] = {}
+        readings: list[Reading] = []
+        rows: dict[str, int] = {}
+        for i, (name, checked) in enumerate(zip(self.names, self.releases, strict=True), 1):
+            with _in_place(i, {"name": checked.request.name}):
+                if source is None:
+                    facts[name] = checked.facts(checked.plan, checked.domain, True, None)
+                    readings.append(Reading(None, checked.has_default_step))
+                else:
+                    prepared = self._prepared(checked, source)
+                    facts[name] = prepared.facts
+                    readings.append(prepared.reading)
+            ends = 3 if checked.plan.interval else 1  # they stand beside values
+            numbers = len(checked.columns) // ends
+            rows[name] = numbers * max(len(checked.selection.groups.keys), 1)
+        book = self._ledger(ledger)
+        remaining = None if book is None else book.remaining_exactly()
+        notes = notes_about(zip(facts.values(), readings, strict=True))
+        return Cost(facts, rows, self.epsilon, remaining, tuple(notes))
+
+    def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
+        """The expected errors of every release for a group of so many records.
+
+        `shape` is what the records are like, as `duffdp.preview` has it. No record is looked at; a
+        column without a step is taken for one of real numbers. What needs more than a shape has a
+        note in the place of numbers; what can only be simulated gets so many seeded draws.
+        """
+        from duffdp._planning.plan_preview import preview_plan  # here: a run needs no experiments
+
+        return preview_plan(self.releases, group_size, shape, draws)
+
+    def run(
+        self,
+        data: Any = None,
+        *,
+        ledger: Any = None,
+        rng: object = None,
+        done: Callable[[], None] | None = None,
+        rehearsal: Callable[[dict[str, Release]], None] | None = None,
+    ) -> dict[str, Release]:
+        """Charge all releases or none, then make them; `done` is called after each.
+
+        `rehearsal` is called before the charge, with made-up releases of the same shape: what it
+        raises costs nothing.
+        """
+        prepared = self.prepared(data, rng)
+        if rehearsal is not None:
+            self.rehearse(prepared, rehearsal)
+        return self.make(prepared, ledger, done)
+
+    def rehearse(
+        self, prepared: list[PreparedRelease], rehearsal: Callable[[dict[str, Release]], None]
+    ) -> None:
+        """Call it with made-up releases of what was prepared, by their names."""
+        from duffdp._pipeline.rehearsal import rehearse
+
+        rehearse(prepared, lambda releases: rehearsal(dict(zip(self.names, releases, strict=True))))
+
+    def prepared(self, data: Any, rng: object) -> list[PreparedRelease]:
+        """All releases after all checks that need no row."""
+        source = self.source if data is None else data
+        if source is None:
+            raise DuffError("the plan names no source. Pass the data: plan.run(data).")
+        prepared, sources = [], OpenSources()
+        for i, checked in enumerate(self.releases, 1):
+            with _in_place(i, {"name": checked.request.name}):
+                prepared.append(self._prepared(checked, source, rng, sources))
+        return prepared
+
+    def make(
+        self, prepared: list[PreparedRelease], ledger: Any, done: Callable[[], None] | None
+    ) -> dict[str, Release]:
+        """Charge what was prepared, all or none, then read and draw."""
+        releases = make_releases(prepared, self._ledger(ledger), done)
+        return dict(zip(self.names, releases, strict=True))
+
+    def _prepared(
+        self,
+        checked: CheckedRequest,
+        source: Any,
+        rng: object = None,
+        sources: OpenSources | None = None,
+    ) -> PreparedRelease:
+        """One release after all checks that need no row."""
+        refuse_data_as_keys(checked.request[KEYS], source)  # before a message could speak of them
+        if self.reads_text:
+            checked = with_values(checked, source).check()
+        return PreparedRelease.of_checked(checked, source, rng, sources)
+
+    def _ledger(self, override: Any) -> Any:
+        ledger = self.ledger if override is None else override
+        return None if ledger is None else ledger_of(ledger, self.dataset, self.call_id)
+
+    def __repr__(self) -> str:
+        return f"Plan({', '.join(map(repr, self.names))}, epsilon={float(self.epsilon):g})"
+
+
+def _names(releases: Sequence[CheckedRequest]) -> list[str]:
+    """The names of releases, all of them different."""
+    names = [checked.title for checked in releases]
+    twice = next((name for i, name in enumerate(names) if name in names[:i]), None)
+    if twice is not None:
+        raise DuffError(
+            f"two results of the plan are called {twice!r}. Give each release its own name."
+        )
+    return names
+
+
+@contextmanager
+def _in_place(number: int, entry: Mapping[str, Any]) -> Iterator[None]:
+    """The error of a check of one release says which one it was."""
+    try:
+        yield
+    except DuffError as error:
+        name = entry.get("name")
+        label = f" ({name})" if name and isinstance(name, str) else ""
+        raise error.prefixed(f"release {number} of the plan{label}: ") from None
+
+
+def _request(
+    shared: Mapping[str, Any], words: Mapping[str, Any], epsilon: Fraction
+) -> ReleaseRequest:
+    """One release of a plan, from its own words and those for all releases."""
+    spec = statistic_spec(words.get("statistic"))
+    allowed = [option.name for option in ((MECHANISM,) if spec.of_graphs else RELEASE_OPTIONS)]
+    if spec.of_pairs:
+        allowed.remove("column")
+        if not {"x", "y"} <= set(words):
+            raise DuffError(
+                *(f"{spec.name} needs ", Argument("x"), " and ", Argument("y")),
+                ", the names of two columns.",
+            )
+    check_parameter_names(spec, words)
+    names = ("statistic", "weight", "name", *spec.parameter_names, *allowed)
+    refuse_unknown(words, names, spec.name)
+    name = words.get("name", "")
+    if not isinstance(name, str):
+        raise DuffError(f"name must be a text, got {name!r}.")
+    options = {key: value for key, value in shared.items() if key in allowed}
+    if options["mechanism"] == "duff" and "duff" not in spec.choices:
+        options["mechanism"] = spec.choices[0]  # what is for all releases is not for this one
+    for key in (*spec.parameter_names, *allowed):
+        if key in words:
+            options[key] = words[key]
+    if "digits" in options:
+        if "bounds" in options:
+            raise BoundsError(
+                "got ", Argument("bounds"), " and ", Argument("digits"), ". Pass one of them."
+            )
+        options["bounds"] = Digits(options.pop("digits"))
+    return ReleaseRequest(spec.name, {**options, "epsilon": epsilon}, name)

@@ -1,0 +1,508 @@
+"""A table as it is asked for: a plan of releases of the same groups, with names and shares."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from copy import copy
+from dataclasses import replace
+from fractions import Fraction
+from itertools import combinations
+from pathlib import Path
+from typing import Any, NamedTuple, Self
+
+from duffdp._engines.keys import load_keys
+from duffdp._engines.table import SourceTable
+from duffdp._parameters import (
+    SMALLEST,
+    SUPPRESS_BELOW,
+    TOTAL,
+    WEIGHT,
+    Groups,
+    Interval,
+    Q,
+    plain_number,
+    read_interval,
+    share_text,
+)
+from duffdp._pipeline.error_bounds import count_bound
+from duffdp._pipeline.export import SimpleTable
+from duffdp._pipeline.release import Release
+from duffdp._pipeline.released_values import COUNT, TOO_SMALL, unique_column_names
+from duffdp._pipeline.request import CheckedRequest
+from duffdp._pipeline.table import Measure, Table, margin_name
+from duffdp._pipeline.toml import read_table_text, read_table_toml, refuse_unknown
+from duffdp._planning.plan import Cost, Plan
+from duffdp.errors import Argument, BoundsError, DuffError
+from duffdp.statistics.program import OutputColumn
+from duffdp.statistics.registry import statistic_spec
+from duffdp.statistics.spec import StatisticSpec
+
+# What of epsilon goes to a release, beside others: what is made of noisy counts errs least at the
+# same epsilon, and several draws one after the other share it (`benchmarks/table_shares.py`).
+COUNTS, ONE_DRAW, SEVERAL_DRAWS = 1, 4, 8
+MOST_WITH_MARGINS = 2  # columns of groups: for more of them a margin of each set costs too much
+
+# Of intervals; without them, the confidence by which a group is told from an empty one.
+DEFAULT_CONFIDENCE = 0.95
+FOR_ALL = (
+    *("column", "by", "keys", "margin", "unit", "contributions", "groups_per_person", "weight"),
+    *("simultaneous", "suppress_below"),
+)
+_EXAMPLES: dict[str, Any] = {"bounds": (0, 120), "step": 1, "categories": ["yes", "no"]}
+
+
+class TablePlan:
+    """A table that is not released yet: what it asks for, what it would cost, and how to make it.
+
+    Parameters
+    ----------
+    statistics, epsilon, bounds, step, categories, by, keys, total, unit, contributions,
+    groups_per_person, interval, simultaneous, smallest, suppress_below, weights, mechanism
+        As `duffdp.table` takes them.
+    source, ledger, dataset, call_id, sources
+        The data, the budget and what a reviewer asks, as `duffdp.Plan` takes them.
+
+    Privacy
+    -------
+    That of `duffdp.Plan`: the shares of all releases add up to epsilon, all is checked before
+    anything is charged, and charged before a row is read.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), theorem 3.14:
+    shares add up.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> asked = {"age": ["median", "mean"]}
+    >>> plan = duffdp.TablePlan(asked, epsilon=1.3, bounds={"age": (0, 120)})
+    >>> [(name, str(facts.loss.epsilon)) for name, facts in plan.check().releases.items()]
+    [('count', '1/10'), ('age_median', '4/5'), ('age_mean', '2/5')]
+    """
+
+    def __init__(
+        self,
+        statistics: Mapping[str, Any],
+        *,
+        epsilon: Any,
+        bounds: Mapping[str, Any] | None = None,
+        step: Mapping[str, Any] | None = None,
+        categories: Mapping[str, Any] | None = None,
+        by: Any = None,
+        keys: Any = None,
+        total: bool = False,
+        where: str | None = None,
+        unit: str | None = None,
+        contributions: int = 1,
+        groups_per_person: int | None = None,
+        interval: float | None = DEFAULT_CONFIDENCE,
+        simultaneous: bool = False,
+        smallest: int | None = None,
+        suppress_below: int | None = None,
+        weights: Mapping[str, Any] | None = None,
+        mechanism: str = "best",
+        source: Any = None,
+        ledger: Any = None,
+        dataset: str | None = None,
+        call_id: str | None = None,
+        sources: Mapping[str, str] | None = None,
+    ) -> None:
+        self.interval = read_interval(interval, "data", simultaneous)
+        columns = _by_column({"bounds": bounds, "step": step, "categories": categories})
+        cells = _cells(statistics, columns, interval, mechanism)
+        groups = {} if by is None and keys is None else {"by": by, "keys": load_keys(by, keys)}
+        self.plan = Plan(
+            [cell.words | groups for cell in cells],
+            epsilon=epsilon,
+            where=where,
+            unit=unit,
+            contributions=contributions,
+            groups_per_person=groups_per_person,
+            mechanism=mechanism,
+            source=source,
+            ledger=ledger,
+            dataset=dataset,
+            call_id=call_id,
+            sources=sources,
+        )
+        self.smallest = SMALLEST.read(smallest)
+        self.suppress_below = SUPPRESS_BELOW.read(suppress_below)
+        if self.suppress_below is not None and self.smallest is not None:
+            raise DuffError(
+                *(Argument("suppress_below", suppress_below), " says from which count on a group "),
+                *("is not too small, got ", Argument("smallest", smallest)),
+                " as well. Leave one of them out.",
+            )
+        self._cells = dict(zip((cell.name for cell in cells), self.plan.releases, strict=True))
+        by_columns = self.plan.releases[0].selection.by
+        self.margins = _margins(by_columns) if TOTAL.read(total) else ()
+        self._outputs = _named_outputs(cells, self.plan.releases)
+        self._repeated_margins = {
+            name: () if checked.spec.additive else self.margins
+            for name, checked in self._cells.items()
+        }
+        if self.interval is not None and self.interval.simultaneous:
+            self._cells = _simultaneous(self._cells, self.interval, len(self.margins))
+        self.plan = self._with_shares(weights)
+
+    def _with_shares(self, weights: Mapping[str, Any] | None) -> Plan:
+        """The plan with the shares of epsilon; margins get equal parts of them."""
+        shares = _weights(self._cells, weights)
+        total = sum(shares.values())
+        releases: list[CheckedRequest] = []
+        for name, checked in self._cells.items():
+            repeated_margins = self._repeated_margins[name]
+            share = self.plan.epsilon * shares[name] / total / (1 + len(repeated_margins))
+            releases.append(checked.with_epsilon(share))
+            for margin in repeated_margins:
+                options = {"margin": margin, "epsilon": share}
+                releases.append(
+                    checked.request.replace(margin_name(name, margin), **options).check()
+                )
+        return self.plan.with_releases(releases)
+
+    def with_weights(self, weights: Mapping[str, Any]) -> Self:
+        """A copy of the table with other parts of epsilon for some releases, as `duffdp.table` has
+        them.
+        """
+        table = copy(self)
+        table.plan = self._with_shares(weights)
+        return table
+
+    @property
+    def copies(self) -> dict[str, int]:
+        """Number of draws of each release: for groups, and for each margin that needs a draw."""
+        return {
+            name: 1 + len(repeated_margins)
+            for name, repeated_margins in self._repeated_margins.items()
+        }
+
+    @classmethod
+    def from_toml(cls, path: str | os.PathLike[str]) -> Self:
+        """A table from a file with the words of `duffdp.table`, and `source`; `within` and
+        `group_size` are those of the method.
+
+        Paths count from where the file lies, and keys and categories that are text stand for values
+        of the type that their column has, as in `duffdp.Plan.from_toml`.
+        """
+        return cls._written(read_table_toml(Path(path)))
+
+    @classmethod
+    def from_text(cls, text: str, folder: str | os.PathLike[str]) -> Self:
+        """The table that a text in TOML would be in a file of this folder."""
+        return cls._written(read_table_text(text, Path(folder)))
+
+    @classmethod
+    def _written(cls, entries: dict[str, Any]) -> Self:
+        """A table as it is written; `within` and `group_size` are those of the method."""
+        errors = {
+            new: entries.pop(name)
+            for name, new in (("within", "errors"), ("group_size", "group_size"))
+            if name in entries
+        }
+        if len(errors) == 1:
+            raise DuffError(
+                "within and group_size go together: how far releases may be off on average, in "
+                "groups of how many records. Pass both or none."
+            )
+        plan = cls(entries.pop("statistics"), **entries)
+        plan.plan.reads_text = True
+        return plan.within(**errors) if errors else plan
+
+    def preview(self, *, group_size: int, shape: str = "uniform", draws: int = 100) -> SimpleTable:
+        """The expected errors of every cell of a group of so many records; that of `duffdp.Plan`.
+
+        Margins are larger groups, and are not listed.
+        """
+        return self.plan.preview(group_size=group_size, shape=shape, draws=draws)
+
+    def within(
+        self,
+        errors: Mapping[str, float],
+        *,
+        group_size: int,
+        shape: str = "uniform",
+        draws: int = 100,
+    ) -> Self:
+        """A copy of the table with shares of epsilon for which some releases err by no more than
+        this on average, in a group of this many records: `{"age_median": 1, "count": 20}`.
+
+        The others share the rest as before; if all are named, each gets more in proportion. An
+        error says what would be needed if epsilon does not suffice. `shape` and `draws` are those
+        of `preview`: no record is looked at.
+        """
+        # Imported here, because a run needs no previews.
+        from duffdp._planning.plan_preview import weights_for_errors
+
+        releases, total = self.plan.releases, self.plan.epsilon
+        shares = weights_for_errors(releases, self.copies, total, errors, group_size, shape, draws)
+        return self.with_weights(shares)
+
+    def check(self, data: Any = None, *, ledger: Any = None) -> Cost:
+        """The table's cost; with data, names and types are checked too, and no row is read."""
+        return self.plan.check(data, ledger=ledger)
+
+    def run(
+        self,
+        data: Any = None,
+        *,
+        ledger: Any = None,
+        rng: object = None,
+        done: Callable[[], None] | None = None,
+        rehearsal: Callable[[Table], None] | None = None,
+    ) -> Table:
+        """Charge all releases or none, then make the table; `done` is called after each release.
+
+        `rehearsal` is called before the charge, with made-up tables of the same shape: what it
+        raises costs nothing.
+        """
+        prepared = self.plan.prepared(data, rng)
+        if rehearsal is not None:
+            self.plan.rehearse(prepared, lambda releases: rehearsal(self._table(releases)))
+        table = self._table(self.plan.make(prepared, ledger, done))
+        source = prepared[0].data
+        assert isinstance(source, SourceTable)
+        return replace(table, frame=source.frame(table.wide()))
+
+    def _table(self, releases: Mapping[str, Release]) -> Table:
+        """The table of all releases, without a frame."""
+        measures = tuple(
+            Measure(
+                name,
+                self._outputs[name],
+                releases[name],
+                tuple(releases[margin_name(name, margin)] for margin in repeated_margins),
+            )
+            for name, repeated_margins in self._repeated_margins.items()
+        )
+        facts = measures[0].release.facts
+        smallest = self.smallest if self.suppress_below is None else self.suppress_below
+        if smallest is None:
+            confidence = (
+                DEFAULT_CONFIDENCE if self.interval is None else float(self.interval.confidence)
+            )
+            noise = count_bound(facts, confidence)
+            assert noise is not None
+            smallest = noise + 1
+        hides, groups = self.suppress_below is not None, Groups(facts.by, facts.keys)
+        return Table(measures, groups, self.margins, smallest, None, hides, self.interval)
+
+    def __repr__(self) -> str:
+        names = ", ".join(map(repr, self._repeated_margins))
+        return f"TablePlan({names}, epsilon={float(self.plan.epsilon):g})"
+
+
+def _margins(by: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
+    """All sets of columns that groups can be taken together by, but for all columns themselves."""
+    if not 0 < len(by) <= MOST_WITH_MARGINS:
+        raise DuffError(
+            f"total takes groups by one or two columns together, got {len(by)} columns of by. "
+            "Pass total=False."
+        )
+    sizes = reversed(range(len(by)))
+    return tuple(margin for size in sizes for margin in combinations(by, size))
+
+
+def _weights(
+    cells: Mapping[str, CheckedRequest], weights: Mapping[str, Any] | None
+) -> dict[str, Fraction]:
+    """The weights that the caller chose, and the usual ones for the rest."""
+    if weights is not None and not isinstance(weights, Mapping):
+        raise DuffError(
+            *(Argument("weights"), f" are given for each release, got {weights!r:.60}. Pass for "),
+            *("example ", Argument("weights", {list(cells)[-1]: 2}), "."),
+        )
+    explicit = dict(weights or {})
+    refuse_unknown(explicit, list(cells), "weights")
+    shares = {}
+    for name, checked in cells.items():
+        try:
+            shares[name] = WEIGHT.read(explicit.get(name, _usual_weight(checked)))
+        except DuffError as error:
+            raise error.prefixed(f"{name}: ") from None
+    return shares
+
+
+def _usual_weight(checked: CheckedRequest) -> int:
+    """The weight by what is drawn, which is public; rows of a person cost the error of so many
+    people.
+    """
+    parts = checked.plan.program.draws
+    weight = ONE_DRAW if len(parts) == 1 else SEVERAL_DRAWS
+    if all(part.kind == "count" for part in parts):
+        weight = COUNTS
+    return weight * checked.plan.unit.contributions
+
+
+def _named_outputs(
+    cells: list[_Cell], releases: list[CheckedRequest]
+) -> dict[str, tuple[str, ...]]:
+    """The columns that each release fills, all of them different, regardless of case."""
+    outputs: dict[str, list[str]] = {}
+    owners: dict[str, str] = {TOO_SMALL: "the table itself"}
+    for cell, checked in zip(cells, releases, strict=True):
+        names = [f"{cell.stem}_{column.name}" for column in checked.columns]
+        if checked.spec.shape == "value":
+            names = [f"{cell.name}{end}" for end in ("", "_low", "_high")][: len(checked.columns)]
+        for name in names:
+            if name.casefold() in owners:
+                raise DuffError(
+                    f"{cell.name} and {owners[name.casefold()]} both fill a column {name!r}. Ask "
+                    'once, or as a mapping with "statistic" and another "name".'
+                )
+            owners[name.casefold()] = cell.name
+        outputs[cell.name] = names
+    by = releases[0].selection.by
+    if TOO_SMALL in map(str.casefold, by):
+        raise DuffError(
+            Argument("by"), f" must not name a column {TOO_SMALL!r}, which the table has itself."
+        )
+    renamed = iter(
+        unique_column_names(tuple(OutputColumn(n) for names in outputs.values() for n in names), by)
+    )
+    return {name: tuple(next(renamed) for _ in names) for name, names in outputs.items()}
+
+
+class _Cell(NamedTuple):
+    """One release of a table: its name, what its columns begin with where it has several, and its
+    words in a plan.
+    """
+
+    name: str
+    stem: str
+    words: dict[str, Any]
+
+
+def _by_column(options: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
+    """Bounds, steps and categories, each by the column that they are for."""
+    for name, columns in options.items():
+        if columns is not None and not isinstance(columns, Mapping):
+            raise BoundsError(
+                *(Argument(name), f" of a table are given for each column, got {columns!r:.60}. "),
+                *("Pass for example ", Argument(name, {"age": _EXAMPLES[name]}), "."),
+            )
+    return {name: columns or {} for name, columns in options.items()}
+
+
+def _cells(
+    statistics: Any, columns: Mapping[str, Mapping[str, Any]], interval: Any, mechanism: str
+) -> list[_Cell]:
+    """The count, and what each column is asked for."""
+    if not isinstance(statistics, Mapping) or not statistics:
+        raise DuffError(
+            "a table needs a mapping from columns to what is asked of each, got "
+            f'{statistics!r:.60}. Pass for example {{"age": ["median", "mean"]}}.'
+        )
+    for name, values in columns.items():
+        refuse_unknown(values, statistics, name)
+    count = {"statistic": COUNT, "name": COUNT, "interval": interval, "contributions": 1}
+    cells = [_Cell(COUNT, COUNT, count)]  # people are counted, each of them once
+    for column, requested in statistics.items():
+        for cell in _cells_of_column(column, requested):
+            spec = statistic_spec(cell.words["statistic"])
+            if spec.of_pairs or spec.of_graphs:
+                raise DuffError(f"{cell.name}: {spec.name} is no statistic of one column.")
+            if spec.shape == "distribution":
+                raise DuffError(
+                    f"{cell.name}: a distribution is no number of a table. Ask for quantiles, or "
+                    "for the distribution by itself."
+                )
+            public_values = {
+                name: columns[name][column] for name in columns if column in columns[name]
+            }
+            words = _public_set(cell, spec, column, public_values) | cell.words
+            parameters = {name: words.get(name) for name in spec.parameter_names}
+            resolved = statistic_spec(spec.for_parameters(parameters)[0])
+            usual = mechanism if mechanism in resolved.choices else resolved.choices[0]
+            if resolved.has_interval(words.get("mechanism", usual)) and _cheap_ends(resolved):
+                words = {"interval": interval} | words
+            cells.append(cell._replace(words=words | {"column": column, "name": cell.name}))
+    return cells
+
+
+def _simultaneous(
+    cells: Mapping[str, CheckedRequest],
+    interval: Interval,
+    margins: int,
+) -> dict[str, CheckedRequest]:
+    """Releases with intervals that hold all together: by the union bound each release may miss an
+    equal part of what the table may, and each of its margins counts as another release.
+    """
+    with_ends = [name for name, checked in cells.items() if checked.plan.interval is not None]
+    confidence = 1 - (1 - interval.confidence) / ((1 + margins) * len(with_ends))
+    return {
+        name: checked.request.replace(interval=confidence, simultaneous=True).check()
+        if name in with_ends
+        else checked
+        for name, checked in cells.items()
+    }
+
+
+def _cheap_ends(spec: StatisticSpec) -> bool:
+    """True if numbers get intervals without being asked for: ends of their own for several numbers
+    would leave little of epsilon for each.
+    """
+    return spec.shape == "value" or not spec.interval_costs_epsilon
+
+
+def _cells_of_column(column: Any, requested: Any) -> list[_Cell]:
+    """The cells of one column: numbers are quantiles, drawn together if there are several."""
+    if not isinstance(column, str):
+        raise DuffError(f"a column is named by a text, got {column!r:.60}.")
+    listed = list(requested) if isinstance(requested, list | tuple) else [requested]
+    shares = [Q.read(item) for item in listed if plain_number(item) is not None]
+    cells, quantiles = [], False
+    for item in listed:
+        if plain_number(item) is not None:
+            if quantiles:
+                continue
+            quantiles = True
+            name = share_text(shares[0]) if len(shares) == 1 else "quantiles"
+            words: dict[str, Any] = {"statistic": "quantile", "q": shares}
+            cells.append(_Cell(f"{column}_{name}", column, words))
+            continue
+        words = dict(item) if isinstance(item, Mapping) else {"statistic": item}
+        for word in words:
+            if word in FOR_ALL:
+                raise DuffError(
+                    f"the column {column!r} of the table is asked with {word!r}, which is for the "
+                    "whole table. Leave it out there."
+                )
+        try:
+            spec = statistic_spec(words.get("statistic"))
+        except DuffError as error:
+            raise DuffError(f"the column {column!r} of the table: {error}") from None
+        named = words.pop("name", None)
+        if named is not None and (not isinstance(named, str) or not named):
+            raise DuffError(f"name must be a text, got {named!r:.60}.")
+        cells.append(_Cell(named or f"{column}_{spec.name}", named or column, words))
+    if not cells:
+        raise DuffError(
+            f'the column {column!r} of the table is asked for nothing. Pass for example "median".'
+        )
+    return cells
+
+
+def _public_set(
+    cell: _Cell, spec: StatisticSpec, column: str, public_values: dict[str, Any]
+) -> dict[str, Any]:
+    """The bounds, step or categories of a column that a statistic takes."""
+    listed = {"categories": public_values["categories"]} if "categories" in public_values else {}
+    bounded = {name: value for name, value in public_values.items() if name != "categories"}
+    need: tuple[str, ...] = ()
+    if spec.outputs == "grid":
+        chosen_set, need = bounded, ("bounds",)
+    elif spec.outputs == "grid or categories":
+        chosen_set, need = listed or bounded, ("categories", "bounds")
+    else:
+        counted = spec.outputs == "own or categories" and "bins" not in cell.words
+        chosen_set = listed if counted else {}
+    if need and not any(name in chosen_set or name in cell.words for name in need):
+        raise BoundsError(
+            f"{cell.name}: {' or '.join(need)} of the column {column!r} are missing, and never "
+            "come from the data. Pass for example ",
+            *(Argument(need[0], {column: _EXAMPLES[need[0]]}), "."),
+        )
+    return chosen_set

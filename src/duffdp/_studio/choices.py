@@ -1,0 +1,89 @@
+"""The statistics that a column can have in the studio, and the fields of their parameters."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from duffdp._parameters import EPSILON, LEDGER, RELEASE_OPTIONS, Parameter
+from duffdp._studio.folder import ColumnType
+from duffdp._text import comma_list, value
+from duffdp.statistics.registry import REGISTRY, SUMMARIES
+from duffdp.statistics.spec import StatisticSpec
+
+
+class Choice(NamedTuple):
+    """A statistic that can be ticked."""
+
+    name: str
+    title: str
+    parameters: tuple[Parameter[Any], ...]
+    of_numbers: bool
+    of_words: bool
+
+    def fits(self, column: ColumnType) -> bool:
+        """True if it can be asked of a column of this type."""
+        return (self.of_numbers and column.has_numbers) or (self.of_words and column.has_words)
+
+
+def read_text(parameter: Parameter[Any], text: str) -> Any:
+    """The value of a parameter that is typed into a field: commas separate several values."""
+    if parameter.kind == "list":
+        return comma_list(text)
+    if parameter.repeated or parameter.kind in ("values", "pair"):
+        return [value(part) for part in comma_list(text)]
+    return value(text)
+
+
+def placeholder(parameter: Parameter[Any]) -> str:
+    """The example that an empty field shows."""
+    return _typed(parameter.example)
+
+
+ALWAYS = "count"  # stands beside every group without being asked for
+
+
+def _choice(spec: StatisticSpec) -> Choice:
+    parameters = tuple(parameter for parameter in spec.parameters if parameter.label)
+    numbers = spec.outputs.startswith("grid") or {"between", "bins"} & set(spec.parameter_names)
+    words = spec.outputs.endswith("categories") or "values" in spec.parameter_names
+    return Choice(spec.name, spec.heading(), parameters, bool(numbers), words)
+
+
+def _asked_of_one_column(spec: StatisticSpec) -> bool:
+    return spec.name in SUMMARIES and spec.can_be_planned and not spec.of_pairs
+
+
+CHOICES = {
+    spec.name: _choice(spec)
+    for spec in REGISTRY.values()
+    if _asked_of_one_column(spec) and spec.name != ALWAYS
+}
+
+
+class FormDialect:
+    """Fields of the studio's form, by their labels."""
+
+    def mention(self, name: str) -> str:
+        """The label of the field, or the name of what has no field."""
+        return _LABELS.get(name, name)
+
+    def assignment(self, name: str, value: Any) -> str:
+        """The label with what to type there."""
+        if isinstance(value, Mapping):  # by column
+            ((column, value),) = value.items()
+            return f"{self.mention(name)} of {column}: {_typed(value)}"
+        return f"{self.mention(name)}: {_typed(value)}"
+
+
+def _typed(value: Any) -> str:
+    """A value as somebody types it into a field."""
+    return ", ".join(map(str, value)) if isinstance(value, list | tuple) else str(value)
+
+
+_LABELS = {
+    parameter.name: parameter.label
+    for parameter in (*RELEASE_OPTIONS, EPSILON, LEDGER)
+    if parameter.label
+}
+FORM = FormDialect()

@@ -1,0 +1,299 @@
+"""Fields of the page, as text, and the plan that they mean."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from duffdp._studio.choices import CHOICES, FORM, read_text
+from duffdp._text import value, visible
+from duffdp.errors import DuffError
+
+Pairs = Iterable[tuple[str, str]]
+MOST_COLUMNS, MOST_GROUP_COLUMNS = 12, 2
+MOST_GROUPS = 10_000
+LARGEST_ERROR = 1e300
+NO_INTERVAL = "none"
+ROWS = ""  # in the place of the column that names people
+FORM_SOURCES = ("bounds", "keys")
+
+
+class FieldError(DuffError):
+    """A field that cannot be read: its name, and what is wrong with it."""
+
+    def __init__(self, name: str, text: str) -> None:
+        super().__init__(text)
+        self.field = name
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnFields:
+    """The fields of one column."""
+
+    name: str
+    lower: str = ""
+    upper: str = ""
+    step: str = ""
+    unit: str = ""
+    shape: str = "normal"
+    categories: str = ""
+    statistics: tuple[str, ...] = ()
+    parameters: Mapping[tuple[str, str], str] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class GroupFields:
+    """The fields of one column that forms groups: its name, and its keys, one on a line."""
+
+    by: str = ""
+    keys: str = ""
+
+    def listed(self) -> list[str]:
+        """The keys."""
+        return _lines(self.keys)
+
+
+@dataclass(frozen=True, slots=True)
+class StudioForm:
+    """All fields of the page."""
+
+    source: str = ""
+    person: str = ROWS
+    contributions: str = "1"
+    where: str = ""
+    columns: tuple[ColumnFields, ...] = ()
+    groups: tuple[GroupFields, ...] = (GroupFields(), GroupFields())
+    total: str = ""
+    size: str = "500"
+    interval: str = "0.95"
+    epsilon: str = "1"
+    look: str = ""
+    within: str = ""
+    probability: str = "95"
+    ledger: str = "budget.db"
+    dataset: str = ""
+    budget: str = "3"
+    title: str = ""
+    author: str = ""
+    sources: Mapping[str, str] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, pairs: Pairs) -> StudioForm:
+        """The form that a browser sent; what is no field of it is not read."""
+        fields: dict[str, list[str]] = {}
+        for name, text in pairs:
+            fields.setdefault(name, []).append(text.replace("\r\n", "\n"))
+        single = {
+            name: fields[name][0].strip()
+            for name in cls.__dataclass_fields__
+            if name in fields and name not in ("columns", "groups", "sources")
+        }
+        column_count = sum(name.startswith("column.") for name in fields)
+        if column_count > MOST_COLUMNS:
+            raise DuffError(f"a table of the studio has at most {MOST_COLUMNS} columns.")
+        columns = [_column(fields, i) for i in range(MOST_COLUMNS) if f"column.{i}" in fields]
+        groups = [
+            GroupFields(*(fields.get(f"{name}.{i}", [""])[0] for name in ("by", "keys")))
+            for i in range(MOST_GROUP_COLUMNS)
+        ]
+        sources = {name: fields.get(f"source.{name}", [""])[0].strip() for name in FORM_SOURCES}
+        return cls(**single, columns=tuple(columns), groups=tuple(groups), sources=sources)
+
+    def after_button(self, pairs: Pairs) -> StudioForm:
+        """After one that adds or takes away a column."""
+        fields = dict(pairs)
+        columns = self.columns
+        if name := fields.get("add", "").strip():
+            if name in (column.name for column in columns):
+                raise DuffError(f"the column {visible(name)!r:.60} is in the table already.")
+            if len(columns) == MOST_COLUMNS:
+                raise DuffError(f"a table of the studio has at most {MOST_COLUMNS} columns.")
+            columns = (*columns, ColumnFields(name))
+        if removed := fields.get("remove", ""):
+            columns = tuple(column for column in columns if column.name != removed)
+        return replace(self, columns=columns)
+
+    def fields(self) -> list[tuple[str, str]]:
+        """The form as pairs of names and texts, as a browser would send it."""
+        pairs = [
+            (name, getattr(self, name))
+            for name in self.__dataclass_fields__
+            if name not in ("columns", "groups", "sources")
+        ]
+        for i, column in enumerate(self.columns):
+            pairs.append((f"column.{i}", column.name))
+            for name in ("lower", "upper", "step", "unit", "shape", "categories"):
+                pairs.append((f"{name}.{i}", getattr(column, name)))
+            pairs += [(f"statistic.{i}", name) for name in column.statistics]
+            for (statistic, name), text in column.parameters.items():
+                pairs.append((f"{statistic}.{name}.{i}", text))
+        for i, group in enumerate(self.groups):
+            pairs += [(f"by.{i}", group.by), (f"keys.{i}", group.keys)]
+        return pairs + [(f"source.{name}", text) for name, text in self.sources.items()]
+
+    def group_size(self) -> int:
+        """Number of records of the smallest group that matters."""
+        size = number_in("size", self.size, "the size of the smallest group")
+        if not isinstance(size, int) or not 1 <= size <= 10**6:
+            raise FieldError("size", "the size of a group is a whole number from 1 to 1,000,000.")
+        return size
+
+    def error_goal(self) -> tuple[float, float]:
+        """The error that may not be exceeded, and how often."""
+        error = number_in("within", self.within, "the error that you can live with")
+        percent = number_in("probability", self.probability, "how many releases of 100")
+        if not 0 < percent < 100:
+            raise FieldError("probability", "of 100 releases more than 0 and fewer than 100.")
+        if not 0 <= error <= LARGEST_ERROR:  # neither is what is no number
+            raise FieldError("within", "an error is 0 or more, and finite.")
+        return float(error), float(percent) / 100
+
+    def words(self) -> dict[str, Any]:
+        """The plan, in the words of a table in TOML."""
+        if not self.source:
+            raise FieldError("source", "choose a file of the folder.")
+        statistics = {column.name: _statistics(i, column) for i, column in enumerate(self.columns)}
+        statistics = {name: listed for name, listed in statistics.items() if listed}
+        if not statistics:
+            raise DuffError("the table asks for nothing yet. Add a column and tick a statistic.")
+        words: dict[str, Any] = {
+            "source": self.source,
+            "epsilon": number_in("epsilon", self.epsilon, "epsilon"),
+        }
+        words |= self._groups()
+        if self.where:
+            words["where"] = self.where
+        if self.person != ROWS:
+            words["unit"] = self.person
+            rows = number_in("contributions", self.contributions, "the rows of a person")
+            words["contributions"] = rows
+        words["interval"] = (
+            False
+            if self.interval == NO_INTERVAL
+            else number_in("interval", self.interval, "the confidence of intervals")
+        )
+        words["statistics"] = statistics
+        for name, read in (("bounds", _bounds), ("step", _step), ("categories", _categories)):
+            by_column = {
+                c.name: read(i, c) for i, c in enumerate(self.columns) if c.name in statistics
+            }
+            if present := {
+                column: public for column, public in by_column.items() if public is not None
+            }:
+                words[name] = present
+        if sources := {name: text for name, text in self.sources.items() if text}:
+            words["sources"] = sources
+        return words
+
+    def _groups(self) -> dict[str, Any]:
+        grouping = [(i, group) for i, group in enumerate(self.groups) if group.by]
+        if not grouping:
+            return {}
+        group_count = 1
+        for i, group in grouping:
+            if not group.listed():
+                raise FieldError(
+                    f"keys.{i}",
+                    f"list the groups of {visible(group.by)!r:.60}, one on a line: they are public "
+                    "and never come from the data.",
+                )
+            group_count *= len(group.listed())
+        if group_count > MOST_GROUPS:
+            raise FieldError(
+                f"keys.{grouping[-1][0]}",
+                f"the studio makes at most {MOST_GROUPS:,} groups. List fewer, or use the command.",
+            )
+        words: dict[str, Any] = {
+            "by": [group.by for _, group in grouping],
+            "keys": [group.listed() for _, group in grouping],
+        }
+        return words | ({"total": True} if self.total else {})
+
+
+def _column(fields: Mapping[str, list[str]], i: int) -> ColumnFields:
+    def field(name: str) -> str:
+        return fields.get(f"{name}.{i}", [""])[0].strip()
+
+    parameters = {
+        (choice.name, parameter.name): field(f"{choice.name}.{parameter.name}")
+        for choice in CHOICES.values()
+        for parameter in choice.parameters
+    }
+    return ColumnFields(
+        name=fields[f"column.{i}"][0],
+        lower=field("lower"),
+        upper=field("upper"),
+        step=field("step"),
+        unit=field("unit"),
+        shape=field("shape") or "normal",
+        categories=field("categories"),
+        statistics=tuple(name for name in fields.get(f"statistic.{i}", []) if name in CHOICES),
+        parameters={name: text for name, text in parameters.items() if text},
+    )
+
+
+def _lines(text: str) -> list[str]:
+    return [line.strip() for line in text.split("\n") if line.strip()]
+
+
+def number_in(name: str, text: str, label: str) -> Any:
+    """The number in a field, whole if it is written so."""
+    if not text:
+        raise FieldError(name, f"{label} is missing. Type a number.")
+    try:
+        return int(text)
+    except ValueError:
+        pass
+    try:
+        return float(text)
+    except ValueError:
+        raise FieldError(name, f"{label} must be a number, got {visible(text)!r:.40}.") from None
+
+
+def _read(name: str, text: str, column: ColumnFields) -> Any:
+    try:
+        return value(text)
+    except DuffError as error:
+        raise FieldError(name, visible(f"{column.name}: {error}")[:200]) from None
+
+
+def _bounds(i: int, column: ColumnFields) -> Any:
+    if not column.lower and not column.upper:
+        return None
+    for name, text in (("lower", column.lower), ("upper", column.upper)):
+        if not text:
+            raise FieldError(
+                f"{name}.{i}", f"{visible(column.name)!r:.60} needs both bounds: from and to."
+            )
+    ends = (("lower", column.lower), ("upper", column.upper))
+    return [_read(f"{name}.{i}", text, column) for name, text in ends]
+
+
+def _step(i: int, column: ColumnFields) -> Any:
+    return _read(f"step.{i}", column.step, column) if column.step else None
+
+
+def _categories(i: int, column: ColumnFields) -> Any:
+    return _lines(column.categories) or None
+
+
+def _statistics(i: int, column: ColumnFields) -> list[Any]:
+    """The requested statistics of one column, in the words of a table."""
+    statistics: list[Any] = []
+    for name in column.statistics:
+        words: dict[str, Any] = {}
+        for parameter in CHOICES[name].parameters:
+            if text := column.parameters.get((name, parameter.name), ""):
+                at = f"{name}.{parameter.name}.{i}"
+                try:
+                    words[parameter.name] = read_text(parameter, text)
+                except DuffError as error:
+                    raise FieldError(at, visible(error.worded(FORM))[:200]) from None
+        if name == "quantile":  # numbers are quantiles, drawn together if there are several
+            if not words:
+                raise FieldError(f"quantile.q.{i}", "say which quantiles, for example 0.25, 0.75.")
+            statistics += words["q"]
+        else:
+            statistics.append({"statistic": name, **words} if words else name)
+    return statistics

@@ -1,6 +1,0 @@
-"""Planning: the error of each mechanism, and the epsilon for an accuracy; exact, not private."""
-
-from duffdp.planning.epsilon import EpsilonPlan, epsilon_for
-from duffdp.planning.previews import Preview, preview
-
-__all__ = ["EpsilonPlan", "Preview", "epsilon_for", "preview"]
