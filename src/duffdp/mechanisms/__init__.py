@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from duffdp.mechanisms.piecewise_laplace import PiecewiseLaplace
     from duffdp.mechanisms.ranking import Ranking
     from duffdp.mechanisms.staircase import Staircase
+    from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
 
 __all__ = [
     "Exponential",
@@ -28,6 +29,7 @@ __all__ = [
     "PiecewiseLaplace",
     "Ranking",
     "Staircase",
+    "ThresholdedGeometric",
 ]
 
 # The names of mechanisms in facts and releases. Each class states its `loss_family`, which totals
@@ -41,6 +43,7 @@ CLASSES = {
     "noisy-ranking": "Ranking",
     "staircase": "Staircase",
     "piecewise-laplace": "PiecewiseLaplace",
+    "thresholded-geometric": "ThresholdedGeometric",
 }
 _HOME = {
     "Geometric": "geometric",
@@ -49,6 +52,7 @@ _HOME = {
     "PiecewiseLaplace": "piecewise_laplace",
     "Ranking": "ranking",
     "Staircase": "staircase",
+    "ThresholdedGeometric": "thresholded_geometric",
 }
 
 
