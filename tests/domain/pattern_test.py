@@ -166,7 +166,7 @@ def test_equality_and_text():
         *(Pattern("[A-Z]{2}"), Pattern(length=3, alphabet="ab", false_keys=0.5)),
         *(Pattern(numbers=(1, 9)), Pattern(days=("2024-01-01", "2024-01-09"))),
     ):
-        again = eval(repr(pattern), {"Pattern": Pattern})  # noqa: S307
+        again = eval(repr(pattern), {"Pattern": Pattern})
         assert again == pattern == Pattern.from_parameters(pattern.parameters())
         assert hash(again) == hash(pattern)
     assert Pattern("[A-Z]{2}") != Pattern("[A-Z]{3}")

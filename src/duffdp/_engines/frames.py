@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,19 @@ from duffdp._engines.arrays.cells import cell_indices
 from duffdp._engines.pairs import PairEngine, as_doubles, pairs_by_group
 from duffdp._engines.people import Cap, Randomness, choose, whole_people
 from duffdp._engines.public_values import PublicValues
+from duffdp._engines.universe import KeyUniverse, Place, counts_by_place, day_place
 from duffdp._rows import RowsOfColumns
-from duffdp.domain import Array, Bins, Grid, Ints, Membership, Ordered, Presence, PublicSet
+from duffdp.domain import (
+    Array,
+    Bins,
+    Grid,
+    Ints,
+    Membership,
+    Ordered,
+    Pattern,
+    Presence,
+    PublicSet,
+)
 from duffdp.domain.cells import INSIDE, OUTSIDE
 
 DENSE = 2**22  # combinations of keys that a table lists one by one
@@ -72,6 +85,55 @@ class MemoryRows:
         x, y = (as_doubles(*self._adapter.array(column)) for column in (self._column, other))
         rows, group = self._choose(~(np.isnan(x) | np.isnan(y)), randomness)
         return PairEngine(pairs_by_group(x[rows], y[rows], group, self._groups))
+
+    def key_counts(
+        self, universe: KeyUniverse, places: Sequence[Place], every_row: bool, source: Randomness
+    ) -> dict[int, int]:
+        """The number of rows of every possible key that occurs, by its place; of rows with a value
+        unless every row counts.
+        """
+        adapter, read, codes = self._adapter, list(places), []
+        present = np.ones(adapter.length, dtype=bool) if every_row else ~self._missing()
+        for at, (name, part) in enumerate(zip(universe.by, universe.parts, strict=True)):
+            if isinstance(part, Pattern) and adapter.schema[name] == adapter.nw.Date:
+                array, missing = adapter.array(name)
+                codes.append(array.astype("M8[D]").view(np.int64))
+                read[at] = partial(day_place, part, 1)
+                present &= ~np.isnat(array) if missing is None else ~missing
+                continue
+            numbers = adapter.people(name)  # equal values have equal numbers
+            present &= numbers >= 0
+            codes.append(numbers)
+        people = None if self._unit is None else self._people(self._unit)
+        if people is not None:
+            present &= people >= 0
+        rows = np.flatnonzero(present)
+        columns = [code[rows] for code in codes]
+        table = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+        _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        group = group.reshape(-1)
+        if people is not None:
+            chosen = choose(people[rows], group, self._cap, source) if len(rows) else []
+            counts = np.bincount(group[chosen], minlength=len(first))
+        else:
+            counts = np.bincount(group, minlength=len(first))
+        examples = rows[first]
+        keys = zip(
+            *(
+                self._values_at(name, code, examples)
+                for name, code in zip(universe.by, codes, strict=True)
+            ),
+            strict=True,
+        )
+        return counts_by_place(universe, read, keys, counts.tolist())
+
+    def _values_at(self, name: str, codes: Ints, rows: Ints) -> list[Any]:
+        """The values of a column in some rows; of days their numbers."""
+        if self._adapter.schema[name] == self._adapter.nw.Date:
+            days: list[Any] = codes[rows].tolist()
+            return days
+        values: list[Any] = self._adapter.column(name)[rows].to_list()
+        return values
 
     def _choose(self, present: Array, randomness: Randomness) -> tuple[Ints, Ints | None]:
         """Of the rows that have a value those that count, and their groups."""

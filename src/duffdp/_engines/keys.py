@@ -19,13 +19,16 @@ from duffdp._engines.libraries import is_of_library, is_path, narwhals
 from duffdp._engines.sql.query import Query, open_source
 from duffdp._parameters import KEYS
 from duffdp._rows import MIN_COLUMNAR_ROWS, Row, RowsOfColumns
-from duffdp.domain import Categories
+from duffdp.domain import Categories, Pattern
 from duffdp.errors import Argument, DuffError
 
 _SIMPLE = frozenset({int, str, bool})  # of these each is there, and can be told apart
 _KEYS, _BY = Argument("keys"), Argument("by")
 _EXAMPLE = (" Pass for example ", Argument("keys", KEYS.example), ".")
-_FORMS = "a list, a frame, a series, Categories, a declared type, a path, or a mapping of these"
+_FORMS = (
+    "a list, a frame, a series, Categories, a Pattern, a declared type, a path, or a mapping of "
+    "these"
+)
 
 
 class FileKeys(NamedTuple):
@@ -39,7 +42,12 @@ class FileKeys(NamedTuple):
 def load_keys(by: Any, keys: Any) -> Any:
     """The keys with what files hold in the place of their paths."""
     if isinstance(keys, Mapping):
-        return {name: _of_path((name,), part) for name, part in keys.items()}
+        return {
+            name: Pattern.from_parameters(part)
+            if isinstance(part, Mapping)
+            else _of_path((name,), part)
+            for name, part in keys.items()
+        }
     names = (by,) if isinstance(by, str) else by
     return _of_path(names, keys) if isinstance(names, list | tuple) else keys
 
