@@ -113,10 +113,8 @@ class MemoryRows:
         _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
         group = group.reshape(-1)
         if people is not None:
-            chosen = choose(people[rows], group, self._cap, source) if len(rows) else []
-            counts = np.bincount(group[chosen], minlength=len(first))
-        else:
-            counts = np.bincount(group, minlength=len(first))
+            group = group[choose(people[rows], group, self._cap, source)] if len(rows) else group
+        counts = np.bincount(group, minlength=len(first))
         examples = rows[first]
         keys = zip(
             *(
@@ -167,6 +165,7 @@ class MemoryRows:
         places = self._keys.positions
         # A library that groups well does it where each group has one value of its keys.
         one_value = isinstance(places, range) or len(set(places)) == len(places)
+        one_value = one_value and self._keys.other is None
         pieces = self._adapter.grouped(self._column, list(self._by)) if one_value else None
         if pieces is not None:
             keys, array, lengths = pieces
@@ -184,6 +183,16 @@ class MemoryRows:
 
     def _group_numbers(self, adapter: MemoryFrame) -> Ints:
         """For each row of a frame the number of its group, -1 if it is in none."""
+        assert self._keys is not None
+        if self._keys.other is None:
+            return self._key_numbers(adapter)
+        if not self._keys.values:
+            return np.full(adapter.length, self._keys.other, dtype=np.int64)
+        numbers = self._key_numbers(adapter)
+        return np.where(numbers < 0, self._keys.other, numbers)
+
+    def _key_numbers(self, adapter: MemoryFrame) -> Ints:
+        """For each row of a frame the number of the group of its key, -1 if it is not listed."""
         assert self._keys is not None
         numbers: Ints | None = None
         table = self._keys.values

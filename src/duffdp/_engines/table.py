@@ -318,11 +318,15 @@ class SourceTable:
 
     def _public_keys(self) -> PublicValues:
         """The keys of the selection, as the columns of groups hold them."""
-        selection = self.selection
-        groups = Groups(selection.by, selection.keys)
-        return public_keys(
-            *(self.nw, self.adapter, self._key_types, groups, selection.places, self._untyped)
-        )
+        selection, places = self.selection, self.selection.places
+        other, size = None, max(places, default=-1) + 1
+        if selection.other is not None:
+            places, other = places[:-1], places[-1]
+        if not places:
+            return PublicValues((), (), size, other)
+        groups = Groups(selection.by, selection.listed_keys)
+        keys = public_keys(*(self.nw, self.adapter, self._key_types, groups, places, self._untyped))
+        return keys._replace(size=size, other=other)
 
     def _read_universe(self, universe: KeyUniverse) -> None:
         """Check that the columns can hold all possible keys. Until keys are found, the first of
@@ -341,6 +345,11 @@ class SourceTable:
         """Form groups of these keys, which were found in the data at a price."""
         self.selection = self.selection.with_keys(tuple(keys))
         self.keys = self._public_keys()
+
+    @property
+    def has_no_groups(self) -> bool:
+        """True if groups are formed, and no key of them was found."""
+        return bool(self.selection.by) and not self.selection.keys
 
     def key_counts(self, cap: Cap, every_row: bool, randomness: Randomness) -> dict[int, int]:
         """The number of rows of every possible key that occurs, by its place: of all rows, or of
@@ -548,6 +557,7 @@ class SourceTable:
         condition = () if self.selection.where is None else self.selection.where.columns
         one_way = self.read_as is None or self.selection.values[0] not in condition
         plain = self.selection.pair is None and self.selection.groups_per_person is None
+        plain = plain and not self.has_no_groups
         return not self._eager and self.adapter.side_by_side and one_way and plain
 
     @property
@@ -581,7 +591,10 @@ class SourceTable:
         place = os.fspath(self.data) if path else id(self.data)
         _, by, _, unit, contributions, *_ = self.selection
         where = None if self.selection.where is None else self.selection.where.text
-        keys = None if self.keys is None else (tuple(self.keys.values), tuple(self.keys.positions))
+        keys: Any = self.keys
+        if self.keys is not None:
+            values, positions = tuple(self.keys.values), tuple(self.keys.positions)
+            keys = self.keys._replace(values=values, positions=positions)
         return path, place, by, keys, unit, contributions, where, self.read_as
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:

@@ -104,7 +104,7 @@ def places_by_type(
         if isinstance(part, Categories):
             convert = column_values(nw, dtype, as_text)
             spelled = {value: at for at, key in enumerate(part) for value in convert(key)}
-            if len({at for at in spelled.values()}) < part.size:
+            if len(set(spelled.values())) < part.size:
                 raise DuffError(
                     f"the keys of {name!r} must be different values of that column, {dtype}. "
                     "Pass keys that the column can hold."

@@ -6,7 +6,7 @@ Programs and statistics see no entropy and no engine; mechanisms see evidence an
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from itertools import chain
@@ -16,13 +16,14 @@ import numpy as np
 
 from duffdp._engines.arrays.threads import parallel_map
 from duffdp._engines.requests import ColumnRequest, Engine, Inquiry, LevelSums, run_inquiry
-from duffdp._evidence import Evidence
-from duffdp._pipeline.draw_plan import DrawPlan
+from duffdp._evidence import Evidence, KeyCounts
+from duffdp._pipeline.draw_plan import DrawPlan, KeyFinding
 from duffdp._rows import MIN_COLUMNAR_ROWS, RowsOfColumns
 from duffdp._sampling.entropy import Entropy
 from duffdp.domain import Ints, PublicSet
 from duffdp.errors import DuffError
 from duffdp.mechanisms import mechanism_class
+from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
 from duffdp.statistics.program import NOT_DRAWN, Columns, Draw
 from duffdp.statistics.statistic import BaseStatistic, Scope
 
@@ -89,6 +90,13 @@ class _Share(NamedTuple):
     statistic: BaseStatistic
     mechanism: Any
     positions: Ints
+
+
+def find_keys(finding: KeyFinding, counts: Mapping[int, int], entropy: Entropy) -> Numbers:
+    """The places of the keys that are found, in order, each with its noisy count."""
+    evidence = KeyCounts(counts, finding.size, finding.threshold)
+    mechanism = ThresholdedGeometric(finding.row_epsilon)
+    return list(zip(*mechanism.numbers(evidence, entropy), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

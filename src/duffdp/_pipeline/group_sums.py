@@ -17,10 +17,12 @@ from duffdp.statistics.spec import DrawSettings, IntervalSpec
 
 
 def noisy_numbers(plan: DrawPlan, facts: Facts, result: Result) -> Sequence[Sequence[int]] | None:
-    """The drawn numbers of groups whose values add up; None for other releases, and where values
-    of small groups are withheld.
+    """The drawn numbers of groups whose values add up; None for other releases, where values of
+    small groups are withheld, and for counts that found their keys: these are too large on average.
     """
     if not facts.by or not plan.spec.additive or facts.suppression is not None:
+        return None
+    if plan.finding is not None and plan.finding.counts_are_values:
         return None
     return result.numbers
 

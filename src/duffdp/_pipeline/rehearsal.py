@@ -6,19 +6,13 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from duffdp._engines.arrays import array_engine, read_array
-from duffdp._engines.edges import EdgeEngine
-from duffdp._engines.pairs import PairEngine, make_pairs
-from duffdp._engines.requests import Engine
 from duffdp._facts import Facts
 from duffdp._pipeline import driver
 from duffdp._pipeline.estimates import columns_per_number
 from duffdp._pipeline.group_sums import noisy_numbers
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import CellRow, released_values, withhold_small_groups
-from duffdp._pipeline.run import PreparedRelease
+from duffdp._pipeline.run import PreparedRelease, engine_without_records
 from duffdp._sampling.entropy import entropy
 from duffdp.ledger.charge import Result
 from duffdp.statistics.program import OutputColumn
@@ -46,11 +40,22 @@ def rehearse(prepared: Sequence[PreparedRelease], use: Callable[[list[Release]],
 
 def _made_up(prepared: PreparedRelease) -> tuple[Release, Release]:
     facts, time = prepared.facts, dt.datetime.now(dt.UTC)
-    release = driver.ReleaseRun(prepared.plan, facts.domain, _no_records(prepared), 0, entropy(0))
+    if prepared.universe is not None:  # the first possible keys stand for those that are found
+        places = range(min(2, prepared.universe.size))
+        facts = replace(facts, keys=tuple(map(prepared.universe.key, places)))
+        if prepared.plan.finding is not None and prepared.plan.finding.counts_are_values:
+            return _made_up_counts(prepared, facts, time)
+    release = driver.ReleaseRun(
+        prepared.plan,
+        facts.domain,
+        engine_without_records(prepared.plan.spec, facts.domain),
+        0,
+        entropy(0),
+    )
     (numbers,) = driver.draw_alone(release)
-    sized = facts.suppression is not None and facts.suppression.own is None
-    ungrouped = replace(facts, by=(), keys=(), suppression=None)
-    result_rows = [numbers[:-1] if sized else numbers]
+    sized = facts.has_sizes
+    ungrouped = replace(facts, by=(), keys=(), suppression=None, found=None)
+    result_rows = [numbers[:-1] if facts.draws_sizes else numbers]
     value, columns, (small,), _ = released_values(
         prepared.plan, prepared.post_process, ungrouped, Result(result_rows, time), None
     )
@@ -69,14 +74,35 @@ def _made_up(prepared: PreparedRelease) -> tuple[Release, Release]:
     return make([i % 2 == 0 for i in range(groups)]), make([False] * groups)
 
 
-def _no_records(prepared: PreparedRelease) -> Engine:
-    """An engine without a record."""
-    if prepared.plan.spec.of_graphs:
-        return EdgeEngine(np.empty((0, 2), dtype=np.int64))
-    if prepared.plan.spec.of_pairs:
-        return PairEngine([make_pairs(np.empty(0), np.empty(0))])
-    records = read_array([])
-    return array_engine(records._replace(array=records.array.astype(object)), prepared.facts.domain)
+def _made_up_counts(
+    prepared: PreparedRelease, facts: Facts, time: dt.datetime
+) -> tuple[Release, Release]:
+    """Releases of counts that find their keys: the smallest that there can be, and large ones."""
+    assert prepared.plan.finding is not None
+    threshold = prepared.plan.finding.threshold
+
+    def make(counts: Sequence[int]) -> Release:
+        result = Result([[count] for count in counts], time)
+        ungrouped = replace(facts, suppression=None)
+        _, columns, cells, _ = released_values(
+            prepared.plan, prepared.post_process, ungrouped, result, _NoFrame()
+        )
+        cells = withhold_small_groups(facts, columns, cells, None)
+        noisy = noisy_numbers(prepared.plan, facts, result)
+        return Release(
+            None, facts, columns, cells, time, __version__, None, noisy, prepared.reading
+        )
+
+    size = len(facts.keys)
+    large = [MANY_RECORDS if i % 2 == 0 else threshold for i in range(size)]
+    return make(large), make([threshold] * size)
+
+
+class _NoFrame:
+    """Stands for a library whose frames nobody looks at."""
+
+    def answers(self, columns: dict[str, list[object]]) -> None:
+        return None
 
 
 def _with_many_records(columns: Sequence[OutputColumn], row: CellRow, facts: Facts) -> CellRow:

@@ -196,11 +196,9 @@ class Table(Exportable):
         """Key columns (missing in a margin that takes all of them together), released numbers
         and `too_small`; a row for each group.
         """
-        keys = list(zip(*self._keys(), strict=True)) if self.by else []
-        columns = dict(zip(self.by, map(list, keys), strict=True))
+        columns = _by_column(self.by, self._keys())
         for measure in self.measures:
-            numbers = zip(*self._rows(measure), strict=True)
-            columns |= dict(zip(measure.columns, map(list, numbers), strict=True))
+            columns |= _by_column(measure.columns, self._rows(measure))
         return columns | {TOO_SMALL: self.too_small()}
 
     def tidy(self) -> SimpleTable:
@@ -217,8 +215,7 @@ class Table(Exportable):
             ):
                 for label, (value, low, high, _) in zip(labels, row, strict=True):
                     rows.append((*key, release.column, label, value, low, high, is_small))
-        columns = map(list, zip(*rows, strict=True))
-        return SimpleTable(dict(zip(_unique(names), columns, strict=True)), self._caption())
+        return SimpleTable(_by_column(_unique(names), rows), self._caption())
 
     def display_table(self) -> DisplayTable:
         """The table for people: each interval beside its number, and words instead of the numbers
@@ -370,10 +367,15 @@ class Table(Exportable):
         """The keys of all rows; None for a column whose groups a margin combines."""
         rows: list[CellRow] = []
         for (by, keys), _ in self._levels():
-            for key in keys or ((),):
+            for key in keys if by else ((),):
                 parts = dict(zip(by, key, strict=True))
                 rows.append(tuple(parts.get(name) for name in self.by))
         return rows
+
+
+def _by_column(names: Sequence[str], rows: Sequence[CellRow]) -> dict[str, list[Any]]:
+    """The columns of rows, of which there may be none."""
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
 
 def margin_name(name: str, margin: tuple[str, ...]) -> str:

@@ -62,7 +62,7 @@ class ThresholdedGeometric:
 
     def numbers(self, evidence: KeyCounts, source: Entropy) -> list[Sequence[int]]:
         """Two columns: the places of the released keys, in order, and their noisy counts."""
-        counts, threshold = evidence.counts, evidence.threshold
+        counts, threshold = dict(sorted(evidence.counts.items())), evidence.threshold
         noise = two_sided_geometrics(self._epsilon, len(counts), source)
         released = {
             place: count + extra
