@@ -371,8 +371,9 @@ BY: Parameter[Any] = Parameter(
 )
 KEYS: Parameter[Any] = Parameter(
     name="keys",
-    help="The public groups, once for each --by; or @FILE, a table with that column or a text file "
-    "with one per line. Every key gets an answer.",
+    help="The public groups, once for each --by; or @FILE: a table with that column, a text file "
+    "with one per line, or a stored release. Every key gets an answer. Or possible keys, of which "
+    "large ones are found: pattern:[A-Z][0-9]{2}, numbers:1..999, days:2024-01-01..2024-12-31.",
     doc="The public list of groups: values or tuples, a series or frame, a type that declares its "
     "values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a file with one "
     "per line or of a stored release; or a mapping from each column to one of these, for all "

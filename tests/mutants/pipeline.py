@@ -32,14 +32,14 @@ MUTANTS = (
     Mutant(
         "totals: counts below 0 are added as 0",
         "_pipeline/group_sums.py",
-        "sums = [sum(column) for column in zip(*noisy, strict=True)]",
-        "sums = [sum(max(0, n) for n in column) for column in zip(*noisy, strict=True)]",
+        "sums = [sum(column) for column in",
+        "sums = [sum(max(0, n) for n in column) for column in",
         ("tests/pipeline/table_test.py::test_totals_of_groups_without_rows_are_unbiased",),
     ),
     Mutant(
         "totals: the interval is that of one count",
         "_pipeline/group_sums.py",
-        "summands=len(noisy)",
+        "summands=max(1, len(noisy))",
         "summands=1",
         ("tests/pipeline/table_test.py::test_totals_of_groups_without_rows_are_unbiased",),
     ),

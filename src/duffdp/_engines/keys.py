@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -73,12 +74,33 @@ def _of_path(by: Sequence[Any], keys: Any) -> Any:
     if not is_path(keys):
         return keys
     name, columns = os.fspath(keys), list(map(str, by))
+    if name.lower().endswith(".json"):
+        return FileKeys(name, _keys_of_release(name, columns), tuple(columns))
     if not is_table_name(name):
         return FileKeys(name, tuple((line,) for line in read_lines(name)), tuple(columns))
     try:
         return _of_table(keys, name, columns)
     except DuffError as error:
         raise error.prefixed(f"the keys in {printable(name)!r}: ") from None
+
+
+def _keys_of_release(path: str, columns: list[str]) -> tuple[Row, ...]:
+    """The keys of a stored release or table, of some of its columns; those of a group of all others
+    are left out.
+    """
+    try:
+        fields = json.loads(Path(path).read_bytes())
+        release = fields["measures"][0]["release"] if "measures" in fields else fields
+        by, rows, other = release["by"], release["keys"], release.get("other")
+        places = [by.index(name) for name in columns]
+        keys = [tuple(row[place] for place in places) for row in rows]
+        keys = keys if other is None else keys[:-1]
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise DuffError(
+            f"cannot read the keys of the release {printable(path)!r} ({type(error).__name__}). "
+            f"Pass what to_json() of a release by {', '.join(columns)} returns, or a list."
+        ) from None
+    return tuple(dict.fromkeys(keys))
 
 
 def _of_table(keys: Any, name: str, columns: list[str]) -> FileKeys:

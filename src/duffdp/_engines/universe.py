@@ -126,16 +126,14 @@ def _typed_place(part: Pattern) -> Place:
 
 
 def _check_kind(nw: Any, name: str, dtype: Any, part: Pattern, as_text: bool) -> None:
-    texts = (nw.String, nw.Categorical, nw.Enum, nw.Object)
+    fits = as_text or dtype == nw.Object  # of which each value is looked at
     if part.kind == "text":
-        fits = isinstance(dtype, texts)
-    elif part.kind == "int":
-        fits = as_text or dtype.is_integer()
-        if fits and not as_text:
-            lowest, highest = whole_range(nw, dtype)
-            fits = lowest <= part.value(0) and part.value(part.size - 1) <= highest
-    else:
-        fits = as_text or dtype == nw.Date
+        fits = fits or isinstance(dtype, nw.String | nw.Categorical | nw.Enum)
+    elif part.kind == "date":
+        fits = fits or dtype == nw.Date
+    elif dtype.is_integer() or dtype == nw.Float64:  # pandas has doubles where some are missing
+        lowest, highest = whole_range(nw, dtype) if dtype.is_integer() else (-(2**53), 2**53)
+        fits = lowest <= part.value(0) and part.value(part.size - 1) <= highest
     if not fits:
         raise UnsupportedData(
             f"the column {name!r} of type {dtype} cannot hold all keys of {part!r}, which are "

@@ -47,10 +47,10 @@ def sum_of_groups(facts: Facts, noisy: Sequence[Sequence[int]], margin_groups: i
             simultaneous,
             facts.row_epsilon,
             lambda name, epsilon: mechanism_class(name)(epsilon),
-            summands=len(noisy),
+            summands=max(1, len(noisy)),
         )
         program = spec.interval_program(parameters, settings, interval)
-    sums = [sum(column) for column in zip(*noisy, strict=True)]
+    sums = [sum(column) for column in zip(*noisy, strict=True)] or [0] * len(program.columns)
     if program.post_process is None:  # a count
         return tuple(max(0, number) for number in sums)
     return tuple(program.post_process.values(domain, sums))

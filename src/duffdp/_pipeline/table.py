@@ -64,8 +64,9 @@ class Measure:
         assert noisy is not None
         if len(margins) == 1:
             rows = counts_that_add_up(self.release.facts, rows, noisy)
-        for _, places in margins:
-            parts: dict[int, list[Sequence[int]]] = {}
+        for groups, places in margins:
+            # All groups together are one group, even if there are none.
+            parts: dict[int, list[Sequence[int]]] = {} if groups.by else {0: []}
             for place, numbers in zip(places, noisy, strict=True):
                 parts.setdefault(place, []).append(numbers)
             rows += [

@@ -62,6 +62,12 @@ class ThresholdedGeometric:
 
     def numbers(self, evidence: KeyCounts, source: Entropy) -> list[Sequence[int]]:
         """Two columns: the places of the released keys, in order, and their noisy counts."""
+        released = self.release(evidence, source)
+        ordered = sorted(released)
+        return [ordered, [released[place] for place in ordered]]
+
+    def release(self, evidence: KeyCounts, source: Entropy) -> dict[int, int]:
+        """The noisy counts of the keys that are released, by their places."""
         counts, threshold = dict(sorted(evidence.counts.items())), evidence.threshold
         noise = two_sided_geometrics(self._epsilon, len(counts), source)
         released = {
@@ -74,8 +80,7 @@ class ThresholdedGeometric:
         # Noise that is known to reach the threshold exceeds it by a geometric number.
         excess = geometrics(self._epsilon, len(absent), source)
         released |= {place: threshold + more for place, more in zip(absent, excess, strict=True)}
-        ordered = sorted(released)
-        return [ordered, [released[place] for place in ordered]]
+        return released
 
     def probability(self, count: int, output: int | None, threshold: int) -> float:
         """The probability of a noisy count for a key with so many records; None is that it is not

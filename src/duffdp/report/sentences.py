@@ -6,7 +6,7 @@ import datetime as dt
 import math
 from collections.abc import Set
 
-from duffdp._facts import SIZE, MechanismPart
+from duffdp._facts import FINDING, SIZE, MechanismPart
 from duffdp._pipeline.error_bounds import count_bound
 from duffdp._pipeline.estimates import INTERVAL_COLUMNS, whole_range
 from duffdp._pipeline.release import Release
@@ -50,6 +50,8 @@ _MECHANISMS = {
     "noisy-ranking": "two-sided geometric noise on the number of records of every possible answer, "
     "which are then put in order",
     "staircase": "staircase noise on sums over the records",
+    "thresholded-geometric": "two-sided geometric noise on the count of every possible key, of "
+    "which counts of at least a public threshold are published",
     "piecewise-laplace": "piecewise Laplace noise, as wide as one more edge could move the count",
 }
 
@@ -239,6 +241,8 @@ def _part(part: MechanismPart) -> str:
         return description
     if part.utility == SIZE:
         return f"{description}, for the number of records of each group"
+    if part.utility == FINDING:
+        return f"{description}, to find the groups"
     if part.utility == "clipped":
         return f"{description}, each clamped to the interval"
     return (

@@ -51,6 +51,9 @@ def query_key_counts(
             margin = 2 * _TICKS["us"]
             rows, unit = adapter.clock(rows, name, (ends[0] - margin, ends[1] + margin))
             read.append(partial(day_place, part, _TICKS[unit]))
+        elif schema[name].is_float():  # there is one zero
+            rows = rows.with_columns(nw.col(name) + 0.0)
+            read.append(place)
         elif schema[name] == nw.String:
             read.append(_text_place(adapter, place))
         else:
