@@ -67,7 +67,7 @@ def epsilon_per_row(epsilon: Fraction, unit: PrivacyUnit) -> Fraction:
     """Epsilon that one row may cost: a person with m rows moves a distance by up to m, the same as
     one row at epsilon / m. Nowhere else is epsilon divided among rows and groups of a person.
     """
-    return epsilon / unit.rows
+    return epsilon if unit.rows == 1 else epsilon / unit.rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +136,12 @@ class Terms:
         """The draws on a domain, for this many groups."""
         unit = self.unit(groups)
         with_sizes = self.suppression is not None and self.suppression.own is None
-        value_share = 1 - SIZE_SHARE if with_sizes else Fraction(1)
-        epsilon = epsilon_per_row(self.epsilon, unit) * value_share
-        settings = DrawSettings(self.choice, domain, epsilon, self.contributions)
+        row_epsilon = epsilon_per_row(self.epsilon, unit)
+        settings = DrawSettings(self.choice, domain, row_epsilon, self.contributions)
+        if with_sizes:
+            settings = settings.for_share(1 - SIZE_SHARE)
         values = self._values(settings, groups or 1)
-        program = values.scaled(value_share).beside([_SIZES]) if with_sizes else values
+        program = values.scaled(1 - SIZE_SHARE).beside([_SIZES]) if with_sizes else values
         return DrawPlan(
             self.spec,
             program,

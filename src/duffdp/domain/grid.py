@@ -164,7 +164,13 @@ class Grid:
         else:
             kind_step, pitch = read_step(step, kind_low)
             kinds.add(kind_step)
-        if pitch > up - low:
+        self._den = math.lcm(low.denominator, pitch.denominator)
+        self._num_lo = low.numerator * (self._den // low.denominator)
+        self._num_step = pitch.numerator * (self._den // pitch.denominator)
+        # In whole numbers, which are divided sooner than fractions.
+        span = up.numerator * self._den - self._num_lo * up.denominator
+        self.size = span // (self._num_step * up.denominator) + 1
+        if self.size < 2:
             raise BoundsError(
                 Argument("step"),
                 " must not be larger than the range of the bounds, got ",
@@ -175,22 +181,20 @@ class Grid:
         self.kind = (
             kind_low if timed else next(k for k in ("float", "decimal", "int") if k in kinds)
         )
-        self.size = int((up - low) // pitch) + 1
         if self.size > MAX_GRID_SIZE:
             raise BoundsError(
                 "a grid has at most 2**62 candidates, got ",
                 Argument("step", step),
                 f" for {lower!r} to {upper!r}. Pass a larger step.",
             )
-        self._den = math.lcm(low.denominator, pitch.denominator)
-        self._num_lo, self._num_step = int(low * self._den), int(pitch * self._den)
         #: The zone that candidates are given in, and what its clocks show if records are counted by
         #: that and not as instants.
         self.zone: dt.tzinfo | None = getattr(lower, "tzinfo", None)
         self.clock: Clock | None = None
         self.step: Any = self._step_value(pitch)
-        self.whole_steps = WholeSteps(int(low), int(pitch), self.size) if self._den == 1 else None
-        self.double_steps = DoubleSteps.of(low, pitch, self.size)
+        first, step = self._num_lo, self._num_step
+        self.whole_steps = WholeSteps(first, step, self.size) if self._den == 1 else None
+        self.double_steps = DoubleSteps.of(first, step, self._den, self.size)
 
     def _step_value(self, pitch: Fraction) -> Any:
         if self.kind == "date":
