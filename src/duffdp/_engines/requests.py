@@ -78,6 +78,8 @@ class GroupedRanks(NamedTuple):
         """Join the ranks of single groups."""
         values, counts, *numbers = zip(*groups, strict=True)
         lengths, *columns = np.array([list(map(len, values)), *numbers])
+        if len(groups) == 1:
+            return cls(values[0], counts[0], lengths, *columns)
         return cls(np.concatenate(values), np.concatenate(counts), lengths.cumsum(), *columns)
 
     @classmethod

@@ -30,10 +30,10 @@ def default_grid(lower: Any, upper: Any, rule: StepRule, integer_type: bool, unt
     `integer_type`: the type of the column holds whole numbers alone. `untyped`: records have no
     declared type, as in lists and CSV files, so whole bounds stand for whole numbers.
     """
-    (kind, low), (upper_kind, high) = map(read_end, (lower, upper))
+    (kind, low), (upper_kind, high) = read_end(lower), read_end(upper)
     kinds, span = {kind, upper_kind}, high - low
-    timed = bool({"date", "datetime"} & kinds)
-    if span <= 0 or (timed and len(kinds) > 1):
+    timed = not kinds.isdisjoint(("date", "datetime"))
+    if span.numerator <= 0 or (timed and len(kinds) > 1):
         return Grid(lower, upper)  # which says what is wrong with them
     if timed and (kind == "date" or rule == "sum"):
         return Grid(lower, upper)
@@ -50,10 +50,12 @@ def default_grid(lower: Any, upper: Any, rule: StepRule, integer_type: bool, unt
     if rule == "sum":
         return Grid(lower, upper)
     step = power_of_ten(span, MIN_DEFAULT_STEPS[rule])
-    if rule == "order" and step > 1:  # generous bounds must not round what is far from them
+    if (
+        rule == "order" and step.denominator == 1
+    ):  # generous bounds must not round what is far from them
         step = min(step, max(Fraction(1), power_of_ten(span, MAX_DEFAULT_STEPS)))
     least = max(math.ulp(max(abs(float(lower)), abs(float(upper)))), sys.float_info.min)
-    if step < least:
+    if float(step) < least:
         step = Fraction(least)
     decimal = "decimal" in kinds and "float" not in kinds
     return Grid(lower, upper, _decimal(step) if decimal else step)

@@ -53,7 +53,11 @@ def read_step(step: Any, kind: str) -> tuple[str, Fraction]:
         if read is not None and kind == "datetime":
             read = kind, read[1] * 1_000_000
     unit = {"date": " of days", "datetime": " of seconds"}.get(kind, "")
-    if read is None or read[1] <= 0 or (read[0] in ("date", "datetime") and read[0] != kind):
+    if (
+        read is None
+        or read[1].numerator <= 0
+        or (read[0] in ("date", "datetime") and read[0] != kind)
+    ):
         raise BoundsError(
             Argument("step"),
             f" must be a finite number{unit} above 0, got {step!r}. Pass for example ",
@@ -135,8 +139,9 @@ class Grid:
     )
 
     def __init__(self, lower: Any, upper: Any, step: Any = None) -> None:
-        (kind_low, low), (kind_up, up) = (read_end(end) for end in (lower, upper))
-        timed = {"date", "datetime"} & {kind_low, kind_up}
+        (kind_low, low), (kind_up, up) = read_end(lower), read_end(upper)
+        kinds = {kind_low, kind_up}
+        timed = not kinds.isdisjoint(("date", "datetime"))
         if timed and kind_low != kind_up:
             raise BoundsError(
                 Argument("bounds"),
@@ -153,7 +158,6 @@ class Grid:
                 f"the lower bound must be below the upper bound, got {lower} and {upper}. "
                 "Exchange them if they are swapped."
             )
-        kinds = {kind_low, kind_up}
         if step is None:
             pitch = (
                 Fraction(1)

@@ -143,7 +143,8 @@ class Quantile(RankDistances, DistanceStatistic):
         if self.utility == "rank":
             after, before = np.maximum(over, 0), np.maximum(under, 0)
         else:
-            over, under = over + m * self._rank_shift, under - m * self._rank_shift
+            if self._rank_shift:
+                over, under = over + m * self._rank_shift, under - m * self._rank_shift
             after = np.maximum(1 + over // self._largest, 0)
             before = np.maximum(-(-under // self._largest), 0)
         return least_outside(ranks, before, after, size)

@@ -113,6 +113,8 @@ class ArrayEngine:
 
     def blocks(self) -> list[Ints]:
         """All groups in pieces whose records fit into a processor's cache."""
+        if self._begins is None:
+            return [np.zeros(1, dtype=np.int64)]
         step = self._block_size
         return [np.arange(at, min(at + step, self.groups)) for at in range(0, self.groups, step)]
 
