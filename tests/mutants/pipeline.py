@@ -28,7 +28,52 @@ PLAN_BEYOND = f"{DOOR}::test_a_plan_beyond_the_budget_pays_and_draws_nothing"
 STEPS = "tests/domain/default_step_test.py"
 CHARGES = "    charges: Sequence[Charge | None] = ("
 
+KEYS = "tests/guarantees/found_keys_test.py"
+KEY_SHARES = f"{KEYS}::test_shares_add_up_to_what_is_asked_and_charged"
+
 MUTANTS = (
+    Mutant(
+        "values spend what found their keys once more",
+        "_pipeline/draw_plan.py",
+        "value_epsilon = self.epsilon - found",
+        "value_epsilon = self.epsilon",
+        (KEY_SHARES,),
+    ),
+    Mutant(
+        "the account of values has what found their keys",
+        "_pipeline/draw_plan.py",
+        "return epsilon_per_row(self.loss.epsilon - found, self.unit)",
+        "return epsilon_per_row(self.loss.epsilon, self.unit)",
+        (KEY_SHARES,),
+    ),
+    Mutant(
+        "finding keys ignores the keys of a person",
+        "_pipeline/draw_plan.py",
+        "return epsilon_per_row(self.epsilon, self.unit)",
+        "return self.epsilon",
+        (KEY_SHARES, f"{KEYS}::test_one_person_with_many_keys_costs_epsilon"),
+    ),
+    Mutant(
+        "a count by found keys ignores the rows of a person",
+        "_pipeline/draw_plan.py",
+        "rows = self.contributions if counts_are_values else 1",
+        "rows = 1",
+        (KEY_SHARES,),
+    ),
+    Mutant(
+        "all rows of a person find keys",
+        "_pipeline/run.py",
+        "cap = Cap(finding.unit.contributions, finding.unit.groups_per_person)",
+        "cap = Cap(10**6, 10**6)",
+        (f"{KEYS}::test_one_person_with_many_keys_costs_epsilon",),
+    ),
+    Mutant(
+        "every release of a table finds its own keys",
+        "_planning/table_plan.py",
+        'groups | {"finding": 0}',
+        "groups",
+        (f"{KEYS}::test_a_table_finds_keys_once",),
+    ),
     Mutant(
         "totals: counts below 0 are added as 0",
         "_pipeline/group_sums.py",

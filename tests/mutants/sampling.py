@@ -10,6 +10,20 @@ STAIRS = "tests/mechanisms/staircase_test.py"
 
 MUTANTS = (
     Mutant(
+        "rare places: the rate is the chance",
+        "_sampling/rare_places.py",
+        "rate = -Fraction(context.ln(context.subtract(1, chance)))",
+        "rate = Fraction(chance)",
+        ("tests/mechanisms/thresholded_geometric_test.py::test_rate_is_within_its_bounds",),
+    ),
+    Mutant(
+        "rare places: a place is skipped after each",
+        "_sampling/rare_places.py",
+        "        place += 1",
+        "        place += 2",
+        ("tests/mechanisms/thresholded_geometric_test.py::test_places_are_independent_events",),
+    ),
+    Mutant(
         "three numbers with a staircase of two",
         "_sampling/integer_noise.py",
         "if sum(map(abs, point)) < radius:",

@@ -28,14 +28,15 @@ from duffdp._parameters import (
     Parameter,
 )
 from duffdp._pipeline.draw_plan import DrawPlan, Terms
-from duffdp.domain import Categories, Digits, Grid, Ordered, Presence, PublicSet
+from duffdp.domain import Categories, Digits, Grid, Ordered, Pattern, Presence, PublicSet
 from duffdp.domain.default_step import StepRule, default_grid
-from duffdp.errors import Argument, BoundsError, DuffError
+from duffdp.errors import UNSET, Argument, BoundsError, DuffError
 from duffdp.statistics.program import OutputColumn, PostProcess
 from duffdp.statistics.spec import StatisticSpec
 
 ALL_RECORDS = Selection()
 NO_SELECTION = (None,) * 7
+MAX_PATTERN_CATEGORIES = 2**16  # of a pattern whose values are listed: a second or so
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +51,8 @@ class ReleaseRequest:
 
     def __getitem__(self, parameter: Parameter[Any]) -> Any:
         """The value of an option as it was passed, or its default."""
-        return parameter.value_in(self.options)
+        value = self.options.get(parameter.name, parameter.default)
+        return None if value is UNSET else value
 
     def replace(self, name: str | None = None, **options: Any) -> ReleaseRequest:
         """A copy of the request with other values for some options, and another name."""
@@ -328,7 +330,16 @@ def _plan_for(terms: Terms, domain: PublicSet, selection: Selection) -> DrawPlan
 
 
 def as_categories(values: Any) -> Categories:
-    """Categories as they are, or made of a list."""
+    """Categories as they are, or made of a list or of the keys of a small pattern."""
+    if isinstance(values, Pattern):
+        if values.size > MAX_PATTERN_CATEGORIES:
+            raise BoundsError(
+                *(Argument("categories"), " are at most "),
+                f"{MAX_PATTERN_CATEGORIES:,} possible values, and {values!r:.80} has more. Count the ",
+                *("column instead, by the keys that are found: ", Argument("by"), " and "),
+                *(Argument("keys"), " of duffdp.count."),
+            )
+        values = map(values.value, range(values.size))
     return values if isinstance(values, Categories) else Categories(values)
 
 
