@@ -35,14 +35,14 @@ MUTANTS = (
     Mutant(
         "values spend what found their keys once more",
         "_pipeline/draw_plan.py",
-        "value_epsilon = self.epsilon - found",
+        "value_epsilon = self.epsilon if finding is None else self.epsilon - finding.epsilon",
         "value_epsilon = self.epsilon",
         (KEY_SHARES,),
     ),
     Mutant(
         "the account of values has what found their keys",
         "_pipeline/draw_plan.py",
-        "return epsilon_per_row(self.loss.epsilon - found, self.unit)",
+        "return epsilon_per_row(self.loss.epsilon - self.finding.epsilon, self.unit)",
         "return epsilon_per_row(self.loss.epsilon, self.unit)",
         (KEY_SHARES,),
     ),

@@ -4,14 +4,8 @@ share: all of it is public before anything is read.
 
 from __future__ import annotations
 
-<<<<<<< HEAD
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
-=======
-from collections.abc import Mapping
-from dataclasses import dataclass
->>>>>>> main
 from fractions import Fraction
 from functools import reduce
 from itertools import groupby
@@ -45,11 +39,13 @@ from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
 from duffdp.statistics.count import Count
 from duffdp.statistics.custom import CustomSpec
-<<<<<<< HEAD
-from duffdp.statistics.program import DrawSpec, OutputColumn, PostProcess, ReleaseProgram
-=======
-from duffdp.statistics.program import DrawSpec, OutputColumn, ReleaseProgram, share_of
->>>>>>> main
+from duffdp.statistics.program import (
+    DrawSpec,
+    OutputColumn,
+    PostProcess,
+    ReleaseProgram,
+    share_of,
+)
 from duffdp.statistics.registry import REGISTRY, statistic_spec
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, StatisticSpec
 
@@ -100,8 +96,9 @@ class DrawPlan:
     @property
     def row_epsilon(self) -> Fraction:
         """Epsilon that all draws of values together may cost one row."""
-        found = Fraction(0) if self.finding is None else self.finding.epsilon
-        return epsilon_per_row(self.loss.epsilon - found, self.unit)
+        if self.finding is None:
+            return epsilon_per_row(self.loss.epsilon, self.unit)
+        return epsilon_per_row(self.loss.epsilon - self.finding.epsilon, self.unit)
 
 
 def epsilon_per_row(epsilon: Fraction, unit: PrivacyUnit) -> Fraction:
@@ -186,34 +183,24 @@ class Terms:
         first; `other`: one of the groups has all other rows.
         """
         unit = self.unit(groups)
-<<<<<<< HEAD
         finding = None if universe is None else self._finding(universe, other)
         if finding is not None and finding.counts_are_values:
             return self._count_by_found_keys(unit, finding)
-        found = Fraction(0) if finding is None else finding.epsilon
         sizes_are_found = finding is not None and not other
         own_sizes = self.suppression is None or self.suppression.own is not None
         with_sizes = not own_sizes and not sizes_are_found
-        value_share = 1 - SIZE_SHARE if with_sizes else Fraction(1)
-        value_epsilon = self.epsilon - found
-        epsilon = epsilon_per_row(value_epsilon, unit) * value_share
-        settings = DrawSettings(self.choice, domain, epsilon, self.contributions)
-        values = self._values(settings, groups or 1)
-        program = values.scaled(value_share).beside([_SIZES]) if with_sizes else values
-        parts = _mechanism_parts(program, value_epsilon)
-        losses = _losses(program, value_epsilon, unit.rows)
-        if finding is not None:
-            mechanism = MechanismPart(ThresholdedGeometric.name, KEYS_FOUND, found)
-            parts, losses = (mechanism, *parts), (_finding_loss(finding), *losses)
-=======
-        with_sizes = self.suppression is not None and self.suppression.own is None
-        row_epsilon = epsilon_per_row(self.epsilon, unit)
+        value_epsilon = self.epsilon if finding is None else self.epsilon - finding.epsilon
+        row_epsilon = epsilon_per_row(value_epsilon, unit)
         settings = DrawSettings(self.choice, domain, row_epsilon, self.contributions)
         if with_sizes:
             settings = settings.for_share(1 - SIZE_SHARE)
         values = self._values(settings, groups or 1)
         program = values.scaled(1 - SIZE_SHARE).beside([_SIZES]) if with_sizes else values
->>>>>>> main
+        parts = _mechanism_parts(program, value_epsilon)
+        losses = _losses(program, value_epsilon, unit.rows)
+        if finding is not None:
+            mechanism = MechanismPart(ThresholdedGeometric.name, KEYS_FOUND, finding.epsilon)
+            parts, losses = (mechanism, *parts), (_finding_loss(finding), *losses)
         return DrawPlan(
             self.spec,
             program,

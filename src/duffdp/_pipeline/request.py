@@ -334,10 +334,9 @@ def as_categories(values: Any) -> Categories:
     if isinstance(values, Pattern):
         if values.size > MAX_PATTERN_CATEGORIES:
             raise BoundsError(
-                *(Argument("categories"), " are at most "),
-                f"{MAX_PATTERN_CATEGORIES:,} possible values, and {values!r:.80} has more. Count the ",
-                *("column instead, by the keys that are found: ", Argument("by"), " and "),
-                *(Argument("keys"), " of duffdp.count."),
+                *(Argument("categories"), f" are at most {MAX_PATTERN_CATEGORIES:,} values, and "),
+                f"{values!r:.80} has more. Count by the column instead, with ",
+                *(Argument("keys"), " that are found."),
             )
         values = map(values.value, range(values.size))
     return values if isinstance(values, Categories) else Categories(values)
