@@ -122,8 +122,9 @@ def _bits(column: Any) -> Array:
     import pandas
 
     if not pandas.api.types.is_numeric_dtype(column.dtype):
-        return pandas.util.hash_pandas_object(column, index=False).to_numpy().view(np.int64)
-    numbers = column.to_numpy()
+        hashes: Array = pandas.util.hash_pandas_object(column, index=False).to_numpy()
+        return hashes.view(np.int64)
+    numbers: Array = column.to_numpy()
     return numbers.view(np.int64) if numbers.dtype == np.float64 else numbers.astype(np.int64)
 
 
