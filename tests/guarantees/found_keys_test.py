@@ -200,7 +200,7 @@ def test_retry_returns_the_same_keys(tmp_path):
 
 @pytest.mark.parametrize("verb", ["count", "median", "mean", "describe", "share", "distribution"])
 @pytest.mark.parametrize("rows", [0, 8])
-def test_no_key_is_found_and_nothing_fails(verb, rows):
+def test_no_key_is_found_and_nothing_fails(verb, rows, tmp_path):
     """Whether a key is found is a draw: empty results have all their forms."""
     bounds = {"count": {}, "share": {"column": "x", "between": (0, 5)}}.get(
         verb, {"column": "x", **GRID}
@@ -214,9 +214,11 @@ def test_no_key_is_found_and_nothing_fails(verb, rows):
     assert duffdp.Release.from_dict(json.loads(release.to_json())) == release
     release._repr_html_()
     release.to_markdown()
+    for ending in ("md", "html"):
+        duffdp.report.write(release, tmp_path / f"report.{ending}")
 
 
-def test_an_empty_table_has_all_its_forms():
+def test_an_empty_table_has_all_its_forms(tmp_path):
     given = {"epsilon": 0.01, "bounds": {"x": (0, 9)}, "by": "code", "rng": 1}
     for more in ({}, {"total": True}, {"suppress_below": 5}):
         table = duffdp.table(
@@ -226,6 +228,20 @@ def test_an_empty_table_has_all_its_forms():
         assert duffdp.Table.from_dict(json.loads(table.to_json())) == table
         table._repr_html_()
         table.tidy().to_pandas()
+        for ending in ("md", "html"):
+            duffdp.report.write(table, tmp_path / f"report.{ending}")
+
+
+@pytest.mark.parametrize("more", [{}, {"total": True}, {"other": "rest"}, {"suppress_below": 5}])
+def test_rehearsals_try_tables_with_and_without_keys(more):
+    """What cannot be written is noticed before the charge, whatever is found."""
+    plan = duffdp.TablePlan(
+        {"x": ["median", "sum"]}, epsilon=1, bounds={"x": (0, 9)}, by="code", keys=CODES, **more
+    )
+    seen = []
+    plan.run(frame(), rehearsal=lambda table: seen.append((len(table.keys), len(table))))
+    with_other, with_total = "other" in more, "total" in more
+    assert seen == [(found + with_other, found + with_other + with_total) for found in (2, 0)]
 
 
 def test_notes_say_how_many_people_a_key_needs():

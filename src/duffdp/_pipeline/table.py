@@ -246,8 +246,7 @@ class Table(Exportable):
         labels = [_label(key) for key in self._keys()]
         estimates: dict[str, Sequence[Estimate]] = {}
         for measure in self.measures:
-            by_column = zip(*self._estimates(measure), strict=True)
-            estimates |= dict(zip(measure.value_columns(), by_column, strict=True))
+            estimates |= _by_column(measure.value_columns(), self._estimates(measure))
         for name in names:
             if name not in estimates:
                 raise DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(estimates)}.")
@@ -374,7 +373,7 @@ class Table(Exportable):
         return rows
 
 
-def _by_column(names: Sequence[str], rows: Sequence[CellRow]) -> dict[str, list[Any]]:
+def _by_column(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
     """The columns of rows, of which there may be none."""
     return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 

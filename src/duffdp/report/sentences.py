@@ -344,7 +344,7 @@ def _from_what_is_public(release: Release) -> list[str]:
         return _noise(release, public)
     if (bound := count_bound(release.facts, 0.95)) is not None:
         sure = count_bound(release.facts, 0.99)
-        if len(release.cells[0]) > 1 and not release.grouped:
+        if not release.grouped and len(release.cells[0]) > 1:
             scope = ["This holds for each number by itself."]
         subject = (
             "the numbers of records inside and outside, of which the share is made, are each"
