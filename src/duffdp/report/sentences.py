@@ -333,6 +333,8 @@ def _from_what_is_public(release: Release) -> list[str]:
     """The error in the terms of the paper; of counts and sums, what noise adds to them."""
     scope = ["This holds for each group by itself."] if release.grouped else []
     public = "This follows from what is public; the data play no part in it."
+    if release.has_distributions and not release.cells:  # no key was found
+        return []
     if release.has_distributions:
         return [
             f"With at least {100 * release.cells[0][0].confidence:.6g} % probability the exact "
