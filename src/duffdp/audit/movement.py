@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import fields, is_dataclass
 from fractions import Fraction
 from itertools import accumulate, pairwise
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -25,6 +25,9 @@ from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope
 TAIL_PROBES = 8  # candidates of a tail that are looked at: each may be a pass over the data
 LADDER_LEVELS = 512  # local sensitivities that are compared
 MAX_LADDER_MOVES = 64
+
+#: What evidence says of candidates: a number for each of some, or the distances of all.
+View: TypeAlias = "Ints | StepFunction"
 
 
 class PromiseBroken(Exception):
@@ -56,24 +59,70 @@ def public_facts(evidence: Evidence) -> tuple[Any, ...]:
             return ("ranks", {(c.qs, c.records, c.size) for c in evidence.columns})
 
 
-def movement(before: GroupEvidence, after: GroupEvidence) -> Fraction:
-    """Number of records, at least, that the change of the evidence of one group is worth."""
+def points_to_compare(before: GroupEvidence, after: GroupEvidence) -> Ints | None:
+    """Candidates at which the evidence of one group is compared; None if it needs no look."""
+    match before.evidence, after.evidence:
+        case Windows() as first, Windows() as second:
+            if _same_runs(first, before.position, second, after.position):
+                return None
+            if first.locate is not None:
+                return np.zeros(0, dtype=np.int64)  # all of them, in the order of the domain
+            return _points(first[before.position], second[after.position])
+        case RankProfiles() as first, RankProfiles() as second:
+            return _rank_points(first.columns[before.position], second.columns[after.position])
+    return None
+
+
+def look(group: GroupEvidence, points: Ints) -> View:
+    """What the evidence of one group says of some candidates; it may ask the engine, so the run
+    has to be going on.
+    """
+    match group.evidence:
+        case Windows() as windows:
+            if windows.locate is not None:
+                return _listed(group)
+            return _distances(windows[group.position], points)
+        case RankProfiles() as profiles:
+            return _ranks_at(profiles.columns[group.position], points)
+    raise PromiseBroken("evidence of two kinds")
+
+
+def movement(
+    before: GroupEvidence,
+    after: GroupEvidence,
+    views: tuple[View, View] | None = None,
+) -> Fraction:
+    """Number of records, at least, that the change of the evidence of one group is worth; `views`
+    is what was seen of it at the points to compare.
+    """
     match before.evidence, after.evidence:
         case Totals() as first, Totals() as second:
             pairs = zip(first.numbers[before.position], second.numbers[after.position], strict=True)
             change = sum(abs(int(a) - int(b)) for a, b in pairs)
             return Fraction(change, first.sensitivity)
-        case Windows() as first, Windows() as second:
-            if _same_runs(first, before.position, second, after.position):
-                return Fraction(0)
-            if first.locate is not None:
-                return _steps_movement(_listed(before), _listed(after))
-            return _steps_movement(first[before.position], second[after.position])
         case Ladders() as first, Ladders() as second:
             return _ladder_movement(first.ladders[before.position], second.ladders[after.position])
-        case RankProfiles() as first, RankProfiles() as second:
-            return _rank_movement(first.columns[before.position], second.columns[after.position])
+        case Windows() as first, Windows():
+            if views is None:
+                return Fraction(0)
+            return int(np.ptp(_changes(*views))) * first.unit * first.rate
+        case RankProfiles(), RankProfiles():
+            if views is None:
+                return Fraction(0)
+            changes = [0, *_changes(*views).tolist()]
+            # For fixed places and a fixed size, the score of a joint draw moves by at most this.
+            return Fraction(sum(abs(b - a) for a, b in pairwise(changes)))
     raise PromiseBroken("evidence of two kinds")
+
+
+def _changes(before: View, after: View) -> Ints:
+    """The change at every point that was looked at, or at all candidates."""
+    if isinstance(before, StepFunction):
+        assert isinstance(after, StepFunction)
+        points = _points(before, after)
+        before, after = _distances(before, points), _distances(after, points)
+    assert not isinstance(after, StepFunction)
+    return after - before
 
 
 def _same_runs(first: Windows, i: int, second: Windows, j: int) -> bool:
@@ -91,13 +140,6 @@ def _same_runs(first: Windows, i: int, second: Windows, j: int) -> bool:
             (first.distance, second.distance),
         )
     )
-
-
-def _steps_movement(before: StepFunction, after: StepFunction) -> Fraction:
-    """The difference between the largest and the least change of a distance, times the rate."""
-    points = _points(before, after)
-    changes = _distances(after, points) - _distances(before, points)
-    return int(np.ptp(changes)) * before.unit * before.rate
 
 
 def _points(before: StepFunction, after: StepFunction) -> Ints:
@@ -167,21 +209,24 @@ def _candidates_by_distance(steps: StepFunction) -> dict[int, int]:
     return dict(zip(distances.tolist(), counts.tolist(), strict=True))
 
 
-def _rank_movement(before: QuantileRanks, after: QuantileRanks) -> Fraction:
-    """The change of the number of records in all gaps between candidates, added up.
-
-    For fixed places and a fixed size, the score of a joint draw moves by at most this.
+def _rank_points(before: QuantileRanks, after: QuantileRanks) -> Ints | None:
+    """Candidates where the number of records before them changes, within both windows, and some
+    outside; the number of candidates stands for the end.
     """
-    ranks = [_known_ranks(column.ranks) for column in (before, after)]
-    shared = ranks[0].keys() & ranks[1].keys()
-    points = {point: (ranks[0][point], ranks[1][point]) for point in shared}
-    others = sorted((ranks[0].keys() | ranks[1].keys()) - shared)
-    for point in others[:: max(1, len(others) // TAIL_PROBES)]:
-        if point < before.size:
-            points[point] = before.rank_of(point)[0], after.rank_of(point)[0]
-    points[before.size] = before.total, after.total
-    changes = [points[point][1] - points[point][0] for point in sorted(points)]
-    return Fraction(sum(abs(b - a) for a, b in zip([0, *changes], changes, strict=False)))
+    first, second = (_known_ranks(column.ranks) for column in (before, after))
+    if before.total == after.total and first == second:
+        return None
+    shared = first.keys() & second.keys()
+    others = sorted((first.keys() | second.keys()) - shared)
+    probes = others[:: max(1, len(others) // TAIL_PROBES)]
+    return np.array(sorted({*shared, *probes, before.size}), dtype=np.int64)
+
+
+def _ranks_at(column: QuantileRanks, points: Ints) -> Ints:
+    """The number of records before some candidates."""
+    ranks = {**_known_ranks(column.ranks), column.size: column.total}
+    found = [ranks[at] if at in ranks else column.rank_of(at)[0] for at in points.tolist()]
+    return np.array(found, dtype=np.int64)
 
 
 def _known_ranks(windows: Sequence[Ranks]) -> dict[int, int]:

@@ -17,7 +17,17 @@ from duffdp._pipeline.driver import MechanismCall
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.table import Table
 from duffdp._sampling.entropy import DrawCall, SeededEntropy, seeded_generator
-from duffdp.audit.movement import GroupEvidence, PromiseBroken, movement, public_facts, same_value
+from duffdp.audit.movement import (
+    GroupEvidence,
+    PromiseBroken,
+    View,
+    look,
+    movement,
+    points_to_compare,
+    public_facts,
+    same_value,
+)
+from duffdp.domain import Ints
 
 TOLERANCE = 1e-9  # of sums of epsilons, which mechanisms show as doubles
 Columns = list[Sequence[int]]
@@ -137,14 +147,20 @@ def replay(
     >>> duffdp.audit.replay(total, [1, 2, 3], [1, 2, 3, 9]).ok
     True
     """
-    first, second = Recorder(seed), Recorder(seed)
+    first = Recorder(seed)
     before = _run(call, data, first)
-    second.freeze(first)
+    second = Recorder(seed, first)
     after = _run(call, neighbor, second)
-    findings = [*second.findings]
+    findings = [*second.findings, *_different_outcomes(before, after, not second.findings)]
     if not findings and len(first.releases) != len(second.releases):
         findings.append("the runs make a different number of releases")
-    findings += _different_outcomes(before, after, complete=not findings)
+    if any(record.points for record in second.releases):
+        # Tails are looked into while a run goes on: the first one goes on once more.
+        again = Recorder(seed, first, second)
+        _run(call, data, again)
+        for record, views in zip(second.releases, again.releases, strict=False):
+            record.earlier_views = views.views
+            findings += views.findings
     rows, declared = [], Fraction(0)
     pairs = zip(first.releases, second.releases, strict=False)
     for number, (one, other) in enumerate(pairs, 1):
@@ -154,7 +170,7 @@ def replay(
         compared = _Comparison(f"{number} {plan.statistic}", plan.loss.epsilon, plan.unit.rows)
         compared.run(one, other)
         rows += compared.rows
-        findings += compared.findings
+        findings += [*other.findings, *compared.findings]
         declared += plan.loss.epsilon
     budget = float(declared) if epsilon is None else epsilon
     if float(declared) > budget * (1 + TOLERANCE):
@@ -168,10 +184,18 @@ class Diverged(Exception):
 
 @dataclass
 class ReleaseRecord:
-    """All mechanism calls of one release, with their numbers."""
+    """All mechanism calls of one release, with their numbers.
+
+    `points` and `views` are, for a draw and a group, the candidates that were compared and what the
+    evidence said of them.
+    """
 
     calls: dict[DrawKey, list[MechanismCall]] = field(default_factory=dict)
     numbers: dict[DrawKey, list[Columns]] = field(default_factory=dict)
+    points: dict[tuple[DrawKey, int], Ints] = field(default_factory=dict)
+    views: dict[tuple[DrawKey, int], View] = field(default_factory=dict)
+    earlier_views: dict[tuple[DrawKey, int], View] = field(default_factory=dict)
+    findings: list[str] = field(default_factory=list)
 
     def add(self, call: MechanismCall, columns: Columns) -> None:
         """Keep a call."""
@@ -187,33 +211,51 @@ class ReleaseRecord:
             for position, group in enumerate(call.groups.tolist())
         }
 
+    def see(self, call: MechanismCall, position: int, points: Ints) -> None:
+        """Keep what the evidence of a group says of some candidates."""
+        at = (call.stage, call.draw), int(call.groups[position])
+        self.points[at] = points
+        try:
+            self.views[at] = look(_group_evidence(call, position), points)
+        except PromiseBroken as broken:
+            self.findings.append(f"{call.statistic!r}: {broken}")
+
+
+def _group_evidence(call: MechanismCall, position: int) -> GroupEvidence:
+    return GroupEvidence(call.statistic, call.evidence, position, call.mechanism.epsilon)
+
 
 class Recorder(SeededEntropy):
-    """Seeded bits that record every mechanism call, or repeat the numbers of another recorder."""
+    """Seeded bits that record every mechanism call; with an earlier recorder, its numbers are drawn
+    again, and with one after that, its points are looked at.
+    """
 
-    def __init__(self, seed: int) -> None:
+    def __init__(
+        self, seed: int, earlier: Recorder | None = None, compared: Recorder | None = None
+    ) -> None:
         super().__init__(seeded_generator(seed))
         self.releases: list[ReleaseRecord] = []
         self.findings: list[str] = []
-        self._seed = seed
-        self._earlier: Recorder | None = None
-
-    def freeze(self, earlier: Recorder) -> None:
-        """Repeat the numbers of an earlier recorder."""
-        self._earlier = earlier
+        self._seed, self._earlier, self._compared = seed, earlier, compared
 
     def split(self) -> _ReleaseRecorder:
         """The recorder of the next release: its bits depend on its place in the call alone."""
         number = len(self.releases)
+        frozen, compared = (
+            None if other is None else other.releases[number : number + 1] or None
+            for other in (self._earlier, self._compared)
+        )
+        if self._earlier is not None and frozen is None:
+            self.findings.append("the second run makes more releases")
+            raise Diverged
         self.releases.append(ReleaseRecord())
-        frozen = None
-        if self._earlier is not None:
-            if number >= len(self._earlier.releases):
-                self.findings.append("the second run makes more releases")
-                raise Diverged
-            frozen = self._earlier.releases[number]
-        generator = seeded_generator(self._seed, number)
-        return _ReleaseRecorder(generator, self.releases[number], frozen, self.findings)
+        return _ReleaseRecorder(
+            seeded_generator(self._seed, number),
+            self.releases[number],
+            frozen[0] if frozen else None,
+            compared[0] if compared else None,
+            self.findings,
+        )
 
 
 class _ReleaseRecorder(SeededEntropy):
@@ -224,15 +266,17 @@ class _ReleaseRecorder(SeededEntropy):
         generator: Any,
         record: ReleaseRecord,
         frozen: ReleaseRecord | None,
+        compared: ReleaseRecord | None,
         findings: list[str],
     ) -> None:
         super().__init__(generator)
-        self._record, self._frozen, self._findings = record, frozen, findings
-        self._lock = threading.Lock()
+        self._record, self._frozen, self._compared = record, frozen, compared
+        self._findings, self._lock = findings, threading.Lock()
 
     def split(self) -> _ReleaseRecorder:
         generator = seeded_generator(*self.words(4).tolist())
-        part = _ReleaseRecorder(generator, self._record, self._frozen, self._findings)
+        records = (self._record, self._frozen, self._compared)
+        part = _ReleaseRecorder(generator, *records, self._findings)
         part._lock = self._lock
         return part
 
@@ -244,20 +288,27 @@ class _ReleaseRecorder(SeededEntropy):
         return columns
 
     def _repeated(self, call: MechanismCall) -> Columns:
-        """The numbers that the first run drew for these groups."""
+        """The numbers that the first run drew for these groups; what differs is looked at."""
         assert self._frozen is not None
         key = call.stage, call.draw
-        places, numbers = self._frozen.places(key), self._frozen.numbers.get(key, [])
-        rows = []
-        for group in call.groups.tolist():
-            if group not in places:
-                with self._lock:
+        with self._lock:
+            places, numbers = self._frozen.places(key), self._frozen.numbers.get(key, [])
+            rows = []
+            for position, group in enumerate(call.groups.tolist()):
+                if group not in places:
                     self._findings.append(
                         f"a draw of {call.statistic!r} is made for one data set alone"
                     )
-                raise Diverged
-            at, position = places[group]
-            rows.append([column[position] for column in numbers[at]])
+                    raise Diverged
+                at, earlier_position = places[group]
+                rows.append([column[earlier_position] for column in numbers[at]])
+                if self._compared is None:
+                    earlier = _group_evidence(self._frozen.calls[key][at], earlier_position)
+                    points = points_to_compare(earlier, _group_evidence(call, position))
+                else:
+                    points = self._compared.points.get((key, group))
+                if points is not None:
+                    self._record.see(call, position, points)
         return list(map(list, zip(*rows, strict=True)))
 
 
@@ -297,7 +348,7 @@ def _without_time(item: Any) -> Any:
     return [_without_time(part) for part in item] if isinstance(item, list) else repr(item)
 
 
-def _different_outcomes(before: _Outcome, after: _Outcome, *, complete: bool) -> list[str]:
+def _different_outcomes(before: _Outcome, after: _Outcome, complete: bool) -> list[str]:
     """Findings about errors, warnings and results; a run that diverged has no result."""
     findings = []
     if before.warnings != after.warnings:
@@ -353,7 +404,15 @@ class _Comparison:
                 if (at, number) not in compared:
                     compared.add((at, number))
                     self._compare_facts(earlier, call)
-                moved = self._movement(earlier, earlier_position, call, position)
+                at_group = key, group
+                views = None
+                if at_group in after.views and at_group in after.earlier_views:
+                    views = after.earlier_views[at_group], after.views[at_group]
+                groups_evidence = (
+                    _group_evidence(earlier, earlier_position),
+                    _group_evidence(call, position),
+                )
+                moved = self._movement(*groups_evidence, views)
                 largest, loss = max(largest, moved), loss + float(moved) * call.mechanism.epsilon
         if places:
             self._find("some groups are drawn for on one data set alone")
@@ -390,15 +449,11 @@ class _Comparison:
             self._find(f"the requests of {about} differ")
 
     def _movement(
-        self, before: MechanismCall, position: int, after: MechanismCall, later_position: int
+        self, before: GroupEvidence, after: GroupEvidence, views: tuple[View, View] | None
     ) -> Fraction:
         """The movement of one group; 0 where another promise is broken, which is found."""
-        groups = [
-            GroupEvidence(call.statistic, call.evidence, at, call.mechanism.epsilon)
-            for call, at in ((before, position), (after, later_position))
-        ]
         try:
-            return movement(*groups)
+            return movement(before, after, views)
         except PromiseBroken as broken:
             self._find(f"{before.statistic!r}: {broken}")
             return Fraction(0)
