@@ -2,7 +2,15 @@
 draws, and from the outside for whole releases."""
 
 from duffdp.audit.draws import draw_deviation
+from duffdp.audit.engine_check import EngineCheck, EngineCheckRow, check_engine
 from duffdp.audit.lower_bound import lower_bound
 from duffdp.audit.neighbours import largest_loss
 
-__all__ = ["draw_deviation", "largest_loss", "lower_bound"]
+__all__ = [
+    "EngineCheck",
+    "EngineCheckRow",
+    "check_engine",
+    "draw_deviation",
+    "largest_loss",
+    "lower_bound",
+]
