@@ -108,8 +108,8 @@ class EngineCheck:
         """The result that `to_dict` wrote."""
         try:
             rows = tuple(EngineCheckRow(**row) for row in data["rows"])
-            names = ("engine", "version", "date")
-            return cls(*(str(data[name]) for name in names), rows, str(data["duffdp"]))
+            engine, version, date = (str(data[name]) for name in ("engine", "version", "date"))
+            return cls(engine, version, date, rows, str(data["duffdp"]))
         except (KeyError, TypeError):
             raise DuffError(
                 "this is no result of check_engine. Pass what EngineCheck.to_dict gave."
@@ -187,15 +187,21 @@ NAMES = (
     *("ANN", "ann", "Ann ", "ann ", " ann", "\u00e4nn", "a\u0308nn", "", "stra\u00dfe", "strasse"),
     *("I", "i", "\u0131", "\u0130", "a'b", 'a"b', "a\\b", "a%", "a_", "NULL", "nan", "0", "00"),
 )
-INTEGERS = (0, -1, 1, 2**31, -(2**31), 2**53, 2**53 + 1, -(2**53) - 1, 2**62, -(2**62))
-INTEGERS += (2**63 - 1, -(2**63))
+INTEGERS = (
+    *(0, -1, 1, 2**31, -(2**31), 2**53, 2**53 + 1, -(2**53) - 1),
+    *(2**62, -(2**62), 2**63 - 1, -(2**63)),
+)
 REALS = (-0.0, 0.0, 0.5, -0.5, 0.1 + 0.2, 0.3, 5e-324, -5e-324, 1.7e308, -1.7e308, 99.5, 1e16)
 NON_FINITE = (float("nan"), float("inf"), float("-inf"))
 AMOUNTS = ("0.00", "-0.01", "0.01", "0.10", "1.25", "12345678.90", "-99999999.99", "99999999.99")
-DAYS = ("1970-01-01", "1969-12-31", "2000-02-29", "2024-12-31", "1600-01-01", "0001-01-01")
-DAYS += ("9999-12-31",)
-MOMENTS = ("1970-01-01T00:00:00", "1969-12-31T23:59:59.999999", "2024-03-31T02:30:00")
-MOMENTS += ("2024-10-27T02:30:00.000001", "1600-01-01T00:00:00", "9999-12-31T23:59:59.999999")
+DAYS = (
+    *("1970-01-01", "1969-12-31", "2000-02-29", "2024-12-31"),
+    *("1600-01-01", "0001-01-01", "9999-12-31"),
+)
+MOMENTS = (
+    *("1970-01-01T00:00:00", "1969-12-31T23:59:59.999999", "2024-03-31T02:30:00"),
+    *("2024-10-27T02:30:00.000001", "1600-01-01T00:00:00", "9999-12-31T23:59:59.999999"),
+)
 REGION_ROWS, REGION_BLOCK = 35, 7  # of each region, and side by side
 RECORDS = 4 * REGION_ROWS
 # Scores of a region. No quantile lies between two of them and no count occurs twice, so that every
@@ -291,6 +297,7 @@ SELECTIONS = (
     _Selection("where name = 'ann'", {"where": "name = 'ann'"}),
     _Selection("where real > 0.25", {"where": "real > 0.25"}),
 )
+_SELECTIONS_OF = {"small": SELECTIONS, "real": (PLAIN, SELECTIONS[1], SELECTIONS[-1])}
 DOMAINS: dict[str, Callable[[], PublicSet]] = {
     "small": partial(Grid, 0, 40, 1),
     "integer": partial(Grid, -(2**61), 2**61, 2**31),
@@ -298,11 +305,15 @@ DOMAINS: dict[str, Callable[[], PublicSet]] = {
     "amount": lambda: Grid(Decimal(-100), Decimal(100), Decimal("0.01")),
     "flag": partial(Grid, 0, 1, 1),
     "day": partial(Grid, dt.date(1900, 1, 1), dt.date(2100, 1, 1)),
-    "moment": lambda: Grid(*_YEARS, dt.timedelta(hours=1)),
-    "instant": lambda: Grid(*(end.replace(tzinfo=dt.UTC) for end in _YEARS), dt.timedelta(hours=1)),
+    "moment": lambda: _hours(None),
+    "instant": lambda: _hours(dt.UTC),
     "name": lambda: Categories(list(NAMES)),
 }
-_YEARS = dt.datetime(1900, 1, 1), dt.datetime(2100, 1, 1)
+
+
+def _hours(zone: dt.tzinfo | None) -> Grid:
+    first, last = (dt.datetime(year, 1, 1, tzinfo=zone) for year in (1900, 2100))
+    return Grid(first, last, dt.timedelta(hours=1))
 
 
 def _requests(domain: PublicSet) -> Iterator[tuple[str, Request[Any]]]:
@@ -327,7 +338,7 @@ def _checks(table: EngineTable) -> Iterator[Callable[[], list[EngineCheckRow]]]:
     for column, make_domain in DOMAINS.items():
         if column not in table.records.column_names:
             continue
-        for selection in SELECTIONS if column in ("small", "real") else (PLAIN,):
+        for selection in _SELECTIONS_OF.get(column, (PLAIN,)):
             if not _columns_of(selection) & missing:
                 yield partial(_check_requests, table, column, make_domain(), selection)
     yield partial(_check_caps, table)
@@ -441,7 +452,11 @@ def _check_caps(table: EngineTable) -> list[EngineCheckRow]:
         present = [(p, r) for p, r in regions if p is not None and r is not None]
         for title, options, expected in (
             ("one row each", {"contributions": 1}, len(set(people))),
-            ("two rows each", {"contributions": 2}, sum(min(2, people.count(p)) for p in {*people})),
+            (
+                "two rows each",
+                {"contributions": 2},
+                sum(min(2, people.count(p)) for p in {*people}),
+            ),
             ("one row per region", {**REGIONS, "groups_per_person": 3}, len(present)),
             ("one region each", {**REGIONS, "groups_per_person": 1}, len({p for p, _ in present})),
         ):

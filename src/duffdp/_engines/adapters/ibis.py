@@ -25,6 +25,7 @@ from duffdp._engines.queries.names import (
 from duffdp.errors import UnsupportedData
 
 _EPOCH = dt.datetime(1970, 1, 1)
+_SECONDS_BEFORE_1970 = 62_167_219_200  # since the year 0
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -147,10 +148,12 @@ class IbisTable(NarwhalsQuery):
         # Before it becomes a number: an infinite one has none.
         moment = ibis.least(ibis.greatest(column, low), high)
         moment = moment.cast("timestamp") if kind.is_date() else moment
-        number = moment.epoch_seconds().cast("int64") * 1_000_000 + moment.microsecond().cast(
-            "int64"
-        )
-        return self.nw.from_native(native.mutate(**{name: number})), "us"
+        return self.nw.from_native(native.mutate(**{name: self._microseconds(moment)})), "us"
+
+    def _microseconds(self, moment: Any) -> Any:
+        """Whole microseconds from 1970 to a moment."""
+        seconds, fraction = moment.epoch_seconds().cast("int64"), moment.microsecond()
+        return seconds * 1_000_000 + fraction.cast("int64")
 
     def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
         import ibis
@@ -299,8 +302,33 @@ class IbisMysql(IbisTable):
         types = {new: native[name].type() for new, name in columns.items()}
         return server.sql(query, schema=types)
 
+    def _microseconds(self, moment: Any) -> Any:
+        """By seconds since the year 0: those since 1970 are missing before 1970 and after 2106."""
+        import ibis
 
-BACKENDS = {"duckdb": IbisDuckdb, "sqlite": IbisSqlite, "mysql": IbisMysql}
+        def to_seconds(moment: dt.datetime) -> int:
+            raise NotImplementedError  # the function of that name in the database
+
+        seconds = ibis.udf.scalar.builtin(to_seconds)(moment) - _SECONDS_BEFORE_1970
+        return seconds.cast("int64") * 1_000_000 + moment.microsecond().cast("int64")
+
+
+class IbisDatafusion(IbisTable):
+    """A table of DataFusion through ibis, whose only collation is that of bytes."""
+
+    exact_texts = True
+
+    def _microseconds(self, moment: Any) -> Any:
+        """As the column stores it: seconds since 1970 fail after 2038."""
+        return moment.cast("timestamp(6)").cast("int64")
+
+
+BACKENDS = {
+    "duckdb": IbisDuckdb,
+    "sqlite": IbisSqlite,
+    "mysql": IbisMysql,
+    "datafusion": IbisDatafusion,
+}
 
 
 def _hex(column: Any) -> Any:
