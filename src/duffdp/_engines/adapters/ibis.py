@@ -183,7 +183,8 @@ class IbisTable(NarwhalsQuery):
         digest = self._digest()
         native = rows.to_native()
         names = [name for name in native.columns if name != PERSON]
-        copies = ibis.row_number().over(group_by=[PERSON, *names])
+        # In any order; some databases number rows in no other way.
+        copies = ibis.row_number().over(group_by=[PERSON, *names], order_by=[PERSON])
         native = native.mutate(**{COPY: copies})
         text = ibis.literal("".join(f"{key % 2**64:016x}" for key in keys))
         for name in (PERSON, *names, COPY):
@@ -323,7 +324,14 @@ class IbisDatafusion(IbisTable):
         return moment.cast("timestamp(6)").cast("int64")
 
 
+class IbisMssql(IbisTable):
+    """A table of SQL Server through ibis."""
+
+    holds_nan = False
+
+
 BACKENDS = {
+    "mssql": IbisMssql,
     "duckdb": IbisDuckdb,
     "sqlite": IbisSqlite,
     "mysql": IbisMysql,
