@@ -36,9 +36,14 @@ class IbisTable(NarwhalsQuery):
 
     floor_returns_integer = True
     side_by_side = False  # many databases have no lists
+    untested: ClassVar[bool] = True
     exact_texts: ClassVar[bool] = False  # whether texts are compared byte by byte
     # Whether rows come from a query that ibis does not look into: it has to be of the database.
     sends_queries: ClassVar[bool] = False
+
+    @property
+    def untested_engine(self) -> str | None:
+        return f"{self.native.get_backend().name} behind ibis" if self.untested else None
 
     def check_equality(self, name: str) -> None:
         kind, server = self.native[name].type(), self.native.get_backend().name
@@ -228,6 +233,7 @@ def _within_python(low: int, high: int) -> tuple[int, int]:
 class IbisDuckdb(IbisTable):
     """A table of DuckDB through ibis."""
 
+    untested = False
     exact_texts = True
     side_by_side = True
 
@@ -246,6 +252,7 @@ class IbisSqlite(IbisTable):
     its column is missing.
     """
 
+    untested = False
     exact_texts = True
     holds_nan = False  # it keeps null in its place
 
@@ -279,6 +286,7 @@ class IbisMysql(IbisTable):
     Texts stand as digests, because windows put long texts in order by their beginnings alone.
     """
 
+    untested = False
     exact_texts = True
     holds_nan = False
     sends_queries = True
@@ -317,6 +325,7 @@ class IbisMysql(IbisTable):
 class IbisDatafusion(IbisTable):
     """A table of DataFusion through ibis, whose only collation is that of bytes."""
 
+    untested = False
     exact_texts = True
 
     def _microseconds(self, moment: Any) -> Any:
