@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import re
-import secrets
+import uuid
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -137,7 +137,7 @@ def _ibis_tables(backend: Any) -> EngineTables:
     options = {} if backend.name in ("mysql", "datafusion", "polars") else {"temp": True}
 
     def make(records: Any) -> Any:
-        name = f"duffdp_check_{secrets.token_hex(6)}"
+        name = f"duffdp_check_{uuid.uuid4().hex[:12]}"
         if backend.name == "polars":
             return backend.create_table(name, obj=records)
         backend.create_table(name, schema=ibis.schema(records.schema), **options)
@@ -216,7 +216,7 @@ def _duckdb_tables(engine: Any) -> EngineTables:
     connection = engine if isinstance(engine, duckdb.DuckDBPyConnection) else duckdb.connect()
 
     def make(records: Any) -> Any:
-        name = f"duffdp_check_{secrets.token_hex(6)}"
+        name = f"duffdp_check_{uuid.uuid4().hex[:12]}"
         connection.register(f"{name}_records", records)
         try:
             connection.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM {name}_records")
@@ -238,7 +238,7 @@ def _frame_tables(engine: Any, library: str) -> EngineTables:
     kind = frame.implementation
 
     def make(records: Any) -> Any:
-        if kind.is_dask():
+        if library == "dask":
             pandas = nw.from_arrow(records, backend="pandas").to_native()
             return load("dask.dataframe", "frames").from_pandas(pandas, npartitions=PARTITIONS)
         made = nw.from_arrow(records, backend=kind)
