@@ -42,6 +42,7 @@ OTHER_COMMANDS = {
     "preview": ("planning", "Show the expected error of each mechanism."),
     "epsilon-for": ("planning", "Find the smallest epsilon that is accurate enough."),
     "ledger": ("ledger", "Create, show and verify privacy budgets."),
+    "check-engine": ("extras", "Check whether a database counts exactly."),
     "audit": ("audit", "Check the installed library on this machine."),
     "demo": ("extras", "Write the data files that the documentation uses, with their licenses."),
     "paper": ("extras", "Run the experiments of the paper."),
