@@ -122,11 +122,22 @@ class MechanismCall(NamedTuple):
         return columns
 
 
+class KeyCall(NamedTuple):
+    """The call of the mechanism that finds keys, of which nobody knows how many there will be."""
+
+    mechanism: ThresholdedGeometric
+    evidence: KeyCounts
+
+    def numbers(self, entropy: Entropy, /) -> Columns:
+        """Draw: the places of the keys that are found, in order, and their noisy counts."""
+        return self.mechanism.numbers(self.evidence, entropy)
+
+
 def find_keys(finding: KeyFinding, counts: Mapping[int, int], entropy: Entropy) -> Numbers:
     """The places of the keys that are found, in order, each with its noisy count."""
     evidence = KeyCounts(counts, finding.size, finding.threshold)
-    mechanism = ThresholdedGeometric(finding.row_epsilon)
-    return list(zip(*mechanism.numbers(evidence, entropy), strict=True))
+    call = KeyCall(ThresholdedGeometric(finding.row_epsilon), evidence)
+    return list(zip(*entropy.draw(call), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
