@@ -1,4 +1,7 @@
-"""Cells in which records are counted: one for presence, two for membership in a public set."""
+"""Cells in which records are counted: one for presence, two for membership in a public set.
+
+Promise: A record falls into exactly one cell, by that record alone.
+"""
 
 from __future__ import annotations
 
