@@ -48,6 +48,7 @@ class FieldEdges:
     dates: tuple[dt.date, ...] = ()
     bounds: tuple[Any, Any] | None = None  # of the caller, both among the edges
     listed: bool = False  # the fields are counted by whether they are listed
+    typed: bool = False  # every field that is not missing is of the declared type
 
     @property
     def cells(self) -> int:
@@ -113,7 +114,7 @@ class ColumnProfile:
         def share(count: float) -> float:
             return min(max(count / total, 0.0), 1.0)
 
-        missing, other = counts[MISSING], counts[OTHER]
+        missing, other = counts[MISSING], 0 if edges.typed else counts[OTHER]
         if not edges.cells:
             listed = share(total - missing - other) if edges.listed else None
             readable = share(total - missing) if listed is None else listed
@@ -138,11 +139,12 @@ class ColumnProfile:
             return cls(name, declared, kind, *shares)
         marks: Sequence[Any] = edges.dates if kind == "date" else edges.numbers
         cells = dates if kind == "date" else numbers
-        clear = [count if count > noise else 0 for count in cells]
-        quartiles = _quartiles(marks, clear) if any(clear) else None
-        certain = [i for i, count in enumerate(cells) if count > more_noise]
+        places = _occupied(cells, noise, noise / 2)
+        clear = [count if i in places else 0 for i, count in enumerate(cells)]
+        quartiles = _quartiles(marks, clear) if places else None
+        certain = _occupied(cells, more_noise, noise / 2)
         bounds = _bounds(marks, certain) if certain else None
-        if drawn is not None and kind == (edges.kind or "number"):
+        if places and drawn is not None and kind == (edges.kind or "number"):
             drawn_nats = records * float(drawn.facts.row_epsilon)
             low, middle, high = drawn.cells[0]
             quartiles = (low, middle, high) if drawn_nats >= MIN_DRAWN_NATS else quartiles
@@ -152,6 +154,20 @@ class ColumnProfile:
             if isinstance(bounds[0], dt.date) == (kind == "date"):
                 inside = share(records - cells[0] - cells[-1])
         return cls(name, declared, kind, *shares, inside, None, quartiles, bounds)
+
+
+def _occupied(counts: Sequence[float], noise: float, beside: float) -> list[int]:
+    """Places of counts above the noise, and of those beside them, one after the other, that exceed
+    a lower limit: a tail goes on where the records are, and noise is anywhere.
+    """
+    places = {i for i, count in enumerate(counts) if count > noise}
+    for step in (1, -1):
+        for start in sorted(places):
+            place = start + step
+            while 0 <= place < len(counts) and counts[place] > beside:
+                places.add(place)
+                place += step
+    return sorted(places)
 
 
 def _quartiles(marks: Sequence[Any], cells: Sequence[float]) -> tuple[Any, Any, Any]:

@@ -7,6 +7,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from dataclasses import fields as dataclass_fields
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any, NamedTuple
 
@@ -377,6 +378,7 @@ def _column(
         labels = FieldLabels(declared, numbers, dates)
         cells = Fields(Categories(labels.names))
         return ColumnPlan(name, kind_name, edges, cells, labels, candidates)
+    edges = replace(edges, typed=not is_object)
     marks: Sequence[Any] = (
         (dt.date.min, *dates, dt.date.max)
         if timed

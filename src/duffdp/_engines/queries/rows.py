@@ -217,11 +217,18 @@ class IndexColumn:
         return rows.with_columns(cell.alias(self.index))
 
     def _with_field(self, rows: Any, fields: Fields) -> Any:
-        """The cell of every row, whether it has a value or not; PRESENT is overwritten."""
+        """The cell of every row, whether it has a value or not; PRESENT may be overwritten."""
         nw, index, members = self.nw, self.nw.col(self.index), fields.members
         missing, other = (nw.lit(cell, nw.Int64) for cell in (MISSING, OTHER_FIELD))
         if members is None:
             cell = nw.when(self.missing()).then(missing).otherwise(other)
+            return rows.with_columns(cell.alias(self.index))
+        if isinstance(members, Bins):
+            absent = self.missing()  # said here: numbers may replace the value
+            rows = rows.with_columns(absent.alias(PRESENT))
+            rows = self._with_bin(rows, members)
+            present = nw.when(index >= 0).then(index + OTHER_FIELD + 1).otherwise(other)
+            cell = nw.when(nw.col(PRESENT)).then(missing).otherwise(present)
             return rows.with_columns(cell.alias(self.index))
         rows = replace(self, domain=members).all_rows(rows)
         present = nw.when(index.is_null()).then(other).otherwise(index + OTHER_FIELD + 1)
