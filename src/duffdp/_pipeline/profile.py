@@ -85,6 +85,13 @@ class ColumnProfile:
     ----------
     Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), proposition 2.1:
     post-processing.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> look = duffdp.profile("demo/adult.parquet", epsilon=5, columns=["age"])
+    >>> look.columns["age"].kind
+    'number'
     """
 
     name: str
