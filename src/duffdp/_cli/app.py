@@ -38,6 +38,10 @@ OTHER_COMMANDS = {
     "release": ("plans", "Make the releases of a plan."),
     "table": ("plans", "Make one table: groups down, statistics across, a count for each group."),
     "columns": ("extras", "List the columns of a file with their declared types."),
+    "profile": (
+        "profile",
+        "Show what the fields of every column can be read as, quartiles, and bounds to use.",
+    ),
     "studio": ("extras", "Plan a table in the browser, release it, and write a report."),
     "preview": ("planning", "Show the expected error of each mechanism."),
     "epsilon-for": ("planning", "Find the smallest epsilon that is accurate enough."),
