@@ -38,6 +38,8 @@ DRAWS_OUTSIDE = {
     "_planning/forecast.py": "planning on public records",
     "_planning/outcomes.py": "planning on public records",
     "_planning/release_forecast.py": "planning on public records",
+    "_planning/profile.py": "checks rng before the charge",
+    "audit/engine_check.py": "checks of engines on public records",
     "audit/replay.py": "replays, which a ledger refuses",
     "mechanisms/distance_bound.py": "bounds from released numbers",
     "_sampling/cumulative_noise.py": "bounds on sums of noise, from a public seed",
@@ -53,6 +55,7 @@ ASKS = {
     "_steps.py",
     "_rank_profile.py",
     "_planning/outcomes.py",  # public records
+    "audit/engine_check.py",  # public records
     "audit/movement.py",  # what a replay looks at
 }
 CHARGES = {"_pipeline/run.py", "ledger/ledger.py"}
