@@ -14,7 +14,8 @@ def test_a_mutation_can_be_made_and_looked_for(mutant):
     assert mutant.new != mutant.old
     assert mutant.tests
     for test in mutant.tests:
-        path, _, name = test.partition("::")
+        path, separator, name = test.partition("::")
+        assert separator, "name the test that notices, not its file"
         assert f"def {name.partition('[')[0]}" in (ROOT / path).read_text()
 
 
