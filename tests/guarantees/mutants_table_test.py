@@ -28,4 +28,4 @@ def test_every_mutation_is_in_the_file_of_its_package():
         own = package.__name__.rpartition(".")[2]
         for mutant in package.MUTANTS:
             folder, slash, _ = mutant.file.partition("/")
-            assert own == (folder if slash else "top_level")
+            assert own == (folder.removeprefix("_") if slash else "top_level")

@@ -16,8 +16,8 @@ MUTANTS = (
     Mutant(
         "a joint law that is a tenth too steep",
         "mechanisms/joint/_proposal.py",
-        "self._log_top + self._epsilon / 2 * score",
-        "self._log_top + self._epsilon * 11 / 20 * score",
+        "self._epsilon * Fraction(score, 2 * RANK_UNIT * rank_factor)",
+        "self._epsilon * Fraction(11 * score, 20 * RANK_UNIT * rank_factor)",
         (QUANTILES,),
     ),
     Mutant(

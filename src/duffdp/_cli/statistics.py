@@ -34,7 +34,7 @@ from duffdp._pipeline.signatures import release_parameters
 from duffdp.statistics.registry import SUMMARIES, statistic_spec
 from duffdp.statistics.spec import StatisticSpec
 
-OUTPUT_OPTIONS = output_options(RELEASE_FORMATS)
+FORMAT_OPTIONS = output_options(RELEASE_FORMATS)
 ANY_COLUMN = "Count the rows where this column is not missing; without it, all rows."
 
 
@@ -49,7 +49,7 @@ def statistic_command(name: str) -> click.Command:
             *(_option(spec, parameter) for parameter in command_parameters(spec)),
             *(() if spec.of_graphs else READING_OPTIONS),
             *LEDGER_OPTIONS,
-            *OUTPUT_OPTIONS,
+            *FORMAT_OPTIONS,
         ],
         callback=partial(_release, spec),
         help=f"{SUMMARIES[name]}\n\n{data.name.upper()}: {data.help}",
