@@ -19,7 +19,7 @@ KEY_FORMS = "tests/engines/key_forms_test.py"
 PAIRS = "tests/engines/pairs_test.py"
 SERVERS = "tests/engines/server_query_test.py::test_no_record_stops_a_query_or_changes_another_row"
 NASTY = "tests/engines/postgres_test.py::test_no_record_stops_a_query"
-SHUFFLED = "swapped = to + generator.integers(0, row_counts - place)"
+SHUFFLED = "offsets = generator.integers(0, row_counts[:, None] - places)"
 REPLACED_SOON = (
     "tests/cli/command_process_test.py::test_a_file_that_is_replaced_in_the_second_of_its_making"
 )
@@ -191,7 +191,7 @@ MUTANTS = (
         "the last row of a person counts less often",
         "_engines/people.py",
         SHUFFLED,
-        "swapped = to + generator.integers(0, np.maximum(row_counts - place - 1, 1))",
+        "offsets = generator.integers(0, np.maximum(row_counts[:, None] - places - 1, 1))",
         (FAIR,),
     ),
     Mutant(
