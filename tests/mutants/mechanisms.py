@@ -44,8 +44,8 @@ MUTANTS = (
     Mutant(
         "a coefficient without the rate of the statistic",
         "mechanisms/mechanism.py",
-        "return steps.rate * steps.unit * self._epsilon",
-        "return steps.unit * self._epsilon",
+        "coefficient = steps.rate * self._epsilon",
+        "coefficient = self._epsilon",
         (ONE_ROW,),
     ),
     Mutant(
@@ -98,14 +98,5 @@ MUTANTS = (
         "self.release(groups, sensitivity, source)",
         "groups",
         (f"{SHARES}[top(k=2)-rows]",),
-    ),
-    Mutant(
-        "a mechanism keeps the rate of the first statistic",
-        "mechanisms/mechanism.py",
-        " or raced[1] is not batch.rate",
-        "",
-        (
-            "tests/mechanisms/lattice_test.py::test_a_mechanism_serves_statistics_of_different_rates",
-        ),
     ),
 )

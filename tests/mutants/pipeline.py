@@ -40,7 +40,7 @@ MUTANTS = (
     Mutant(
         "all mechanisms ignore contributions",
         "_pipeline/draw_plan.py",
-        "return epsilon / unit.rows",
+        "return epsilon if unit.rows == 1 else epsilon / unit.rows",
         "return epsilon",
         (
             f"{DRIVER}::test_rows_of_a_person_divide_epsilon",
@@ -50,8 +50,8 @@ MUTANTS = (
     Mutant(
         "account: what groups pay one by one is not added",
         "_pipeline/driver.py",
-        "largest = max(for_each, default=Fraction(0)) if for_each else Fraction(0)",
-        "largest = Fraction(0)",
+        "largest = for_all + max(for_each) if for_each else for_all",
+        "largest = for_all",
         (f"{DRIVER}::test_one_group_that_spends_more_stops_all",),
     ),
     Mutant(
@@ -82,8 +82,8 @@ MUTANTS = (
     Mutant(
         "account: twice the epsilon may be spent",
         "_pipeline/driver.py",
-        "if for_all + largest > self._budget or",
-        "if for_all + largest >= 2 * self._budget or",
+        "if largest > self._budget or",
+        "if largest >= 2 * self._budget or",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
     ),
     Mutant(
@@ -120,8 +120,8 @@ MUTANTS = (
     Mutant(
         "a release is called bounded for one of its parts",
         "_pipeline/draw_plan.py",
-        "draws[mechanism_class(draw.mechanism).loss_family, draw.share] += 1",
-        "draws[mechanism_class(program.draws[-1].mechanism).loss_family, draw.share] += 1",
+        "family = mechanism_class(draw.mechanism).loss_family",
+        "family = mechanism_class(program.draws[-1].mechanism).loss_family",
         (FAMILIES,),
     ),
     Mutant(
@@ -134,14 +134,14 @@ MUTANTS = (
     Mutant(
         "facts that say less than is spent",
         "_pipeline/draw_plan.py",
-        "sum((p.share for p in parts), Fraction(0)) * total",
-        "sum((p.share for p in parts), Fraction(0)) * total / 2",
+        "MechanismPart(*kind, _cost(shares, total), len(shares))",
+        "MechanismPart(*kind, _cost(shares, total) / 2, len(shares))",
         (SHARES,),
     ),
     Mutant(
         "sizes: values get all of epsilon as well",
         "_pipeline/draw_plan.py",
-        "values.scaled(value_share).beside([_SIZES])",
+        "values.scaled(1 - SIZE_SHARE).beside([_SIZES])",
         "values.beside([_SIZES])",
         (f"{SIZES}::test_a_tenth_pays_for_sizes_and_the_rest_for_values",),
     ),

@@ -22,6 +22,7 @@ from tests.mutants.mutant import (
 
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 ENDS = "tests/statistics/interval_end_test.py"
+WIDTHS = "tests/statistics/interval_width_test.py"
 ONE_DRAW = f"{SPREAD}::test_one_draw_costs_its_epsilon_and_a_larger_rate_more"
 
 MUTANTS = (
@@ -42,7 +43,7 @@ MUTANTS = (
     Mutant(
         "program: a part costs all of epsilon",
         "statistics/program.py",
-        "cost = epsilon * self.share",
+        "cost = share_of(epsilon, self.share)",
         "cost = epsilon",
         (f"{DRIVER}::test_every_program_spends_exactly_its_epsilon_in_every_group",),
     ),
@@ -180,14 +181,65 @@ MUTANTS = (
         "statistics/quantile_interval.py",
         "failure_rate=failure_rate / 2,",
         "failure_rate=failure_rate,",
-        (f"{INTERVALS}::test_either_end_may_be_wrong_half_as_often_as_the_interval",),
+        (
+            f"{INTERVALS}::test_either_end_of_a_population_may_be_wrong_half_as_often_as_the_interval",
+        ),
+    ),
+    Mutant(
+        "width: the full rate",
+        "statistics/interval_width.py",
+        "    rate = Fraction(1, 2)",
+        "    rate = Fraction(1)",
+        (f"{WIDTHS}::test_loss_is_at_most_epsilon",),
+    ),
+    Mutant(
+        "width: a step of a score is worth less than it moves",
+        "statistics/interval_width.py",
+        "steps = np.clip(spare, -most, most) * STEPS_PER_RECORD // largest",
+        "steps = np.clip(spare, -most, most) * STEPS_PER_RECORD * 2 // m",
+        (f"{WIDTHS}::test_loss_is_at_most_epsilon",),
+    ),
+    Mutant(
+        "width: the aim forgets that two widths compete",
+        "statistics/interval_width.py",
+        "near = log_rate - math.log(3) - log_gain - nats / 2",
+        "near = log_rate - math.log(6) - log_gain - nats / 2",
+        (f"{WIDTHS}::test_worst_profiles_of_what_widths_spare",),
+    ),
+    Mutant(
+        "width: the aim forgets one width that is far ahead",
+        "statistics/interval_width.py",
+        "max(near, far)",
+        "near",
+        (f"{WIDTHS}::test_worst_profiles_of_what_widths_spare",),
+    ),
+    Mutant(
+        "width: each side is wrong as often as both",
+        "statistics/interval_width.py",
+        'failure_rate if draw.sides == "both" else failure_rate / 2',
+        "failure_rate",
+        (f"{SEVERAL}::test_what_widths_cost_and_miss",),
+    ),
+    Mutant(
+        "width: each of several widths is paid in full",
+        "statistics/interval_width.py",
+        "share * draw.parts / parts",
+        "share",
+        (f"{SEVERAL}::test_what_widths_cost_and_miss",),
+    ),
+    Mutant(
+        "width: the values of a range are paid in full",
+        "statistics/iqr.py",
+        "quantiles_program(QUARTILES, settings.for_share(share)).scaled(share)",
+        "quantiles_program(QUARTILES, settings)",
+        (f"{SEVERAL}::test_what_widths_cost_and_miss",),
     ),
     Mutant(
         "interval: numbers do not count where all hold together",
         "statistics/spec.py",
         "return self.failure_rate / count if self.simultaneous else self.failure_rate",
         "return self.failure_rate",
-        (f"{SEVERAL}::test_what_the_ends_of_several_quantiles_cost_and_miss",),
+        (f"{SEVERAL}::test_what_the_ends_of_a_population_cost_and_miss",),
     ),
     Mutant(
         "slope: the rate is twice what it may be",

@@ -90,6 +90,11 @@ class Mechanism(ABC):
         steps.check()
         return Law(steps, self._log_weight(steps, float(self.coefficient(steps))))
 
+    def masses(self, windows: Windows) -> Floats:
+        """The probability of every run of several whole step functions."""
+        laws = [self.law(windows[i]) for i in range(len(windows))]
+        return np.concatenate([law.runs()[2] for law in laws])
+
     @abstractmethod
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
         """Logarithm of the probability of one candidate of each run, up to a common constant."""
