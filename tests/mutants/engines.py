@@ -28,6 +28,13 @@ FAIR = "tests/engines/people_test.py::test_every_set_of_rows_is_chosen_alike"
 
 MUTANTS = (
     Mutant(
+        "fields: missing ones of a query are dropped",
+        "_engines/queries/rows.py",
+        "return isinstance(domain, Fields) or (isinstance(domain, Presence) and domain.rows)",
+        "return isinstance(domain, Presence) and domain.rows",
+        ("tests/pipeline/profile_test.py::test_every_field_is_in_one_cell_in_every_engine",),
+    ),
+    Mutant(
         "where: a row without a value is kept by a negation",
         "_engines/where.py",
         "return present & ~listed if part.negated else listed",
