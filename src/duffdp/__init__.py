@@ -35,10 +35,12 @@ if TYPE_CHECKING:
         trimmed_mean,
         variance,
     )
+    from duffdp._pipeline.profile import ColumnProfile, Profile
     from duffdp._pipeline.release import Release
     from duffdp._pipeline.table import Table
     from duffdp._planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp._planning.plan import Plan
+    from duffdp._planning.profile import profile
     from duffdp._planning.table import table
     from duffdp._planning.table_plan import TablePlan
     from duffdp._privacy import Loss, PrivacyUnit
@@ -55,6 +57,7 @@ __all__ = [
     "BoundsError",
     "BudgetExceeded",
     "Categories",
+    "ColumnProfile",
     "Digits",
     "Distribution",
     "DuffError",
@@ -68,6 +71,7 @@ __all__ = [
     "Plan",
     "Preview",
     "PrivacyUnit",
+    "Profile",
     "Query",
     "Release",
     "StatisticFact",
@@ -90,6 +94,7 @@ __all__ = [
     "median",
     "mode",
     "preview",
+    "profile",
     "quantile",
     "quantiles",
     "reach",
@@ -140,10 +145,12 @@ _HOME = {
         "trimmed_mean",
         "variance",
     ),
+    "_pipeline.profile": ("ColumnProfile", "Profile"),
     "_pipeline.release": ("Release",),
     "_pipeline.table": ("Table",),
     "_planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "_planning.plan": ("Plan",),
+    "_planning.profile": ("profile",),
     "_planning.table": ("table",),
     "_planning.table_plan": ("TablePlan",),
     "_privacy": ("Loss", "PrivacyUnit"),
