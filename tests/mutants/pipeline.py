@@ -62,13 +62,6 @@ MUTANTS = (
         (f"{KEYS}::test_one_person_with_many_keys_costs_epsilon",),
     ),
     Mutant(
-        "every release of a table finds its own keys",
-        "_planning/table_plan.py",
-        'groups | {"finding": 0}',
-        "groups",
-        (f"{KEYS}::test_a_table_finds_keys_once",),
-    ),
-    Mutant(
         "totals: counts below 0 are added as 0",
         "_pipeline/group_sums.py",
         "sums = [sum(column) for column in",
@@ -200,21 +193,17 @@ MUTANTS = (
     Mutant(
         "a person is charged like a row",
         "_pipeline/draw_plan.py",
-        "Loss(self.epsilon, parts=_losses(program, self.epsilon, unit.rows))",
+        "Loss(self.epsilon, parts=losses)",
         "Loss(self.epsilon / unit.rows)",
         (SHARES,),
     ),
     Mutant(
         "bits of the release are drawn before the charge",
         "_pipeline/run.py",
-        (
-            "        return cls(plan, checked.post_process(plan), facts, table,"
-            " entropy_source, data, reading)\n"
-        ),
+        "        return cls(\n            *(plan, checked.post_process(plan), facts,",
         (
             "        table.engine(entropy_source)\n"
-            "        return cls(plan, checked.post_process(plan), facts, table,"
-            " entropy_source, data, reading)\n"
+            "        return cls(\n            *(plan, checked.post_process(plan), facts,"
         ),
         (
             ORDER,

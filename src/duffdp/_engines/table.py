@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
 from operator import itemgetter
@@ -363,13 +364,9 @@ class SourceTable:
         """The number of rows of every possible key that occurs, by its place: of all rows, or of
         those with a value. Not private.
         """
-        try:
+        with self._errors_without_quotes():
             count = self._memory_key_counts if self._eager else self._query_key_counts
             return count(cap, every_row, randomness)
-        except Exception as error:
-            if isinstance(error, DuffError) or (self._eager and not is_of_library(error)):
-                raise
-            raise query_error(error) from None
 
     def _memory_key_counts(
         self, cap: Cap, every_row: bool, randomness: Randomness
@@ -470,12 +467,18 @@ class SourceTable:
         """The engine that counts the rows, and the number of the column in it; `randomness` decides
         which rows of a person count.
         """
-        try:
+        with self._errors_without_quotes():
             if self.shared is not None:
                 return self.shared(randomness)
             return (
                 self._memory_engine(randomness) if self._eager else self._query_engine(randomness)
             )
+
+    @contextmanager
+    def _errors_without_quotes(self) -> Iterator[None]:
+        """Replace errors of engines, whose words may quote data."""
+        try:
+            yield
         except Exception as error:  # of any type: a query may call a function of the caller
             if isinstance(error, DuffError) or (self._eager and not is_of_library(error)):
                 raise
