@@ -1,5 +1,8 @@
 """Two-sided geometric noise on the counts of all possible keys, of which large ones are
 released.
+
+Promise: Every possible key gets noise, whether it occurs or not, and is released by its noisy count
+alone.
 """
 
 from __future__ import annotations
