@@ -309,6 +309,8 @@ CASES: dict[str, dict[str, Case]] = {
         "draws": case(
             "--draws 20", "--draws 10", lower_bound="--lower-bound", processes="--processes 1"
         ),
+        "rows": case("--rows 5", codes=(0, 2)),  # too few to replay
+        "command": case("median", codes=(0, 2)),  # only with --replay
     },
     "demo": {"folder": case("elsewhere")},
     "paper": {
@@ -337,6 +339,7 @@ CASES: dict[str, dict[str, Case]] = {
 ELSEWHERE: dict[tuple[str, str], str] = {
     ("audit", "processes"): "only time; with 1 it runs in this process, on which "
     "audit_verdict_test.py relies",
+    ("audit", "replay"): "replay_test.py replays commands",
     ("", "install_completion"): "command_edges_test.py installs it",
     ("", "show_completion"): "command_edges_test.py shows it",
 }
