@@ -191,6 +191,7 @@ SHARED: dict[str, Case] = {
     "result_format": case("-f csv", "-f json"),
     "out": case("--out out.json"),
     "report": case("--report page.md"),
+    "registry": case("--registry entry.yaml"),
     "title": case("--title Ages", report="--report page.md"),
     "author": case("--author Office", report="--report page.md"),
     "quiet": case("--quiet"),
