@@ -268,8 +268,8 @@ def test_a_file_of_one_column_is_not_split_at_the_marks_of_its_numbers(tmp_path,
 def test_no_error_quotes_a_record_that_is_taken_for_the_header(tmp_path, call):
     path = tmp_path / "people.csv"
     path.write_text("Report\nname,age\nAnn Secret,33\nBob,44\n")
+    given = {"column": "age", "epsilon": 1, "bounds": (0, 120)}
     with pytest.raises(duffdp.UnsupportedData, match="Check skip_rows") as error:
-        given = {"column": "age", "epsilon": 1, "bounds": (0, 120)}
         duffdp.median(duffdp.TextFile(path, skip_rows=2), **given)
     assert "Secret" not in str(error.value)
     arguments = ("--column", "age", "-e", 1, "--bounds", 0, 120, "--skip-rows", 2)

@@ -32,7 +32,7 @@ from duffdp.errors import UnsupportedData
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-DELIMITERS = (b",", b";", b"|", b"\t")
+DELIMITERS: tuple[bytes, ...] = (b",", b";", b"|", b"\t")
 
 
 class Layout(NamedTuple):
