@@ -247,3 +247,33 @@ def test_no_record_changes_how_another_one_is_read(tmp_path, odd, how):
         both.append([{n: v for n, v in one.rows().fetchall() if n != "5"} for one in found])
     assert both[0] == both[1]
     assert len(both[0][0]) == 4
+
+
+@pytest.mark.parametrize(
+    ("options", "lines"),
+    [
+        ({"decimal": ","}, ["1,5", "2,5", "3,5"]),
+        ({"decimal": ",", "thousands": "."}, ["1,5", "2,5", "3,5"]),
+        ({"thousands": ","}, ["1", "2.5", "4"]),
+    ],
+)
+def test_a_file_of_one_column_is_not_split_at_the_marks_of_its_numbers(tmp_path, options, lines):
+    path = tmp_path / "fines.csv"
+    path.write_text("\n".join(["fine", *lines]) + "\n")
+    data = duffdp.TextFile(path, **options)
+    total = duffdp.sum(data, column="fine", epsilon=1e6, bounds=(0, 10), step=0.5)
+    assert total.value == 7.5
+
+
+def test_no_error_quotes_a_record_that_is_taken_for_the_header(tmp_path, call):
+    path = tmp_path / "people.csv"
+    path.write_text("Report\nname,age\nAnn Secret,33\nBob,44\n")
+    given = {"column": "age", "epsilon": 1, "bounds": (0, 120)}
+    with pytest.raises(duffdp.UnsupportedData, match="Check skip_rows") as error:
+        duffdp.median(duffdp.TextFile(path, skip_rows=2), **given)
+    assert "Secret" not in str(error.value)
+    arguments = ("--column", "age", "-e", 1, "--bounds", 0, 120, "--skip-rows", 2)
+    code, out, err = call("median", path, *arguments)
+    assert (code, out) == (4, "")
+    assert "--skip-rows" in err
+    assert "Secret" not in err

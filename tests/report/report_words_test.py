@@ -112,6 +112,11 @@ SENTENCES = {
         lambda: count(**ONE_EACH),
     ),
     # how wrong it can be
+    "interval of picked rows": (
+        "the exact answer for the records, of the rows that were picked,",
+        lambda: median(interval=0.9, **PERSON),
+        lambda: median(interval=0.9),
+    ),
     "interval of the data": (
         "probability the exact answer for the records lies in the interval",
         lambda: median(interval=0.9),

@@ -140,7 +140,7 @@ def open_engine(
     """The engine that a release gets from data, which has one column."""
     selection = select(column, by, keys, unit, contributions)
     selection = selection._replace(groups_per_person=groups_per_person)
-    table = SourceTable(data, selection, domain.kind, lambda integer, untyped: domain)
+    table = SourceTable(data, selection, domain.kind, lambda *_: domain)
     engine, at = table.engine(entropy(rng))
     assert at == 0
     return engine

@@ -12,6 +12,7 @@ import click
 from duffdp._cli.options import FILE, option
 from duffdp._cli.output import say, table
 from duffdp._parameters import DATASET, DELTA, EPSILON
+from duffdp.errors import Argument, DuffError
 
 MAX_SQL = 60  # characters of a query in a table
 
@@ -65,7 +66,17 @@ def show(path: Path, dataset: str | None, delta: float | None, listing_format: s
     LEDGER: the file.
     """
     from duffdp.ledger import Ledger
+    from duffdp.ledger.ledger import datasets
 
+    names = datasets(path)
+    if dataset is None and len(names) > 1:
+        if delta is not None:
+            raise DuffError(
+                *(Argument("delta"), " needs one data set. Pass for example "),
+                *(Argument("dataset", names[0]), "."),
+            )
+        _list_datasets(path, names, listing_format)
+        return
     book = Ledger(path, dataset=dataset)
     charges, spent, remaining = book.charges(), book.spent(), book.remaining()
     total = None if delta is None else book.total(delta)
@@ -91,6 +102,26 @@ def show(path: Path, dataset: str | None, delta: float | None, listing_format: s
     if delta is not None:
         captions.append(f"all charges together: epsilon {total:.6g} at delta {delta:g}")
     table(rows, captions)
+
+
+def _list_datasets(path: Path, names: list[str], listing_format: str) -> None:
+    """List the budget of every data set."""
+    from duffdp.ledger import Ledger
+
+    books = [Ledger(path, dataset=name) for name in names]
+    rows = [
+        {
+            "dataset": book.dataset,
+            "epsilon": book.epsilon,
+            "spent": book.spent(),
+            "remaining": book.remaining(),
+        }
+        for book in books
+    ]
+    if listing_format == "json":
+        print(json.dumps({"datasets": rows}, indent=2))
+    else:
+        table(rows, ["pass --dataset NAME to see the charges of one of them"])
 
 
 @ledger.command()

@@ -450,7 +450,8 @@ def _covered(release: Release) -> str:
         )
     if release.confidence is None:
         return ""
-    subjects = {"data": "the records", "population": "the population they were drawn from"}
+    records = "the records" if release.unit.kind != "person" else "the rows that were picked"
+    subjects = {"data": records, "population": "the population they were drawn from"}
     scope = ", in each group" if release.grouped else ""
     if release.simultaneous:
         scope = f", in all {'groups' if release.grouped else 'of them'} together"

@@ -56,6 +56,7 @@ from duffdp.errors import Argument, DuffError, UnsupportedData
 
 SERIES = "values"  # the column of a series
 EVERY_ROW = Presence(rows=True)
+MAX_SCALE = 6  # of declared decimals that a step follows
 _INT64, _PLACES = range(-(2**63), 2**63), 38  # of whole numbers and of decimals in engines
 TEXT_FIX = (
     " If it comes from a file of text, let duffdp read that file and say how: --types, --decimal "
@@ -222,8 +223,8 @@ class SourceTable:
         The kind of the public domain ("int", "float", "decimal", "date", "datetime" or "category"):
         what a file without types is read as.
     domain_for
-        The public domain for a column, given whether its type is one of whole numbers and whether
-        it declares none.
+        The public domain for a column, given whether its type is one of whole numbers, whether it
+        declares none, and the decimals that it declares.
     sources
         The files that other tables of the same call have opened.
     """
@@ -233,7 +234,7 @@ class SourceTable:
         data: Any,
         selection: Selection,
         kind: str,
-        domain_for: Callable[[bool, bool], PublicSet],
+        domain_for: Callable[[bool, bool, int | None], PublicSet],
         sources: OpenSources | None = None,
     ) -> None:
         self._sources = sources or OpenSources()
@@ -399,13 +400,14 @@ class SourceTable:
         return query_key_counts(*(self.nw, adapter, rows, universe, self._key_places, cap, order))
 
     def _domain(
-        self, types: Mapping[str, Any], domain_for: Callable[[bool, bool], PublicSet]
+        self, types: Mapping[str, Any], domain_for: Callable[[bool, bool, int | None], PublicSet]
     ) -> PublicSet:
         """The public domain by the types of the columns of values, in their zone."""
         nw, names = self.nw, self.selection.values
         is_integer = all(types[name].is_integer() or types[name] == nw.Boolean for name in names)
         undeclared = any(name in self._untyped or types[name] == nw.Object for name in names)
-        domain = domain_for(is_integer, undeclared)
+        scales = {_scale(nw, types[name]) for name in names}
+        domain = domain_for(is_integer, undeclared, scales.pop() if len(scales) == 1 else None)
         zone = getattr(types[names[0]], "time_zone", None)
         if zone is not None and not isinstance(domain, Categories | Digits | Presence):
             domain = domain.in_zone(zone)
@@ -724,6 +726,12 @@ def _in_zone(
         if getattr(dtype, "time_zone", None) is not None
     }
     return dict(types) | zoned
+
+
+def _scale(nw: Any, dtype: Any) -> int | None:
+    """The decimals that a type declares, if they are few: 0 and many stand for no declaration."""
+    scale = getattr(dtype, "scale", None) if dtype == nw.Decimal else None
+    return scale if isinstance(scale, int) and 0 < scale <= MAX_SCALE else None
 
 
 def _check_people(people: tuple[str, ...], unit: str | None) -> None:

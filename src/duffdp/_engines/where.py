@@ -19,6 +19,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from duffdp._engines.libraries import is_of_library
 from duffdp._engines.public_values import column_values, whole_range
 from duffdp._engines.queries import clocks
 from duffdp.domain import Array
@@ -35,7 +36,7 @@ _TOKEN = re.compile(
       | (?P<text>'(?:[^']|'')*')
       | (?P<quoted>"(?:[^"]|"")+")
       | (?P<word>[^\W\d]\w*)
-      | (?P<mark><>|!=|<=|>=|[=<>(),])
+      | (?P<mark><>|!=|<=|>=|==|[=<>(),])
     )""",
     re.VERBOSE,
 )
@@ -101,6 +102,12 @@ def leaves(part: Part) -> Iterator[Compared | IsIn | Missing]:
 
 def read_condition(text: Any) -> Condition:
     """The condition in a text."""
+    if is_of_library(text) or isinstance(text, np.ndarray | list | tuple):
+        raise DuffError(
+            *(_WHERE, f" is a condition written as in SQL, got {type(text).__name__}: which rows "),
+            "a mask names may depend on other rows.",
+            *_EXAMPLE,
+        )
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_CONDITION_LETTERS:
         raise DuffError(
             *(
@@ -211,6 +218,12 @@ class _Parser:
         if self._take("FALSE"):
             return False
         if self._kind not in ("number", "text"):
+            if self._kind == "name":
+                raise DuffError(
+                    *(_WHERE, " compares columns with fixed values, and text goes in single "),
+                    f"quotes, got {self._value!r:.60}. Pass for example '{self._value:.60}' in "
+                    "single quotes.",
+                )
             raise self._wrong("a number, a 'text', TRUE or FALSE")
         value = self._value
         self._at += 1
@@ -236,7 +249,7 @@ def _tokens(text: str) -> Iterator[tuple[str, Any]]:
         elif kind == "word" and token.upper() in _WORDS:
             yield "reserved", token.upper()
         else:
-            yield ("name" if kind == "word" else kind), token
+            yield ("name" if kind == "word" else kind), "=" if token == "==" else token
     yield "end", None
 
 

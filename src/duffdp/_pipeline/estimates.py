@@ -12,6 +12,8 @@ from duffdp.statistics.noise_interval import outward
 from duffdp.statistics.program import OutputColumn
 
 INTERVAL_COLUMNS = 3  # of a value with an interval: itself, and both ends
+NEARLY = 0.9  # of the range: a wider interval is marked as if it were all of it
+MIN_MARKED_SIZE = 20  # candidates; among fewer, an interval that leaves out one says something
 
 
 class Estimate(NamedTuple):
@@ -43,9 +45,20 @@ def estimates_of(
     estimates = []
     for i, column in enumerate(columns[::INTERVAL_COLUMNS]):
         value, low, high = row[INTERVAL_COLUMNS * i : INTERVAL_COLUMNS * (i + 1)]
-        is_whole_range = low is not None and (low, high) == whole_range(column, domain)
+        is_whole_range = low is not None and is_nearly_whole(column, domain, low, high)
         estimates.append(Estimate(value, low, high, value is None or is_whole_range))
     return estimates
+
+
+def is_nearly_whole(column: OutputColumn, domain: PublicSet, low: Any, high: Any) -> bool:
+    """True if an interval is at least `NEARLY` of the range, and so says next to nothing."""
+    ends = whole_range(column, domain)
+    if ends is None or not isinstance(domain, Ordered):
+        return False
+    if (low, high) == ends:
+        return True
+    first, last, lower, upper = (domain.place(end) for end in (*ends, low, high))
+    return domain.size > MIN_MARKED_SIZE and upper - lower >= NEARLY * (last - first)
 
 
 def whole_range(column: OutputColumn, domain: PublicSet) -> tuple[Any, Any] | None:

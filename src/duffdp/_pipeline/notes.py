@@ -65,6 +65,8 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
             lines[(_about_found_keys(facts, facts.found),)] = {}
         if facts.other is not None:
             lines[(f"rows with another key or none are in the group {facts.other!r}",)] = {}
+    for parts in _about_people([facts for facts, _ in listed]):
+        lines[parts] = {}
     for engine in {reading.untested_engine for _, reading in listed if reading is not None}:
         if engine is not None:
             lines[(f"{engine} is not tested with duffdp; check it first with {CHECK}",)] = {}
@@ -74,6 +76,25 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
             if facts.column is not None and len(listed) > 1:
                 named[facts.column] = None
     return [Note(tuple(columns), parts) for parts, columns in lines.items()]
+
+
+def _about_people(listed: list[Facts]) -> Iterable[tuple[str | Argument, ...]]:
+    """In how many groups a person counts, and which rows intervals are about."""
+    units = [facts.unit for facts in listed if facts.unit.kind == "person"]
+    most = max((unit.contributions for unit in units), default=1)
+    if units and any(facts.by and facts.unit.groups_per_person is None for facts in listed):
+        where = "one group" if most == 1 else f"at most {most} groups"
+        yield (
+            f"each person counts in {where}, chosen at random; ",
+            *(Argument("groups_per_person", 2), " counts people in two, and doubles the noise"),
+        )
+    covers = {facts.interval.covers for facts in listed if facts.interval is not None}
+    if units and "data" in covers:
+        rows = "row" if most == 1 else "rows"
+        yield (
+            f"intervals are for the rows that were picked, at most {most} {rows} per person: the "
+            "answer for all rows may lie outside",
+        )
 
 
 def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[str | Argument, ...]]:

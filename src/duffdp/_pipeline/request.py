@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 from duffdp._engines.keys import load_keys
 from duffdp._engines.selection import Selection, select
+from duffdp._engines.where import read_condition
 from duffdp._facts import Facts
 from duffdp._parameters import (
     BOUNDS,
@@ -62,6 +63,8 @@ class ReleaseRequest:
     def check(self) -> CheckedRequest:
         """All that can be checked without data."""
         terms = Terms.check(self.statistic, self.options)
+        if not isinstance(self[WHERE], str | None):
+            read_condition(self[WHERE])  # says what to pass: a mask cannot be compared with None
         spec = terms.spec
         domain = self._domain(terms)
         bounds = self[BOUNDS]
@@ -300,8 +303,10 @@ class CheckedRequest(NamedTuple):
         cost = (finding.threshold, finding.row_epsilon)
         return FoundKeys(universe.parts, universe.size, *cost, beside_values)
 
-    def domain_for(self, integer: bool, untyped: bool) -> PublicSet:
-        """The public outputs for a column of this type, or for records without one."""
+    def domain_for(self, integer: bool, untyped: bool, scale: int | None = None) -> PublicSet:
+        """The public outputs for a column of this type, or for records without one; `scale` is
+        the number of decimals that the type declares.
+        """
         domain, bounds, spec = self.domain, self.request[BOUNDS], self.spec
         if (
             self.request[STEP] is not None
@@ -310,8 +315,8 @@ class CheckedRequest(NamedTuple):
             or isinstance(bounds, Grid)
         ):
             return domain
-        if integer or untyped:
-            domain = grid_from_bounds(bounds, None, self.terms.step_rule, integer, untyped)
+        if integer or untyped or scale is not None:
+            domain = grid_from_bounds(bounds, None, self.terms.step_rule, integer, untyped, scale)
         if spec.check_domain is not None:
             spec.check_domain(self.terms.parameters, domain)
         return domain
@@ -353,7 +358,12 @@ def require_even_spacing(entry: StatisticSpec, domain: Ordered) -> Ordered:
 
 
 def grid_from_bounds(
-    bounds: Any, step: Any, rule: StepRule, integer: bool = False, untyped: bool = False
+    bounds: Any,
+    step: Any,
+    rule: StepRule,
+    integer: bool = False,
+    untyped: bool = False,
+    scale: int | None = None,
 ) -> Ordered:
     """The candidates for a pair of bounds; without a step, by what is asked of records and whether
     their type is one of whole numbers, or none.
@@ -381,4 +391,4 @@ def grid_from_bounds(
         ) from None
     if step is not None:
         return Grid(lower, upper, step)
-    return default_grid(lower, upper, rule, integer, untyped)
+    return default_grid(lower, upper, rule, integer, untyped, scale)

@@ -67,7 +67,7 @@ class ArraySource:
 
     close = None  # nothing to close
 
-    def __init__(self, data: Any, domain_for: Callable[[bool, bool], PublicSet]) -> None:
+    def __init__(self, data: Any, domain_for: Callable[..., PublicSet]) -> None:
         self._records = read_array(data)
         untyped = self._records.array.dtype.kind == "O"
         domain = domain_for(self._records.integer, untyped)

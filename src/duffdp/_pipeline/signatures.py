@@ -109,6 +109,12 @@ def documented(*parameters: Parameter[Any], **docs: str) -> Callable[[Function],
             # of 1,000 doubles in numpy (`make bench`).
             if len(positional) == len(names) and required <= options.keys() <= allowed:
                 return function(**dict(zip(names, positional, strict=True)), **options)
+            if len(positional) == len(names) + 1 and "column" in allowed - options.keys():
+                raise TypeError(
+                    f"{function.__name__} takes the column by name: pass column={positional[-1]!r}"
+                    if isinstance(positional[-1], str)
+                    else f"{function.__name__} takes {len(names)} arguments without a name"
+                )
             return function(**signature.bind(*positional, **options).arguments)
 
         returns = inspect.signature(function).return_annotation

@@ -80,6 +80,19 @@ class Measure:
         columns, facts = self.release.columns, self.release.facts
         return [estimates_of(columns, row, facts.domain, facts.interval) for row in rows]
 
+    @property
+    def quantiles(self) -> tuple[float, ...]:
+        """The shares of records below its values, if these are quantiles on candidates."""
+        statistic = self.release.facts.statistic
+        if statistic.name == "median":
+            return (0.5,)
+        given = statistic.parameters.get(
+            {"quantile": "q", "quantiles": "qs"}.get(statistic.name, "")
+        )
+        if given is None:
+            return ()
+        return tuple(given) if isinstance(given, tuple | list) else (given,)
+
     def value_columns(self) -> tuple[str, ...]:
         """Its columns without the ends of intervals."""
         return self.columns[:: self.step]
@@ -226,7 +239,7 @@ class Table(Exportable):
         keys = [[ALL if part is None else as_text(part) for part in key] for key in self._keys()]
         header, columns = list(self.by), []
         for measure in self.measures:
-            header += measure.value_columns()
+            header += self._headers(measure)
             columns.append([list(map(estimate_text, row)) for row in self._estimates(measure)])
         texts = []
         for key, is_small, *parts in zip(keys, small, *columns, strict=True):
@@ -343,11 +356,19 @@ class Table(Exportable):
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"{groups}epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
 
+    def _headers(self, measure: Measure) -> tuple[str, ...]:
+        """Headers for people: a count of people is called so, and says where they count."""
+        unit = measure.release.unit
+        if measure is not self.measures[0] or unit.kind != "person":
+            return measure.value_columns()
+        once = ", each in one group" if self.by and unit.groups_per_person is None else ""
+        return (f"people{once}",)
+
     def _rows(self, measure: Measure) -> list[CellRow]:
         """The numbers of a measure to export: those of small groups may be withheld, counts are
         not.
         """
-        rows = measure.rows(self._levels())
+        rows = self._coherent(measure, measure.rows(self._levels()))
         if not self.suppressed or measure is self.measures[0]:
             return rows
         withheld = (None,) * len(measure.columns)
@@ -355,6 +376,32 @@ class Table(Exportable):
             withheld if is_small else row
             for row, is_small in zip(rows, self.too_small(), strict=True)
         ]
+
+    def _coherent(self, measure: Measure, rows: list[CellRow]) -> list[CellRow]:
+        """Rows whose quantiles lie in order with those of earlier measures of the same column:
+        no released median is below the lower quartile beside it. It costs nothing, because it is
+        made of released numbers; intervals only become wider.
+        """
+        qs = measure.quantiles
+        earlier = [
+            (other, other.quantiles)
+            for other in self.measures[: self.measures.index(measure)]
+            if other.quantiles and other.release.column == measure.release.column
+        ]
+        if not qs or not earlier:
+            return rows
+        levels = self._levels()
+        beside = [(q, self._coherent(other, other.rows(levels))) for other, q in earlier]
+        steps = [other.step for other, _ in earlier]
+        ordered = []
+        for i, row in enumerate(rows):
+            fixed = [
+                (q, others[i][at * step])
+                for (several, others), step in zip(beside, steps, strict=True)
+                for at, q in enumerate(several)
+            ]
+            ordered.append(_in_order(qs, row, measure.step, fixed))
+        return ordered
 
     def _estimates(self, measure: Measure) -> list[list[Estimate]]:
         return measure.estimates(self._rows(measure))
@@ -381,6 +428,27 @@ def _by_column(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str,
 def margin_name(name: str, margin: tuple[str, ...]) -> str:
     """The name of the release of a margin."""
     return f"{name} by {', '.join(margin)}" if margin else f"{name} in all"
+
+
+def _in_order(
+    qs: Sequence[float], row: CellRow, step: int, fixed: Sequence[tuple[float, Any]]
+) -> CellRow:
+    """The values of one row moved between fixed quantiles, and the ends of their intervals around
+    them; what is withheld stays so.
+    """
+    cells = list(row)
+    for at, q in enumerate(qs):
+        place = at * step
+        if cells[place] is None:
+            continue
+        lows = [value for other, value in fixed if other < q and value is not None]
+        highs = [value for other, value in fixed if other > q and value is not None]
+        value = min([max([cells[place], *lows]), *highs])
+        cells[place] = value
+        if step > 1:
+            cells[place + 1] = min(cells[place + 1], value)
+            cells[place + 2] = max(cells[place + 2], value)
+    return tuple(cells)
 
 
 def _label(key: CellRow) -> str:

@@ -61,7 +61,7 @@ class DataSet:
         cls,
         checked: CheckedRequest,
         records: Any,
-        domain_for: Callable[[bool, bool], PublicSet] | None = None,
+        domain_for: Callable[..., PublicSet] | None = None,
     ) -> DataSet:
         """The records of an array; `domain_for` replaces the request's choice of a domain."""
         source = ArraySource(records, domain_for or checked.domain_for)

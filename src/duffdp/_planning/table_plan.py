@@ -525,7 +525,11 @@ def _public_set(
 ) -> dict[str, Any]:
     """The bounds, step or categories of a column that a statistic takes."""
     listed = {"categories": public_values["categories"]} if "categories" in public_values else {}
-    bounded = {name: value for name, value in public_values.items() if name != "categories"}
+    # A step is for what comes out as a candidate: means and sums are not rounded to it.
+    unused = (
+        ("categories",) if spec.step_rule(spec.choices[0]) == "order" else ("categories", "step")
+    )
+    bounded = {name: value for name, value in public_values.items() if name not in unused}
     need: tuple[str, ...] = ()
     if spec.outputs == "grid":
         chosen_set, need = bounded, ("bounds",)

@@ -359,7 +359,7 @@ def _open(data: Any, column: str, domain: PublicSet, options: Mapping[str, Any])
     arguments = {"by": None, "keys": None, "unit": None, **options}
     groups_per_person = arguments.pop("groups_per_person", None)
     selection = select(column, **arguments)._replace(groups_per_person=groups_per_person)
-    return SourceTable(data, selection, domain.kind, lambda integer, untyped: domain)
+    return SourceTable(data, selection, domain.kind, lambda *_: domain)
 
 
 def _check_requests(

@@ -24,11 +24,19 @@ MIN_INTEGER_SPAN = 10
 _TIMES = [*(10**k for k in range(7)), 60 * 10**6, 3600 * 10**6, 86400 * 10**6]  # microseconds
 
 
-def default_grid(lower: Any, upper: Any, rule: StepRule, integer_type: bool, untyped: bool) -> Grid:
+def default_grid(
+    lower: Any,
+    upper: Any,
+    rule: StepRule,
+    integer_type: bool,
+    untyped: bool,
+    scale: int | None = None,
+) -> Grid:
     """The candidates between two bounds.
 
     `integer_type`: the type of the column holds whole numbers alone. `untyped`: records have no
-    declared type, as in lists and CSV files, so whole bounds stand for whole numbers.
+    declared type, as in lists and CSV files, so whole bounds stand for whole numbers. `scale`: the
+    decimals that the type of the column declares.
     """
     (kind, low), (upper_kind, high) = read_end(lower), read_end(upper)
     kinds, span = {kind, upper_kind}, high - low
@@ -54,6 +62,8 @@ def default_grid(lower: Any, upper: Any, rule: StepRule, integer_type: bool, unt
         rule == "order" and step.denominator == 1
     ):  # generous bounds must not round what is far from them
         step = min(step, max(Fraction(1), power_of_ten(span, MAX_DEFAULT_STEPS)))
+    if rule == "order" and scale is not None and span * 10**scale <= MAX_DEFAULT_STEPS:
+        step = Fraction(1, 10**scale)
     least = max(math.ulp(max(abs(float(lower)), abs(float(upper)))), sys.float_info.min)
     if float(step) < least:
         step = Fraction(least)

@@ -330,6 +330,12 @@ def _name_hash(name: str | None) -> str | None:
     return name and hashlib.sha256(name.encode(errors="surrogatepass")).hexdigest()
 
 
+def datasets(path: str | os.PathLike[str]) -> list[str]:
+    """The data sets that a ledger has budgets for."""
+    with Journal(Path(path)).reading() as view:
+        return view.datasets()
+
+
 def _choose_dataset(names: list[str], dataset: str | None, path: Path) -> str:
     listed = ", ".join(map(repr, names)) or "none"
     if dataset is not None and dataset not in names:

@@ -287,8 +287,9 @@ def _interval(release: Release) -> list[str]:
     interval = release.facts.interval
     if interval is None:
         return []
+    picked = ", of the rows that were picked," if release.unit.kind == "person" else ""
     target = {
-        "data": "the exact answer for the records",
+        "data": f"the exact answer for the records{picked}",
         "population": "the answer for the population that the records were drawn from "
         "independently, whatever its distribution,",
     }[interval.covers]

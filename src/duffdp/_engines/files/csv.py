@@ -11,7 +11,7 @@ import re
 from itertools import repeat
 from typing import TYPE_CHECKING, NamedTuple
 
-from duffdp._engines.files.fields import FieldRules, quote_paths, read_fields
+from duffdp._engines.files.fields import PLAIN_FIELDS, FieldRules, quote_paths, read_fields
 from duffdp._engines.files.format import Format, Reader, ReadRequest, header_columns
 from duffdp._engines.files.packing import open_bytes, packed_endings, unpacked_name
 from duffdp._engines.files.text_records import (
@@ -27,13 +27,12 @@ from duffdp._engines.files.text_records import (
     split_names,
     survey,
 )
-from duffdp._parameters import DEFAULT_ENCODING
 from duffdp.errors import UnsupportedData
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
 
-DELIMITERS = (b",", b";", b"|", b"\t")
+DELIMITERS: tuple[bytes, ...] = (b",", b";", b"|", b"\t")
 
 
 class Layout(NamedTuple):
@@ -48,7 +47,7 @@ class CsvFiles(Reader):
 
     def __init__(self, request: ReadRequest) -> None:
         self._connection, rules = request.connection, request.rules
-        self._encoding, self._skip_rows = rules.encoding, rules.skip_rows
+        self._rules, self._encoding, self._skip_rows = rules, rules.encoding, rules.skip_rows
         self._layout, self._paths = _one_layout(request.paths, rules)
         known = self._layout.names
         names = header_columns(known, request, _header_name(rules.skip_rows))
@@ -74,7 +73,7 @@ class CsvFiles(Reader):
         connection, layout, needed = self._connection, self._layout, ", ".join(self._needed)
         lines, parts = [], []
         for path in self._paths:
-            if read_layout(path, self._skip_rows, self._encoding) != layout:
+            if read_layout(path, self._rules) != layout:
                 raise UnsupportedData(
                     f"the {_header_name(self._skip_rows)} of {path!r} is another one than when "
                     "the release began. Make a copy, and release that."
@@ -140,11 +139,7 @@ def _header_name(skip_rows: int) -> str:
 
 def _one_layout(paths: list[str], rules: FieldRules) -> tuple[Layout, list[str]]:
     """The layout that all files share, and those that have a header at all."""
-    layouts = {
-        path: layout
-        for path in paths
-        if (layout := read_layout(path, rules.skip_rows, rules.encoding)) is not None
-    }
+    layouts = {path: layout for path in paths if (layout := read_layout(path, rules)) is not None}
     if not layouts:
         raise UnsupportedData(
             f"the file {paths[0]!r} is empty. Its {_header_name(rules.skip_rows)} must name the "
@@ -161,8 +156,9 @@ def _one_layout(paths: list[str], rules: FieldRules) -> tuple[Layout, list[str]]
     return layout, list(layouts)
 
 
-def read_layout(path: str, skip_rows: int = 0, encoding: str = DEFAULT_ENCODING) -> Layout | None:
+def read_layout(path: str, rules: FieldRules = PLAIN_FIELDS) -> Layout | None:
     """The layout of a text file with delimiters; None if there is no header."""
+    skip_rows, encoding = rules.skip_rows, rules.encoding
     header = _header_name(skip_rows)
     with open_bytes(path) as file:
         skip_lines(file, skip_rows)
@@ -178,8 +174,12 @@ def read_layout(path: str, skip_rows: int = 0, encoding: str = DEFAULT_ENCODING)
         )
     bare = re.sub(rb'"(?:[^"]|"")*"', b"", line)
     tabs = unpacked_name(path).endswith(".tsv")
-    # The first of those that tie.
-    delimiter = max(DELIMITERS[::-1] if tabs else DELIMITERS, key=bare.count)
+    # The first of those that tie; in a file of one column none that numbers are written with.
+    delimiters = DELIMITERS[::-1] if tabs else DELIMITERS
+    if not any(map(bare.count, delimiters)):
+        marks = rules.decimal + (rules.thousands or "")
+        delimiters = tuple(mark for mark in delimiters if mark.decode() not in marks)
+    delimiter = max(delimiters, key=bare.count)
     names = split_names(line, delimiter, encoding)
     if not any(names):
         raise UnsupportedData(f"the {header} of {path!r} is empty. It must name the columns.")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from duffdp._engines.files.fields import FieldRules
 from duffdp._engines.libraries import missing_column
-from duffdp.errors import UnsupportedData
+from duffdp.errors import Argument, UnsupportedData
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection, DuckDBPyRelation
@@ -61,6 +61,12 @@ def header_columns(header: Sequence[str], request: ReadRequest, line: str) -> li
     names that differ in case alone the first one counts.
     """
     for name in (*request.columns, *request.rules.kinds):
+        if (name not in header or not name) and request.rules.skip_rows:
+            # If too many lines were skipped, this one is a record, which no error may quote.
+            raise UnsupportedData(
+                *(f"the {line} does not name a column {name!r}. Check ", Argument("skip_rows")),
+                ": it skips the lines above the header, and no others.",
+            )
         if name not in header or not name:
             raise missing_column(name, filter(None, header))
         if header.count(name) > 1:
