@@ -33,7 +33,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Graphs": ("triangles", "stars"),
     "Tables and plans": ("table", "Plan", "TablePlan", "release", "ladder", "reach"),
     "What comes out": ("Release", "Table", "Distribution"),
-    "Possible answers": ("Grid", "Digits", "Categories", "Bins", "StepFunction"),
+    "Possible answers": ("Grid", "Digits", "Categories", "Pattern", "Bins", "StepFunction"),
     "Where records are": ("TextFile", "Query", "columns", "profile", "Profile", "ColumnProfile"),
     "Budget and planning": (
         *("Ledger", "preview", "Preview", "epsilon_for", "EpsilonPlan"),

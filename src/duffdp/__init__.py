@@ -45,7 +45,7 @@ if TYPE_CHECKING:
     from duffdp._planning.table_plan import TablePlan
     from duffdp._privacy import Loss, PrivacyUnit
     from duffdp._steps import StepFunction
-    from duffdp.domain import Bins, Categories, Digits, Grid
+    from duffdp.domain import Bins, Categories, Digits, Grid, Pattern
     from duffdp.errors import BoundsError, BudgetExceeded, DuffError, LedgerError, UnsupportedData
     from duffdp.ledger import Ledger
     from duffdp.statistics.ladder import ladder, reach
@@ -67,6 +67,7 @@ __all__ = [
     "LedgerError",
     "Loss",
     "MechanismFact",
+    "Pattern",
     "Plan",
     "Preview",
     "PrivacyUnit",
@@ -115,7 +116,7 @@ __all__ = [
 ]
 
 _HOME = {
-    "domain": ("Bins", "Categories", "Digits", "Grid"),
+    "domain": ("Bins", "Categories", "Digits", "Grid", "Pattern"),
     "_engines.sql.query": ("Query",),
     "_engines.files.text_file": ("TextFile",),
     "_engines.table": ("columns",),

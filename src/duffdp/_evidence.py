@@ -7,7 +7,7 @@ numbers.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from duffdp._count_ladder import CountLadder
@@ -58,6 +58,21 @@ class Ladders:
         return Windows.of([ladder.window(self.domain, levels) for ladder in self.ladders])
 
     def answered_by(self, answer: AnswerFor) -> Ladders:
+        """This evidence, which asks for nothing more."""
+        return self
+
+
+@dataclass(frozen=True, slots=True)
+class KeyCounts:
+    """The number of records of every key that occurs, by its place among `size` possible ones; one
+    record moves one of them by 1. Noisy counts of at least `threshold` are released.
+    """
+
+    counts: Mapping[int, int]
+    size: int
+    threshold: int
+
+    def answered_by(self, answer: AnswerFor) -> KeyCounts:
         """This evidence, which asks for nothing more."""
         return self
 

@@ -12,7 +12,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from duffdp._parameters import Choice, Groups, Interval, Suppression, exact
+from duffdp._parameters import Choice, FoundKeys, Groups, Interval, Suppression, exact
 from duffdp._privacy import Loss, PrivacyUnit, Worded
 from duffdp._rows import RowsOfColumns
 from duffdp.domain import (
@@ -22,6 +22,7 @@ from duffdp.domain import (
     Fields,
     Grid,
     Membership,
+    Pattern,
     Presence,
     PublicSet,
 )
@@ -29,6 +30,7 @@ from duffdp.domain.zones import zone_name
 
 ONE_DAY = dt.timedelta(days=1)
 SIZE = "size"  # what the draw of noisy sizes beside values is for
+FINDING = "keys"  # what the draw that finds keys is for, if values are drawn after it
 _INFINITE = ("-inf", "inf")
 
 
@@ -118,8 +120,8 @@ class MechanismFact(Worded):
 
     @property
     def of_values(self) -> tuple[MechanismPart, ...]:
-        """The parts that values come from: all but that of sizes beside them."""
-        return tuple(part for part in self.parts if part.utility != SIZE)
+        """The parts that values come from: all but those of sizes beside them and of keys."""
+        return tuple(part for part in self.parts if part.utility not in (SIZE, FINDING))
 
     def _facts(self) -> tuple[Any, ...]:
         return self.asked, self.parts
@@ -152,6 +154,24 @@ class Facts:
     sql: str | None = None  # the query that made the rows
     within: Groups | None = None  # rows of these groups count, and no others; in a margin alone
     suppression: Suppression | None = None
+    found: FoundKeys | None = None  # how keys were found, if they are not listed
+    other: str | None = None  # the group of all rows that are in none of the keys, the last one
+
+    @property
+    def draws_sizes(self) -> bool:
+        """True if noisy sizes of groups are drawn beside values."""
+        own = self.suppression is None or self.suppression.own is not None
+        return not own and not self.has_found_sizes
+
+    @property
+    def has_found_sizes(self) -> bool:
+        """True if the noisy counts that keys were found by are released beside values."""
+        return self.found is not None and self.found.counts
+
+    @property
+    def has_sizes(self) -> bool:
+        """True if noisy sizes of groups are released beside values."""
+        return self.draws_sizes or self.has_found_sizes
 
     @property
     def row_epsilon(self) -> Fraction:
@@ -164,7 +184,10 @@ class Facts:
         """The part of epsilon that goes to sizes beside values, for one row of a unit; 0 without
         them.
         """
-        return self.loss.epsilon / self.unit.rows - self.row_epsilon
+        if self.found is not None and self.found.counts:
+            return self.found.row_epsilon
+        sizes = (part.epsilon for part in self.mechanism.parts if part.utility == SIZE)
+        return sum(sizes, Fraction(0)) / self.unit.rows
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as types that JSON has."""
@@ -188,6 +211,8 @@ class Facts:
                 **({} if self.sql is None else {"sql": self.sql}),
                 **({} if self.within is None else {"within": self.within._asdict()}),
                 **({} if self.suppression is None else {"suppression": self.suppression._asdict()}),
+                **_from_found(self.found),
+                **({} if self.other is None else {"other": self.other}),
             }
         )
         return fields
@@ -210,6 +235,8 @@ class Facts:
             sql=fields.get("sql"),
             within=_to_groups(fields.get("within")),
             suppression=Suppression(**fields["suppression"]) if "suppression" in fields else None,
+            found=_to_found(fields.get("found")),
+            other=fields.get("other"),
         )
 
 
@@ -231,6 +258,27 @@ def _to_interval(fields: dict[str, Any] | None) -> Interval | None:
         return None
     together = fields.get("simultaneous", False)
     return Interval(exact(fields["confidence"]), fields["covers"], together)
+
+
+def _from_found(found: FoundKeys | None) -> dict[str, Any]:
+    if found is None:
+        return {}
+    columns = [
+        {"pattern": part.parameters()} if isinstance(part, Pattern) else {"keys": list(part)}
+        for part in found.columns
+    ]
+    return {"found": found._asdict() | {"columns": columns}}
+
+
+def _to_found(fields: dict[str, Any] | None) -> FoundKeys | None:
+    if fields is None:
+        return None
+    columns = tuple(
+        Pattern.from_parameters(part["pattern"]) if "pattern" in part else Categories(part["keys"])
+        for part in fields["columns"]
+    )
+    epsilon = Fraction(fields["row_epsilon"])
+    return FoundKeys(columns, fields["size"], fields["threshold"], epsilon, fields["counts"])
 
 
 def _to_groups(fields: dict[str, Any] | None) -> Groups | None:

@@ -338,7 +338,8 @@ STEP: Parameter[Any] = Parameter(
 CATEGORIES: Parameter[Any] = Parameter(
     name="categories",
     help="The public list of possible values, or @FILE with one per line.",
-    doc="The public list of possible values. Records with other values are dropped.",
+    doc="The public list of possible values, or a `Pattern` of at most 65,536. Records with other "
+    "values are dropped.",
     example=["yes", "no"],
     default=None,
     convert=_anything,
@@ -375,18 +376,47 @@ BY: Parameter[Any] = Parameter(
 )
 KEYS: Parameter[Any] = Parameter(
     name="keys",
-    help="The public groups, once for each --by; or @FILE, a table with that column or a text file "
-    "with one per line. Every key gets an answer.",
+    help="The public groups, once for each --by; or @FILE: a table with that column, a text file "
+    "with one per line, or a stored release. Every key gets an answer. Or possible keys, of which "
+    "large ones are found: pattern:[A-Z][0-9]{2}, numbers:1..999, days:2024-01-01..2024-12-31.",
     doc="The public list of groups: values or tuples, a series or frame, a type that declares its "
     "values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a file with one "
-    "per line; or a mapping from each column to one of these, for all combinations. Every key gets "
-    "an answer, rows with other keys are ignored, and one epsilon covers all groups.",
+    "per line or of a stored release; or a mapping from each column to one of these, for all "
+    "combinations. Every key gets an answer, rows with other keys are ignored, and one epsilon "
+    "covers all groups. A `Pattern` describes possible keys: those with many rows are found, for a "
+    "part of epsilon.",
     example=["north", "south"],
     default=None,
     convert=_anything,
     kind="list",
     repeated=True,
     metavar="A,B,...",
+)
+FINDING: Parameter[Fraction | None] = Parameter(
+    name="finding",
+    help="The share of epsilon that finds keys of a pattern.",
+    doc="The share of epsilon that finds the keys of a `Pattern`; the rest goes to the values. "
+    "None: a quarter. A count needs no more than its own noisy counts, so all of epsilon finds "
+    "them.",
+    rule="a number above 0 and at most 1",
+    example=0.25,
+    default=None,
+    convert=lambda value: _fraction(0, 1, closed=True)(value),
+    annotation="float | None",
+    kind="number",
+    metavar="SHARE",
+)
+OTHER: Parameter[str | None] = Parameter(
+    name="other",
+    help="Add a group of this name for all rows whose key is not listed or found.",
+    doc="The name of one more group: all rows whose key is not listed, not found or missing. "
+    'None: such rows are ignored. Pass for example `other="all others"`.',
+    rule="the name of a group",
+    example="all others",
+    default=None,
+    convert=lambda value: _name(value) or None,
+    annotation="str | None",
+    metavar="NAME",
 )
 MARGIN: Parameter[Any] = Parameter(
     name="margin",
@@ -907,7 +937,8 @@ def _of_columns(parameter: Parameter[Any], doc: str) -> Parameter[Any]:
 
 #: What every release of records takes, in the order of signatures and help.
 ROW_OPTIONS: tuple[Parameter[Any], ...] = (
-    *(COLUMN, BY, KEYS, WHERE, UNIT, CONTRIBUTIONS, GROUPS_PER_PERSON, SUPPRESS_BELOW),
+    *(COLUMN, BY, KEYS, OTHER, FINDING, WHERE, UNIT, CONTRIBUTIONS, GROUPS_PER_PERSON),
+    SUPPRESS_BELOW,
 )
 INTERVAL_OPTIONS: tuple[Parameter[Any], ...] = (INTERVAL, COVERS, SIMULTANEOUS)
 #: What a release in a plan may say for itself, beside the parameters of its statistic.
@@ -928,6 +959,7 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     _of_columns(CATEGORIES, "For some columns the public list of their values, for modes."),
     BY,
     KEYS,
+    OTHER,
     TOTAL,
     WHERE,
     UNIT,
@@ -965,6 +997,20 @@ class Groups(NamedTuple):
 
     by: tuple[str, ...]
     keys: Sequence[tuple[Any, ...]]
+
+
+class FoundKeys(NamedTuple):
+    """How keys were found: the pattern or the list of each column, the number of possible keys, the
+    noisy count from which on a key is published, and the part of epsilon per row that paid for it.
+
+    `counts`: whether the noisy counts that keys were found by are released beside values.
+    """
+
+    columns: tuple[Any, ...]
+    size: int
+    threshold: int
+    row_epsilon: Fraction
+    counts: bool
 
 
 class Suppression(NamedTuple):

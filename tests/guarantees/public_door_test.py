@@ -66,6 +66,9 @@ def test_every_verb_and_every_mechanism_is_called():
         with recorded() as draws:
             call(data_for(call), epsilon=1, **given_for(call))
         drawn |= {draw.mechanism.name for draw in draws}
+    with recorded() as draws:
+        duffdp.count(pl.DataFrame(ROWS), by="g", keys=duffdp.Pattern("[ab]"), epsilon=1)
+    drawn |= {draw.mechanism.name for draw in draws}
     assert drawn == set(CLASSES)
 
 

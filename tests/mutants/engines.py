@@ -26,7 +26,37 @@ REPLACED_SOON = (
 CALLER = "tests/engines/caller_connection_test.py"
 FAIR = "tests/engines/people_test.py::test_every_set_of_rows_is_chosen_alike"
 
+FOUND_KEYS = "tests/engines/found_keys_test.py"
+
 MUTANTS = (
+    Mutant(
+        "memory: people count for all their keys",
+        "_engines/frames.py",
+        "group = group[choose(people[rows], group, self._cap, source)] if len(rows) else group",
+        "pass",
+        (f"{FOUND_KEYS}::test_people_count_for_few_keys",),
+    ),
+    Mutant(
+        "queries: people count for all their keys",
+        "_engines/queries/key_counts.py",
+        "memberships = adapter.cap(memberships, order[2:], cap.groups)",
+        "pass",
+        (f"{FOUND_KEYS}::test_people_count_for_few_keys",),
+    ),
+    Mutant(
+        "queries: rows of all others are dropped",
+        "_engines/queries/rows.py",
+        'rows.join(small, on=self.by, how="left")',
+        'rows.join(small, on=self.by, how="inner")',
+        (f"{FOUND_KEYS}::test_all_others",),
+    ),
+    Mutant(
+        "memory: rows of all others are dropped",
+        "_engines/frames.py",
+        "return np.where(numbers < 0, self._keys.other, numbers)",
+        "return numbers",
+        (f"{FOUND_KEYS}::test_all_others",),
+    ),
     Mutant(
         "fields: missing ones of a query are dropped",
         "_engines/queries/rows.py",

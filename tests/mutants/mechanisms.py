@@ -12,7 +12,37 @@ from tests.mutants.mutant import (
     Mutant,
 )
 
+FOUND = "tests/mechanisms/thresholded_geometric_test.py"
+
 MUTANTS = (
+    Mutant(
+        "keys without records never come out",
+        "mechanisms/thresholded_geometric.py",
+        "absent = [place for place in places if place not in counts]",
+        "absent = []",
+        (f"{FOUND}::test_draws_follow_the_law",),
+    ),
+    Mutant(
+        "keys that occur come out twice as likely",
+        "mechanisms/thresholded_geometric.py",
+        "absent = [place for place in places if place not in counts]",
+        "absent = list(places)",
+        (f"{FOUND}::test_draws_follow_the_law",),
+    ),
+    Mutant(
+        "false keys come out with the threshold alone",
+        "mechanisms/thresholded_geometric.py",
+        "place: threshold + more for",
+        "place: threshold for",
+        (f"{FOUND}::test_draws_follow_the_law",),
+    ),
+    Mutant(
+        "intervals of found counts forget that they were found",
+        "mechanisms/thresholded_geometric.py",
+        "return self._tail(output - count) / self._tail(threshold - count)",
+        "return self._tail(output - count)",
+        (f"{FOUND}::test_intervals_hold_for_released_keys",),
+    ),
     Mutant(
         "a joint law that is a tenth too steep",
         "mechanisms/joint/_proposal.py",

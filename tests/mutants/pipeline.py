@@ -22,12 +22,50 @@ PLAN_BEYOND = f"{DOOR}::test_a_plan_beyond_the_budget_pays_and_draws_nothing"
 STEPS = "tests/domain/default_step_test.py"
 CHARGES = "    charges: Sequence[Charge | None] = ("
 
+KEYS = "tests/guarantees/found_keys_test.py"
+KEY_SHARES = f"{KEYS}::test_shares_add_up_to_what_is_asked_and_charged"
+
 MUTANTS = (
+    Mutant(
+        "values spend what found their keys once more",
+        "_pipeline/draw_plan.py",
+        "value_epsilon = self.epsilon if finding is None else self.epsilon - finding.epsilon",
+        "value_epsilon = self.epsilon",
+        (KEY_SHARES,),
+    ),
+    Mutant(
+        "the account of values has what found their keys",
+        "_pipeline/draw_plan.py",
+        "return epsilon_per_row(self.loss.epsilon - self.finding.epsilon, self.unit)",
+        "return epsilon_per_row(self.loss.epsilon, self.unit)",
+        (KEY_SHARES,),
+    ),
+    Mutant(
+        "finding keys ignores the keys of a person",
+        "_pipeline/draw_plan.py",
+        "return epsilon_per_row(self.epsilon, self.unit)",
+        "return self.epsilon",
+        (KEY_SHARES, f"{KEYS}::test_one_person_with_many_keys_costs_epsilon"),
+    ),
+    Mutant(
+        "a count by found keys ignores the rows of a person",
+        "_pipeline/draw_plan.py",
+        "rows = self.contributions if counts_are_values else 1",
+        "rows = 1",
+        (KEY_SHARES,),
+    ),
+    Mutant(
+        "all rows of a person find keys",
+        "_pipeline/run.py",
+        "cap = Cap(finding.unit.contributions, finding.unit.groups_per_person)",
+        "cap = Cap(10**6, 10**6)",
+        (f"{KEYS}::test_one_person_with_many_keys_costs_epsilon",),
+    ),
     Mutant(
         "totals: counts below 0 are added as 0",
         "_pipeline/group_sums.py",
-        "sums = [sum(column) for column in zip(*noisy, strict=True)]",
-        "sums = [sum(max(0, n) for n in column) for column in zip(*noisy, strict=True)]",
+        "sums = [sum(column) for column in",
+        "sums = [sum(max(0, n) for n in column) for column in",
         ("tests/pipeline/table_test.py::test_totals_of_groups_without_rows_are_unbiased",),
     ),
     Mutant(
@@ -155,21 +193,17 @@ MUTANTS = (
     Mutant(
         "a person is charged like a row",
         "_pipeline/draw_plan.py",
-        "Loss(self.epsilon, parts=_losses(program, self.epsilon, unit.rows))",
+        "Loss(self.epsilon, parts=losses)",
         "Loss(self.epsilon / unit.rows)",
         (SHARES,),
     ),
     Mutant(
         "bits of the release are drawn before the charge",
         "_pipeline/run.py",
-        (
-            "        return cls(plan, checked.post_process(plan), facts, table,"
-            " entropy_source, data, reading)\n"
-        ),
+        "        return cls(\n            *(plan, checked.post_process(plan), facts,",
         (
             "        table.engine(entropy_source)\n"
-            "        return cls(plan, checked.post_process(plan), facts, table,"
-            " entropy_source, data, reading)\n"
+            "        return cls(\n            *(plan, checked.post_process(plan), facts,"
         ),
         (
             ORDER,

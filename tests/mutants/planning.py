@@ -10,6 +10,13 @@ PROFILE = "tests/guarantees/profile_door_test.py::test_the_shares_of_a_profile_a
 
 MUTANTS = (
     Mutant(
+        "every release of a table finds its own keys",
+        "_planning/table_plan.py",
+        'groups | {"finding": 0}',
+        "groups",
+        ("tests/guarantees/found_keys_test.py::test_a_table_finds_keys_once",),
+    ),
+    Mutant(
         "profiles: columns do not give up what counts cost",
         "_planning/profile.py",
         "            rest -= share\n",

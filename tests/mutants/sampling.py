@@ -8,6 +8,20 @@ BYTES = f"{DOOR}::test_random_words_are_the_operating_systems_bytes"
 
 MUTANTS = (
     Mutant(
+        "rare places: the rate is the chance",
+        "_sampling/rare_places.py",
+        "rate = -Fraction(context.ln(context.subtract(1, chance)))",
+        "rate = Fraction(chance)",
+        ("tests/mechanisms/thresholded_geometric_test.py::test_rate_is_within_its_bounds",),
+    ),
+    Mutant(
+        "rare places: a place is skipped after each",
+        "_sampling/rare_places.py",
+        "        place += 1",
+        "        place += 2",
+        ("tests/mechanisms/thresholded_geometric_test.py::test_places_are_independent_events",),
+    ),
+    Mutant(
         "numpy's generator in the place of the operating system",
         "_sampling/entropy.py",
         "        return SYSTEM\n",

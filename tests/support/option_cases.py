@@ -181,6 +181,8 @@ SHARED: dict[str, Case] = {
     "unit": case("--unit person"),
     "contributions": case("--contributions 2", unit="--unit person"),
     "groups_per_person": case("--groups-per-person 2", unit="--unit person", **GROUPS),
+    "other": case("--other rest", by="--by word", keys="--keys a"),
+    "finding": case("--finding 0.5", by="--by word", keys="--keys pattern:[ab]"),
     "suppress_below": case("--suppress-below 20", **GROUPS),
     "interval": case("--interval 0.9"),
     "simultaneous": case("--simultaneous", interval="--interval 0.9", **GROUPS),
@@ -266,7 +268,12 @@ PAID = {
 }
 # The cases of one command.
 CASES: dict[str, dict[str, Case]] = {
-    "count": {"column": case("-c age", column="")},
+    "count": {
+        "column": case("-c age", column=""),
+        "finding": case(
+            "--finding 0.5", by="--by word", keys="--keys pattern:[ab]", epsilon="-e 9"
+        ),
+    },
     "histogram": {
         "categories": case("--categories a,c", "--categories a,b", column="-c word", bins=""),
     },

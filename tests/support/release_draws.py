@@ -20,6 +20,7 @@ import duffdp.mechanisms.joint._proposal as proposal
 import duffdp.mechanisms.mechanism as mechanism
 import duffdp.mechanisms.piecewise_laplace as piecewise_laplace
 import duffdp.mechanisms.staircase as staircase
+import duffdp.mechanisms.thresholded_geometric as thresholded_geometric
 from duffdp._engines import people
 from duffdp._rank_profile import PART_BITS, RANK_UNIT, part_count
 from duffdp._sampling.lazy_uniform import LazyUniform
@@ -36,6 +37,7 @@ from duffdp.mechanisms import (
     PiecewiseLaplace,
     Ranking,
     Staircase,
+    ThresholdedGeometric,
 )
 from duffdp.mechanisms.mechanism import Mechanism
 
@@ -48,6 +50,7 @@ KNOWN = {
     "staircase",
     "joint-exponential",
     "piecewise-laplace",
+    "thresholded-geometric",
 }
 LARGE = 14  # counts from here on are one output: no data set of a test has as many records
 MOST_LISTED = 16  # numbers of a draw whose laws are listed one by one
@@ -105,6 +108,7 @@ def recorded(places: Sequence[int] | None = None, path: Sequence[Any] = ()) -> I
         _record_counts(patch, draws, returned)
         _record_staircases(patch, draws, returned)
         _record_ladders(patch, draws)
+        _record_found_keys(patch, draws, returned)
         _record_quantiles(patch, draws, places)
         yield draws
 
@@ -289,6 +293,52 @@ class Stairs:
         away = sum(abs(a - b) for a, b in zip(self._totals, output, strict=True))
         step = -((self._width - 1 - away) // self._sensitivity) if away >= self._width else 0
         return -self._epsilon * step - self._log_scale
+
+
+class FoundKey:
+    """A key that is released with its noisy count, or not at all."""
+
+    def __init__(self, count: int, threshold: int, epsilon: Any) -> None:
+        self._count, self._threshold = count, threshold
+        self._law = ThresholdedGeometric(epsilon)
+
+    def outputs(self) -> tuple[int | None, ...]:
+        return (None, *range(self._threshold, self._threshold + LARGE))
+
+    def log_probability(self, output: int | None) -> float:
+        return math.log(self._law.probability(self._count, output, self._threshold))
+
+
+def _record_found_keys(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Returned) -> None:
+    """Keys that are found: what reaches the samplers is epsilon; the law of every possible key.
+    What is returned are places with noisy counts, the first key if nothing is said."""
+    original = ThresholdedGeometric.release
+
+    def release(self, evidence, source):
+        seen = set()
+        with pytest.MonkeyPatch.context() as inner:
+
+            def noises(epsilon, size, source):
+                seen.add(epsilon)
+                return [0] * size
+
+            def places(size, epsilon, threshold, source):
+                seen.add(epsilon)
+                return iter(())
+
+            inner.setattr(thresholded_geometric, "two_sided_geometrics", noises)
+            inner.setattr(thresholded_geometric, "geometrics", noises)
+            inner.setattr(thresholded_geometric, "rare_places", places)
+            original(self, evidence, source)
+        (epsilon,) = seen
+        law = tuple(
+            FoundKey(evidence.counts.get(place, 0), evidence.threshold, epsilon)
+            for place in range(evidence.size)
+        )
+        draws.append(Draw(self, lambda: float(epsilon), lambda: law))
+        return returned(len(draws) - 1, {0: evidence.threshold})
+
+    patch.setattr(ThresholdedGeometric, "release", release)
 
 
 def _record_staircases(patch: pytest.MonkeyPatch, draws: list[Draw], returned: Returned) -> None:

@@ -36,6 +36,7 @@ class PublicValue(click.ParamType):  # type: ignore[type-arg]
             self.fail(str(error).rstrip("."), param, ctx)
 
 
+PATTERN_WAYS = ("pattern", "numbers", "days")  # before a colon, instead of a list of keys
 FILE = click.Path(path_type=Path)
 # A list stays text here: it may be a file, and that file must not be the data.
 CLICK_TYPES: dict[str, Any] = {
@@ -157,8 +158,22 @@ def read_groups(by: Iterable[str], keys: Iterable[str]) -> dict[str, Any]:
         return {"by": names, "keys": lists[0][1:]}
     if len(lists) != len(names):
         raise DuffError(f"each --by needs its own --keys, got {len(names)} and {len(lists)}.")
-    parts = (text[1:] if text.startswith("@") else read_list(text) for text in lists)
-    return {"by": names, "keys": dict(zip(names, parts, strict=True))}
+    return {"by": names, "keys": dict(zip(names, map(_keys_of_column, lists), strict=True))}
+
+
+def _keys_of_column(text: str) -> Any:
+    """The keys of one column: the path of @FILE, a pattern, or a list."""
+    if text.startswith("@"):
+        return text[1:]
+    way, colon, rest = text.partition(":")
+    if not colon or way not in PATTERN_WAYS:
+        return read_list(text)
+    from duffdp.domain import Pattern  # here: other commands do without numpy
+
+    if way == "pattern":
+        return Pattern(rest)
+    ends = rest.split("..")
+    return Pattern(days=ends) if way == "days" else Pattern(numbers=list(map(value, ends)))
 
 
 def _refuse_data_as_lists(parameters: Iterable[Parameter[Any]], options: Mapping[str, Any]) -> None:

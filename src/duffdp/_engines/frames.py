@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -12,8 +14,20 @@ from duffdp._engines.arrays.cells import cell_indices, field_cells
 from duffdp._engines.pairs import PairEngine, as_doubles, pairs_by_group
 from duffdp._engines.people import Cap, Randomness, choose, whole_people
 from duffdp._engines.public_values import PublicValues
+from duffdp._engines.universe import KeyUniverse, Place, counts_by_place, day_place
 from duffdp._rows import RowsOfColumns
-from duffdp.domain import Array, Bins, Fields, Grid, Ints, Membership, Ordered, Presence, PublicSet
+from duffdp.domain import (
+    Array,
+    Bins,
+    Fields,
+    Grid,
+    Ints,
+    Membership,
+    Ordered,
+    Pattern,
+    Presence,
+    PublicSet,
+)
 from duffdp.domain.cells import INSIDE, OUTSIDE
 
 DENSE = 2**22  # combinations of keys that a table lists one by one
@@ -73,6 +87,53 @@ class MemoryRows:
         rows, group = self._choose(~(np.isnan(x) | np.isnan(y)), randomness)
         return PairEngine(pairs_by_group(x[rows], y[rows], group, self._groups))
 
+    def key_counts(
+        self, universe: KeyUniverse, places: Sequence[Place], every_row: bool, source: Randomness
+    ) -> dict[int, int]:
+        """The number of rows of every possible key that occurs, by its place; of rows with a value
+        unless every row counts.
+        """
+        adapter, read, codes = self._adapter, list(places), []
+        present = np.ones(adapter.length, dtype=bool) if every_row else ~self._missing()
+        for at, (name, part) in enumerate(zip(universe.by, universe.parts, strict=True)):
+            if isinstance(part, Pattern) and adapter.schema[name] == adapter.nw.Date:
+                array, missing = adapter.array(name)
+                codes.append(array.astype("M8[D]").view(np.int64))
+                read[at] = partial(day_place, part, 1)
+                present &= ~np.isnat(array) if missing is None else ~missing
+                continue
+            numbers = adapter.people(name)  # equal values have equal numbers
+            present &= numbers >= 0
+            codes.append(numbers)
+        people = None if self._unit is None else self._people(self._unit)
+        if people is not None:
+            present &= people >= 0
+        rows = np.flatnonzero(present)
+        columns = [code[rows] for code in codes]
+        table = columns[0] if len(columns) == 1 else np.stack(columns, axis=1)
+        _, first, group = np.unique(table, axis=0, return_index=True, return_inverse=True)
+        group = group.reshape(-1)
+        if people is not None:
+            group = group[choose(people[rows], group, self._cap, source)] if len(rows) else group
+        counts = np.bincount(group, minlength=len(first))
+        examples = rows[first]
+        keys = zip(
+            *(
+                self._values_at(name, code, examples)
+                for name, code in zip(universe.by, codes, strict=True)
+            ),
+            strict=True,
+        )
+        return counts_by_place(universe, read, keys, counts.tolist())
+
+    def _values_at(self, name: str, codes: Ints, rows: Ints) -> list[Any]:
+        """The values of a column in some rows; of days their numbers."""
+        if self._adapter.schema[name] == self._adapter.nw.Date:
+            days: list[Any] = codes[rows].tolist()
+            return days
+        values: list[Any] = self._adapter.column(name)[rows].to_list()
+        return values
+
     def _choose(self, present: Array, randomness: Randomness) -> tuple[Ints, Ints | None]:
         """Of the rows that have a value those that count, and their groups."""
         group = self._group_numbers(self._adapter) if self._keys is not None else None
@@ -105,6 +166,7 @@ class MemoryRows:
         places = self._keys.positions
         # A library that groups well does it where each group has one value of its keys.
         one_value = isinstance(places, range) or len(set(places)) == len(places)
+        one_value = one_value and self._keys.other is None
         pieces = self._adapter.grouped(self._column, list(self._by)) if one_value else None
         if pieces is not None:
             keys, array, lengths = pieces
@@ -122,6 +184,16 @@ class MemoryRows:
 
     def _group_numbers(self, adapter: MemoryFrame) -> Ints:
         """For each row of a frame the number of its group, -1 if it is in none."""
+        assert self._keys is not None
+        if self._keys.other is None:
+            return self._key_numbers(adapter)
+        if not self._keys.values:
+            return np.full(adapter.length, self._keys.other, dtype=np.int64)
+        numbers = self._key_numbers(adapter)
+        return np.where(numbers < 0, self._keys.other, numbers)
+
+    def _key_numbers(self, adapter: MemoryFrame) -> Ints:
+        """For each row of a frame the number of the group of its key, -1 if it is not listed."""
         assert self._keys is not None
         numbers: Ints | None = None
         table = self._keys.values

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import enum
+import json
 import os
 from collections import Counter
 from collections.abc import Hashable, Iterable, Mapping, Sequence
@@ -19,13 +20,16 @@ from duffdp._engines.libraries import is_of_library, is_path, narwhals
 from duffdp._engines.sql.query import Query, open_source
 from duffdp._parameters import KEYS
 from duffdp._rows import MIN_COLUMNAR_ROWS, Row, RowsOfColumns
-from duffdp.domain import Categories
+from duffdp.domain import Categories, Pattern
 from duffdp.errors import Argument, DuffError
 
 _SIMPLE = frozenset({int, str, bool})  # of these each is there, and can be told apart
 _KEYS, _BY = Argument("keys"), Argument("by")
 _EXAMPLE = (" Pass for example ", Argument("keys", KEYS.example), ".")
-_FORMS = "a list, a frame, a series, Categories, a declared type, a path, or a mapping of these"
+_FORMS = (
+    "a list, a frame, a series, Categories, a Pattern, a declared type, a path, or a mapping of "
+    "these"
+)
 
 
 class FileKeys(NamedTuple):
@@ -39,7 +43,12 @@ class FileKeys(NamedTuple):
 def load_keys(by: Any, keys: Any) -> Any:
     """The keys with what files hold in the place of their paths."""
     if isinstance(keys, Mapping):
-        return {name: _of_path((name,), part) for name, part in keys.items()}
+        return {
+            name: Pattern.from_parameters(part)
+            if isinstance(part, Mapping)
+            else _of_path((name,), part)
+            for name, part in keys.items()
+        }
     names = (by,) if isinstance(by, str) else by
     return _of_path(names, keys) if isinstance(names, list | tuple) else keys
 
@@ -65,12 +74,33 @@ def _of_path(by: Sequence[Any], keys: Any) -> Any:
     if not is_path(keys):
         return keys
     name, columns = os.fspath(keys), list(map(str, by))
+    if name.lower().endswith(".json"):
+        return FileKeys(name, _keys_of_release(name, columns), tuple(columns))
     if not is_table_name(name):
         return FileKeys(name, tuple((line,) for line in read_lines(name)), tuple(columns))
     try:
         return _of_table(keys, name, columns)
     except DuffError as error:
         raise error.prefixed(f"the keys in {printable(name)!r}: ") from None
+
+
+def _keys_of_release(path: str, columns: list[str]) -> tuple[Row, ...]:
+    """The keys of a stored release or table, of some of its columns; those of a group of all others
+    are left out.
+    """
+    try:
+        fields = json.loads(Path(path).read_bytes())
+        release = fields["measures"][0]["release"] if "measures" in fields else fields
+        by, rows, other = release["by"], release["keys"], release.get("other")
+        places = [by.index(name) for name in columns]
+        keys = [tuple(row[place] for place in places) for row in rows]
+        keys = keys if other is None else keys[:-1]
+    except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
+        raise DuffError(
+            f"cannot read the keys of the release {printable(path)!r} ({type(error).__name__}). "
+            f"Pass what to_json() of a release by {', '.join(columns)} returns, or a list."
+        ) from None
+    return tuple(dict.fromkeys(keys))
 
 
 def _of_table(keys: Any, name: str, columns: list[str]) -> FileKeys:

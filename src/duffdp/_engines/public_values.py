@@ -38,6 +38,7 @@ class PublicValues(NamedTuple):
     values: Sequence[tuple[Any, ...]]
     positions: Sequence[int]
     size: int
+    other: int | None = None  # the position of all other values, which are dropped if it is None
 
 
 def public_keys(

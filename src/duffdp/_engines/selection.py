@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from duffdp._engines.keys import read_keys
+from duffdp._engines.universe import KeyUniverse, read_universe
 from duffdp._engines.where import Condition, read_condition
 from duffdp._parameters import BY, COLUMN, KEYS, UNIT, Groups
 from duffdp._rows import Row
@@ -31,6 +32,28 @@ class Selection(NamedTuple):
     where: Condition | None = None  # rows for which it does not hold are left out
     groups_per_person: int | None = None  # in each of which so many rows count; None: in all
     written: tuple[str, ...] = ()  # the columns of groups whose keys are text of a file
+    universe: KeyUniverse | None = None  # of which keys are found, where none are listed
+    other: str | None = None  # the group of all rows that are in none of the others, the last key
+
+    @property
+    def listed_keys(self) -> Sequence[Row]:
+        """The keys without that of all other rows."""
+        return self.keys if self.other is None else self.keys[:-1]
+
+    def with_keys(self, rows: Sequence[Row]) -> Selection:
+        """The selection with these keys; margins are made of them as before."""
+        if self.other is not None:
+            last = (self.other,) * len(self.by)
+            if last in set(rows):
+                raise DuffError(
+                    *(Argument("other", self.other), " must differ from the keys. Pass for "),
+                    *("example ", Argument("other", "all others"), "."),
+                )
+            rows = (*rows, last)
+        all_groups = Groups(self.by, rows)
+        groups, places = in_margin(all_groups, self.groups.by)
+        within = None if groups.by == self.by else all_groups
+        return self._replace(keys=rows, groups=groups, within=within, places=places)
 
 
 def select(
@@ -42,6 +65,7 @@ def select(
     pair: tuple[str, str] | None = None,
     margin: Any = None,
     where: Any = None,
+    other: str | None = None,
 ) -> Selection:
     """Check how rows are chosen and grouped, without looking at them."""
     if column is not None and not isinstance(column, str):
@@ -89,18 +113,13 @@ def select(
             *(_BY, " needs ", _KEYS, ", the public list of groups: it must not come from the "),
             *("data. Pass for example ", Argument("keys", KEYS.example), "."),
         )
+    groups = Groups(_margin(names, margin), ())
+    selection = selection._replace(by=names, groups=groups, other=other)
+    universe = read_universe(names, keys)
+    if universe is not None:
+        return selection._replace(universe=universe)
     read = read_keys(names, keys)
-    margin_names, all_groups = _margin(names, margin), Groups(names, read.rows)
-    groups, places = in_margin(all_groups, margin_names)
-    within = None if margin_names == names else all_groups
-    return selection._replace(
-        by=names,
-        keys=all_groups.keys,
-        groups=groups,
-        within=within,
-        places=places,
-        written=read.written,
-    )
+    return selection._replace(written=read.written).with_keys(read.rows)
 
 
 def in_margin(all_groups: Groups, margin: tuple[str, ...]) -> tuple[Groups, Sequence[int]]:

@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import datetime as dt
 import os
-from collections.abc import Callable, Container, Mapping, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from decimal import Decimal
 from functools import partial
 from operator import itemgetter
@@ -32,6 +33,7 @@ from duffdp._engines.public_values import (
     spellings,
 )
 from duffdp._engines.queries.engine import QueryEngine
+from duffdp._engines.queries.key_counts import query_key_counts
 from duffdp._engines.queries.names import (
     CONDITION_COLUMN,
     KEY,
@@ -45,8 +47,10 @@ from duffdp._engines.queries.rows import ColumnSpec, QueryRows, query_error
 from duffdp._engines.requests import Engine
 from duffdp._engines.selection import Selection
 from duffdp._engines.sql.query import Query, open_source
+from duffdp._engines.universe import KeyUniverse, places_by_type
 from duffdp._engines.where import Condition, RowFilter
 from duffdp._parameters import Groups
+from duffdp._rows import Row
 from duffdp.domain import Categories, Digits, Fields, Membership, Presence, PublicSet
 from duffdp.errors import Argument, DuffError, UnsupportedData
 
@@ -316,15 +320,84 @@ class SourceTable:
             for name in (*selection.by, *condition, *filter(None, [selection.unit])):
                 self.adapter.check_equality(name)
         self.keys: PublicValues | None = None
-        if selection.by:
-            self.keys = public_keys(
-                nw,
-                self.adapter,
-                types,
-                Groups(selection.by, selection.keys),
-                selection.places,
-                self._untyped,
+        self._key_types = {name: types[name] for name in selection.by}
+        if selection.universe is not None:
+            self._read_universe(selection.universe)
+        elif selection.by:
+            self.keys = self._public_keys()
+
+    def _public_keys(self) -> PublicValues:
+        """The keys of the selection, as the columns of groups hold them."""
+        selection, places = self.selection, self.selection.places
+        other, size = None, max(places, default=-1) + 1
+        if selection.other is not None:
+            places, other = places[:-1], places[-1]
+        if not places:
+            return PublicValues((), (), size, other)
+        groups = Groups(selection.by, selection.listed_keys)
+        keys = public_keys(*(self.nw, self.adapter, self._key_types, groups, places, self._untyped))
+        return keys._replace(size=size, other=other)
+
+    def _read_universe(self, universe: KeyUniverse) -> None:
+        """Check that the columns can hold all possible keys. Until keys are found, the first of
+        them stands for them, so all checks are made before anything is charged.
+        """
+        self._key_places = places_by_type(self.nw, self._key_types, universe, self._untyped)
+        texts = [part for part in universe.parts if part.kind in ("text", "category")]
+        if not self._eager and texts and not self.adapter.reads_texts:
+            raise UnsupportedData(
+                f"the texts of {self.adapter.native.get_backend().name} cannot be found by a "
+                "pattern. List the keys, or write the table to a Parquet file and pass its path."
             )
+        self.regroup([universe.key(0)])
+
+    def regroup(self, keys: Sequence[Row]) -> None:
+        """Form groups of these keys, which were found in the data at a price."""
+        self.selection = self.selection.with_keys(tuple(keys))
+        self.keys = self._public_keys()
+
+    @property
+    def has_no_groups(self) -> bool:
+        """True if groups are formed, and no key of them was found."""
+        return bool(self.selection.by) and not self.selection.keys
+
+    def key_counts(self, cap: Cap, every_row: bool, randomness: Randomness) -> dict[int, int]:
+        """The number of rows of every possible key that occurs, by its place: of all rows, or of
+        those with a value. Not private.
+        """
+        with self._errors_without_quotes():
+            count = self._memory_key_counts if self._eager else self._query_key_counts
+            return count(cap, every_row, randomness)
+
+    def _memory_key_counts(
+        self, cap: Cap, every_row: bool, randomness: Randomness
+    ) -> dict[int, int]:
+        universe = self.selection.universe
+        assert universe is not None
+        rows = self._memory_rows(cap)
+        return rows.key_counts(universe, self._key_places, every_row, randomness)
+
+    def _query_key_counts(
+        self, cap: Cap, every_row: bool, randomness: Randomness
+    ) -> dict[int, int]:
+        if self._path is not None:
+            self.adapter.frame = _rows_of(self.nw, self._path)
+        return self._key_counts_by(self.adapter, cap, every_row, randomness)
+
+    def _key_counts_by(
+        self, adapter: QueryAdapter, cap: Cap, every_row: bool, randomness: Randomness
+    ) -> dict[int, int]:
+        selection, universe = self.selection, self.selection.universe
+        assert universe is not None
+        names = {KEY.format(at): name for at, name in enumerate(selection.by)}
+        if not every_row:
+            names[VALUES.format(0)] = selection.values[0]
+        order: tuple[int, ...] = ()
+        if selection.unit is not None:
+            names[PERSON] = selection.unit
+            order = tuple(randomness.words(4).view(np.int64).tolist())
+        rows = adapter.rows(names) if self.row_filter is None else self._filtered(adapter, names)
+        return query_key_counts(*(self.nw, adapter, rows, universe, self._key_places, cap, order))
 
     def _domain(
         self, types: Mapping[str, Any], domain_for: Callable[[bool, bool, int | None], PublicSet]
@@ -376,6 +449,8 @@ class SourceTable:
         if adapter is None:
             return
         try:
+            if self.selection.universe is not None:
+                self._key_counts_by(adapter, Cap(2, 2), False, _NO_CHOICE)
             if self.selection.pair is None:
                 QueryEngine(self.query_rows(adapter, self._columns, _NO_CHOICE)).rehearse()
             else:
@@ -394,12 +469,18 @@ class SourceTable:
         """The engine that counts the rows, and the number of the column in it; `randomness` decides
         which rows of a person count.
         """
-        try:
+        with self._errors_without_quotes():
             if self.shared is not None:
                 return self.shared(randomness)
             return (
                 self._memory_engine(randomness) if self._eager else self._query_engine(randomness)
             )
+
+    @contextmanager
+    def _errors_without_quotes(self) -> Iterator[None]:
+        """Replace errors of engines, whose words may quote data."""
+        try:
+            yield
         except Exception as error:  # of any type: a query may call a function of the caller
             if isinstance(error, DuffError) or (self._eager and not is_of_library(error)):
                 raise
@@ -464,7 +545,8 @@ class SourceTable:
         rows = adapter.rows(columns | dict(extra_columns))
         return self.row_filter.filtered(adapter, rows, condition_names, numbers).select(*columns)
 
-    def _memory_engine(self, randomness: Randomness) -> tuple[Engine, int]:
+    def _memory_rows(self, cap: Cap) -> MemoryRows:
+        """The rows in memory that the selection names."""
         adapter, selection = self.adapter, self.selection
         if self.row_filter is not None:
             selected = np.flatnonzero(self.row_filter.mask(adapter))
@@ -472,9 +554,12 @@ class SourceTable:
             names = dict.fromkeys([*selection.values, *selection.by, *unit])
             # Rows of other columns may be of types in which none can be chosen.
             adapter = memory_adapter(self.nw, adapter.frame.select(*names)[selected])
-        cap = Cap(selection.contributions, selection.groups_per_person)
         column = selection.values[0]
-        rows = MemoryRows(adapter, column, selection.by, self.keys, selection.unit, cap)
+        return MemoryRows(adapter, column, selection.by, self.keys, selection.unit, cap)
+
+    def _memory_engine(self, randomness: Randomness) -> tuple[Engine, int]:
+        selection = self.selection
+        rows = self._memory_rows(Cap(selection.contributions, selection.groups_per_person))
         if selection.pair is not None:
             return rows.pair_engine(selection.pair[1], randomness), 0
         return rows.engine(self.domain, self.categories, randomness), 0
@@ -485,6 +570,7 @@ class SourceTable:
         condition = () if self.selection.where is None else self.selection.where.columns
         one_way = self.read_as is None or self.selection.values[0] not in condition
         plain = self.selection.pair is None and self.selection.groups_per_person is None
+        plain = plain and not self.has_no_groups
         return not self._eager and self.adapter.side_by_side and one_way and plain
 
     @property
@@ -518,7 +604,10 @@ class SourceTable:
         place = os.fspath(self.data) if path else id(self.data)
         _, by, _, unit, contributions, *_ = self.selection
         where = None if self.selection.where is None else self.selection.where.text
-        keys = None if self.keys is None else (tuple(self.keys.values), tuple(self.keys.positions))
+        keys: Any = self.keys
+        if self.keys is not None:
+            values, positions = tuple(self.keys.values), tuple(self.keys.positions)
+            keys = self.keys._replace(values=values, positions=positions)
         return path, place, by, keys, unit, contributions, where, self.read_as
 
     def answers(self, columns: dict[str, list[Any]]) -> Any:

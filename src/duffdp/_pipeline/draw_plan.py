@@ -7,18 +7,21 @@ of a unit here alone.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from itertools import groupby
 from operator import add, attrgetter
 from typing import Any
 
+from duffdp._engines.universe import KeyUniverse
+from duffdp._facts import FINDING as KEYS_FOUND
 from duffdp._facts import SIZE, MechanismFact, MechanismPart, StatisticFact
 from duffdp._parameters import (
     CONTRIBUTIONS,
     EPSILON,
+    FINDING,
     GROUPS_PER_PERSON,
     INTERVAL_OPTIONS,
     MECHANISM,
@@ -32,18 +35,49 @@ from duffdp._parameters import (
 from duffdp._privacy import Loss, LossFamily, LossPart, PrivacyUnit
 from duffdp.domain import PublicSet
 from duffdp.domain.default_step import StepRule
+from duffdp.domain.pattern import key_threshold
 from duffdp.errors import Argument, DuffError
 from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.geometric import Geometric
+from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
 from duffdp.statistics.count import Count
 from duffdp.statistics.custom import CustomSpec
-from duffdp.statistics.program import DrawSpec, OutputColumn, ReleaseProgram, share_of
+from duffdp.statistics.program import (
+    DrawSpec,
+    OutputColumn,
+    PostProcess,
+    ReleaseProgram,
+    share_of,
+)
 from duffdp.statistics.registry import REGISTRY, statistic_spec
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, StatisticSpec
 
 # What of epsilon goes to noisy sizes beside values: at epsilon 1, 95 % are off by at most 30.
 SIZE_SHARE = Fraction(1, 10)
+# What of epsilon finds keys, where values are drawn after that.
+FINDING_SHARE = Fraction(1, 4)
+COUNT_COLUMN = OutputColumn("count", "count")
 _SIZES = DrawSpec(Count(), Geometric.name, (SIZE,), SIZE_SHARE, SIZE, "count")
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFinding:
+    """The draw that finds keys: its part of epsilon, whom it counts, the number of possible keys
+    and the threshold for noisy counts.
+
+    `counts_are_values`: the release is a count, and nothing is drawn after it.
+    """
+
+    epsilon: Fraction
+    unit: PrivacyUnit
+    size: int
+    threshold: int
+    counts_are_values: bool
+
+    @property
+    def row_epsilon(self) -> Fraction:
+        """Epsilon that the draw costs one row."""
+        return epsilon_per_row(self.epsilon, self.unit)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,11 +94,14 @@ class DrawPlan:
     columns: tuple[OutputColumn, ...]  # of the numbers that are drawn
     interval: Interval | None
     suppression: Suppression | None
+    finding: KeyFinding | None = None
 
     @property
     def row_epsilon(self) -> Fraction:
-        """Epsilon that all draws together may cost one row."""
-        return epsilon_per_row(self.loss.epsilon, self.unit)
+        """Epsilon that all draws of values together may cost one row."""
+        if self.finding is None:
+            return epsilon_per_row(self.loss.epsilon, self.unit)
+        return epsilon_per_row(self.loss.epsilon - self.finding.epsilon, self.unit)
 
 
 def epsilon_per_row(epsilon: Fraction, unit: PrivacyUnit) -> Fraction:
@@ -87,6 +124,7 @@ class Terms:
     groups_per_person: int | None
     interval: Interval | None
     suppression: Suppression | None
+    finding: Fraction | None = None
 
     @classmethod
     def check(cls, statistic: Any, options: Mapping[str, Any]) -> Terms:
@@ -118,7 +156,8 @@ class Terms:
         if promised is not None:
             _check_interval(spec, choice, promised, contributions)
         people = (person, contributions, groups_per_person)
-        return cls(spec, parameters, choice, total, *people, promised, suppression)
+        finding = FINDING.read_from(options)
+        return cls(spec, parameters, choice, total, *people, promised, suppression, finding)
 
     @property
     def step_rule(self) -> StepRule:
@@ -136,27 +175,95 @@ class Terms:
             reachable = None if groups == 1 else min(reachable, groups)
         return PrivacyUnit("person", self.person, self.contributions, reachable)
 
-    def plan(self, domain: PublicSet, groups: int | None = None) -> DrawPlan:
-        """The draws on a domain, for this many groups."""
+    def plan(
+        self,
+        domain: PublicSet,
+        groups: int | None = None,
+        universe: KeyUniverse | None = None,
+        other: bool = False,
+    ) -> DrawPlan:
+        """The draws on a domain, for this many groups, or for keys of a universe that are found
+        first; `other`: one of the groups has all other rows.
+        """
         unit = self.unit(groups)
-        with_sizes = self.suppression is not None and self.suppression.own is None
-        row_epsilon = epsilon_per_row(self.epsilon, unit)
+        finding = None if universe is None else self._finding(universe, other)
+        if finding is not None and finding.counts_are_values:
+            return self._count_by_found_keys(unit, finding)
+        sizes_are_found = finding is not None and not other
+        own_sizes = self.suppression is None or self.suppression.own is not None
+        with_sizes = not own_sizes and not sizes_are_found
+        value_epsilon = self.epsilon if finding is None else self.epsilon - finding.epsilon
+        row_epsilon = epsilon_per_row(value_epsilon, unit)
         settings = DrawSettings(self.choice, domain, row_epsilon, self.contributions)
         if with_sizes:
             settings = settings.for_share(1 - SIZE_SHARE)
         values = self._values(settings, groups or 1)
         program = values.scaled(1 - SIZE_SHARE).beside([_SIZES]) if with_sizes else values
+        parts = _mechanism_parts(program, value_epsilon)
+        losses = _losses(program, value_epsilon, unit.rows)
+        if finding is not None:
+            mechanism = MechanismPart(ThresholdedGeometric.name, KEYS_FOUND, finding.epsilon)
+            parts, losses = (mechanism, *parts), (_finding_loss(finding), *losses)
         return DrawPlan(
             self.spec,
             program,
             self._statistic_fact(),
-            MechanismFact(self.choice, _mechanism_parts(program, self.epsilon)),
-            Loss(self.epsilon, parts=_losses(program, self.epsilon, unit.rows)),
+            MechanismFact(self.choice, parts),
+            Loss(self.epsilon, parts=losses),
             unit,
             self.parameters,
             values.columns,
             self.interval,
             self.suppression,
+            finding,
+        )
+
+    def _finding(self, universe: KeyUniverse, other: bool) -> KeyFinding | None:
+        """The draw that finds keys; None if another release of the same call finds them."""
+        counts = self.spec.size_column == self.spec.name
+        share = self.finding
+        if share is None:
+            share = (Fraction(1, 2) if other else Fraction(1)) if counts else FINDING_SHARE
+        if share == 0:
+            return None
+        counts_are_values = share == 1 and counts and not other
+        if share == 1 and not counts_are_values:
+            raise DuffError(
+                *(Argument("finding", 1), " leaves nothing for the values. Pass for example "),
+                *(Argument("finding", float(FINDING_SHARE)), "."),
+            )
+        # People are looked for, each of them once for a key, unless rows are released.
+        rows = self.contributions if counts_are_values else 1
+        unit = replace(self, contributions=rows).unit(universe.size)
+        epsilon = self.epsilon * share
+        threshold = key_threshold(
+            universe.size, universe.false_keys, epsilon_per_row(epsilon, unit)
+        )
+        return KeyFinding(epsilon, unit, universe.size, threshold, counts_are_values)
+
+    def _count_by_found_keys(self, unit: PrivacyUnit, finding: KeyFinding) -> DrawPlan:
+        """The plan of a count whose noisy counts find the keys."""
+        interval, post_process = self.interval, None
+        if interval is not None:
+            # Intervals that hold together hold for all keys that may be found.
+            together = finding.size if interval.simultaneous else 1
+            confidence = 1 - (1 - interval.confidence) / together
+            post_process = around_found_counts(
+                ThresholdedGeometric(finding.row_epsilon), finding.threshold, confidence
+            )
+        part = MechanismPart(ThresholdedGeometric.name, None, self.epsilon)
+        return DrawPlan(
+            self.spec,
+            ReleaseProgram((), post_process=post_process),
+            self._statistic_fact(),
+            MechanismFact(self.choice, (part,)),
+            Loss(self.epsilon, parts=(_finding_loss(finding),)),
+            unit,
+            self.parameters,
+            (COUNT_COLUMN,),
+            interval,
+            self.suppression,
+            finding,
         )
 
     def _values(self, settings: DrawSettings, groups: int) -> ReleaseProgram:
@@ -182,6 +289,22 @@ class Terms:
                 if value is not None and name not in self.spec.domain_parameters
             },
         )
+
+
+def around_found_counts(
+    mechanism: ThresholdedGeometric, threshold: int, confidence: Fraction
+) -> PostProcess:
+    """Noisy counts of keys that were found by them, each between the counts that are possible."""
+
+    def values(domain: PublicSet, numbers: Sequence[int]) -> list[int]:
+        (number,) = numbers
+        return [number, *mechanism.possible_counts(number, threshold, confidence)]
+
+    return PostProcess(lambda domain: COUNT_COLUMN.with_ends(), values)
+
+
+def _finding_loss(finding: KeyFinding) -> LossPart:
+    return LossPart(ThresholdedGeometric.loss_family, finding.epsilon, 1, finding.unit.rows)
 
 
 def resolve(

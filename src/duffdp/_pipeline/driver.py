@@ -10,7 +10,7 @@ the epsilon that was paid.
 from __future__ import annotations
 
 import itertools
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, NamedTuple, TypeVar
@@ -26,13 +26,14 @@ from duffdp._engines.requests import (
     Request,
     run_inquiry,
 )
-from duffdp._evidence import Evidence
-from duffdp._pipeline.draw_plan import DrawPlan
+from duffdp._evidence import Evidence, KeyCounts
+from duffdp._pipeline.draw_plan import DrawPlan, KeyFinding
 from duffdp._rows import MIN_COLUMNAR_ROWS, RowsOfColumns
 from duffdp._sampling.entropy import Entropy
 from duffdp.domain import Ints, PublicSet
 from duffdp.errors import DuffError
 from duffdp.mechanisms import mechanism_class
+from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
 from duffdp.statistics.program import NOT_DRAWN, Columns, Draw
 from duffdp.statistics.statistic import BaseStatistic, Scope
 
@@ -122,6 +123,24 @@ class MechanismCall(NamedTuple):
         """Draw: a column for each number, with an entry for every group."""
         columns: Columns = self.mechanism.numbers(self.evidence, entropy)
         return columns
+
+
+class KeyCall(NamedTuple):
+    """The call of the mechanism that finds keys, of which nobody knows how many there will be."""
+
+    mechanism: ThresholdedGeometric
+    evidence: KeyCounts
+
+    def numbers(self, entropy: Entropy, /) -> Columns:
+        """Draw: the places of the keys that are found, in order, and their noisy counts."""
+        return self.mechanism.numbers(self.evidence, entropy)
+
+
+def find_keys(finding: KeyFinding, counts: Mapping[int, int], entropy: Entropy) -> Numbers:
+    """The places of the keys that are found, in order, each with its noisy count."""
+    evidence = KeyCounts(counts, finding.size, finding.threshold)
+    call = KeyCall(ThresholdedGeometric(finding.row_epsilon), evidence)
+    return list(zip(*entropy.draw(call), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,6 +10,7 @@ from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.distance_bound import distance_bound as candidate_distance_bound
 from duffdp.mechanisms.distance_bound import mean_distance_bound
 from duffdp.mechanisms.geometric import Geometric
+from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
 from duffdp.statistics.cells import Cells
 from duffdp.statistics.quantile import Extreme
 from duffdp.statistics.registry import REGISTRY, statistic_spec
@@ -21,7 +22,7 @@ _DISTANCE_UTILITIES = ("distance", "signed", "inside")
 
 def distance_bound(facts: Facts, confidence: float) -> int:
     """The distance that is not exceeded with this confidence, for any data."""
-    statistic, parts = facts.statistic, facts.mechanism.parts
+    statistic, parts = facts.statistic, facts.mechanism.of_values
     spec = statistic_spec(statistic.name) if statistic.name in REGISTRY else None
     if spec is None or spec.distance_bound is None or parts[0].utility not in _DISTANCE_UTILITIES:
         raise DuffError(
@@ -53,7 +54,8 @@ def count_bound(facts: Facts, confidence: float) -> int | None:
     statistic, (mechanism, *other_mechanisms) = facts.statistic, facts.mechanism.of_values
     spec = REGISTRY.get(statistic.name)
     projected = statistic.parameters.get("adds_up")  # counts are moved until they add up
-    if spec is None or other_mechanisms or projected or mechanism.name != Geometric.name:
+    noisy_counts = (Geometric.name, ThresholdedGeometric.name)
+    if spec is None or other_mechanisms or projected or mechanism.name not in noisy_counts:
         return None
     setting = DrawSettings(facts.mechanism.asked, facts.domain, facts.row_epsilon)
     draw, *other_draws = spec.program(spec.checked(statistic.parameters), setting).draws

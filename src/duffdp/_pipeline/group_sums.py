@@ -17,10 +17,12 @@ from duffdp.statistics.spec import DrawSettings, IntervalSpec
 
 
 def noisy_numbers(plan: DrawPlan, facts: Facts, result: Result) -> Sequence[Sequence[int]] | None:
-    """The drawn numbers of groups whose values add up; None for other releases, and where values
-    of small groups are withheld.
+    """The drawn numbers of groups whose values add up; None for other releases, where values of
+    small groups are withheld, and for counts that found their keys: these are too large on average.
     """
     if not facts.by or not plan.spec.additive or facts.suppression is not None:
+        return None
+    if plan.finding is not None and plan.finding.counts_are_values:
         return None
     return result.numbers
 
@@ -45,10 +47,10 @@ def sum_of_groups(facts: Facts, noisy: Sequence[Sequence[int]], margin_groups: i
             simultaneous,
             facts.row_epsilon,
             lambda name, epsilon: mechanism_class(name)(epsilon),
-            summands=len(noisy),
+            summands=max(1, len(noisy)),
         )
         program = spec.interval_program(parameters, settings, interval)
-    sums = [sum(column) for column in zip(*noisy, strict=True)]
+    sums = [sum(column) for column in zip(*noisy, strict=True)] or [0] * len(program.columns)
     if program.post_process is None:  # a count
         return tuple(max(0, number) for number in sums)
     return tuple(program.post_process.values(domain, sums))

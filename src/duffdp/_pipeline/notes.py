@@ -10,13 +10,15 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterable
+from fractions import Fraction
 from typing import NamedTuple
 
 from duffdp._engines.files.fields import FieldRules
 from duffdp._facts import Facts
-from duffdp._parameters import DECIMAL
+from duffdp._parameters import DECIMAL, FoundKeys
 from duffdp._text import duration_text, parameter_text
 from duffdp.domain import Categories, Membership
+from duffdp.domain.pattern import count_for_finding
 from duffdp.errors import PYTHON, Argument, Dialect, word
 
 LARGE_EPSILON = 10  # above, one person may change a probability more than 22,000-fold
@@ -56,8 +58,13 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
     if epsilon > LARGE_EPSILON:
         large = f"epsilon {epsilon:.6g} is above {LARGE_EPSILON}: no protection worth the name"
         lines[(large,)] = {}
-    if any(facts.by for facts, _ in listed):
+    if any(facts.by and facts.found is None for facts, _ in listed):
         lines[(EVERY_GROUP,)] = {}
+    for facts, _ in listed:
+        if facts.found is not None and facts.found.threshold:
+            lines[(_about_found_keys(facts, facts.found),)] = {}
+        if facts.other is not None:
+            lines[(f"rows with another key or none are in the group {facts.other!r}",)] = {}
     for parts in _about_people([facts for facts, _ in listed]):
         lines[parts] = {}
     for engine in {reading.untested_engine for _, reading in listed if reading is not None}:
@@ -110,6 +117,17 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[str | Argume
     if reading.default_step and step is not None:
         text = duration_text(step) if isinstance(step, dt.timedelta) else parameter_text(step)
         yield (f"answers are in steps of {text}; ", Argument("step"), " changes it")
+
+
+def _about_found_keys(facts: Facts, found: FoundKeys) -> str:
+    """How many people or rows a key needs to be found."""
+    needed = count_for_finding(found.threshold, found.row_epsilon, Fraction(95, 100))
+    counted = "people" if facts.unit.kind == "person" else "rows"
+    size = f"{found.size:,}" if found.size < 10**9 else f"10^{len(str(found.size)) - 1} or more"
+    return (
+        f"keys are found among {size} possible ones: one with {needed} {counted} is found with "
+        f"95 % probability, and noisy counts below {found.threshold} are not published"
+    )
 
 
 def _about_marks(rules: FieldRules) -> tuple[str | Argument, ...]:

@@ -51,7 +51,7 @@ def draw_series(series: PlotSeries, axes: Any) -> Any:
             axes.plot(ends, [place] * 2, color="C0", alpha=alpha, lw=2)
         axes.plot([_number(estimate.value)], [place], "o", color="C0", alpha=alpha)
     axes.set_yticks(range(len(series.labels)), list(map(_label, series.labels)))
-    axes.set_ylim(len(series.labels) - 0.5, -0.5)
+    axes.set_ylim(max(1, len(series.labels)) - 0.5, -0.5)
     axes.set_xlabel(_label(series.name))
     axes.grid(axis="x", alpha=0.3)
     return axes

@@ -6,19 +6,14 @@ import datetime as dt
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 
-import numpy as np
-
-from duffdp._engines.arrays import array_engine, read_array
-from duffdp._engines.edges import EdgeEngine
-from duffdp._engines.pairs import PairEngine, make_pairs
-from duffdp._engines.requests import Engine
+from duffdp._engines.table import SourceTable
 from duffdp._facts import Facts
 from duffdp._pipeline import driver
 from duffdp._pipeline.estimates import columns_per_number
 from duffdp._pipeline.group_sums import noisy_numbers
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import CellRow, released_values, withhold_small_groups
-from duffdp._pipeline.run import PreparedRelease
+from duffdp._pipeline.run import PreparedRelease, engine_without_records
 from duffdp._sampling.entropy import entropy
 from duffdp.ledger.charge import Result
 from duffdp.statistics.program import OutputColumn
@@ -29,7 +24,7 @@ MANY_RECORDS = 10**9  # above every threshold that somebody would choose
 
 def rehearse(prepared: Sequence[PreparedRelease], use: Callable[[list[Release]], None]) -> None:
     """Call `use` with made-up releases of what was prepared, twice: with groups of which every
-    second has few records, and with groups that all have few.
+    second has few records, and with groups that all have few; of keys that are found, with none.
 
     They are made of public facts alone: the draws are those of no records, from a seed. What `use`
     raises is raised before anything is charged or read.
@@ -45,19 +40,29 @@ def rehearse(prepared: Sequence[PreparedRelease], use: Callable[[list[Release]],
 
 
 def _made_up(prepared: PreparedRelease) -> tuple[Release, Release]:
-    facts, time = prepared.facts, dt.datetime.now(dt.UTC)
-    release = driver.ReleaseRun(prepared.plan, facts.domain, _no_records(prepared), 0, entropy(0))
+    time = dt.datetime.now(dt.UTC)
+    first, second = _facts_with_keys(prepared, 2), _facts_with_keys(prepared, 0)
+    if prepared.plan.finding is not None and prepared.plan.finding.counts_are_values:
+        threshold = prepared.plan.finding.threshold
+        counts = [MANY_RECORDS, threshold][: len(first.keys)]
+        return _found_counts(prepared, first, counts), _found_counts(prepared, second, [])
+    release = driver.ReleaseRun(
+        prepared.plan,
+        first.domain,
+        engine_without_records(prepared.plan.spec, first.domain),
+        0,
+        entropy(0),
+    )
     (numbers,) = driver.draw_alone(release)
-    sized = facts.suppression is not None and facts.suppression.own is None
-    ungrouped = replace(facts, by=(), keys=(), suppression=None)
-    result_rows = [numbers[:-1] if sized else numbers]
+    sized = first.has_sizes
+    ungrouped = replace(first, by=(), keys=(), suppression=None, found=None)
+    result_rows = [numbers[:-1] if first.draws_sizes else numbers]
     value, columns, (small,), _ = released_values(
         prepared.plan, prepared.post_process, ungrouped, Result(result_rows, time), None
     )
-    large = _with_many_records(columns, small, facts)
-    groups = max(1, len(facts.keys))
+    large = _with_many_records(columns, small, first)
 
-    def make(full: Sequence[bool]) -> Release:
+    def make(facts: Facts, full: Sequence[bool]) -> Release:
         sizes = tuple(MANY_RECORDS if is_large else 0 for is_large in full) if sized else None
         rows = [large if is_large else small for is_large in full]
         cells = withhold_small_groups(facts, columns, rows, sizes)
@@ -66,17 +71,38 @@ def _made_up(prepared: PreparedRelease) -> tuple[Release, Release]:
         origin = (time, __version__, sizes, noisy, prepared.reading)
         return Release(None if facts.by else value, facts, columns, cells, *origin)
 
-    return make([i % 2 == 0 for i in range(groups)]), make([False] * groups)
+    groups, fewer = (len(facts.keys) if facts.by else 1 for facts in (first, second))
+    return make(first, [i % 2 == 0 for i in range(groups)]), make(second, [False] * fewer)
 
 
-def _no_records(prepared: PreparedRelease) -> Engine:
-    """An engine without a record."""
-    if prepared.plan.spec.of_graphs:
-        return EdgeEngine(np.empty((0, 2), dtype=np.int64))
-    if prepared.plan.spec.of_pairs:
-        return PairEngine([make_pairs(np.empty(0), np.empty(0))])
-    records = read_array([])
-    return array_engine(records._replace(array=records.array.astype(object)), prepared.facts.domain)
+def _facts_with_keys(prepared: PreparedRelease, found: int) -> Facts:
+    """The facts of a release as they are, or as if so many keys were found: the first ones."""
+    universe, table = prepared.universe, prepared.data
+    if universe is None:
+        return prepared.facts
+    assert isinstance(table, SourceTable)
+    keys = [universe.key(place) for place in range(min(found, universe.size))]
+    selection = table.selection.with_keys(keys)
+    return replace(prepared.facts, keys=selection.groups.keys, within=selection.within)
+
+
+def _found_counts(prepared: PreparedRelease, facts: Facts, counts: Sequence[int]) -> Release:
+    """The release of counts that found their keys."""
+    result = Result([[count] for count in counts], dt.datetime.now(dt.UTC))
+    unsuppressed = replace(facts, suppression=None)
+    _, columns, cells, _ = released_values(
+        prepared.plan, prepared.post_process, unsuppressed, result, _NoFrame()
+    )
+    cells = withhold_small_groups(facts, columns, cells, None)
+    origin = (result.time, __version__, None, None, prepared.reading)
+    return Release(None, facts, columns, cells, *origin)
+
+
+class _NoFrame:
+    """Stands for a library whose frames nobody looks at."""
+
+    def answers(self, columns: dict[str, list[object]]) -> None:
+        return None
 
 
 def _with_many_records(columns: Sequence[OutputColumn], row: CellRow, facts: Facts) -> CellRow:

@@ -315,7 +315,7 @@ class Release(Exportable):
             ]
         return [
             (keys, label, value)
-            for keys, row in zip(groups or [{}], cells, strict=True)
+            for keys, row in zip(groups if self.grouped else [{}], cells, strict=True)
             for label, value in zip(labels, row, strict=True)
         ]
 
@@ -361,12 +361,16 @@ class Release(Exportable):
         sizes = [()] * len(self.cells) if self.sizes is None else [(size,) for size in self.sizes]
         rows = [
             [*map(as_text, (*key, *size)), *map(estimate_text, row)]
-            for key, size, row in zip(self.keys or ((),), sizes, self.estimates(), strict=True)
+            for key, size, row in zip(self._rows_of_keys(), sizes, self.estimates(), strict=True)
         ]
-        names, begin = frame_column_names(self.facts, self.columns), len(sizes[0])
+        names, begin = frame_column_names(self.facts, self.columns), int(self.facts.has_sizes)
         values = names[begin : begin + len(self.columns) : self._step]
         header = [*self.by, *names[:begin], *values]
         return DisplayTable(header, rows, repr(self), self.too_few(), len(self.by))
+
+    def _rows_of_keys(self) -> Sequence[tuple[Any, ...]]:
+        """The keys of all groups; one empty key without groups."""
+        return self.keys if self.grouped else ((),)
 
     def plot(self, ax: Any = None) -> Any:
         """Points, with their intervals, a line for each group (or for each number of one group);
@@ -432,11 +436,12 @@ def _quantile_columns(facts: Facts, cells: Sequence[tuple[Distribution]]) -> dic
     names = (OutputColumn(name) for name in ("quantile", "value", "low", "high"))
     rows = [
         (*key, float(q), *ends)
-        for key, (distribution,) in zip(facts.keys or [()], cells, strict=True)
+        for key, (distribution,) in zip(facts.keys if facts.by else [()], cells, strict=True)
         for q, *ends in distribution.quantiles()
     ]
     columns = [*facts.by, *unique_column_names(tuple(names), facts.by)]
-    return dict(zip(columns, map(list, zip(*rows, strict=True)), strict=True))
+    values = map(list, zip(*rows, strict=True)) if rows else ([] for _ in columns)
+    return dict(zip(columns, values, strict=True))
 
 
 def _cells_from_json(
@@ -455,7 +460,7 @@ def _json_rows(
     """The cells of every group, as JSON values."""
     if facts.by:
         names = frame_column_names(facts, columns)
-        begin = len(names) - len(columns) - (facts.suppression is not None)
+        begin = int(facts.has_sizes)
         return [[row[name] for name in names[begin : begin + len(columns)]] for row in value]
     if columns[0].kind == "distribution":
         return [[value]]
@@ -468,7 +473,7 @@ def _sizes_from_json(
     value: Any, facts: Facts, columns: tuple[OutputColumn, ...]
 ) -> GroupSizes | None:
     """The noisy sizes beside values, from JSON values."""
-    if facts.suppression is None or facts.suppression.own is not None:
+    if not facts.has_sizes:
         return None
     name = frame_column_names(facts, columns)[0]
     return tuple(row[name] for row in value)

@@ -41,10 +41,10 @@ def released_values(
     columns = plan.columns if post_process is None else post_process.columns(domain)
     names = frame_column_names(facts, columns) if facts.by else []
     rows: Sequence[Sequence[int]] = result.numbers
-    sizes: GroupSizes | None = None
-    if facts.suppression is not None:
-        rows, sizes = split_sizes(facts, rows)
-    if post_process is None:
+    rows, sizes = split_sizes(facts, rows)
+    if not rows:  # no key was found
+        values: list[list[Any]] = [[] for _ in columns]
+    elif post_process is None:
         numbers = rows.columns if isinstance(rows, RowsOfColumns) else zip(*rows, strict=True)
         readers = [
             number_reader(column, domain, len(rows) >= MIN_COLUMNAR_ROWS) for column in columns
@@ -67,7 +67,7 @@ def released_values(
     if facts.by and is_distribution:
         return ReleasedValues(values_by_key(facts, values[0]), columns, cells, sizes)
     if facts.by:
-        if facts.suppression is None:
+        if facts.suppression is None and sizes is None:
             frame = dict(zip(names, values, strict=True))
         else:
             frame = frame_columns(facts, names, cells, sizes)
@@ -108,7 +108,10 @@ def frame_columns(
     facts: Facts, names: Sequence[str], cells: CellRows, sizes: GroupSizes | None
 ) -> dict[str, list[Any]]:
     """The columns of a frame: noisy sizes before the values, the mark `too_small` after them."""
-    columns = [list(column) for column in zip(*cells, strict=True)]
+    hidden = 1 if facts.suppression is not None else 0
+    columns: list[list[Any]] = [[] for _ in range(len(names) - hidden - (sizes is not None))]
+    if cells:
+        columns = [list(column) for column in zip(*cells, strict=True)]
     if sizes is not None:
         columns = [list(sizes), *columns]
     if facts.suppression is not None:
@@ -118,10 +121,9 @@ def frame_columns(
 
 def frame_column_names(facts: Facts, columns: tuple[OutputColumn, ...]) -> list[str]:
     """The names of these columns; none is that of a key column, in any case."""
-    if facts.suppression is None:
-        return unique_column_names(columns, facts.by)
-    size = () if facts.suppression.own is not None else (OutputColumn(COUNT),)
-    return unique_column_names((*size, *columns, OutputColumn(TOO_SMALL)), facts.by)
+    size = (OutputColumn(COUNT),) if facts.has_sizes else ()
+    small = () if facts.suppression is None else (OutputColumn(TOO_SMALL),)
+    return unique_column_names((*size, *columns, *small), facts.by)
 
 
 def unique_column_names(columns: tuple[OutputColumn, ...], by: tuple[str, ...]) -> list[str]:
@@ -142,10 +144,10 @@ def unique_column_names(columns: tuple[OutputColumn, ...], by: tuple[str, ...]) 
 
 
 def split_sizes(facts: Facts, numbers: Sequence[Sequence[int]]) -> tuple[Any, GroupSizes | None]:
-    """Drawn numbers without the noisy sizes of groups, and these, if they were drawn beside them
-    as the last number of each group.
+    """Drawn numbers without the noisy sizes of groups, and these, if they are the last number of
+    each group.
     """
-    if facts.suppression is None or facts.suppression.own is not None:
+    if not facts.has_sizes:
         return numbers, None
     return [row[:-1] for row in numbers], tuple(max(0, row[-1]) for row in numbers)
 

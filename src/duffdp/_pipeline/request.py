@@ -16,17 +16,20 @@ from duffdp._parameters import (
     BY,
     CATEGORIES,
     COLUMN,
+    FINDING,
     GROUPS_PER_PERSON,
     KEYS,
     MARGIN,
+    OTHER,
     STEP,
     SUPPRESS_BELOW,
     UNIT,
     WHERE,
+    FoundKeys,
     Parameter,
 )
 from duffdp._pipeline.draw_plan import DrawPlan, Terms
-from duffdp.domain import Categories, Digits, Grid, Ordered, Presence, PublicSet
+from duffdp.domain import Categories, Digits, Grid, Ordered, Pattern, Presence, PublicSet
 from duffdp.domain.default_step import StepRule, default_grid
 from duffdp.errors import UNSET, Argument, BoundsError, DuffError
 from duffdp.statistics.program import OutputColumn, PostProcess
@@ -34,6 +37,7 @@ from duffdp.statistics.spec import StatisticSpec
 
 ALL_RECORDS = Selection()
 NO_SELECTION = (None,) * 7
+MAX_PATTERN_CATEGORIES = 2**16  # of a pattern whose values are listed: a second or so
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,10 +82,30 @@ class ReleaseRequest:
         margin, where = self[MARGIN], self[WHERE]
         if (*rows, pair, margin, where) == NO_SELECTION:
             return CheckedRequest(self, terms, ALL_RECORDS, domain, terms.plan(domain))
-        selection = select(*rows, terms.contributions, pair, margin, where)
-        plan = terms.plan(domain, max(1, len(selection.groups.keys)))
+        other = OTHER.read(self[OTHER])
+        selection = select(*rows, terms.contributions, pair, margin, where, other)
+        self._check_finding(terms, selection)
+        plan = _plan_for(terms, domain, selection)
         selection = selection._replace(groups_per_person=plan.unit.groups_per_person)
         return CheckedRequest(self, terms, selection, domain, plan)
+
+    def _check_finding(self, terms: Terms, selection: Selection) -> None:
+        """Refuse what goes with keys that are found, or not with them."""
+        if selection.universe is None:
+            if terms.finding is not None:
+                raise DuffError(
+                    *(Argument("finding", float(terms.finding)), " is for keys of a pattern. "),
+                    *("Leave it out, or pass for example ", Argument("keys"), " as a Pattern."),
+                )
+        elif terms.interval is not None and terms.interval.simultaneous:
+            raise DuffError(
+                *(
+                    Argument("simultaneous", True),
+                    " needs a known number of groups, and keys of a ",
+                ),
+                *("pattern are found. List the keys, or leave ", Argument("simultaneous")),
+                " out.",
+            )
 
     @property
     def title(self) -> str:
@@ -90,7 +114,7 @@ class ReleaseRequest:
 
     def _refuse_without_groups(self) -> None:
         """Refuse options about groups if there are none."""
-        for parameter in (GROUPS_PER_PERSON, SUPPRESS_BELOW):
+        for parameter in (GROUPS_PER_PERSON, SUPPRESS_BELOW, OTHER, FINDING):
             value = self[parameter]
             if value is not None:
                 fix = ", the columns that form groups. Pass for example "
@@ -214,12 +238,7 @@ class CheckedRequest(NamedTuple):
         """A copy of the release for another epsilon."""
         terms = replace(self.terms, epsilon=epsilon)
         changed = self._replace(request=self.request.replace(epsilon=epsilon), terms=terms)
-        return changed._replace(plan=terms.plan(self.domain, self._groups))
-
-    @property
-    def _groups(self) -> int | None:
-        """Number of groups; None for an array."""
-        return None if self.selection is ALL_RECORDS else max(1, len(self.selection.groups.keys))
+        return changed._replace(plan=_plan_for(terms, self.domain, self.selection))
 
     def post_process(self, plan: DrawPlan) -> PostProcess | None:
         """Post-processing of the numbers of a plan, if they are not released as they are drawn."""
@@ -247,7 +266,7 @@ class CheckedRequest(NamedTuple):
         """The draws on the domain of a column whose type is known."""
         if domain is self.domain:
             return self.plan
-        return self.terms.plan(domain, self._groups)
+        return _plan_for(self.terms, domain, self.selection)
 
     def facts(self, plan: DrawPlan, domain: PublicSet, secure: bool, sql: str | None) -> Facts:
         """Public facts about the release."""
@@ -267,7 +286,22 @@ class CheckedRequest(NamedTuple):
             where=None if selection.where is None else selection.where.text,
             sql=sql,
             suppression=plan.suppression,
+            found=self._found(plan),
+            other=selection.other,
         )
+
+    def _found(self, plan: DrawPlan) -> FoundKeys | None:
+        """How the keys are found; None if they are listed."""
+        universe, finding = self.selection.universe, plan.finding
+        if universe is None:
+            return None
+        if finding is None:  # by another release of the call
+            return FoundKeys(universe.parts, universe.size, 0, Fraction(0), False)
+        is_margin = self.selection.groups.by != self.selection.by
+        has_sizes = self.spec.size_column is not None or self.selection.other is not None
+        beside_values = not has_sizes and not is_margin
+        cost = (finding.threshold, finding.row_epsilon)
+        return FoundKeys(universe.parts, universe.size, *cost, beside_values)
 
     def domain_for(self, integer: bool, untyped: bool, scale: int | None = None) -> PublicSet:
         """The public outputs for a column of this type, or for records without one; `scale` is
@@ -288,8 +322,28 @@ class CheckedRequest(NamedTuple):
         return domain
 
 
+def _plan_for(terms: Terms, domain: PublicSet, selection: Selection) -> DrawPlan:
+    """The draws for the groups of a selection."""
+    if selection is ALL_RECORDS:
+        return terms.plan(domain)
+    universe, other = selection.universe, selection.other is not None
+    groups = len(selection.groups.keys)
+    if universe is not None:
+        groups = universe.size if selection.groups.by else 1
+        groups += other and groups > 1
+    return terms.plan(domain, max(1, groups), universe, other)
+
+
 def as_categories(values: Any) -> Categories:
-    """Categories as they are, or made of a list."""
+    """Categories as they are, or made of a list or of the keys of a small pattern."""
+    if isinstance(values, Pattern):
+        if values.size > MAX_PATTERN_CATEGORIES:
+            raise BoundsError(
+                *(Argument("categories"), f" are at most {MAX_PATTERN_CATEGORIES:,} values, and "),
+                f"{values!r:.80} has more. Count by the column instead, with ",
+                *(Argument("keys"), " that are found."),
+            )
+        values = map(values.value, range(values.size))
     return values if isinstance(values, Categories) else Categories(values)
 
 

@@ -8,7 +8,9 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -17,14 +19,17 @@ from duffdp._engines.arrays import array_engine, read_array
 from duffdp._engines.edges import EdgeEngine, check_edges
 from duffdp._engines.keys import refuse_data_as_keys
 from duffdp._engines.libraries import is_table
-from duffdp._engines.pairs import PairColumns
+from duffdp._engines.pairs import PairColumns, PairEngine, make_pairs
+from duffdp._engines.people import Cap
 from duffdp._engines.requests import Engine
 from duffdp._engines.sql.query import Query, source_name
 from duffdp._engines.table import OpenSources, SourceTable, share_scans
+from duffdp._engines.universe import KeyUniverse
 from duffdp._facts import Facts
 from duffdp._parameters import KEYS, LEDGER, RNG
 from duffdp._pipeline import driver
-from duffdp._pipeline.draw_plan import DrawPlan
+from duffdp._pipeline.draw_plan import DrawPlan, KeyFinding
+from duffdp._pipeline.driver import Numbers
 from duffdp._pipeline.group_sums import noisy_numbers
 from duffdp._pipeline.notes import Reading
 from duffdp._pipeline.release import Release
@@ -33,9 +38,10 @@ from duffdp._pipeline.request import ALL_RECORDS, CheckedRequest, ReleaseRequest
 from duffdp._pipeline.text_values import with_keys
 from duffdp._sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.domain import Presence, PublicSet
-from duffdp.errors import charge_note
+from duffdp.errors import Argument, DuffError, charge_note
 from duffdp.ledger.charge import Charge, Result
 from duffdp.statistics.program import PostProcess
+from duffdp.statistics.spec import StatisticSpec
 
 if TYPE_CHECKING:
     from duffdp.ledger.ledger import Ledger
@@ -87,6 +93,7 @@ class PreparedRelease(NamedTuple):
     entropy: Entropy
     source: Any  # the data as the caller named them
     reading: Reading
+    universe: KeyUniverse | None = None  # of which keys are found
 
     @classmethod
     def of(cls, request: ReleaseRequest, data: Any, rng: object) -> PreparedRelease:
@@ -116,12 +123,28 @@ class PreparedRelease(NamedTuple):
             reading = reading._replace(
                 text=table.text_rules, untested_engine=table.adapter.untested_engine
             )
-        return cls(plan, checked.post_process(plan), facts, table, entropy_source, data, reading)
+        return cls(
+            *(plan, checked.post_process(plan), facts, table, entropy_source, data, reading),
+            checked.selection.universe,
+        )
 
     def open(self) -> driver.ReleaseRun:
         """Begin to read: the release with the engine that holds its records."""
-        engine, column = self.data.engine(self.entropy)
+        if isinstance(self.data, SourceTable) and self.data.has_no_groups:
+            engine, column = engine_without_records(self.plan.spec, self.data.domain), 0
+        else:
+            engine, column = self.data.engine(self.entropy)
         return driver.ReleaseRun(self.plan, self.data.domain, engine, column, self.entropy)
+
+
+def engine_without_records(spec: StatisticSpec, domain: PublicSet) -> Engine:
+    """An engine without a record, for one group."""
+    if spec.of_graphs:
+        return EdgeEngine(np.empty((0, 2), dtype=np.int64))
+    if spec.of_pairs:
+        return PairEngine([make_pairs(np.empty(0), np.empty(0))])
+    records = read_array([])
+    return array_engine(records._replace(array=records.array.astype(object)), domain)
 
 
 def _source(
@@ -158,6 +181,7 @@ def make_releases(
     done: Callable[[], None] | None = None,
 ) -> list[Release]:
     """Pay for all or for none, then read and draw: nothing is read before all are paid."""
+    _check_finders(prepared)
     charges: Sequence[Charge | None] = (
         [None] * len(prepared)
         if ledger is None
@@ -169,7 +193,7 @@ def make_releases(
     releases: dict[int, Release] = {}
     try:
         for i, result in _results(prepared, charges):
-            entry = prepared[i]
+            entry, result = with_found_keys(prepared[i], result)
             value, columns, cells, sizes = released_values(
                 entry.plan, entry.post_process, entry.facts, result, entry.data
             )
@@ -198,20 +222,98 @@ def _results(
     """The drawn numbers of every release that is paid for, with its position: those of an earlier
     call with the same id, or new ones.
     """
-    unread = []
-    for i, paid in enumerate(charges):
-        if paid is not None and paid.earlier is not None:
-            yield i, paid.earlier
-        else:
-            unread.append(i)
-    sharing = share_scans([prepared[i].data for i in unread]) if len(unread) > 1 else []
-    for i, numbers in _draw_all({i: prepared[i] for i in unread}, sharing):
+    unread: list[int] = []
+    found: dict[KeyUniverse, list[FoundKey]] = {}
+
+    def stored(i: int, numbers: Numbers) -> Result:
+        universe, paid = prepared[i].universe, charges[i]
+        if universe is not None:
+            numbers = [list(chain.from_iterable(found[universe])), *numbers]
         result = Result(numbers, dt.datetime.now(dt.UTC))
-        paid = charges[i]
         if paid is not None and paid.store is not None:
             paid.store(result)
             paid.stored = True
-        yield i, result
+        return result
+
+    for i, paid in enumerate(charges):
+        entry, universe = prepared[i], prepared[i].universe
+        if paid is not None and paid.earlier is not None:
+            if universe is not None:
+                found[universe] = _keys_in(paid.earlier)
+            yield i, paid.earlier
+        elif universe is None:
+            unread.append(i)
+        else:
+            finding = entry.plan.finding
+            if finding is not None:
+                found[universe] = _find_keys(entry, finding)
+            keys = found[universe]
+            no_values = finding is not None and finding.counts_are_values
+            if no_values or (not keys and entry.facts.other is None and entry.facts.by):
+                yield i, stored(i, [])
+            else:
+                assert isinstance(entry.data, SourceTable)
+                entry.data.regroup([universe.key(key.place) for key in keys])
+                unread.append(i)
+    sharing = share_scans([prepared[i].data for i in unread]) if len(unread) > 1 else []
+    for i, numbers in _draw_all({i: prepared[i] for i in unread}, sharing):
+        yield i, stored(i, numbers)
+
+
+class FoundKey(NamedTuple):
+    """A key that was found: its place among the possible ones, and its noisy count."""
+
+    place: int
+    noisy_count: int
+
+
+def _keys_in(result: Result) -> list[FoundKey]:
+    """The keys that were found, which are the first row of the numbers of a release."""
+    places_and_counts = iter(result.numbers[0])
+    return [FoundKey(*pair) for pair in zip(places_and_counts, places_and_counts, strict=True)]
+
+
+def _check_finders(prepared: Sequence[PreparedRelease]) -> None:
+    """Refuse a release whose keys nobody finds."""
+    found: set[KeyUniverse] = set()
+    for entry in prepared:
+        if entry.plan.finding is not None and entry.universe is not None:
+            found.add(entry.universe)
+        elif entry.universe is not None and entry.universe not in found:
+            raise DuffError(
+                *(Argument("finding", 0), " leaves nothing to find keys with. Pass for example "),
+                *(Argument("finding", 0.25), "."),
+            )
+
+
+def _find_keys(entry: PreparedRelease, finding: KeyFinding) -> list[FoundKey]:
+    """The keys that a release finds in its data."""
+    assert isinstance(entry.data, SourceTable)
+    cap = Cap(finding.unit.contributions, finding.unit.groups_per_person)
+    present = isinstance(entry.data.domain, Presence) and not entry.data.domain.rows
+    every_row = not (finding.counts_are_values and present)
+    counts = entry.data.key_counts(cap, every_row, entry.entropy)
+    return [FoundKey(*key) for key in driver.find_keys(finding, counts, entry.entropy)]
+
+
+def with_found_keys(entry: PreparedRelease, result: Result) -> tuple[PreparedRelease, Result]:
+    """A release whose keys are those that were found, and its numbers without them: noisy counts
+    of keys are the values of a count, and sizes beside other values.
+    """
+    universe, finding = entry.universe, entry.plan.finding
+    if universe is None:
+        return entry, result
+    assert isinstance(entry.data, SourceTable)
+    keys = _keys_in(result)
+    entry.data.regroup([universe.key(key.place) for key in keys])
+    selection = entry.data.selection
+    facts = replace(entry.facts, keys=selection.groups.keys, within=selection.within)
+    numbers = result.numbers[1:]
+    if finding is not None and finding.counts_are_values:
+        numbers = [(key.noisy_count,) for key in keys]
+    elif facts.has_found_sizes:
+        numbers = [(*row, key.noisy_count) for row, key in zip(numbers, keys, strict=True)]
+    return entry._replace(facts=facts), result._replace(numbers=numbers)
 
 
 def _draw_all(

@@ -64,8 +64,9 @@ class Measure:
         assert noisy is not None
         if len(margins) == 1:
             rows = counts_that_add_up(self.release.facts, rows, noisy)
-        for _, places in margins:
-            parts: dict[int, list[Sequence[int]]] = {}
+        for groups, places in margins:
+            # All groups together are one group, even if there are none.
+            parts: dict[int, list[Sequence[int]]] = {} if groups.by else {0: []}
             for place, numbers in zip(places, noisy, strict=True):
                 parts.setdefault(place, []).append(numbers)
             rows += [
@@ -209,11 +210,9 @@ class Table(Exportable):
         """Key columns (missing in a margin that takes all of them together), released numbers
         and `too_small`; a row for each group.
         """
-        keys = list(zip(*self._keys(), strict=True)) if self.by else []
-        columns = dict(zip(self.by, map(list, keys), strict=True))
+        columns = _by_column(self.by, self._keys())
         for measure in self.measures:
-            numbers = zip(*self._rows(measure), strict=True)
-            columns |= dict(zip(measure.columns, map(list, numbers), strict=True))
+            columns |= _by_column(measure.columns, self._rows(measure))
         return columns | {TOO_SMALL: self.too_small()}
 
     def tidy(self) -> SimpleTable:
@@ -230,8 +229,7 @@ class Table(Exportable):
             ):
                 for label, (value, low, high, _) in zip(labels, row, strict=True):
                     rows.append((*key, release.column, label, value, low, high, is_small))
-        columns = map(list, zip(*rows, strict=True))
-        return SimpleTable(dict(zip(_unique(names), columns, strict=True)), self._caption())
+        return SimpleTable(_by_column(_unique(names), rows), self._caption())
 
     def display_table(self) -> DisplayTable:
         """The table for people: each interval beside its number, and words instead of the numbers
@@ -261,8 +259,7 @@ class Table(Exportable):
         labels = [_label(key) for key in self._keys()]
         estimates: dict[str, Sequence[Estimate]] = {}
         for measure in self.measures:
-            by_column = zip(*self._estimates(measure), strict=True)
-            estimates |= dict(zip(measure.value_columns(), by_column, strict=True))
+            estimates |= _by_column(measure.value_columns(), self._estimates(measure))
         for name in names:
             if name not in estimates:
                 raise DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(estimates)}.")
@@ -417,10 +414,15 @@ class Table(Exportable):
         """The keys of all rows; None for a column whose groups a margin combines."""
         rows: list[CellRow] = []
         for (by, keys), _ in self._levels():
-            for key in keys or ((),):
+            for key in keys if by else ((),):
                 parts = dict(zip(by, key, strict=True))
                 rows.append(tuple(parts.get(name) for name in self.by))
         return rows
+
+
+def _by_column(names: Sequence[str], rows: Sequence[Sequence[Any]]) -> dict[str, list[Any]]:
+    """The columns of rows, of which there may be none."""
+    return {name: [row[i] for row in rows] for i, name in enumerate(names)}
 
 
 def margin_name(name: str, margin: tuple[str, ...]) -> str:

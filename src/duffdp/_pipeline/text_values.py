@@ -18,7 +18,8 @@ _TRUTH = {"true": True, "false": False}
 def with_values(checked: CheckedRequest, data: Any) -> ReleaseRequest:
     """The release with its texts read by the declared types of their columns."""
     selection, domain = checked.selection, checked.domain
-    request = with_keys(checked, data, selection.by) if selection.by else checked.request
+    listed = selection.by and selection.universe is None
+    request = with_keys(checked, data, selection.by) if listed else checked.request
     if selection.column is not None:
         if isinstance(domain, Categories):
             return request.replace(categories=column_values(data, selection.column, domain))
@@ -34,7 +35,7 @@ def with_keys(checked: CheckedRequest, data: Any, written: tuple[str, ...]) -> R
     """
     selection = checked.selection
     types = _types(data, list(written))
-    columns = zip(selection.by, zip(*selection.keys, strict=True), strict=True)
+    columns = zip(selection.by, zip(*selection.listed_keys, strict=True), strict=True)
     parts = [_values(name, types.get(name), texts) for name, texts in columns]
     return checked.request.replace(keys=list(zip(*parts, strict=True)))
 

@@ -15,6 +15,7 @@ def table(
     categories: Mapping[str, Any] | None = None,
     by: Any = None,
     keys: Any = None,
+    other: str | None = None,
     total: bool = False,
     where: str | None = None,
     unit: str | None = None,

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, Self
 
 from duffdp._engines.keys import load_keys
 from duffdp._engines.table import SourceTable
+from duffdp._engines.universe import read_universe
 from duffdp._parameters import (
     SMALLEST,
     SUPPRESS_BELOW,
@@ -41,12 +42,25 @@ from duffdp.statistics.spec import StatisticSpec
 # What of epsilon goes to a release, beside others: what is made of noisy counts errs least at the
 # same epsilon, and several draws one after the other share it (`benchmarks/table_shares.py`).
 COUNTS, ONE_DRAW, SEVERAL_DRAWS = 1, 4, 8
+KEYS_AND_COUNTS = 4  # a count that finds keys
+COUNTED_AGAIN = Fraction(1, 2)  # what of the count's part finds keys, if it counts again
 MOST_WITH_MARGINS = 2  # columns of groups: for more of them a margin of each set costs too much
 
 # Of intervals; without them, the confidence by which a group is told from an empty one.
 DEFAULT_CONFIDENCE = 0.95
 FOR_ALL = (
-    *("column", "by", "keys", "margin", "unit", "contributions", "groups_per_person", "weight"),
+    *(
+        "column",
+        "by",
+        "keys",
+        "other",
+        "finding",
+        "margin",
+        "unit",
+        "contributions",
+        "groups_per_person",
+        "weight",
+    ),
     *("simultaneous", "suppress_below"),
 )
 _EXAMPLES: dict[str, Any] = {"bounds": (0, 120), "step": 1, "categories": ["yes", "no"]}
@@ -57,7 +71,7 @@ class TablePlan:
 
     Parameters
     ----------
-    statistics, epsilon, bounds, step, categories, by, keys, total, unit, contributions,
+    statistics, epsilon, bounds, step, categories, by, keys, other, total, unit, contributions,
     groups_per_person, interval, simultaneous, smallest, suppress_below, weights, mechanism
         As `duffdp.table` takes them.
     source, ledger, dataset, call_id, sources
@@ -92,6 +106,7 @@ class TablePlan:
         categories: Mapping[str, Any] | None = None,
         by: Any = None,
         keys: Any = None,
+        other: str | None = None,
         total: bool = False,
         where: str | None = None,
         unit: str | None = None,
@@ -112,9 +127,9 @@ class TablePlan:
         self.interval = read_interval(interval, "data", simultaneous)
         columns = _by_column({"bounds": bounds, "step": step, "categories": categories})
         cells = _cells(statistics, columns, interval, mechanism)
-        groups = {} if by is None and keys is None else {"by": by, "keys": load_keys(by, keys)}
+        words = [cell.words | group for cell, group in _with_groups(cells, by, keys, other, total)]
         self.plan = Plan(
-            [cell.words | groups for cell in cells],
+            words,
             epsilon=epsilon,
             where=where,
             unit=unit,
@@ -294,6 +309,24 @@ class TablePlan:
         return f"TablePlan({names}, epsilon={float(self.plan.epsilon):g})"
 
 
+def _with_groups(
+    cells: list[_Cell], by: Any, keys: Any, other: Any, total: Any
+) -> list[tuple[_Cell, dict[str, Any]]]:
+    """Each release with the words about its groups. Keys of a pattern are found by the count, and
+    those that it finds are the keys of all releases. Where groups are added up it counts again:
+    counts that found their keys are too large on average.
+    """
+    if by is None and keys is None and other is None:
+        return [(cell, {}) for cell in cells]
+    groups = {"by": by, "keys": load_keys(by, keys), "other": other}
+    names = (by,) if isinstance(by, str) else tuple(by) if isinstance(by, list | tuple) else ()
+    if not names or read_universe(names, groups["keys"]) is None:
+        return [(cell, groups) for cell in cells]
+    first = {"finding": COUNTED_AGAIN} if total else {}
+    others = [(cell, groups | {"finding": 0}) for cell in cells[1:]]
+    return [(cells[0], groups | first), *others]
+
+
 def _margins(by: tuple[str, ...]) -> tuple[tuple[str, ...], ...]:
     """All sets of columns that groups can be taken together by, but for all columns themselves."""
     if not 0 < len(by) <= MOST_WITH_MARGINS:
@@ -331,6 +364,8 @@ def _usual_weight(checked: CheckedRequest) -> int:
     """
     parts = checked.plan.program.draws
     weight = ONE_DRAW if len(parts) == 1 else SEVERAL_DRAWS
+    if checked.plan.finding is not None:
+        return KEYS_AND_COUNTS
     if all(part.kind == "count" for part in parts):
         weight = COUNTS
     return weight * checked.plan.unit.contributions

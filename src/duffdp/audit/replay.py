@@ -28,6 +28,7 @@ from duffdp.audit.movement import (
     same_value,
 )
 from duffdp.domain import Ints
+from duffdp.errors import DuffError
 
 TOLERANCE = 1e-9  # of sums of epsilons, which mechanisms show as doubles
 Columns = list[Sequence[int]]
@@ -281,7 +282,11 @@ class _ReleaseRecorder(SeededEntropy):
         return part
 
     def draw(self, call: DrawCall) -> Columns:
-        assert isinstance(call, MechanismCall)
+        if not isinstance(call, MechanismCall):
+            raise DuffError(
+                "keys that are found cannot be replayed, because both data sets would need the "
+                "same ones. Pass a list of keys."
+            )
         columns = call.numbers(self) if self._frozen is None else self._repeated(call)
         with self._lock:
             self._record.add(call, columns)

@@ -7,6 +7,7 @@ from duffdp.domain.categories import Categories
 from duffdp.domain.cells import Fields, Membership, Presence
 from duffdp.domain.digits import Digits
 from duffdp.domain.grid import Grid
+from duffdp.domain.pattern import Pattern
 
 Ordered = Grid | Digits  # numbers, dates or times, to the nearest of which records are snapped
 Domain = Ordered | Categories  # candidates, one of which comes out
@@ -28,6 +29,7 @@ __all__ = [
     "Keys",
     "Membership",
     "Ordered",
+    "Pattern",
     "Presence",
     "PublicSet",
     "Scale",

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from duffdp.mechanisms.piecewise_laplace import PiecewiseLaplace
     from duffdp.mechanisms.ranking import Ranking
     from duffdp.mechanisms.staircase import Staircase
+    from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
 
 __all__ = [
     "Exponential",
@@ -30,6 +31,7 @@ __all__ = [
     "PiecewiseLaplace",
     "Ranking",
     "Staircase",
+    "ThresholdedGeometric",
 ]
 
 # The names of mechanisms in facts and releases. Each class states its `loss_family`, which totals
@@ -43,6 +45,7 @@ CLASSES = {
     "noisy-ranking": "Ranking",
     "staircase": "Staircase",
     "piecewise-laplace": "PiecewiseLaplace",
+    "thresholded-geometric": "ThresholdedGeometric",
 }
 _HOME = {
     "Geometric": "geometric",
@@ -51,6 +54,7 @@ _HOME = {
     "PiecewiseLaplace": "piecewise_laplace",
     "Ranking": "ranking",
     "Staircase": "staircase",
+    "ThresholdedGeometric": "thresholded_geometric",
 }
 
 

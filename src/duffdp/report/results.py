@@ -186,7 +186,7 @@ def _heading(heading: str, release: Release) -> str:
 def _of_releases(named: NamedReleases) -> ResultTable:
     """The table of releases with the same groups, or of one release without groups."""
     first = named[0][1]
-    keys = [list(map(str, key)) for key in first.keys] or [[]]
+    keys = [list(map(str, key)) for key in first.keys] if first.by else [[]]
     results = [_result(heading, release, release.cells) for heading, release in named]
     heading = named[0][0] if len(named) == 1 else f"By {', '.join(first.by)}"
     # Where one number could be anything, the others of the group are noise as well.
@@ -207,8 +207,10 @@ def _of_table(table: Table) -> ResultTable:
     for measure in table.measures:
         rows = list(zip(*(columns[name] for name in measure.columns), strict=True))
         results.append(_result(measure.name, measure.release, rows))
-    margins = [None in key for key in keys] or [False]
-    texts = [[ALL if part is None else str(part) for part in key] for key in keys] or [[]]
+    if not table.by:
+        keys = [[]]
+    margins = [None in key for key in keys]
+    texts = [[ALL if part is None else str(part) for part in key] for key in keys]
     heading = f"By {', '.join(table.by)}" if table.by else "In all"
     small, notes = columns[TOO_SMALL], []
     if any(small):

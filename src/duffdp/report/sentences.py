@@ -6,7 +6,7 @@ import datetime as dt
 import math
 from collections.abc import Set
 
-from duffdp._facts import SIZE, MechanismPart
+from duffdp._facts import FINDING, SIZE, MechanismPart
 from duffdp._pipeline.error_bounds import count_bound
 from duffdp._pipeline.estimates import INTERVAL_COLUMNS, whole_range
 from duffdp._pipeline.release import Release
@@ -52,6 +52,8 @@ _MECHANISMS = {
     "noisy-ranking": "two-sided geometric noise on the number of records of every possible answer, "
     "which are then put in order",
     "staircase": "staircase noise on sums over the records",
+    "thresholded-geometric": "two-sided geometric noise on the count of every possible key, of "
+    "which counts of at least a public threshold are published",
     "piecewise-laplace": "piecewise Laplace noise, as wide as one more edge could move the count",
 }
 
@@ -241,6 +243,8 @@ def _part(part: MechanismPart) -> str:
         return description
     if part.utility == SIZE:
         return f"{description}, for the number of records of each group"
+    if part.utility == FINDING:
+        return f"{description}, to find the groups"
     if part.utility == "clipped":
         return f"{description}, each clamped to the interval"
     return (
@@ -332,6 +336,8 @@ def _from_what_is_public(release: Release) -> list[str]:
     """The error in the terms of the paper; of counts and sums, what noise adds to them."""
     scope = ["This holds for each group by itself."] if release.grouped else []
     public = "This follows from what is public; the data play no part in it."
+    if release.has_distributions and not release.cells:  # no key was found
+        return []
     if release.has_distributions:
         return [
             f"With at least {100 * release.cells[0][0].confidence:.6g} % probability the exact "
@@ -343,7 +349,7 @@ def _from_what_is_public(release: Release) -> list[str]:
         return _noise(release, public)
     if (bound := count_bound(release.facts, 0.95)) is not None:
         sure = count_bound(release.facts, 0.99)
-        if len(release.cells[0]) > 1 and not release.grouped:
+        if not release.grouped and len(release.cells[0]) > 1:
             scope = ["This holds for each number by itself."]
         subject = (
             "the numbers of records inside and outside, of which the share is made, are each"

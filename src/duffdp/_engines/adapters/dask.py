@@ -104,7 +104,7 @@ def _capped(piece: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
     copies = piece.groupby([PERSON, *names], sort=False, observed=True).cumcount().to_numpy()
     first, second = (np.uint64(key % 2**64) for key in keys)
     hashes = _mix(pandas.util.hash_pandas_object(piece[PERSON], index=False).to_numpy() ^ first)
-    parts = [*(_bits(piece[name].to_numpy()) for name in names), copies.astype(np.int64)]
+    parts = [*(_bits(piece[name]) for name in names), copies.astype(np.int64)]
     for part in parts:
         hashes = _mix(hashes ^ _mix(part.view(np.uint64) + second))
     blocks = piece.groupby([PERSON, *within], sort=False, observed=True).ngroup().to_numpy()
@@ -115,8 +115,16 @@ def _capped(piece: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
     return piece.iloc[np.sort(order[counts])]
 
 
-def _bits(numbers: Array) -> Array:
-    """Whole numbers as they are, doubles by their bits: different ones stay different."""
+def _bits(column: Any) -> Array:
+    """Whole numbers as they are, doubles by their bits: different ones stay different. Texts by a
+    hash of 64 bits.
+    """
+    import pandas
+
+    if not pandas.api.types.is_numeric_dtype(column.dtype):
+        hashes: Array = pandas.util.hash_pandas_object(column, index=False).to_numpy()
+        return hashes.view(np.int64)
+    numbers: Array = column.to_numpy()
     return numbers.view(np.int64) if numbers.dtype == np.float64 else numbers.astype(np.int64)
 
 

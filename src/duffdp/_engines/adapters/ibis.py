@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 import hashlib
 from decimal import Decimal
+from functools import cached_property
 from typing import Any, ClassVar
 
 from duffdp._engines.adapters.query import NarwhalsQuery, QueryAdapter
@@ -240,6 +241,9 @@ class IbisDuckdb(IbisTable):
     def stands_for(self, text: str) -> str:
         return text.encode().hex().upper()
 
+    def text_of(self, stored: Any) -> str | None:
+        return _text_of_hex(stored, "utf-8")
+
     def without_rows(self) -> None:
         """The tests run all queries on this one."""
 
@@ -257,8 +261,15 @@ class IbisSqlite(IbisTable):
     holds_nan = False  # it keeps null in its place
 
     def stands_for(self, text: str) -> str:
+        return text.encode(self._encoding).hex().upper()
+
+    def text_of(self, stored: Any) -> str | None:
+        return _text_of_hex(stored, self._encoding)
+
+    @cached_property
+    def _encoding(self) -> str:
         ((encoding,),) = self.native.get_backend().con.execute("PRAGMA encoding").fetchall()
-        return text.encode(encoding).hex().upper()
+        return str(encoding)
 
     def _exact(self, column: Any, new: str) -> Any:
         import ibis
@@ -290,6 +301,7 @@ class IbisMysql(IbisTable):
     exact_texts = True
     holds_nan = False
     sends_queries = True
+    reads_texts = False
 
     def stands_for(self, text: str) -> str:
         return hashlib.sha256(text.encode()).hexdigest()
@@ -356,6 +368,14 @@ def _hex(column: Any) -> Any:
         raise NotImplementedError  # the function of that name in the database
 
     return ibis.udf.scalar.builtin(hex)(column)
+
+
+def _text_of_hex(stored: Any, encoding: str) -> str | None:
+    """The text whose bytes are written as digits; None for bytes that are no text."""
+    try:
+        return bytes.fromhex(stored).decode(encoding)
+    except (TypeError, ValueError):
+        return None
 
 
 def _typeof(column: Any) -> Any:

@@ -28,6 +28,7 @@ class QueryAdapter(Protocol):
     has_custom_missing: ClassVar[bool]  # whether `present` has to say what a missing number is
     holds_nan: ClassVar[bool]  # whether a double can be nan
     caps_values: ClassVar[bool]  # whether `cap_per_column` takes any numbers, not only whole ones
+    reads_texts: ClassVar[bool]  # whether `text_of` can tell a text from what stands for it
     # Whether several columns can be counted in one pass, and whole numbers stay exact beside
     # missing ones.
     side_by_side: ClassVar[bool]
@@ -56,6 +57,9 @@ class QueryAdapter(Protocol):
 
     def stands_for(self, text: str) -> str:
         """The value that `rows` has instead of a text."""
+
+    def text_of(self, stored: Any) -> str | None:
+        """The text that a value of `rows` stands for; None if it is no text."""
 
     def check_equality(self, name: str) -> None:
         """Refuse a column whose values the engine may take for one another."""
@@ -143,6 +147,7 @@ class NarwhalsQuery:
     has_custom_missing: ClassVar[bool] = False
     holds_nan: ClassVar[bool] = True
     caps_values: ClassVar[bool] = False
+    reads_texts: ClassVar[bool] = True
     side_by_side: ClassVar[bool] = True
 
     @property
@@ -159,6 +164,9 @@ class NarwhalsQuery:
 
     def stands_for(self, text: str) -> str:
         return text
+
+    def text_of(self, stored: Any) -> str | None:
+        return stored if isinstance(stored, str) else None
 
     def check_equality(self, name: str) -> None:
         """None is."""

@@ -291,7 +291,8 @@ class QueryRows:
         self.has_people = PERSON in schema
         #: Rows are counted by their own group columns first, and joined with the keys after that:
         #: a join of all rows takes longer.
-        self.joins_keys_after_grouping = self.groups > 1 and not self.has_people
+        has_other = keys is not None and keys.other is not None
+        self.joins_keys_after_grouping = self.groups > 1 and not self.has_people and not has_other
         self._key_rows: dict[int, list[tuple[Any, ...]]] = {}
         if keys is not None:
             for row, group in zip(keys.values, keys.positions, strict=True):
@@ -311,7 +312,7 @@ class QueryRows:
             )
         #: The numpy type of values that the engine streams to this process, if it does.
         self.streamed_as: str | None = None
-        counts_all = not self.has_people and (self.groups > 1 or not self.by)
+        counts_all = not self.has_people and not has_other and (self.groups > 1 or not self.by)
         if counts_all and len(columns) == 1 and isinstance(columns[0].domain, Ordered):
             self.streamed_as = adapter.piece_type(schema[VALUE])
         self._group_places = self._look_up_groups() if self.streamed_as and self.by else None
@@ -392,8 +393,17 @@ class QueryRows:
                 name: [column[at] for _, at in key_rows] for name, column in limits.items()
             }
         columns = {name: [row[i] for row in values] for i, name in enumerate(self.by)}
+        if self._keys.other is not None and not values:
+            other = self.nw.lit(self._keys.other, self.nw.Int64)
+            return rows.with_columns(other.alias(GROUP)).drop(*self.by)
         small = self.adapter.literal_frame(rows, columns | key_columns)
-        return rows.join(small, on=self.by, how="inner").drop(*self.by)
+        if self._keys.other is None:
+            return rows.join(small, on=self.by, how="inner").drop(*self.by)
+        group = self.nw.col(GROUP)
+        other = self.nw.lit(self._keys.other, self.nw.Int64)
+        numbered = self.nw.when(group.is_null()).then(other).otherwise(group)
+        joined = rows.join(small, on=self.by, how="left").drop(*self.by)
+        return joined.with_columns(numbered.cast(self.nw.Int64).alias(GROUP))
 
     def pairs(self) -> list[Pairs]:
         """All rows that count, fetched: the pairs of each group."""

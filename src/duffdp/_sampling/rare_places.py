@@ -1,0 +1,67 @@
+"""Places of rare events among very many, drawn exactly without looking at each place.
+
+From one event to the next it takes a geometric number of places: the whole part of E / rate for an
+Exp(1) number E, where rate = -log(1 - chance). Both get more digits until the number is certain.
+
+Promise: Each place has the event with the same probability, exactly, whatever other places have.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from decimal import Context, Decimal
+from fractions import Fraction
+
+from duffdp._sampling.entropy import Entropy
+from duffdp._sampling.lazy_uniform import LazyUniform, decide
+
+_GUARD_DIGITS = 12  # a few roundings, and the exponent's own error, cost less
+
+
+def rare_places(size: int, epsilon: Fraction, threshold: int, source: Entropy) -> Iterator[int]:
+    """The places from 0 to `size` - 1 at which two-sided geometric noise, with probability
+    proportional to exp(-epsilon |k|), is `threshold` or more, in order; `threshold` is 1 or more.
+    """
+    rates: dict[int, tuple[Fraction, Fraction]] = {}
+    place = 0
+    while True:
+        left = size - place
+
+        def gap(uniform: LazyUniform, left: int = left) -> int | None:
+            bounds = uniform.exponential()
+            if bounds is None:
+                return None
+            digits = uniform.bits // 3 + 8
+            if digits not in rates:
+                rates[digits] = event_rate(epsilon, threshold, digits)
+            least, most = rates[digits]
+            low, high = bounds[0] // most, bounds[1] // least
+            return min(low, left) if low == high or low >= left else None
+
+        place += decide(source, gap)
+        if place >= size:
+            return
+        yield place
+        place += 1
+
+
+def event_rate(epsilon: Fraction, threshold: int, digits: int) -> tuple[Fraction, Fraction]:
+    """Bounds of -log(1 - p) for p = exp(-epsilon threshold) / (1 + exp(-epsilon)), so many digits
+    of which are right.
+
+    `Decimal.exp` and `Decimal.ln` are correctly rounded. 1 - p loses the leading zeros of p, and
+    the exponential as many digits as its exponent has: so many more are computed.
+    """
+    exponent = epsilon * threshold
+    zeros, exponent_digits = int(exponent) // 2 + 2, len(str(int(exponent)))
+    context = Context(
+        prec=digits + zeros + exponent_digits + _GUARD_DIGITS, Emin=-(10**12), Emax=10**12
+    )
+    powers = [
+        context.exp(-context.divide(Decimal(number.numerator), Decimal(number.denominator)))
+        for number in (exponent, epsilon)
+    ]
+    chance = context.divide(powers[0], context.add(1, powers[1]))
+    rate = -Fraction(context.ln(context.subtract(1, chance)))
+    slack = Fraction(1, 10**digits)
+    return rate * (1 - slack), rate * (1 + slack)
