@@ -368,7 +368,6 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     "audit_verdict_test.py relies",
     ("check-engine", "address"): "engine_check_test.py checks engines",
     ("check-engine", "out"): "engine_check_test.py reads what is written",
-    ("profile", "quiet"): "a profile prints no notes that it could leave out",
     ("audit", "replay"): "replay_test.py replays commands",
     ("", "install_completion"): "command_edges_test.py installs it",
     ("", "show_completion"): "command_edges_test.py shows it",

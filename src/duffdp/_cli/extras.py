@@ -63,7 +63,7 @@ def columns(data: str, **options: Any) -> None:
 @click.argument("address")
 @click.option("--out", type=FILE, help="Write the result into this file, as JSON.")
 def check_engine(address: str, out: Path | None) -> None:
-    """Check whether a database counts exactly, before anything is charged.
+    """Check whether a database counts exactly.
 
     ADDRESS: postgresql://user@host/database, mysql://..., sc://host:port for Spark Connect, or any
     other address that ibis takes. Public records that databases are known to misread are written

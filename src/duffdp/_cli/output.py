@@ -83,7 +83,7 @@ def check_destination(
 
         check_writable(report)
         check_page(report)
-    registry = options["registry"]
+    registry = options.get("registry")
     if registry is not None:
         from duffdp.report.registry import check_registry_path
 

@@ -37,7 +37,8 @@ from duffdp.errors import Argument, DuffError
         *map(option, (BY, KEYS, WHERE, UNIT, CONTRIBUTIONS)),
         *READING_OPTIONS,
         *LEDGER_OPTIONS,
-        *output_options(TABLE_FORMATS),
+        # A profile is no deployment, and prints no notes.
+        *(one for one in output_options(TABLE_FORMATS) if one.name not in ("registry", "quiet")),
     ],
     help="Show what the fields of every column can be read as, quartiles, and bounds to use."
     f"\n\nDATA: {DATA.help}",
