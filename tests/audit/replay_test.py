@@ -75,7 +75,8 @@ def test_all_statistics_and_all_mechanisms_are_replayed():
 
     assert {case.spec.name for case in CASES} == set(REGISTRY)
     seen = {row.mechanism for case in CASES for row in case.replay().rows}
-    assert seen == set(CLASSES)
+    # Replays refuse keys that are found: their laws are enumerated in found_keys_test.py.
+    assert seen == set(CLASSES) - {"thresholded-geometric"}
 
 
 LARGE = {
