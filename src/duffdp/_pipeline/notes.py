@@ -16,7 +16,7 @@ from duffdp._engines.files.fields import FieldRules
 from duffdp._facts import Facts
 from duffdp._parameters import DECIMAL
 from duffdp._text import duration_text, parameter_text
-from duffdp.domain import Categories, Membership
+from duffdp.domain import Categories, Grid, Membership
 from duffdp.errors import PYTHON, Argument, Dialect, word
 
 LARGE_EPSILON = 10  # above, one person may change a probability more than 22,000-fold
@@ -80,7 +80,7 @@ def _about_values(facts: Facts, reading: Reading) -> Iterable[tuple[str | Argume
             f"values that are not dates are ignored; dates are read as {layout}, ",
             *(Argument("date_format"), " changes it"),
         )
-    step = getattr(domain, "step", None)  # categories and digits have none
+    step = domain.step if isinstance(domain, Grid) else None
     if reading.default_step and step is not None:
         text = duration_text(step) if isinstance(step, dt.timedelta) else parameter_text(step)
         yield (f"answers are in steps of {text}; ", Argument("step"), " changes it")
