@@ -1,4 +1,8 @@
-"""Check, charge, read, draw: the one way of every release, alone or together with others."""
+"""Check, charge, read, draw: the one way of every release, alone or together with others.
+
+Promise: Parameters are checked, then the ledger is charged, then records are read; only drawn
+numbers reach a release.
+"""
 
 from __future__ import annotations
 
@@ -107,9 +111,11 @@ class PreparedRelease(NamedTuple):
         plan = checked.plan_on(table.domain)
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
-        reading = Reading(
-            table.text_rules if isinstance(table, SourceTable) else None, checked.has_default_step
-        )
+        reading = Reading(default_step=checked.has_default_step)
+        if isinstance(table, SourceTable):
+            reading = reading._replace(
+                text=table.text_rules, untested_engine=table.adapter.untested_engine
+            )
         return cls(plan, checked.post_process(plan), facts, table, entropy_source, data, reading)
 
     def open(self) -> driver.ReleaseRun:

@@ -5,6 +5,9 @@ all three give the same index. Nothing here overflows, warns or fails, whatever 
 
 A whole number on a grid of whole numbers is snapped exactly. Every other number counts as the
 double nearest to it and is snapped in doubles.
+
+Promise: The candidate of a record depends on that record and the public grid alone, and no record
+makes this fail.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Permute-and-flip on a lattice: a sharper law for distances that are whole numbers."""
+"""Permute-and-flip on a lattice: a sharper law for distances that are whole numbers.
+
+Promise: The whole part of the noise moves in steps as large as one record can move two candidates
+apart.
+"""
 
 from __future__ import annotations
 

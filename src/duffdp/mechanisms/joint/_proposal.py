@@ -1,5 +1,7 @@
 """A law to draw several quantiles from that covers the exact one, and drafts from it that are
 accepted in proportion.
+
+Promise: A proposal is nowhere below the exact weight, and drafts are accepted in proportion.
 """
 
 from __future__ import annotations
