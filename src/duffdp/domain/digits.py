@@ -132,7 +132,9 @@ class DigitSteps(NamedTuple):
 
     def threshold(self, index: int) -> float:
         """The smallest key that snaps to this index (above 0) or beyond."""
-        key = least_double(self.of_number, -self.high, self.high, index)
+        place = index - self.zero
+        guess = math.copysign(float(self.magnitude(abs(place))), place) if place else 0.0
+        key = least_double(self.of_number, -self.high, self.high, index, guess)
         assert key is not None  # every candidate snaps to itself
         return key
 
