@@ -39,7 +39,7 @@ def main() -> None:
             limit,
         )  # type: ignore[arg-type]
 
-    for n, limit, number in ((10**3, 5, 300), (10**6, 0.5, 3), (10**7, 0.15, 1)):
+    for n, limit, number in ((10**3, 12, 300), (10**6, 0.5, 3), (10**7, 0.15, 1)):
         median(data[n], limit, f"median, {n:.0e} doubles", number)
         median(data[n], limit, f"median, {n:.0e} doubles, duff", number, mechanism="duff")
         median(data[n], 3 * limit, f"median, {n:.0e} doubles, epsilon 0.01", number, epsilon=0.01)
@@ -51,7 +51,7 @@ def main() -> None:
         lambda: np.median(next(others)),
         number=300,
     )
-    row("median, 1e+03 doubles, other ones each time", "np.median", measured, 5)
+    row("median, 1e+03 doubles, other ones each time", "np.median", measured, 12)
     median(ages, 1.5, "median, 1e+07 tied doubles, fine grid", bounds=(0, 120))
     median(ages, 1.5, "median, 1e+07 tied doubles, step 1", bounds=(0, 120), step=1)
     median(np.zeros(10**7), 1.5, "median, 1e+07 equal doubles")

@@ -109,8 +109,9 @@ def _owners() -> dict[str, list[str]]:
 def check_parameter_names(spec: StatisticSpec, names: Container[str]) -> None:
     """An error if a parameter is missing, or is one of other statistics."""
     optional = {parameter.name for parameter in spec.parameters if not parameter.required}
+    own_names = spec.parameter_names
     for name, owners in _owners().items():
-        if (name in names) != (name in spec.parameter_names) and name not in optional:
+        if (name in names) != (name in own_names) and name not in optional:
             raise DuffError(
                 f"{name} goes with {', '.join(owners)} and with no other statistic, got "
                 f"{f'it for {spec.name}' if name in names else f'{spec.name} without it'}."

@@ -106,8 +106,8 @@ class CellEngine:
 def _cell_counts(array: Array, domain: Categories | Cells) -> Ints:
     """The number of records in every cell.
 
-    Typed records are counted without the cell of each: `make bench` shows a count at a fifth of the
-    time and a histogram at three quarters of it.
+    Typed records are counted without the cell of each: a count of 1e7 doubles took a sixth of the
+    processor time, a histogram about five sixths (rows "count" and "histogram" of `make bench`).
     """
     typed = array.dtype != object
     if typed and isinstance(domain, Presence):
