@@ -31,7 +31,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Counts": ("count", "share", "histogram", "mode", "top"),
     "Spread and slopes": ("std", "variance", "iqr", "slope"),
     "Graphs": ("triangles", "stars"),
-    "Tables and plans": ("table", "Plan", "TablePlan", "release", "ladder", "reach"),
+    "Tables and plans": ("table", "CodeBook", "Plan", "TablePlan", "release", "ladder", "reach"),
     "What comes out": ("Release", "Table", "Distribution"),
     "Possible answers": ("Grid", "Digits", "Categories", "Bins", "StepFunction"),
     "Where records are": ("TextFile", "Query", "columns"),

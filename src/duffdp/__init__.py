@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     )
     from duffdp._pipeline.release import Release
     from duffdp._pipeline.table import Table
+    from duffdp._pipeline.wording import CodeBook
     from duffdp._planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp._planning.plan import Plan
     from duffdp._planning.table import table
@@ -55,6 +56,7 @@ __all__ = [
     "BoundsError",
     "BudgetExceeded",
     "Categories",
+    "CodeBook",
     "Digits",
     "Distribution",
     "DuffError",
@@ -140,6 +142,7 @@ _HOME = {
     ),
     "_pipeline.release": ("Release",),
     "_pipeline.table": ("Table",),
+    "_pipeline.wording": ("CodeBook",),
     "_planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "_planning.plan": ("Plan",),
     "_planning.table": ("table",),

@@ -362,7 +362,7 @@ def _rows(release: Release, form: str) -> Rows:
 
 def _with_ends(estimate: Estimate) -> Any:
     """A value for a terminal, with its interval if it has one."""
-    from duffdp._pipeline.export import TOO_FEW
+    from duffdp._pipeline.number_text import TOO_FEW
 
     if estimate.value is None:
         return TOO_FEW

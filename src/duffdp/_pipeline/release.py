@@ -14,8 +14,10 @@ from duffdp._parameters import Covers, share_text
 from duffdp._pipeline.distribution import TABLE_QUANTILES, Distribution
 from duffdp._pipeline.error_bounds import distance_bound
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of, whole_range
-from duffdp._pipeline.export import DisplayTable, Exportable, as_text, estimate_text
+from duffdp._pipeline.export import DisplayTable, Exportable
+from duffdp._pipeline.export import Facts as ListedFacts
 from duffdp._pipeline.notes import Reading, notes_about
+from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
 from duffdp._pipeline.plots import draw_distributions, draw_groups
 from duffdp._pipeline.released_values import (
     CellRow,
@@ -29,10 +31,12 @@ from duffdp._pipeline.released_values import (
     values_by_key,
 )
 from duffdp._privacy import Loss, PrivacyUnit
-from duffdp.domain import Grid, PublicSet
+from duffdp.domain import Grid, Presence, PublicSet
 from duffdp.errors import DuffError
 from duffdp.statistics.program import OutputColumn
 from duffdp.statistics.registry import REGISTRY, statistic_spec
+
+_MAX_KEYS = 200  # listed in a workbook
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -352,21 +356,50 @@ class Release(Exportable):
         names = frame_column_names(self.facts, self.columns)
         return keys | frame_columns(self.facts, names, self.cells, self.sizes)
 
-    def display_table(self) -> DisplayTable:
+    def formats(self) -> list[NumberFormat]:
+        """The format of each number of a group."""
+        columns, by_column = self.columns[:: self._step], zip(*self.estimates(), strict=True)
+        return [
+            number_format(estimates, column.kind, self.domain, "", self.has_default_step)
+            for column, estimates in zip(columns, by_column, strict=True)
+        ]
+
+    @property
+    def has_default_step(self) -> bool:
+        """True if nobody chose the step of its answers."""
+        return self.reading is not None and self.reading.default_step
+
+    def number_formats(self) -> dict[str, NumberFormat]:
+        if self.has_distributions:
+            return {}
+        names = frame_column_names(self.facts, self.columns)
+        begin = 0 if self.sizes is None else 1
+        forms = [
+            form
+            for number in self.formats()
+            for form in (number,) * (self._step == 1) or number.with_ends()
+        ]
+        return dict(zip(names[begin:], forms, strict=False))
+
+    def display_tables(self) -> list[DisplayTable]:
         """The table for people, each interval beside its value."""
         if self.has_distributions:
             columns = self.wide()
             lines = [list(map(as_text, row)) for row in zip(*columns.values(), strict=True)]
-            return DisplayTable(list(columns), lines, repr(self), (), len(self.by) + 1)
+            return [DisplayTable(list(columns), lines, repr(self), (), len(self.by) + 1)]
         sizes = [()] * len(self.cells) if self.sizes is None else [(size,) for size in self.sizes]
+        forms = self.formats()
         rows = [
-            [*map(as_text, (*key, *size)), *map(estimate_text, row)]
+            [*map(as_text, (*key, *size)), *map(estimate_text, row, forms)]
             for key, size, row in zip(self.keys or ((),), sizes, self.estimates(), strict=True)
         ]
         names, begin = frame_column_names(self.facts, self.columns), len(sizes[0])
         values = names[begin : begin + len(self.columns) : self._step]
         header = [*self.by, *names[:begin], *values]
-        return DisplayTable(header, rows, repr(self), self.too_few(), len(self.by))
+        return [DisplayTable(header, rows, repr(self), self.too_few(), len(self.by))]
+
+    def facts_listed(self) -> ListedFacts:
+        return listed_facts([("", self)])
 
     def plot(self, ax: Any = None) -> Any:
         """Points, with their intervals, a line for each group (or for each number of one group);
@@ -425,6 +458,50 @@ class Release(Exportable):
     def to_json(self) -> str:
         """All fields as JSON text."""
         return json.dumps(self.to_dict())
+
+
+def listed_facts(releases: Sequence[tuple[str, Release]]) -> list[tuple[str, str]]:
+    """Public facts about releases, each under its name; those that all share are listed once."""
+    facts: list[tuple[str, str]] = []
+    for name, release in releases:
+        about = f"{name}: " if name else ""
+        listed = [
+            ("statistic", str(release.statistic)),
+            ("epsilon", f"{release.epsilon:.12g}"),
+            ("mechanism", str(release.mechanism)),
+            ("column", release.column),
+            ("possible values", _domain_text(release.domain)),
+        ]
+        facts += [(f"{about}{fact}", text) for fact, text in listed if text]
+    first = releases[0][1]
+    interval = first.facts.interval
+    shared = [
+        ("delta", f"{sum(release.delta for _, release in releases):g}"),
+        ("protects", str(first.unit)),
+        ("rows per person", "" if first.unit.column is None else str(first.contributions)),
+        ("rows where", first.where or ""),
+        ("groups by", ", ".join(first.by)),
+        ("keys", _keys_text(first.keys) if first.by else ""),
+        ("intervals", "" if interval is None else f"{float(100 * interval.confidence):.6g} %"),
+        ("intervals cover", "" if interval is None else interval.covers),
+        ("randomness", "operating system" if first.secure else "a seed: NOT PRIVATE"),
+        ("drawn", first.time.isoformat(sep=" ", timespec="seconds")),
+        ("made with", f"duffdp {first.version}"),
+    ]
+    return [*facts, *((name, text) for name, text in shared if text)]
+
+
+def _domain_text(domain: PublicSet) -> str:
+    if isinstance(domain, Grid):
+        return f"{as_text(domain.lower)} to {as_text(domain.upper)} in steps of {as_text(domain.step)}"
+    return "" if isinstance(domain, Presence) else repr(domain)
+
+
+def _keys_text(keys: Sequence[tuple[Any, ...]]) -> str:
+    """Keys, as many as a cell shows."""
+    texts = [", ".join(map(as_text, key)) for key in keys[:_MAX_KEYS]]
+    more = f"; and {len(keys) - _MAX_KEYS:,} more" if len(keys) > _MAX_KEYS else ""
+    return "; ".join(texts) + more
 
 
 def _quantile_columns(facts: Facts, cells: Sequence[tuple[Distribution]]) -> dict[str, list[Any]]:

@@ -9,26 +9,21 @@ from fractions import Fraction
 from typing import Any
 
 from duffdp._engines.selection import in_margin
-from duffdp._facts import as_json
-from duffdp._parameters import Groups, Interval, read_interval
+from duffdp._parameters import Covers, Groups, Interval, read_interval
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
-from duffdp._pipeline.export import (
-    TOO_FEW,
-    DisplayTable,
-    Exportable,
-    SimpleTable,
-    as_text,
-    estimate_text,
-)
+from duffdp._pipeline.cross_table import CrossCell, CrossTable, ShownColumn
+from duffdp._pipeline.export import DisplayTable, Exportable, Sheet, SimpleTable
+from duffdp._pipeline.export import Facts as ListedFacts
 from duffdp._pipeline.group_sums import counts_that_add_up, sum_of_groups
 from duffdp._pipeline.notes import notes_about
+from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
 from duffdp._pipeline.plots import PlotSeries, draw_series, new_axes
-from duffdp._pipeline.release import Release
+from duffdp._pipeline.release import Release, listed_facts
 from duffdp._pipeline.released_values import TOO_SMALL, CellRow
+from duffdp._pipeline.wording import ALL, Wording
 from duffdp._privacy import PrivacyUnit
 from duffdp.errors import DuffError
 
-ALL = "all"  # instead of a key, where the groups of its column are combined
 GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
 
 
@@ -79,6 +74,17 @@ class Measure:
         columns, facts = self.release.columns, self.release.facts
         return [estimates_of(columns, row, facts.domain, facts.interval) for row in rows]
 
+    def names(self, wording: Wording) -> list[str]:
+        """The names of its columns for readers; a renamed release begins those of its parts."""
+        renamed, several = wording.names.get(self.name), len(self.columns) > self.step
+        names = []
+        for column, part in zip(self.columns, self.release.columns, strict=True):
+            name = wording.name(column)
+            if name == column and renamed is not None and several:
+                name = f"{renamed} {part.name}"
+            names.append(name)
+        return names
+
     def value_columns(self) -> tuple[str, ...]:
         """Its columns without the ends of intervals."""
         return self.columns[:: self.step]
@@ -103,9 +109,10 @@ class Table(Exportable):
     smallest, suppressed
         A group with a smaller noisy count is `too_small`; and whether numbers of such groups are
         withheld, all but the count.
-    confidence, simultaneous
-        How often an interval holds the exact answer for the records: each of them, or all of the
-        table together.
+    confidence, covers, simultaneous
+        How often an interval holds the answer: for the records, or for the population that they
+        were drawn from (counts and sums always for the records); and whether that is said of each
+        interval, or of all of the table together.
     epsilon, unit, secure
         What all releases cost together, whom they protect, and whether they came from the operating
         system's randomness.
@@ -137,6 +144,8 @@ class Table(Exportable):
     frame: Any
     suppressed: bool = False
     interval: Interval | None = None
+    wording: Wording = Wording()
+    call_id: str | None = None
 
     @property
     def releases(self) -> dict[str, Release]:
@@ -173,6 +182,10 @@ class Table(Exportable):
         return None if self.interval is None else float(self.interval.confidence)
 
     @property
+    def covers(self) -> Covers | None:
+        return None if self.interval is None else self.interval.covers
+
+    @property
     def simultaneous(self) -> bool | None:
         return None if self.interval is None else self.interval.simultaneous
 
@@ -196,18 +209,62 @@ class Table(Exportable):
         """Key columns (missing in a margin that takes all of them together), released numbers
         and `too_small`; a row for each group.
         """
-        keys = list(zip(*self._keys(), strict=True)) if self.by else []
-        columns = dict(zip(self.by, map(list, keys), strict=True))
+        name, keys = self.wording.name, self._keys()
+        columns: dict[str, list[Any]] = {}
+        for i, by in enumerate(self.by):
+            parts = [key[i] for key in keys]
+            labels = [None if part is None else self.wording.key(by, part) for part in parts]
+            columns[name(by)] = labels
         for measure in self.measures:
             numbers = zip(*self._rows(measure), strict=True)
-            columns |= dict(zip(measure.columns, map(list, numbers), strict=True))
-        return columns | {TOO_SMALL: self.too_small()}
+            names = measure.names(self.wording)
+            columns |= dict(zip(names, map(list, numbers), strict=True))
+        return columns | {name(TOO_SMALL): self.too_small()}
+
+    def rounded(self) -> dict[str, list[Any]]:
+        """The columns with numbers rounded as people read them, and "all" as the key of totals."""
+        columns = Exportable.rounded(self)
+        for by in self.by:
+            name = self.wording.name(by)
+            columns[name] = [self.wording.key(by, part) for part in columns[name]]
+        return columns
+
+    def number_formats(self) -> dict[str, NumberFormat]:
+        formats: dict[str, NumberFormat] = {}
+        shown = {column.column: column for column in self.shown_columns()}
+        for measure in self.measures:
+            for i in range(0, len(measure.columns), measure.step):
+                names = measure.names(self.wording)[i : i + measure.step]
+                forms = shown[measure.columns[i]].format.with_ends()
+                formats |= dict(zip(names, forms, strict=False))
+        return formats
+
+    def shown_columns(self, *measures: Measure) -> list[ShownColumn]:
+        """Every number of a group with its format; of some measures, or of all."""
+        columns = []
+        for measure in measures or self.measures:
+            release = measure.release
+            parts = release.columns[:: measure.step]
+            by_column = zip(*self._estimates(measure), strict=True)
+            names = measure.names(self.wording)[:: measure.step]
+            for name, shown, part, estimates in zip(
+                measure.value_columns(), names, parts, by_column, strict=True
+            ):
+                counts = part.kind == "count" and release.column is not None
+                unit = "" if counts else self.wording.shown_in.get(name, "")
+                default_step = release.has_default_step
+                form = number_format(estimates, part.kind, release.domain, unit, default_step)
+                label = part.name if len(parts) > 1 else ""
+                columns.append(ShownColumn(name, shown, label, part.kind, form, estimates))
+        return columns
 
     def tidy(self) -> SimpleTable:
         """A row for each number: keys, `column`, `statistic`, `value`, `low`, `high`, `too_small`;
         with the same `to_pandas()` and so on.
         """
-        names = [*self.by, "column", "statistic", "value", "low", "high", TOO_SMALL]
+        word = self.wording.name
+        names = [*map(word, self.by), "column", "statistic", "value", "low", "high"]
+        names.append(word(TOO_SMALL))
         rows = []
         for measure in self.measures:
             release = measure.release
@@ -220,22 +277,103 @@ class Table(Exportable):
         columns = map(list, zip(*rows, strict=True))
         return SimpleTable(dict(zip(_unique(names), columns, strict=True)), self._caption())
 
-    def display_table(self) -> DisplayTable:
-        """The table for people: each interval beside its number, and words instead of the numbers
-        of a group that is too small.
+    def cross(self, name: str) -> CrossTable:
+        """The cross table of one statistic: the first column of groups down, the second across,
+        with the margins if there are totals.
+
+        `name` is that of a release ("age_median"), of one of its columns, or its name for readers.
+        A release with several numbers has all of them in one cell.
         """
-        small = self.too_small()
-        keys = [[ALL if part is None else as_text(part) for part in key] for key in self._keys()]
-        header, columns = list(self.by), []
+        if len(self.by) != 2:
+            raise DuffError(
+                f"a cross table has two columns of groups, got {len(self.by)}. Pass for example "
+                'by=["region", "sex"] to the table.'
+            )
         for measure in self.measures:
-            header += measure.value_columns()
-            columns.append([list(map(estimate_text, row)) for row in self._estimates(measure)])
+            columns = self.shown_columns(measure)
+            if name in (measure.name, self.wording.name(measure.name)):
+                return self._cross(self._title(measure), columns)
+            for column in columns:
+                if name in (column.column, column.name):
+                    return self._cross(column.name, [column])
+        raise self._no_column(name)
+
+    def cross_tables(self) -> list[CrossTable]:
+        """The cross table of each statistic."""
+        return [
+            self._cross(self._title(measure), self.shown_columns(measure))
+            for measure in self.measures
+        ]
+
+    def _title(self, measure: Measure) -> str:
+        """The name of a measure for readers."""
+        return self.wording.name(measure.name)
+
+    def _cross(self, title: str, columns: list[ShownColumn]) -> CrossTable:
+        keys, small = self._keys(), self.too_small()
+        places = {key: i for i, key in enumerate(keys)}
+        rows, across = (list(dict.fromkeys(key[i] for key in keys)) for i in (0, 1))
+
+        def cell(key: CellRow) -> CrossCell | None:
+            if key not in places:
+                return None
+            place = places[key]
+            estimates = [column.estimates[place] for column in columns]
+            # A count says by itself that it is small.
+            hidden = small[place] and columns[0].column != self.measures[0].columns[0]
+            return CrossCell(estimates, hidden)
+
+        cells = [[cell((row, column)) for column in across] for row in rows]
+        first, second = self.by
+        caption = self._caption()
+        return CrossTable(title, (first, second), rows, across, cells, columns, self.wording, caption)
+
+    def _no_column(self, name: object) -> DuffError:
+        names = [name for measure in self.measures for name in measure.value_columns()]
+        return DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(names)}.")
+
+    def display_tables(self) -> list[DisplayTable]:
+        """The tables for people: each interval beside its number, and words instead of the numbers
+        of a group that is too small. With two columns of groups, a cross table for each statistic.
+        """
+        if len(self.by) == 2:
+            return [table for cross in self.cross_tables() for table in cross.display_tables()]
+        words, small, columns = self.wording, self.too_small(), self.shown_columns()
         texts = []
-        for key, is_small, *parts in zip(keys, small, *columns, strict=True):
-            numbers = [text for part in parts for text in part]
-            visible = [TOO_FEW, *[""] * (len(numbers) - 1)] if is_small else numbers
-            texts.append([*key, *visible, as_text(is_small)])
-        return DisplayTable([*header, TOO_SMALL], texts, self._caption(), small, len(self.by))
+        for i, key in enumerate(self._keys()):
+            labels = list(map(as_text, words.keys(self.by, key)))
+            numbers = [
+                estimate_text(column.estimates[i], column.format, words.to, words.too_few)
+                for column in columns
+            ]
+            visible = [words.too_few, *[""] * (len(numbers) - 1)] if small[i] else numbers
+            texts.append([*labels, *visible])
+        header = [*map(words.name, self.by), *(column.name for column in columns)]
+        return [DisplayTable(header, texts, self._caption(), small, len(self.by))]
+
+    def sheets(self) -> list[Sheet]:
+        """A sheet with all numbers; with two columns of groups, a cross table for each statistic
+        with one number before it.
+        """
+        crosses = self.cross_tables() if len(self.by) == 2 else []
+        return [
+            Sheet(cross.name, cross.rounded(), cross.number_formats())
+            for cross in crosses
+            if cross.has_single_numbers
+        ] + Exportable.sheets(self)
+
+    def facts_listed(self) -> ListedFacts:
+        releases = []
+        for measure in self.measures:
+            title = self._title(measure)
+            releases.append((title, measure.release))
+            for margin, release in zip(self.margins, measure.margins, strict=False):
+                by = tuple(map(self.wording.name, margin))
+                releases.append((margin_name(title, by), release))
+        facts = [("epsilon of the table", f"{self.epsilon:.12g}"), *listed_facts(releases)]
+        if self.call_id is not None:
+            facts.append(("call id", self.call_id))
+        return facts
 
     def to_frame(self) -> Any:
         """The table in the library that the data came from; after `from_dict` a list of rows."""
@@ -245,20 +383,20 @@ class Table(Exportable):
         """Points with intervals by group, one pair of axes for each column (all of them if none is
         named); returns the axes of matplotlib. Groups that are too small are pale.
         """
-        labels = [_label(key) for key in self._keys()]
-        estimates: dict[str, Sequence[Estimate]] = {}
-        for measure in self.measures:
-            by_column = zip(*self._estimates(measure), strict=True)
-            estimates |= dict(zip(measure.value_columns(), by_column, strict=True))
+        words = self.wording
+        labels = [", ".join(map(as_text, words.keys(self.by, key))) for key in self._keys()]
+        shown = {column.column: column for column in self.shown_columns()}
         for name in names:
-            if name not in estimates:
-                raise DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(estimates)}.")
-        columns = names or tuple(estimates)
+            if name not in shown:
+                raise self._no_column(name)
+        columns = [shown[name] for name in names] or list(shown.values())
         pairs = new_axes(len(columns), len(labels)) if axes is None else list(axes)
         muted = self.too_small()
         return [
-            draw_series(PlotSeries(name, labels, estimates[name], muted), pair)
-            for name, pair in zip(columns, pairs, strict=True)
+            draw_series(
+                PlotSeries(one.name, labels, one.estimates, muted, one.format.unit), pair
+            )
+            for one, pair in zip(columns, pairs, strict=True)
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -271,8 +409,14 @@ class Table(Exportable):
             **(
                 {}
                 if self.interval is None
-                else {"confidence": self.confidence, "simultaneous": self.simultaneous}
+                else {
+                    "confidence": self.confidence,
+                    "covers": self.covers,
+                    "simultaneous": self.simultaneous,
+                }
             ),
+            **({"wording": self.wording.to_dict()} if any(self.wording) else {}),
+            **({} if self.call_id is None else {"call_id": self.call_id}),
             "epsilon": self.epsilon,
             "measures": [
                 {
@@ -302,9 +446,14 @@ class Table(Exportable):
             first = measures[0].release
             interval = first.facts.interval
             if interval is not None:
-                interval = read_interval(fields["confidence"], "data", fields["simultaneous"])
+                covers = fields.get("covers", "data")
+                interval = read_interval(fields["confidence"], covers, fields["simultaneous"])
             groups, smallest = Groups(first.by, first.keys), fields["smallest"]
-            table = cls(measures, groups, margins, smallest, None, fields["suppressed"], interval)
+            wording = Wording.from_dict(fields.get("wording", {}))
+            table = cls(
+                *(measures, groups, margins, smallest, None, fields["suppressed"], interval),
+                *(wording, fields.get("call_id")),
+            )
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise DuffError(
                 f"this is not what to_dict() of a table gives ({type(error).__name__}). Pass the "
@@ -327,6 +476,9 @@ class Table(Exportable):
     def __len__(self) -> int:
         return len(self._keys())
 
+    def __str__(self) -> str:
+        return self.to_text()
+
     def __repr__(self) -> str:
         names = ", ".join(measure.name for measure in self.measures)
         return f"<Table {names}: {self._caption()}>"
@@ -338,11 +490,13 @@ class Table(Exportable):
         return [note.worded() for note in notes_about(made)]
 
     def _caption(self) -> str:
-        groups = f"{len(self.keys)} groups by {', '.join(self.by)}, " if self.by else ""
+        names = ", ".join(map(self.wording.name, self.by))
+        groups = f"{len(self.keys)} groups by {names}, " if self.by else ""
         ends = ""
         if self.confidence is not None:
             scope = "together" if self.simultaneous else "each"
-            ends = f", intervals {100 * self.confidence:.6g} % {scope}"
+            about = " for the population" if self.covers == "population" else ""
+            ends = f", intervals {100 * self.confidence:.6g} % {scope}{about}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"{groups}epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
 
@@ -379,10 +533,6 @@ class Table(Exportable):
 def margin_name(name: str, margin: tuple[str, ...]) -> str:
     """The name of the release of a margin."""
     return f"{name} by {', '.join(margin)}" if margin else f"{name} in all"
-
-
-def _label(key: CellRow) -> str:
-    return ", ".join(ALL if part is None else str(as_json(part)) for part in key)
 
 
 def _unique(names: list[str]) -> list[str]:

@@ -8,7 +8,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from duffdp._pipeline.distribution import Distribution
-from duffdp._pipeline.export import TOO_FEW
+from duffdp._pipeline.number_text import TOO_FEW
 from duffdp._text import parameter_text, visible
 from duffdp.domain import Categories, Digits, Membership, Ordered, PublicSet
 from duffdp.report.formats import candidate_text

@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from duffdp._pipeline.export import TOO_FEW
+from duffdp._pipeline.number_text import TOO_FEW
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.sources import read_sources
 from duffdp._pipeline.table import Table

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from duffdp._parameters import share_text
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
-from duffdp._pipeline.export import TOO_FEW
+from duffdp._pipeline.number_text import TOO_FEW
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import TOO_SMALL
 from duffdp._pipeline.table import ALL, Table
