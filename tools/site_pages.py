@@ -32,7 +32,8 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Spread and slopes": ("std", "variance", "iqr", "slope"),
     "Graphs": ("triangles", "stars"),
     "Tables and plans": ("table", "CodeBook", "Plan", "TablePlan", "release", "ladder", "reach"),
-    "What comes out": ("Release", "Table", "Distribution"),
+    "What comes out": ("Release", "Table", "CrossTable", "Distribution"),
+    "Comparisons": ("compare", "Comparison", "Ranking"),
     "Possible answers": ("Grid", "Digits", "Categories", "Bins", "StepFunction"),
     "Where records are": ("TextFile", "Query", "columns"),
     "Budget and planning": (

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from duffdp._engines.sql.query import Query
     from duffdp._engines.table import columns
     from duffdp._facts import MechanismFact, StatisticFact
+    from duffdp._pipeline.comparison import Comparison, Ranking, compare
+    from duffdp._pipeline.cross_table import CrossTable
     from duffdp._pipeline.distribution import Distribution
     from duffdp._pipeline.functions import (
         count,
@@ -57,6 +59,8 @@ __all__ = [
     "BudgetExceeded",
     "Categories",
     "CodeBook",
+    "Comparison",
+    "CrossTable",
     "Digits",
     "Distribution",
     "DuffError",
@@ -70,6 +74,7 @@ __all__ = [
     "Preview",
     "PrivacyUnit",
     "Query",
+    "Ranking",
     "Release",
     "StatisticFact",
     "StepFunction",
@@ -78,6 +83,7 @@ __all__ = [
     "TextFile",
     "UnsupportedData",
     "columns",
+    "compare",
     "count",
     "describe",
     "distribution",
@@ -142,6 +148,8 @@ _HOME = {
     ),
     "_pipeline.release": ("Release",),
     "_pipeline.table": ("Table",),
+    "_pipeline.comparison": ("Comparison", "Ranking", "compare"),
+    "_pipeline.cross_table": ("CrossTable",),
     "_pipeline.wording": ("CodeBook",),
     "_planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "_planning.plan": ("Plan",),

@@ -426,6 +426,7 @@ class Release(Exportable):
             "delta": self.delta,
             **self.facts.to_dict(),
             "columns": [column._asdict() for column in self.columns],
+            **({"default_step": True} if self.has_default_step else {}),
             **({} if self.noisy is None else {"noisy": list(map(list, self.noisy))}),
             "time": self.time.isoformat(),
             "version": self.version,
@@ -448,6 +449,7 @@ class Release(Exportable):
                 fields["version"],
                 _sizes_from_json(value, facts, columns),
                 fields.get("noisy"),
+                Reading(default_step=True) if fields.get("default_step") else None,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DuffError(

@@ -11,6 +11,13 @@ from typing import Any
 from duffdp._engines.selection import in_margin
 from duffdp._parameters import Covers, Groups, Interval, read_interval
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
+from duffdp._pipeline.comparison import (
+    ComparedNumber,
+    Comparison,
+    Ranking,
+    comparison,
+    ranking,
+)
 from duffdp._pipeline.cross_table import CrossCell, CrossTable, ShownColumn
 from duffdp._pipeline.export import DisplayTable, Exportable, Sheet, SimpleTable
 from duffdp._pipeline.export import Facts as ListedFacts
@@ -327,6 +334,90 @@ class Table(Exportable):
         first, second = self.by
         caption = self._caption()
         return CrossTable(title, (first, second), rows, across, cells, columns, self.wording, caption)
+
+    def compare(
+        self, name: str, first: Any, second: Any, *, confidence: float | None = None
+    ) -> Comparison:
+        """The difference and the ratio of one number of two groups, at no cost.
+
+        `name` is a column ("age_median") or its name for readers. A group is its key, or a tuple of
+        keys for several columns of groups, as in the data or by their labels; "all" is a total.
+        `confidence` is that of `duffdp.compare`.
+        """
+        measure, part, column = self._number(name)
+        numbers = self._numbers(measure, part)
+        keys = [self._place(group) for group in (first, second)]
+        names = self._group_name(keys[0]), self._group_name(keys[1])
+        pair = [(numbers[keys[0]], numbers[keys[1]])]
+        return comparison(names, (), pair, confidence, column.name, column.format.unit)
+
+    def rank(self, name: str, *, confidence: float | None = None) -> Ranking:
+        """The order of the groups by one number, and which pairs are certain, at no cost.
+
+        Where the noise is known (counts, sums, shares, means) all certain pairs are in the right
+        order together, with this confidence. Otherwise that holds for each pair, unless the table
+        was released with `simultaneous`.
+        """
+        measure, part, column = self._number(name)
+        keys = [key[0] if len(self.by) == 1 else key for key in self.keys]
+        if len(keys) < 2:
+            raise DuffError("an order needs two groups or more. Pass by and keys to the table.")
+        numbers = self._numbers(measure, part)[: len(keys)]
+        return ranking(column.name, keys, numbers, column.format, confidence)
+
+    def _number(self, name: str) -> tuple[Measure, int, ShownColumn]:
+        """The measure, the part and the column of a name."""
+        for measure in self.measures:
+            columns = self.shown_columns(measure)
+            for part, column in enumerate(columns):
+                alone = len(columns) == 1 and name == measure.name
+                if alone or name in (column.column, column.name):
+                    return measure, part, column
+        raise self._no_column(name)
+
+    def _numbers(self, measure: Measure, part: int) -> list[ComparedNumber]:
+        """One number of every row, with its noise where that is known."""
+        rows, release = self._estimates(measure), measure.release
+        kind = release.columns[part * measure.step].kind
+        numbers: list[ComparedNumber] = []
+        for level, (_, places) in enumerate(self._levels()):
+            own = measure.margins[level - 1] if level and measure.margins else release
+            members: dict[int, list[int]] = {}
+            for group, place in enumerate(places if self.by else [0]):
+                members.setdefault(place, []).append(group)
+            for place in sorted(members):
+                if own is not release or not level:
+                    noisy = None if own.noisy is None else own.noisy[place]
+                    draws = frozenset({(level, place)})
+                else:
+                    assert release.noisy is not None
+                    parts = [release.noisy[group] for group in members[place]]
+                    noisy = [sum(column) for column in zip(*parts, strict=True)]
+                    draws = frozenset((0, group) for group in members[place])
+                row = rows[len(numbers)]
+                numbers.append(ComparedNumber(row[part], own.facts, part, noisy, draws, kind))
+        return numbers
+
+    def _place(self, group: Any) -> int:
+        """The row of a group that is named by keys or labels."""
+        parts = tuple(group) if isinstance(group, tuple | list) else (group,)
+        keys = self._keys()
+        for i, key in enumerate(keys):
+            if key == parts:
+                return i
+        for i, key in enumerate(keys):
+            shown = self.wording.keys(self.by, key)
+            matches = [
+                as_text(wanted) in (ALL if part is None else as_text(part), as_text(label))
+                for wanted, part, label in zip(parts, key, shown, strict=False)
+            ]
+            if len(parts) == len(key) and all(matches):
+                return i
+        listed = "; ".join(self._group_name(i) for i in range(min(len(keys), 6)))
+        raise DuffError(f"there is no group {group!r:.60}. Hint: {listed}.")
+
+    def _group_name(self, place: int) -> str:
+        return ", ".join(map(as_text, self.wording.keys(self.by, self._keys()[place])))
 
     def _no_column(self, name: object) -> DuffError:
         names = [name for measure in self.measures for name in measure.value_columns()]
