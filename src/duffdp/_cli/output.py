@@ -264,9 +264,7 @@ class TableOutput(Output["Table"]):
         elif form == "excel" and out is not None:
             result.to_excel(out)
         elif form == "table":
-            display = result.display_table()
-            rows = [dict(zip(display.header, row, strict=True)) for row in display.rows]
-            table(rows, [display.caption], out)
+            _write_text(result.to_text(), out)
         else:
             text = self._text(result, form)
             if out is None:

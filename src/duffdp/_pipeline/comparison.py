@@ -54,6 +54,37 @@ class ComparedNumber(NamedTuple):
         return low, high
 
     @property
+    def center(self) -> Any:
+        """The number as it was drawn, for a count or a sum; it may be below 0."""
+        assert self.noisy is not None
+        return self._amount(self.noisy[self.part])
+
+    def reach(self, other: ComparedNumber, failure_rate: Fraction) -> Any:
+        """How far the exact difference of two counts or sums is from that of the drawn numbers at
+        most, up to this probability; None if the noise of the difference is not known exactly.
+
+        Both noises are sums of independent symmetric noises of one distribution, so their
+        difference has the distribution of the sum of all of them.
+        """
+        facts, second = self.facts, other.facts
+        if self.noisy is None or other.noisy is None or self.draws & other.draws:
+            return None
+        if not statistic_spec(facts.statistic.name).additive:
+            return None
+        noise = (facts.row_epsilon, facts.domain, facts.mechanism.asked)
+        if noise != (second.row_epsilon, second.domain, second.mechanism.asked):
+            return None
+        spec = noise_spec(facts, failure_rate, len(self.draws) + len(other.draws))
+        return self._amount(largest_noise(noise_draw(facts), spec, facts.domain))
+
+    def _amount(self, number: int) -> Any:
+        """A number of records, or of the units of a sum, as a value."""
+        if self.kind == "count":
+            return number
+        assert isinstance(self.facts.domain, Grid)
+        return self.facts.domain.multiple(number)
+
+    @property
     def failure_rate(self) -> Fraction | None:
         """The probability that the released interval fails."""
         interval = self.facts.interval
@@ -490,12 +521,15 @@ def _difference(first: ComparedNumber, second: ComparedNumber, rate: Fraction | 
         return Difference(one, two)
     ends = None if rate is None else _both_ends(first, second, rate)
     ratios = _ratios(one, two, ends)
-    if ends is None:
+    if rate is None or ends is None:
         return Difference(one, two, one - two, None, None, *ratios)
-    low, high = _exact_ends(first, second, rate) or (
-        _outward(ends[0][0], ends[1][1], -math.inf),
-        _outward(ends[0][1], ends[1][0], math.inf),
-    )
+    reach = first.reach(second, rate)
+    if reach is None:
+        low = _outward(ends[0][0], ends[1][1], -math.inf)
+        high = _outward(ends[0][1], ends[1][0], math.inf)
+    else:
+        drawn = first.center - second.center
+        low, high = _outward(drawn, reach, -math.inf), _outward(drawn, -reach, math.inf)
     low, high = _holding(low, high, one - two)
     return Difference(one, two, one - two, low, high, *ratios)
 
@@ -515,33 +549,6 @@ def _both_ends(
             return None
         ends.append(pair)
     return ends[0], ends[1]
-
-
-def _exact_ends(
-    first: ComparedNumber, second: ComparedNumber, rate: Fraction | None
-) -> tuple[Any, Any] | None:
-    """Ends by the distribution of the difference of two sums of independent noises of one
-    distribution, which is that of their sum: the noise is symmetric.
-    """
-    if rate is None or first.noisy is None or second.noisy is None:
-        return None
-    facts, other = first.facts, second.facts
-    same_noise = (facts.row_epsilon, facts.domain, facts.mechanism.asked) == (
-        *(other.row_epsilon, other.domain),
-        other.mechanism.asked,
-    )
-    if not statistic_spec(facts.statistic.name).additive or not same_noise:
-        return None
-    if first.draws & second.draws:
-        return None
-    summands = len(first.draws) + len(second.draws)
-    noise = largest_noise(noise_draw(facts), noise_spec(facts, rate, summands), facts.domain)
-    number = first.noisy[first.part] - second.noisy[second.part]
-    low, high = number - noise, number + noise
-    if first.kind == "count":
-        return low, high
-    assert isinstance(facts.domain, Grid)
-    return facts.domain.multiple(low), facts.domain.multiple(high)
 
 
 def _ratios(

@@ -17,13 +17,14 @@ from typing import Any, NamedTuple
 from duffdp._facts import as_json
 from duffdp._pipeline.estimates import Estimate
 from duffdp._text import duration_text
-from duffdp.domain import Digits, Grid, PublicSet
+from duffdp.domain import Digits, Grid, Membership, PublicSet
 from duffdp.statistics.program import NumberKind
 
 TOO_FEW = "too few to tell"  # instead of an interval that is the whole range
 PERCENT = "%"
 _ERROR_DIGITS = 2  # of the typical error
 _FINE, _COARSE = 1e-6, 1e-3  # shares of the range
+_SHARE_DECIMALS = 4  # of a share without an interval
 _MAX_DECIMALS = 15  # more than doubles have
 
 
@@ -126,8 +127,8 @@ def number_format(
     if error > 0 and math.isfinite(error):
         decimals = decimals_for(error)
         return NumberFormat(decimals if finest is None else min(decimals, finest), unit)
-    if unit == PERCENT and finest is None:
-        return NumberFormat(2, unit)
+    if finest is None and isinstance(domain, Membership):
+        finest = _SHARE_DECIMALS - (2 if unit == PERCENT else 0)
     return NumberFormat(finest, unit)
 
 

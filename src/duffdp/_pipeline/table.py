@@ -216,7 +216,7 @@ class Table(Exportable):
         """Key columns (missing in a margin that takes all of them together), released numbers
         and `too_small`; a row for each group.
         """
-        name, keys = self.wording.name, self._keys()
+        name, keys = self.wording.name, self.row_keys()
         columns: dict[str, list[Any]] = {}
         for i, by in enumerate(self.by):
             parts = [key[i] for key in keys]
@@ -277,7 +277,7 @@ class Table(Exportable):
             release = measure.release
             labels = release.labels()[:: measure.step]
             for key, row, is_small in zip(
-                self._keys(), self._estimates(measure), self.too_small(), strict=True
+                self.row_keys(), self._estimates(measure), self.too_small(), strict=True
             ):
                 for label, (value, low, high, _) in zip(labels, row, strict=True):
                     rows.append((*key, release.column, label, value, low, high, is_small))
@@ -317,7 +317,7 @@ class Table(Exportable):
         return self.wording.name(measure.name)
 
     def _cross(self, title: str, columns: list[ShownColumn]) -> CrossTable:
-        keys, small = self._keys(), self.too_small()
+        keys, small = self.row_keys(), self.too_small()
         places = {key: i for i, key in enumerate(keys)}
         rows, across = (list(dict.fromkeys(key[i] for key in keys)) for i in (0, 1))
 
@@ -345,9 +345,9 @@ class Table(Exportable):
         `confidence` is that of `duffdp.compare`.
         """
         measure, part, column = self._number(name)
-        numbers = self._numbers(measure, part)
+        numbers = self.compared_numbers(measure, part)
         keys = [self._place(group) for group in (first, second)]
-        names = self._group_name(keys[0]), self._group_name(keys[1])
+        names = self.group_name(keys[0]), self.group_name(keys[1])
         pair = [(numbers[keys[0]], numbers[keys[1]])]
         return comparison(names, (), pair, confidence, column.name, column.format.unit)
 
@@ -362,7 +362,7 @@ class Table(Exportable):
         keys = [key[0] if len(self.by) == 1 else key for key in self.keys]
         if len(keys) < 2:
             raise DuffError("an order needs two groups or more. Pass by and keys to the table.")
-        numbers = self._numbers(measure, part)[: len(keys)]
+        numbers = self.compared_numbers(measure, part)[: len(keys)]
         return ranking(column.name, keys, numbers, column.format, confidence)
 
     def _number(self, name: str) -> tuple[Measure, int, ShownColumn]:
@@ -375,7 +375,7 @@ class Table(Exportable):
                     return measure, part, column
         raise self._no_column(name)
 
-    def _numbers(self, measure: Measure, part: int) -> list[ComparedNumber]:
+    def compared_numbers(self, measure: Measure, part: int) -> list[ComparedNumber]:
         """One number of every row, with its noise where that is known."""
         rows, release = self._estimates(measure), measure.release
         kind = release.columns[part * measure.step].kind
@@ -401,7 +401,7 @@ class Table(Exportable):
     def _place(self, group: Any) -> int:
         """The row of a group that is named by keys or labels."""
         parts = tuple(group) if isinstance(group, tuple | list) else (group,)
-        keys = self._keys()
+        keys = self.row_keys()
         for i, key in enumerate(keys):
             if key == parts:
                 return i
@@ -413,11 +413,12 @@ class Table(Exportable):
             ]
             if len(parts) == len(key) and all(matches):
                 return i
-        listed = "; ".join(self._group_name(i) for i in range(min(len(keys), 6)))
+        listed = "; ".join(self.group_name(i) for i in range(min(len(keys), 6)))
         raise DuffError(f"there is no group {group!r:.60}. Hint: {listed}.")
 
-    def _group_name(self, place: int) -> str:
-        return ", ".join(map(as_text, self.wording.keys(self.by, self._keys()[place])))
+    def group_name(self, place: int) -> str:
+        """The name of the group of a row, for readers."""
+        return ", ".join(map(as_text, self.wording.keys(self.by, self.row_keys()[place])))
 
     def _no_column(self, name: object) -> DuffError:
         names = [name for measure in self.measures for name in measure.value_columns()]
@@ -431,7 +432,7 @@ class Table(Exportable):
             return [table for cross in self.cross_tables() for table in cross.display_tables()]
         words, small, columns = self.wording, self.too_small(), self.shown_columns()
         texts = []
-        for i, key in enumerate(self._keys()):
+        for i, key in enumerate(self.row_keys()):
             labels = list(map(as_text, words.keys(self.by, key)))
             numbers = [
                 estimate_text(column.estimates[i], column.format, words.to, words.too_few)
@@ -475,7 +476,7 @@ class Table(Exportable):
         named); returns the axes of matplotlib. Groups that are too small are pale.
         """
         words = self.wording
-        labels = [", ".join(map(as_text, words.keys(self.by, key))) for key in self._keys()]
+        labels = [", ".join(map(as_text, words.keys(self.by, key))) for key in self.row_keys()]
         shown = {column.column: column for column in self.shown_columns()}
         for name in names:
             if name not in shown:
@@ -565,7 +566,7 @@ class Table(Exportable):
         return hash(self.to_json())
 
     def __len__(self) -> int:
-        return len(self._keys())
+        return len(self.row_keys())
 
     def __str__(self) -> str:
         return self.to_text()
@@ -611,7 +612,7 @@ class Table(Exportable):
         """The groups of the table, and those of its margins."""
         return [in_margin(self.groups, by) for by in (self.by, *self.margins)]
 
-    def _keys(self) -> list[CellRow]:
+    def row_keys(self) -> list[CellRow]:
         """The keys of all rows; None for a column whose groups a margin combines."""
         rows: list[CellRow] = []
         for (by, keys), _ in self._levels():
