@@ -848,6 +848,8 @@ WEIGHTS: Parameter[Any] = Parameter(
     convert=_anything,
     annotation="Mapping[str, Any] | None",
 )
+
+
 def _texts(value: Any) -> dict[str, str] | None:
     """A mapping from text to text that is not empty."""
     if not isinstance(value, Mapping):

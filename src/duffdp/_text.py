@@ -26,9 +26,8 @@ _LATEX = str.maketrans(
         '"': r"\textquotedbl{}",
         "'": r"\textquotesingle{}",
         "`": r"\textasciigrave{}",
-        "-": r"{-}",  # no ligatures: two hyphens stay two
-        "[": "{[}",  # no optional argument after the end of a line
-        "]": "{]}",
+        "-": "-{}",  # no ligatures: two hyphens stay two
+        "[": "{}[",  # no optional argument after the end of a line
     }
 )
 # Some dialects make links of addresses and pictures of words between colons; 10:30 is neither.

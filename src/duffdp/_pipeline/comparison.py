@@ -181,7 +181,7 @@ class Comparison(Exportable):
     def different(self) -> Any:
         """True if the interval of the difference does not hold 0; None without an interval."""
         flags = [
-            None if one.low is None else not _zero_like(one.low) in _Span(one.low, one.high)
+            None if one.low is None else _zero_like(one.low) not in _Span(one.low, one.high)
             for one in self.differences
         ]
         return flags if self.groups else flags[0]
@@ -195,7 +195,7 @@ class Comparison(Exportable):
 
     def number_formats(self) -> dict[str, NumberFormat]:
         value, low, high = self.format.with_ends()
-        return {name: value for name in ("first", "second", "difference")} | {
+        return dict.fromkeys(("first", "second", "difference"), value) | {
             "low": low,
             "high": high,
         }
@@ -472,7 +472,9 @@ def _is_above(one: RankedGroup, two: RankedGroup) -> bool:
 def _check(first: ComparedNumber, second: ComparedNumber) -> None:
     """Refuse numbers that have no difference."""
     facts = first.facts
-    if first.kind == "distribution" or facts.domain.kind == "category" and first.kind == "candidate":
+    if first.kind == "distribution" or (
+        facts.domain.kind == "category" and first.kind == "candidate"
+    ):
         raise DuffError(f"{facts.statistic} has no difference: its values are no numbers.")
     covers = {one.facts.interval.covers for one in (first, second) if one.facts.interval}
     if len(covers) > 1:

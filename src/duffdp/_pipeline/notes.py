@@ -26,12 +26,13 @@ _TIMES = ("date", "datetime")
 
 
 class Reading(NamedTuple):
-    """How a release reads its values: the rules of a text file if they are text, and whether the
-    step of answers is the default.
+    """How a release reads its values: the rules of a text file if they are text, whether the step
+    of answers is the default, and whether nobody chose a step, that of records included.
     """
 
     text: FieldRules | None = None
     default_step: bool = False
+    default_grid: bool = False
 
 
 class Note(NamedTuple):

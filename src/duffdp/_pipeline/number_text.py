@@ -176,7 +176,9 @@ def as_text(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(as_json(value))
 
 
-def estimate_text(estimate: Estimate, form: NumberFormat, to: str = "to", few: str = TOO_FEW) -> str:
+def estimate_text(
+    estimate: Estimate, form: NumberFormat, to: str = "to", few: str = TOO_FEW
+) -> str:
     """A value with its interval, if it has one."""
     if estimate.value is None:
         return few if estimate.too_few else ""

@@ -14,7 +14,7 @@ from duffdp._parameters import Covers, share_text
 from duffdp._pipeline.distribution import TABLE_QUANTILES, Distribution
 from duffdp._pipeline.error_bounds import distance_bound
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of, whole_range
-from duffdp._pipeline.export import DisplayTable, Exportable
+from duffdp._pipeline.export import DisplayTable, Exportable, Sheet
 from duffdp._pipeline.export import Facts as ListedFacts
 from duffdp._pipeline.notes import Reading, notes_about
 from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
@@ -360,14 +360,16 @@ class Release(Exportable):
         """The format of each number of a group."""
         columns, by_column = self.columns[:: self._step], zip(*self.estimates(), strict=True)
         return [
-            number_format(estimates, column.kind, self.domain, "", self.has_default_step)
+            number_format(estimates, column.kind, self.domain)
             for column, estimates in zip(columns, by_column, strict=True)
         ]
 
     @property
     def has_default_step(self) -> bool:
-        """True if nobody chose the step of its answers."""
-        return self.reading is not None and self.reading.default_step
+        """True if nobody chose the step of its answers, or of what records count as."""
+        return (
+            isinstance(self.domain, Grid) and self.reading is not None and self.reading.default_grid
+        )
 
     def number_formats(self) -> dict[str, NumberFormat]:
         if self.has_distributions:
@@ -449,7 +451,7 @@ class Release(Exportable):
                 fields["version"],
                 _sizes_from_json(value, facts, columns),
                 fields.get("noisy"),
-                Reading(default_step=True) if fields.get("default_step") else None,
+                Reading(default_grid=True) if fields.get("default_step") else None,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DuffError(
@@ -460,6 +462,27 @@ class Release(Exportable):
     def to_json(self) -> str:
         """All fields as JSON text."""
         return json.dumps(self.to_dict())
+
+
+class ReleaseSheets(Exportable):
+    """A workbook of releases: a sheet for each, and one with the public facts about them."""
+
+    __slots__ = ("_call_id", "_releases")
+
+    def __init__(self, releases: Sequence[tuple[str, Release]], call_id: str | None) -> None:
+        self._releases, self._call_id = releases, call_id
+
+    def sheets(self) -> list[Sheet]:
+        return [
+            sheet._replace(name=name if len(self._releases) > 1 else sheet.name)
+            for name, release in self._releases
+            for sheet in release.sheets()
+        ]
+
+    def facts_listed(self) -> ListedFacts:
+        several = len(self._releases) > 1
+        facts = listed_facts([(name if several else "", one) for name, one in self._releases])
+        return [*facts, *([] if self._call_id is None else [("call id", self._call_id)])]
 
 
 def listed_facts(releases: Sequence[tuple[str, Release]]) -> list[tuple[str, str]]:
@@ -495,7 +518,9 @@ def listed_facts(releases: Sequence[tuple[str, Release]]) -> list[tuple[str, str
 
 def _domain_text(domain: PublicSet) -> str:
     if isinstance(domain, Grid):
-        return f"{as_text(domain.lower)} to {as_text(domain.upper)} in steps of {as_text(domain.step)}"
+        return (
+            f"{as_text(domain.lower)} to {as_text(domain.upper)} in steps of {as_text(domain.step)}"
+        )
     return "" if isinstance(domain, Presence) else repr(domain)
 
 

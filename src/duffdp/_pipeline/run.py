@@ -108,7 +108,9 @@ class PreparedRelease(NamedTuple):
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
         reading = Reading(
-            table.text_rules if isinstance(table, SourceTable) else None, checked.has_default_step
+            table.text_rules if isinstance(table, SourceTable) else None,
+            checked.has_default_step,
+            checked.has_default_grid,
         )
         return cls(plan, checked.post_process(plan), facts, table, entropy_source, data, reading)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 from duffdp._engines.selection import in_margin
 from duffdp._parameters import Covers, Groups, Interval, read_interval
-from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
 from duffdp._pipeline.comparison import (
     ComparedNumber,
     Comparison,
@@ -19,6 +18,7 @@ from duffdp._pipeline.comparison import (
     ranking,
 )
 from duffdp._pipeline.cross_table import CrossCell, CrossTable, ShownColumn
+from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
 from duffdp._pipeline.export import DisplayTable, Exportable, Sheet, SimpleTable
 from duffdp._pipeline.export import Facts as ListedFacts
 from duffdp._pipeline.group_sums import counts_that_add_up, sum_of_groups
@@ -27,7 +27,7 @@ from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, n
 from duffdp._pipeline.plots import PlotSeries, draw_series, new_axes
 from duffdp._pipeline.release import Release, listed_facts
 from duffdp._pipeline.released_values import TOO_SMALL, CellRow
-from duffdp._pipeline.wording import ALL, Wording
+from duffdp._pipeline.wording import ALL, PLAIN, Wording
 from duffdp._privacy import PrivacyUnit
 from duffdp.errors import DuffError
 
@@ -151,7 +151,7 @@ class Table(Exportable):
     frame: Any
     suppressed: bool = False
     interval: Interval | None = None
-    wording: Wording = Wording()
+    wording: Wording = PLAIN
     call_id: str | None = None
 
     @property
@@ -333,7 +333,9 @@ class Table(Exportable):
         cells = [[cell((row, column)) for column in across] for row in rows]
         first, second = self.by
         caption = self._caption()
-        return CrossTable(title, (first, second), rows, across, cells, columns, self.wording, caption)
+        return CrossTable(
+            title, (first, second), rows, across, cells, columns, self.wording, caption
+        )
 
     def compare(
         self, name: str, first: Any, second: Any, *, confidence: float | None = None
@@ -485,9 +487,7 @@ class Table(Exportable):
         pairs = new_axes(len(columns), len(labels)) if axes is None else list(axes)
         muted = self.too_small()
         return [
-            draw_series(
-                PlotSeries(one.name, labels, one.estimates, muted, one.format.unit), pair
-            )
+            draw_series(PlotSeries(one.name, labels, one.estimates, muted, one.format.unit), pair)
             for one, pair in zip(columns, pairs, strict=True)
         ]
 

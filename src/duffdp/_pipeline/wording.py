@@ -131,6 +131,9 @@ class Wording(NamedTuple):
         return cls(**{name: fields[name] for name in cls._fields if name in fields})
 
 
+PLAIN = Wording()  # the names of the columns themselves
+
+
 def read_wording(names: Any, labels: Any, shown_in: Any) -> Wording:
     """Checked words: mappings of text; the columns that they are for are checked later."""
     columns = LABELS.read(labels) or {}

@@ -302,7 +302,9 @@ class TablePlan:
         if rehearsal is not None:
             self.plan.rehearse(prepared, lambda releases: rehearsal(self._table(releases)))
         table = self._table(self.plan.make(prepared, ledger, done))
-        table = replace(table, call_id=self._call_id(self.plan.ledger if ledger is None else ledger))
+        table = replace(
+            table, call_id=self._call_id(self.plan.ledger if ledger is None else ledger)
+        )
         source = prepared[0].data
         assert isinstance(source, SourceTable)
         return replace(table, frame=source.frame(table.wide()))

@@ -336,9 +336,7 @@ def _small_box(result: ReleaseResult, numbers: list[ReleasedNumber]) -> list[str
     every = [place(one.value) for c in result.columns for one in c.numbers if one.value is not None]
     low, high = min(every), max(every)
     room, y = _SMALL_WIDTH - 8, _SMALL_HEIGHT / 2
-    across = [
-        4 + room * (place(number.value) - low) / ((high - low) or 1.0) for number in numbers
-    ]
+    across = [4 + room * (place(number.value) - low) / ((high - low) or 1.0) for number in numbers]
     middle = len(across) // 2
     quarter = len(across) // 4
     box = rectangle(

@@ -228,9 +228,7 @@ def _assumed(releases: Sequence[Release]) -> list[str]:
 
 def _has_default_steps(releases: Sequence[Release]) -> bool:
     """True if nobody chose a step."""
-    return all(
-        release.has_default_step for release in releases if isinstance(release.domain, Grid)
-    )
+    return all(release.has_default_step for release in releases if isinstance(release.domain, Grid))
 
 
 def _bias(releases: Sequence[Release]) -> list[str]:

@@ -10,7 +10,7 @@ from duffdp._pipeline.estimates import Estimate
 from duffdp._pipeline.number_text import TOO_FEW, NumberFormat, as_text, number_format
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.table import Table
-from duffdp._pipeline.wording import ALL, Wording
+from duffdp._pipeline.wording import ALL, PLAIN, Wording
 from duffdp.domain import Ordered
 from duffdp.errors import DuffError
 from duffdp.statistics.program import NumberKind
@@ -64,6 +64,7 @@ class ReleaseResult(NamedTuple):
         least = MIN_CELL_PICTURE if len(self.release.by) == 2 else MIN_PICTURE
         return (
             self.release.grouped
+            and self.release.sizes is None
             and len(self.columns) >= least
             and kinds in ({"count"}, {"candidate"}, {"distribution"})
             and all(is_ordered(self.release, column) for column in self.columns)
@@ -158,9 +159,7 @@ class ResultTable(NamedTuple):
 
     def crosses(self) -> list[CrossResult]:
         """A cross table for each statistic."""
-        parts = [
-            list(zip(self.combined[i], key, strict=True)) for i, key in enumerate(self.keys)
-        ]
+        parts = [list(zip(self.combined[i], key, strict=True)) for i, key in enumerate(self.keys)]
         rows, across = (list(dict.fromkeys(part[i] for part in parts)) for i in (0, 1))
         places = {tuple(part): i for i, part in enumerate(parts)}
         return [self._cross(result, rows, across, places) for result in self.results]
@@ -377,9 +376,7 @@ def _of_table(table: Table) -> ResultTable:
     return ResultTable(heading, by, texts, combined, results, small, notes, words.too_few)
 
 
-def _number(
-    estimate: Estimate, form: NumberFormat, words: Wording = Wording()
-) -> ReleasedNumber:
+def _number(estimate: Estimate, form: NumberFormat, words: Wording = PLAIN) -> ReleasedNumber:
     """A value with its interval; words replace withheld values."""
     value, low, high, too_few = estimate
     if value is None:

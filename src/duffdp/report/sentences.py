@@ -107,7 +107,9 @@ def error_in_short(releases: Sequence[Release]) -> str:
     confidence = min(intervals.values())
     population = any(covers == "population" for covers, _ in intervals)
     target = "the answer for the population" if population else "the exact answer"
-    several = len(releases) > 1 or releases[0].grouped or len(releases[0].columns) > INTERVAL_COLUMNS
+    several = (
+        len(releases) > 1 or releases[0].grouped or len(releases[0].columns) > INTERVAL_COLUMNS
+    )
     together = all(simultaneous for _, simultaneous in intervals)
     scope = ", all of them together" if together else ", each individually"
     return (
