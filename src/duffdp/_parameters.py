@@ -875,8 +875,8 @@ NAMES: Parameter[dict[str, str] | None] = Parameter(
     name="names",
     help="Names of columns for readers.",
     doc='Names of columns for readers: `{"age_median": "Median age", "count": "People"}`. Also of '
-    '`too_small`, of the columns of groups, and of the words "all", "to" and "too few to tell". All '
-    "outputs but JSON have them.",
+    '`too_small`, of the columns of groups, and of the words "all", "to" and "too few to tell". '
+    "All outputs but JSON have them.",
     rule="a mapping from columns of the table to other names",
     example={"age_median": "Median age"},
     default=None,

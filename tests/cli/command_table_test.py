@@ -53,7 +53,7 @@ def test_a_table(call, plan):
     assert (code, left(plan)) == (0, 0.5)
     head, *lines, caption = out.splitlines()
     assert head.split() == [
-        *("sex", "count", "age_median", "hours_per_week_0.25", "hours_per_week_0.75", "too_small")
+        *("sex", "count", "age_median", "hours_per_week_0.25", "hours_per_week_0.75")
     ]
     assert [line.split()[0] for line in lines] == ["Female", "Male", "all"]
     assert caption == "2 groups by sex, epsilon=1.5 for each row, intervals 95 % each"
