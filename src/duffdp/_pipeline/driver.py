@@ -59,11 +59,11 @@ class Account:
                 spent if statistic is None else spent + cost
                 for spent, statistic, cost in zip(before, *self._by_group(draw), strict=True)
             ]
-        largest = max(for_each, default=Fraction(0)) if for_each else Fraction(0)
-        if for_all + largest > self._budget or any(_lowest(draw) <= 0 for draw in draws):
+        largest = for_all + max(for_each) if for_each else for_all
+        if largest > self._budget or any(_lowest(draw).numerator <= 0 for draw in draws):
             raise Overspent(
-                f"a program of draws asked for epsilon {for_all + largest} a row and has "
-                f"{self._budget}. Nothing was drawn."
+                f"a program of draws asked for epsilon {largest} a row and has {self._budget}. "
+                "Nothing was drawn."
             )
         self._for_all, self._for_each = for_all, for_each
 
