@@ -25,6 +25,7 @@ PERCENT = "%"
 _ERROR_DIGITS = 2  # of the typical error
 _FINE, _COARSE = 1e-6, 1e-3  # shares of the range
 _SHARE_DECIMALS = 4  # of a share without an interval
+_LEAST_ERROR = 1e-6  # as a part of the number
 _MAX_DECIMALS = 15  # more than doubles have
 
 
@@ -124,6 +125,8 @@ def number_format(
         finest -= 2
     errors = [float(one.high - one.low) / 2 for one in known if one.low is not None]
     error = scale * median_low(errors) if errors else 0.0
+    if error > 0:  # a tiny error leaves more digits than anybody reads
+        error = max(error, _LEAST_ERROR * scale * median_low(abs(float(o.value)) for o in known))
     if error > 0 and math.isfinite(error):
         decimals = decimals_for(error)
         return NumberFormat(decimals if finest is None else min(decimals, finest), unit)

@@ -15,7 +15,7 @@ from duffdp._facts import as_json
 from duffdp._parameters import LABELS, NAMES, SHOWN_IN
 from duffdp._pipeline.number_text import PERCENT, TOO_FEW
 from duffdp._pipeline.released_values import TOO_SMALL
-from duffdp._pipeline.toml import refuse_unknown
+from duffdp._pipeline.toml import CODE_BOOK, refuse_unknown
 from duffdp.errors import Argument, DuffError
 
 ALL = "all"  # instead of a key, where the groups of its column are combined
@@ -150,11 +150,26 @@ def with_code_books(by: Any, keys: Any, labels: Any) -> tuple[Any, Any]:
         keys = {by if isinstance(by, str) else by[0]: keys}
     if not isinstance(keys, Mapping):
         return keys, labels
-    books = {name: part for name, part in keys.items() if isinstance(part, CodeBook)}
+    books = {
+        name: _code_book(part) if isinstance(part, Mapping) else part
+        for name, part in keys.items()
+        if isinstance(part, CodeBook | Mapping)
+    }
     listed = {name: part.keys_of(name) for name, part in books.items()}
     if books and (labels is None or isinstance(labels, Mapping)):
         labels = books | dict(labels or {})
     return dict(keys) | listed, labels
+
+
+def _code_book(entries: Mapping[str, Any]) -> CodeBook:
+    """The code book that a plan names by `file`, `key` and `label`."""
+    parts = (CODE_BOOK, "key", "label")
+    if set(entries) != set(parts) or not all(isinstance(entries[part], str) for part in parts):
+        raise DuffError(
+            f"a code book in keys has {', '.join(parts)}, got {', '.join(map(str, entries)):.60}. "
+            'Write for example {file = "codes.csv", key = "code", label = "text"}.'
+        )
+    return CodeBook(entries[CODE_BOOK], key=entries["key"], label=entries["label"])
 
 
 def check_wording(
