@@ -28,7 +28,51 @@ PLAN_BEYOND = f"{DOOR}::test_a_plan_beyond_the_budget_pays_and_draws_nothing"
 STEPS = "tests/domain/default_step_test.py"
 CHARGES = "    charges: Sequence[Charge | None] = ("
 
+COMPARED = "tests/pipeline/comparison_test.py"
+
 MUTANTS = (
+    Mutant(
+        "comparisons: each side may fail with the whole probability",
+        "_pipeline/comparison.py",
+        "pair = number.ends(rate / 2)",
+        "pair = number.ends(rate)",
+        (f"{COMPARED}::test_both_sides_share_the_probability",),
+    ),
+    Mutant(
+        "comparisons: the noise of one side alone",
+        "_pipeline/comparison.py",
+        "len(self.draws) + len(other.draws)",
+        "len(self.draws)",
+        (f"{COMPARED}::test_the_difference_of_counts_by_brute_force",),
+    ),
+    Mutant(
+        "comparisons: two drawn intervals as one",
+        "_pipeline/comparison.py",
+        "rate = rates[0] if together else rates[0] + rates[1]",
+        "rate = rates[0]",
+        (f"{COMPARED}::test_releases_of_two_years",),
+    ),
+    Mutant(
+        "comparisons: noise that both sides share counts as independent",
+        "_pipeline/comparison.py",
+        "or self.draws & other.draws:",
+        "or False:",
+        (f"{COMPARED}::test_totals_and_their_groups",),
+    ),
+    Mutant(
+        "orders: every group may fail with the whole probability",
+        "_pipeline/comparison.py",
+        "number.ends(rate / len(numbers))",
+        "number.ends(rate)",
+        (f"{COMPARED}::test_all_groups_share_the_probability_of_an_order",),
+    ),
+    Mutant(
+        "digits: ends are rounded inward",
+        "_pipeline/number_text.py",
+        "return self.text(value, ROUND_FLOOR)",
+        "return self.text(value, ROUND_CEILING)",
+        ("tests/pipeline/table_words_test.py::test_two_digits_of_an_error",),
+    ),
     Mutant(
         "totals: counts below 0 are added as 0",
         "_pipeline/group_sums.py",
@@ -39,8 +83,8 @@ MUTANTS = (
     Mutant(
         "totals: the interval is that of one count",
         "_pipeline/group_sums.py",
-        "summands=len(noisy)",
-        "summands=1",
+        "noise_spec(facts, rate, len(noisy), simultaneous)",
+        "noise_spec(facts, rate, 1, simultaneous)",
         ("tests/pipeline/table_test.py::test_totals_of_groups_without_rows_are_unbiased",),
     ),
     Mutant(
