@@ -56,11 +56,11 @@ class CrossTable(Exportable):
     Examples
     --------
     >>> import duffdp
-    >>> keys = {"sex": ["Female", "Male"], "race": ["Black", "White"]}
-    >>> given = {"epsilon": 8, "bounds": {"age": (0, 120)}, "by": ["sex", "race"], "keys": keys}
+    >>> keys = {"sex": ["Female", "Male"], "income": ["<=50K", ">50K"]}
+    >>> given = {"epsilon": 8, "bounds": {"age": (0, 120)}, "by": ["sex", "income"], "keys": keys}
     >>> table = duffdp.table("demo/adult.parquet", {"age": "median"}, **given)
     >>> list(table.cross("age_median").wide())
-    ['sex', 'Black', 'White']
+    ['sex', '<=50K', '>50K']
     """
 
     name: str
