@@ -183,6 +183,8 @@ SHARED: dict[str, Case] = {
     "call_id": case("--call-id once", ledger="--ledger one.db"),
     "result_format": case("-f csv", "-f json"),
     "out": case("--out out.json"),
+    "csv_separator": case("--csv-separator ;", result_format="-f csv"),
+    "csv_decimal": case("--csv-decimal ,", codes=(0, 2), result_format="-f csv"),
     "report": case("--report page.md"),
     "title": case("--title Ages", report="--report page.md"),
     "author": case("--author Office", report="--report page.md"),
@@ -336,6 +338,10 @@ CASES: dict[str, dict[str, Case]] = {
 ELSEWHERE: dict[tuple[str, str], str] = {
     ("audit", "processes"): "only time; with 1 it runs in this process, on which "
     "audit_verdict_test.py relies",
+    **{
+        (command, "all_digits"): "command_table_test.py; whole numbers have no others"
+        for command in (*STATISTICS, "release", "table")
+    },
     ("", "install_completion"): "command_edges_test.py installs it",
     ("", "show_completion"): "command_edges_test.py shows it",
 }

@@ -12,6 +12,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -248,10 +249,17 @@ class ReleasesOutput(Output[Mapping[str, "Release"]]):
             table(self._rows(result, form), captions, out)
 
     def _write_workbook(self, result: Mapping[str, Release], out: Path) -> None:
-        from duffdp._pipeline.release import ReleaseSheets
+        from duffdp._pipeline.release import ReleaseRows
 
         call_id = None if self.ledger is None else self.ledger.call_id
-        ReleaseSheets(list(result.items()), call_id).to_excel(out)
+        formats = {}
+        first, *others = result.values()
+        if not others and not first.has_distributions and len(first.formats()) == 1:
+            formats = dict(
+                zip(("value", "low", "high"), first.formats()[0].with_ends(), strict=True)
+            )
+        columns = _by_column(self._rows(result, "excel"))
+        ReleaseRows(columns, formats, result, call_id).to_excel(out)
 
     def _name(self, name: str) -> dict[str, Any]:
         return {"release": name} if self.names else {}
@@ -471,12 +479,10 @@ def _cell(value: Any) -> str:
 
 def _csv(rows: Rows, out: Path | None, style: CsvStyle) -> str:
     """Rows as CSV; only a terminal gets control characters in a printable form."""
-    from duffdp._pipeline.export import csv_cell
-
     names = list(dict.fromkeys(name for row in rows for name in row))
     cells: list[list[Any]] = [
-        list(map(csv_cell, names)),
-        *([csv_cell(row.get(name), style.decimal) for name in names] for row in rows),
+        list(names),
+        *([_csv_cell(row.get(name), style.decimal) for name in names] for row in rows),
     ]
     if out is None and sys.stdout.isatty():
         cells = [
@@ -485,6 +491,11 @@ def _csv(rows: Rows, out: Path | None, style: CsvStyle) -> str:
     text = io.StringIO()
     csv.writer(text, lineterminator="\n", delimiter=style.separator).writerows(cells)
     return text.getvalue().removesuffix("\n")
+
+
+def _csv_cell(value: Any, decimal: str) -> Any:
+    cell = as_json(value)
+    return str(cell).replace(".", decimal) if isinstance(value, float | Decimal) else cell
 
 
 def _by_column(rows: Rows) -> dict[str, list[Any]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -14,7 +14,7 @@ from duffdp._parameters import Covers, share_text
 from duffdp._pipeline.distribution import TABLE_QUANTILES, Distribution
 from duffdp._pipeline.error_bounds import distance_bound
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of, whole_range
-from duffdp._pipeline.export import DisplayTable, Exportable, Sheet
+from duffdp._pipeline.export import DisplayTable, Exportable, SimpleTable
 from duffdp._pipeline.export import Facts as ListedFacts
 from duffdp._pipeline.notes import Reading, notes_about
 from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
@@ -464,25 +464,29 @@ class Release(Exportable):
         return json.dumps(self.to_dict())
 
 
-class ReleaseSheets(Exportable):
-    """A workbook of releases: a sheet for each, and one with the public facts about them."""
+class ReleaseRows(SimpleTable):
+    """Rows of releases for a workbook, with a sheet of the public facts about them."""
 
-    __slots__ = ("_call_id", "_releases")
+    __slots__ = ("_call_id", "_formats", "_releases")
 
-    def __init__(self, releases: Sequence[tuple[str, Release]], call_id: str | None) -> None:
-        self._releases, self._call_id = releases, call_id
+    def __init__(
+        self,
+        columns: Mapping[str, list[Any]],
+        formats: Mapping[str, NumberFormat],
+        releases: Mapping[str, Release],
+        call_id: str | None,
+    ) -> None:
+        super().__init__(columns, "")
+        self._formats, self._releases, self._call_id = dict(formats), releases, call_id
 
-    def sheets(self) -> list[Sheet]:
-        return [
-            sheet._replace(name=name if len(self._releases) > 1 else sheet.name)
-            for name, release in self._releases
-            for sheet in release.sheets()
-        ]
+    def number_formats(self) -> dict[str, NumberFormat]:
+        return self._formats
 
     def facts_listed(self) -> ListedFacts:
         several = len(self._releases) > 1
-        facts = listed_facts([(name if several else "", one) for name, one in self._releases])
-        return [*facts, *([] if self._call_id is None else [("call id", self._call_id)])]
+        named = [(name if several else "", one) for name, one in self._releases.items()]
+        call_id = [] if self._call_id is None else [("call id", self._call_id)]
+        return [*listed_facts(named), *call_id]
 
 
 def listed_facts(releases: Sequence[tuple[str, Release]]) -> list[tuple[str, str]]:
