@@ -35,7 +35,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "What comes out": ("Release", "Table", "CrossTable", "Distribution"),
     "Comparisons": ("compare", "Comparison", "Ranking"),
     "Possible answers": ("Grid", "Digits", "Categories", "Bins", "StepFunction"),
-    "Where records are": ("TextFile", "Query", "columns"),
+    "Where records are": ("TextFile", "Query", "columns", "profile", "Profile", "ColumnProfile"),
     "Budget and planning": (
         *("Ledger", "preview", "Preview", "epsilon_for", "EpsilonPlan"),
         *("Loss", "PrivacyUnit", "StatisticFact", "MechanismFact"),
@@ -47,6 +47,7 @@ MODULES = {
     "mechanisms": "Mechanisms",
     "report": "Reports",
     "testing": "Testing",
+    "audit": "Audit",
 }
 IN_TESTING = ("check_statistic", "Counterexample")
 LINK = re.compile(r"\]\(([^)#\s]+)([^)]*)\)")

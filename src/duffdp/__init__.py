@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duffdp import mechanisms, report, research, statistics, testing
+    from duffdp import audit, mechanisms, report, research, statistics, testing
     from duffdp._engines.files.text_file import TextFile
     from duffdp._engines.sql.query import Query
     from duffdp._engines.table import columns
@@ -37,11 +37,13 @@ if TYPE_CHECKING:
         trimmed_mean,
         variance,
     )
+    from duffdp._pipeline.profile import ColumnProfile, Profile
     from duffdp._pipeline.release import Release
     from duffdp._pipeline.table import Table
     from duffdp._pipeline.wording import CodeBook
     from duffdp._planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp._planning.plan import Plan
+    from duffdp._planning.profile import profile
     from duffdp._planning.table import table
     from duffdp._planning.table_plan import TablePlan
     from duffdp._privacy import Loss, PrivacyUnit
@@ -59,6 +61,7 @@ __all__ = [
     "BudgetExceeded",
     "Categories",
     "CodeBook",
+    "ColumnProfile",
     "Comparison",
     "CrossTable",
     "Digits",
@@ -73,6 +76,7 @@ __all__ = [
     "Plan",
     "Preview",
     "PrivacyUnit",
+    "Profile",
     "Query",
     "Ranking",
     "Release",
@@ -82,6 +86,7 @@ __all__ = [
     "TablePlan",
     "TextFile",
     "UnsupportedData",
+    "audit",
     "columns",
     "compare",
     "count",
@@ -96,6 +101,7 @@ __all__ = [
     "median",
     "mode",
     "preview",
+    "profile",
     "quantile",
     "quantiles",
     "reach",
@@ -146,6 +152,7 @@ _HOME = {
         "trimmed_mean",
         "variance",
     ),
+    "_pipeline.profile": ("ColumnProfile", "Profile"),
     "_pipeline.release": ("Release",),
     "_pipeline.table": ("Table",),
     "_pipeline.comparison": ("Comparison", "Ranking", "compare"),
@@ -153,6 +160,7 @@ _HOME = {
     "_pipeline.wording": ("CodeBook",),
     "_planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "_planning.plan": ("Plan",),
+    "_planning.profile": ("profile",),
     "_planning.table": ("table",),
     "_planning.table_plan": ("TablePlan",),
     "_privacy": ("Loss", "PrivacyUnit"),
@@ -160,7 +168,7 @@ _HOME = {
     "statistics.ladder": ("ladder", "reach"),
     "_steps": ("StepFunction",),
 }
-_MODULES = ("mechanisms", "report", "research", "statistics", "testing")
+_MODULES = ("audit", "mechanisms", "report", "research", "statistics", "testing")
 
 
 def __getattr__(name: str) -> Any:

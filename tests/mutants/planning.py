@@ -6,29 +6,43 @@ from tests.mutants.mutant import DOOR, PLAN, TABLE_DOOR, Mutant
 
 PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
 
+PROFILE = "tests/guarantees/profile_door_test.py::test_the_shares_of_a_profile_add_up"
+
 MUTANTS = (
+    Mutant(
+        "profiles: columns do not give up what counts cost",
+        "_planning/profile.py",
+        "            rest -= share\n",
+        "",
+        (PROFILE,),
+    ),
+    Mutant(
+        "profiles: cells do not give up what quartiles cost",
+        "_planning/profile.py",
+        '"epsilon": each - drawn',
+        '"epsilon": each',
+        (PROFILE,),
+    ),
+    Mutant(
+        "profiles: every column gets all of epsilon",
+        "_planning/profile.py",
+        "each = rest / len(self.columns)",
+        "each = rest",
+        (PROFILE,),
+    ),
+    Mutant(
+        "profiles: people are counted without their rows",
+        "_planning/profile.py",
+        'counts.append(("people", self._rows | {"contributions": 1}))',
+        'counts.append(("people", self._rows))',
+        (PROFILE,),
+    ),
     Mutant(
         "totals: sums of a margin hold together as often as one of them",
         "_planning/table_plan.py",
         "((1 + margins) * len(with_ends))",
         "len(with_ends)",
         ("tests/pipeline/table_test.py::test_what_is_promised_of_all_intervals_of_a_table",),
-    ),
-    Mutant(
-        "tables: intervals that hold together are those that hold each",
-        "_planning/table_plan.py",
-        "1 - (1 - interval.confidence) / ((1 + margins) * len(with_ends))",
-        "interval.confidence",
-        ("tests/pipeline/table_test.py::test_intervals_of_a_table_hold_together",),
-    ),
-    Mutant(
-        "tables: wanted errors forget that margins cost as much",
-        "_planning/plan_preview.py",
-        "_needed_epsilon(requests[name], limit, size, shape, draws) * copies[name]",
-        "_needed_epsilon(requests[name], limit, size, shape, draws)",
-        (
-            "tests/planning/wanted_errors_test.py::test_errors_are_as_wanted_and_shares_add_up[margins]",
-        ),
     ),
     Mutant(
         "a plan whose weights are not shares",
@@ -50,12 +64,5 @@ MUTANTS = (
         "shares[name] / total / (1 + len(repeated_margins))",
         "shares[name] / total",
         (f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up",),
-    ),
-    Mutant(
-        "table: people are counted as often as they have rows",
-        "_planning/table_plan.py",
-        '"interval": interval, "contributions": 1}',
-        '"interval": interval}',
-        ("tests/pipeline/table_test.py::test_people_are_counted_once_whatever_else_counts",),
     ),
 )

@@ -310,6 +310,8 @@ CASES: dict[str, dict[str, Case]] = {
         "draws": case(
             "--draws 20", "--draws 10", lower_bound="--lower-bound", processes="--processes 1"
         ),
+        "rows": case("--rows 5", codes=(0, 2)),  # too few to replay
+        "command": case("median", codes=(0, 2)),  # only with --replay
     },
     "demo": {"folder": case("elsewhere")},
     "paper": {
@@ -340,8 +342,9 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     "audit_verdict_test.py relies",
     **{
         (command, "all_digits"): "command_table_test.py; whole numbers have no others"
-        for command in (*STATISTICS, "release", "table")
+        for command in (*STATISTICS, "release", "table", "profile")
     },
+    ("audit", "replay"): "replay_test.py replays commands",
     ("", "install_completion"): "command_edges_test.py installs it",
     ("", "show_completion"): "command_edges_test.py shows it",
 }

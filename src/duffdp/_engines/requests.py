@@ -3,6 +3,9 @@
 A statistic yields requests and receives answers; it never touches an engine. Every answer has a
 group axis: it holds one entry for each group of the request, in that order. One group is several
 groups with n = 1.
+
+Promise: Statistics and engines exchange counts through these types alone, and an answer has one
+entry for each group.
 """
 
 from __future__ import annotations
@@ -99,6 +102,16 @@ class GroupedRanks(NamedTuple):
         ends = self.ends[0] * np.arange(1, copies + 1)
         values, counts = np.tile(self.values, copies), np.tile(self.counts, copies)
         return GroupedRanks(values, counts, ends, *(np.repeat(array, copies) for array in self[3:]))
+
+    def count_before(self, places: Ints) -> Ints:
+        """The number of records before each of several candidates, a row for every group; before
+        one outside of a window as many as before its end.
+        """
+        begin = np.append(0, self.ends[:-1])[:, None]
+        at = search_spans(np.append(self.values, 0), begin, self.ends[:, None], places)
+        cumulative = np.append(0, np.cumsum(self.counts))
+        before: Ints = self.below[:, None] + cumulative[at] - cumulative[begin]
+        return before
 
     def split(self) -> list[Ranks]:
         """The ranks of each group."""
@@ -346,3 +359,14 @@ def ranges(begins: Ints, lengths: Ints) -> Ints:
     before = np.cumsum(lengths) - lengths
     positions: Ints = np.repeat(begins - before, lengths) + np.arange(int(lengths.sum()))
     return positions
+
+
+def search_spans(values: Ints, begin: Ints, end: Ints, least: Ints) -> Ints:
+    """Of every span of ordered values the place of the first one that is at least so large."""
+    begin, end, least = np.broadcast_arrays(begin, end, least)
+    while (begin < end).any():
+        middle = (begin + end) >> 1
+        below = (values[middle] < least) & (begin < end)
+        begin = np.where(below, middle + 1, begin)
+        end = np.where(below, end, np.minimum(middle, end))
+    return begin

@@ -1,4 +1,8 @@
-"""Check, charge, read, draw: the one way of every release, alone or together with others."""
+"""Check, charge, read, draw: the one way of every release, alone or together with others.
+
+Promise: Parameters are checked, then the ledger is charged, then records are read; only drawn
+numbers reach a release.
+"""
 
 from __future__ import annotations
 
@@ -108,10 +112,12 @@ class PreparedRelease(NamedTuple):
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
         reading = Reading(
-            table.text_rules if isinstance(table, SourceTable) else None,
-            checked.has_default_step,
-            checked.has_default_grid,
+            default_step=checked.has_default_step, default_grid=checked.has_default_grid
         )
+        if isinstance(table, SourceTable):
+            reading = reading._replace(
+                text=table.text_rules, untested_engine=table.adapter.untested_engine
+            )
         return cls(plan, checked.post_process(plan), facts, table, entropy_source, data, reading)
 
     def open(self) -> driver.ReleaseRun:

@@ -1,4 +1,8 @@
-"""Shared parts of the mechanisms on distances: epsilon, the coefficient, the draw."""
+"""Shared parts of the mechanisms on distances: epsilon, the coefficient, the draw.
+
+Promise: The coefficient of a distance is rate times epsilon times unit, and a draw follows `law`
+exactly.
+"""
 
 from __future__ import annotations
 
@@ -89,6 +93,11 @@ class Mechanism(ABC):
             )
         steps.check()
         return Law(steps, self._log_weight(steps, float(self.coefficient(steps))))
+
+    def masses(self, windows: Windows) -> Floats:
+        """The probability of every run of several whole step functions."""
+        laws = [self.law(windows[i]) for i in range(len(windows))]
+        return np.concatenate([law.runs()[2] for law in laws])
 
     @abstractmethod
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -14,8 +15,12 @@ from duffdp._steps import StepFunction, Windows, merged
 from duffdp.domain import Ints, Ordered
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import Argument, DuffError
-from duffdp.statistics.program import DrawSpec, ReleaseProgram
-from duffdp.statistics.quantile_interval import VALUE_SHARE, around_quantile
+from duffdp.statistics.program import DrawSpec, OutputColumn, PostProcess, ReleaseProgram
+from duffdp.statistics.quantile_interval import (
+    VALUE_SHARES,
+    around_quantiles,
+    value_between_ends,
+)
 from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS, RankDistances, least_outside
 from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
@@ -297,8 +302,11 @@ class MedianSpec(StatisticSpec):
     def interval_program(
         self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
     ) -> ReleaseProgram:
-        value = self.program_for_share(parameters, settings, VALUE_SHARE)
-        return around_quantile(value, self._q(parameters), interval)
+        """The value between two ends."""
+        value = self.program_for_share(parameters, settings, VALUE_SHARES[interval.covers])
+        program = around_quantiles(value, (self._q(parameters),), (self.name,), interval)
+        columns = OutputColumn(self.name).with_ends()
+        return replace(program, post_process=PostProcess(lambda _: columns, value_between_ends))
 
     def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
         (index,) = exact_quantiles((self._q(parameters),), engine)

@@ -19,8 +19,8 @@ from duffdp._engines.requests import (
     Request,
     ValueCounts,
 )
-from duffdp.domain import Array, Bins, Categories, Cells, Ints, Membership, Presence
-from duffdp.domain.cells import INSIDE, OUTSIDE, is_present
+from duffdp.domain import Array, Bins, Categories, Cells, Fields, Ints, Membership, Presence
+from duffdp.domain.cells import INSIDE, MISSING, OTHER, OUTSIDE, is_present
 from duffdp.domain.reading import EPOCH, FINER
 
 MAX_CELLS = 2**24  # cells of all groups that one histogram holds: 128 MiB
@@ -155,6 +155,10 @@ def cell_indices(array: Array, domain: Categories | Cells) -> Ints:
             present(array) if typed else np.fromiter(map(is_present, array), bool, len(array))
         )
         return np.where(is_there, 0, -1)
+    if isinstance(domain, Fields):
+        members, is_there = domain.members, cell_indices(array, Presence()) >= 0
+        place = np.full(len(array), -1) if members is None else cell_indices(array, members)
+        return field_cells(place, ~is_there)
     bins = domain.members if isinstance(domain, Membership) else domain
     if typed and isinstance(bins, Bins):
         cells = bins.snap(KeyReader(array.dtype, bins).keys(array))
@@ -176,6 +180,12 @@ def cell_indices(array: Array, domain: Categories | Cells) -> Ints:
     return np.fromiter(
         (domain.record_index(_as_python(record)) for record in records), np.int64, len(records)
     )
+
+
+def field_cells(place: Ints, missing: Array) -> Ints:
+    """The cells of all fields, from their places in the public set, -1 for none."""
+    cells: Ints = np.where(missing, MISSING, np.where(place >= 0, OTHER + 1 + place, OTHER))
+    return cells
 
 
 def _as_python(record: Any) -> Any:
