@@ -46,6 +46,7 @@ MODULES = {
     "mechanisms": "Mechanisms",
     "report": "Reports",
     "testing": "Testing",
+    "audit": "Audit",
 }
 IN_TESTING = ("check_statistic", "Counterexample")
 LINK = re.compile(r"\]\(([^)#\s]+)([^)]*)\)")

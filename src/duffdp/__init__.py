@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duffdp import mechanisms, report, research, statistics, testing
+    from duffdp import audit, mechanisms, report, research, statistics, testing
     from duffdp._engines.files.text_file import TextFile
     from duffdp._engines.sql.query import Query
     from duffdp._engines.table import columns
@@ -75,6 +75,7 @@ __all__ = [
     "TablePlan",
     "TextFile",
     "UnsupportedData",
+    "audit",
     "columns",
     "count",
     "describe",
@@ -149,7 +150,7 @@ _HOME = {
     "statistics.ladder": ("ladder", "reach"),
     "_steps": ("StepFunction",),
 }
-_MODULES = ("mechanisms", "report", "research", "statistics", "testing")
+_MODULES = ("audit", "mechanisms", "report", "research", "statistics", "testing")
 
 
 def __getattr__(name: str) -> Any:

@@ -46,6 +46,9 @@ class Recorded:
     def split(self):
         return self
 
+    def draw(self, call):
+        return call.numbers(self)
+
 
 def engine(sizes=(3, 5)):
     values = np.arange(sum(sizes)) % 10

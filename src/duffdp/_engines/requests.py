@@ -14,6 +14,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from duffdp._parameters import MAX_SHARE_DENOMINATOR
 from duffdp.domain import Floats, Ints
 
 SQUARED_LEVEL_BITS = 16  # levels whose squares are summed: sums of 2**21 squares fit a double
@@ -76,8 +77,10 @@ class GroupedRanks(NamedTuple):
     def join(cls, groups: Sequence[Ranks]) -> GroupedRanks:
         """Join the ranks of single groups."""
         values, counts, *numbers = zip(*groups, strict=True)
-        ends = np.cumsum([len(group_values) for group_values in values])
-        return cls(np.concatenate(values), np.concatenate(counts), ends, *np.array(numbers))
+        lengths, *columns = np.array([list(map(len, values)), *numbers])
+        if len(groups) == 1:
+            return cls(values[0], counts[0], lengths, *columns)
+        return cls(np.concatenate(values), np.concatenate(counts), lengths.cumsum(), *columns)
 
     @classmethod
     def of_counts(cls, counts: GroupedCounts, size: int) -> GroupedRanks:
@@ -335,13 +338,14 @@ def rank_span(q: Fraction, reach: int, totals: Ints) -> tuple[Ints, Ints]:
     last one is -1 if there is none.
     """
     centre = middle_rank(q, totals)
-    first: Ints = np.clip(centre - reach, 0, np.maximum(totals - 1, 0))
-    return first, np.minimum(centre + 1 + reach, totals - 1)
+    last = totals - 1
+    first = np.maximum(np.minimum(centre - reach, last), 0)
+    return first, np.minimum(centre + (reach + 1), last)
 
 
 def middle_rank(q: Fraction, totals: Ints) -> Ints:
     """The rank `q n`, rounded down, for several n."""
-    if q.numerator * int(totals.max(initial=0)) < 2**63 and q.denominator < 2**63:
+    if q.denominator <= MAX_SHARE_DENOMINATOR:  # so that no product overflows
         return q.numerator * totals // q.denominator
     ranks = [q.numerator * total // q.denominator for total in totals.tolist()]
     return np.array(ranks, dtype=np.int64)
