@@ -24,6 +24,7 @@ from tests.mutants.mutant import (
     Mutant,
 )
 
+CLIPPED_SUM = "tests/statistics/clipped_sum_test.py"
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 ENDS = "tests/statistics/interval_end_test.py"
 SLOPE = "tests/statistics/slope_test.py"
@@ -138,6 +139,34 @@ MUTANTS = (
         "before + (zero if has_rough else epsilon * rough_draw.share)",
         "before + epsilon * rough_draw.share",
         (f"{DRIVER}::test_every_program_spends_exactly_its_epsilon_in_every_group",),
+    ),
+    Mutant(
+        "clipped sum: a range that was drawn is unspent",
+        "statistics/sum.py",
+        "range_epsilon if candidate == NOT_DRAWN else Fraction(0) for",
+        "range_epsilon for",
+        (f"{CLIPPED_SUM}::test_groups_take_their_own_branches",),
+    ),
+    Mutant(
+        "clipped sum: more shares than there are",
+        "statistics/sum.py",
+        "1 - SUM_COUNT_SHARE - SUM_RANGE_SHARE",
+        "1 - SUM_COUNT_SHARE",
+        (f"{CLIPPED_SUM}::test_the_draws_add_up_to_epsilon_whatever_was_drawn",),
+    ),
+    Mutant(
+        "clipped sum: noise for the upper end alone",
+        "statistics/sum.py",
+        "max(abs(lowest + end * step) for end in self.ends or (0, domain.size - 1))",
+        "max(1, lowest + (self.ends or (0, domain.size - 1))[1] * step)",
+        (f"{CLIPPED_SUM}::test_a_sum_moves_by_at_most_its_sensitivity",),
+    ),
+    Mutant(
+        "clipped sum: it does not say that it passes epsilon on",
+        "statistics/sum.py",
+        "forwards_epsilon=True",
+        "forwards_epsilon=False",
+        (PASSED_ON,),
     ),
     Mutant(
         "each of several quantiles gets the whole epsilon",

@@ -52,6 +52,7 @@ CASES = {
 SIMULATED = {
     ("quantiles", "best"),
     ("mean", "clipped"),
+    ("sum", "clipped"),
     ("variance", "best"),
     ("std", "best"),
     ("describe", "best"),
@@ -315,6 +316,7 @@ def test_widths_that_follow_from_noise():
 
 RELEASED = [
     ("mean", "clipped", {}),
+    ("sum", "clipped", {}),
     ("variance", "best", {}),
     ("variance", "duff", {}),
     ("std", "best", {}),
