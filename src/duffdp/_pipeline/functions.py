@@ -258,9 +258,9 @@ def sum(data: Any, **options: Any) -> Release:
     Utility
     -------
     "best" errs by about max(|lower|, |upper|) / epsilon, whatever the number of records is: 4, 15
-    and 59 % less at epsilon 1, 2 and 5. One record far from 0 weighs as much as the bound that is furthest
-    from 0, so that bounds on both sides of 0 are as good as narrow ones on one side of it; of
-    records in (990, 1000) rather ask for the mean and the count. "clipped" errs less where the
+    and 59 % less at epsilon 1, 2 and 5. One record far from 0 weighs as much as the bound that is
+    furthest from 0, so that bounds on both sides of 0 are as good as narrow ones on one side of it;
+    of records in (990, 1000) rather ask for the mean and the count. "clipped" errs less where the
     bounds are far wider than the records, .4 times as much on average over 40 columns of 1,000
     records at epsilon 1. It errs more in tight bounds, 1.3 times and more, and cuts heavy tails.
 

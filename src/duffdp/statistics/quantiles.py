@@ -22,7 +22,7 @@ from duffdp.statistics.program import (
     ProgramRun,
     ReleaseProgram,
 )
-from duffdp.statistics.quantile import quantile_draw
+from duffdp.statistics.quantile import quantile_draw, quantile_program
 from duffdp.statistics.quantile_interval import VALUE_SHARE, around_quantiles
 from duffdp.statistics.records import exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
@@ -119,7 +119,7 @@ def _quantiles_program(qs: tuple[Fraction, ...], settings: DrawSettings) -> Rele
     """
     names = tuple(map(share_text, qs))
     if len(qs) == 1:
-        return ReleaseProgram((quantile_draw(qs[0], names[0], settings),))
+        return quantile_program(qs[0], names[0], settings)
     share = Fraction(1, len(qs))
     if settings.choice == "best" and not {0, 1} & set(qs):
         return _joint_program(qs, names)
