@@ -34,7 +34,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Tables and plans": ("table", "Plan", "TablePlan", "release", "ladder", "reach"),
     "What comes out": ("Release", "Table", "Distribution"),
     "Possible answers": ("Grid", "Digits", "Categories", "Bins", "StepFunction"),
-    "Where records are": ("TextFile", "Query", "columns"),
+    "Where records are": ("TextFile", "Query", "columns", "profile", "Profile", "ColumnProfile"),
     "Budget and planning": (
         *("Ledger", "preview", "Preview", "epsilon_for", "EpsilonPlan"),
         *("Loss", "PrivacyUnit", "StatisticFact", "MechanismFact"),
@@ -46,6 +46,7 @@ MODULES = {
     "mechanisms": "Mechanisms",
     "report": "Reports",
     "testing": "Testing",
+    "audit": "Audit",
 }
 IN_TESTING = ("check_statistic", "Counterexample")
 LINK = re.compile(r"\]\(([^)#\s]+)([^)]*)\)")

@@ -7,7 +7,7 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from duffdp import mechanisms, report, research, statistics, testing
+    from duffdp import audit, mechanisms, report, research, statistics, testing
     from duffdp._engines.files.text_file import TextFile
     from duffdp._engines.sql.query import Query
     from duffdp._engines.table import columns
@@ -35,10 +35,12 @@ if TYPE_CHECKING:
         trimmed_mean,
         variance,
     )
+    from duffdp._pipeline.profile import ColumnProfile, Profile
     from duffdp._pipeline.release import Release
     from duffdp._pipeline.table import Table
     from duffdp._planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp._planning.plan import Plan
+    from duffdp._planning.profile import profile
     from duffdp._planning.table import table
     from duffdp._planning.table_plan import TablePlan
     from duffdp._privacy import Loss, PrivacyUnit
@@ -55,6 +57,7 @@ __all__ = [
     "BoundsError",
     "BudgetExceeded",
     "Categories",
+    "ColumnProfile",
     "Digits",
     "Distribution",
     "DuffError",
@@ -67,6 +70,7 @@ __all__ = [
     "Plan",
     "Preview",
     "PrivacyUnit",
+    "Profile",
     "Query",
     "Release",
     "StatisticFact",
@@ -75,6 +79,7 @@ __all__ = [
     "TablePlan",
     "TextFile",
     "UnsupportedData",
+    "audit",
     "columns",
     "count",
     "describe",
@@ -88,6 +93,7 @@ __all__ = [
     "median",
     "mode",
     "preview",
+    "profile",
     "quantile",
     "quantiles",
     "reach",
@@ -138,10 +144,12 @@ _HOME = {
         "trimmed_mean",
         "variance",
     ),
+    "_pipeline.profile": ("ColumnProfile", "Profile"),
     "_pipeline.release": ("Release",),
     "_pipeline.table": ("Table",),
     "_planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "_planning.plan": ("Plan",),
+    "_planning.profile": ("profile",),
     "_planning.table": ("table",),
     "_planning.table_plan": ("TablePlan",),
     "_privacy": ("Loss", "PrivacyUnit"),
@@ -149,7 +157,7 @@ _HOME = {
     "statistics.ladder": ("ladder", "reach"),
     "_steps": ("StepFunction",),
 }
-_MODULES = ("mechanisms", "report", "research", "statistics", "testing")
+_MODULES = ("audit", "mechanisms", "report", "research", "statistics", "testing")
 
 
 def __getattr__(name: str) -> Any:

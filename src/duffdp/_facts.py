@@ -15,7 +15,16 @@ from typing import Any
 from duffdp._parameters import Choice, Groups, Interval, Suppression, exact
 from duffdp._privacy import Loss, PrivacyUnit, Worded
 from duffdp._rows import RowsOfColumns
-from duffdp.domain import Bins, Categories, Digits, Grid, Membership, Presence, PublicSet
+from duffdp.domain import (
+    Bins,
+    Categories,
+    Digits,
+    Fields,
+    Grid,
+    Membership,
+    Presence,
+    PublicSet,
+)
 from duffdp.domain.zones import zone_name
 
 DAY = dt.timedelta(days=1)
@@ -231,6 +240,9 @@ def _to_groups(fields: dict[str, Any] | None) -> Groups | None:
 
 
 def _from_domain(domain: PublicSet) -> dict[str, Any]:
+    if isinstance(domain, Fields):
+        cells = {} if domain.members is None else _from_domain(domain.members)
+        return {"kind": domain.kind, "fields": cells}
     if isinstance(domain, Membership):
         members = domain.members
         if isinstance(members, Categories):
@@ -268,6 +280,10 @@ def _ends(bins: Bins) -> list[Any]:
 
 def _to_domain(fields: dict[str, Any]) -> PublicSet:
     kind = fields["kind"]
+    if "fields" in fields:
+        cells = _to_domain(fields["fields"]) if fields["fields"] else None
+        assert isinstance(cells, Bins | Categories | None)
+        return Fields(cells)
     if kind in ("row", "present"):
         return Presence(rows=kind == "row")
     if "values" in fields:

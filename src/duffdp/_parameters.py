@@ -86,7 +86,8 @@ class Parameter(Generic[T]):
 
     def value_in(self, options: Mapping[str, Any]) -> Any:
         """Its value among some options as it was passed, or the default."""
-        return options.get(self.name, None if self.required else self.default)
+        value = options.get(self.name, self.default)
+        return None if value is UNSET else value
 
     def read_from(self, options: Mapping[str, Any]) -> T:
         """Its checked value among some options, or the default."""
@@ -128,7 +129,10 @@ def plain_number(value: Any) -> int | float | Decimal | Fraction | None:
 
 def exact(number: float | Decimal | Fraction) -> Fraction:
     """A number as the decimal that was written: 0.1 is 1/10."""
-    return Fraction(repr(number)) if isinstance(number, float) else Fraction(number)
+    if isinstance(number, Fraction):
+        return number
+    # By a decimal, which reads text several times as fast as a fraction does.
+    return Fraction(Decimal(repr(number)) if isinstance(number, float) else number)
 
 
 def share_text(q: Fraction) -> str:

@@ -171,15 +171,18 @@ class Loss:
     def __post_init__(self) -> None:
         if not self.parts:
             object.__setattr__(self, "parts", (LossPart("pure", self.epsilon),))
-        if any(part.family not in FAMILIES for part in self.parts):
-            raise DuffError(
-                f"the family of a loss is {' or '.join(FAMILIES)}, got {self.parts!r:.200}."
-            )
-        if any(min(part.draws, part.contributions) < 1 for part in self.parts):
-            raise DuffError(
-                f"draws and contributions of a loss are 1 or more, got {self.parts!r:.200}."
-            )
-        if sum(part.epsilon for part in self.parts) != self.epsilon:
+        total = Fraction(0)
+        for part in self.parts:
+            if part.family not in FAMILIES:
+                raise DuffError(
+                    f"the family of a loss is {' or '.join(FAMILIES)}, got {self.parts!r:.200}."
+                )
+            if part.draws < 1 or part.contributions < 1:
+                raise DuffError(
+                    f"draws and contributions of a loss are 1 or more, got {self.parts!r:.200}."
+                )
+            total += part.epsilon
+        if total != self.epsilon:
             raise DuffError(
                 f"the parts of a loss add up to epsilon, got {self.parts!r:.200} for "
                 f"{self.epsilon!r}."

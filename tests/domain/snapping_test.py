@@ -322,7 +322,10 @@ def test_an_array_of_doubles_gets_the_indices_of_its_numbers(first, step, size):
     """Next to thresholds, and next to 0, where offsets from the lower bound are rounded."""
     if (first + size) * step > sys.float_info.max:
         pytest.skip("beyond doubles")
-    steps = DoubleSteps.of(first * step, step, size)
+    denominator = math.lcm((first * step).as_integer_ratio()[1], step.denominator)
+    steps = DoubleSteps.of(
+        int(first * step * denominator), int(step * denominator), denominator, size
+    )
     thresholds = [1, 2, 3, size // 2, size - 1, 2 ** (size.bit_length() - 2)]
     thresholds += np.random.default_rng(size).integers(1, size, 40).tolist()
     keys = [float((first + k + near) * step) for k in thresholds for near in (-HALF, 0)]

@@ -46,6 +46,9 @@ class Recorded:
     def split(self):
         return self
 
+    def draw(self, call):
+        return call.numbers(self)
+
 
 def engine(sizes=(3, 5)):
     values = np.arange(sum(sizes)) % 10
@@ -270,6 +273,8 @@ MANY_QS = tuple(Fraction(i, 32) for i in range(1, 32))
         ("quantiles", {"qs": (0, 0.25, 0.75, 1)}, "duff", {"suppress_below": 10}),
         ("quantiles", {"qs": MANY_QS}, "best", {"interval": 0.9}),
         ("median", {}, "best", {"interval": 0.9, "suppress_below": 10}),
+        ("quantile", {"q": 0.99}, "best", {"interval": 0.9, "suppress_below": 10}),
+        ("quantile", {"q": 0.99}, "best", {"interval": 0.9, "covers": "population"}),
         ("iqr", {}, "best", {"interval": 0.9}),
         ("describe", {}, "best", {"interval": 0.9}),
         ("mean", {}, "clipped", {"suppress_below": 10}),

@@ -31,7 +31,7 @@ SERVERS = "tests/engines/server_query_test.py::test_no_record_stops_a_query_or_c
 NASTY = "tests/engines/postgres_test.py::test_no_record_stops_a_query"
 STREAMED = "tests/engines/streamed_test.py"
 LEVEL_SUMS = f"{SPREAD}::test_every_engine_sums_levels[polars-lazy]"
-SHUFFLED = "swapped = to + generator.integers(0, row_counts - place)"
+SHUFFLED = "offsets = generator.integers(0, row_counts[:, None] - places)"
 REPLACED = "tests/cli/command_process_test.py::test_a_file_that_is_replaced_after_the_charge"
 REPLACED_SOON = (
     "tests/cli/command_process_test.py::test_a_file_that_is_replaced_in_the_second_of_its_making"
@@ -42,6 +42,13 @@ CHOOSING = "tests/engines/people_test.py::test_choosing_is_quick_and_keeps_the_c
 CAPPED = "np.repeat(begin, row_counts) < limit"
 
 MUTANTS = (
+    Mutant(
+        "fields: missing ones of a query are dropped",
+        "_engines/queries/rows.py",
+        "return isinstance(domain, Fields) or (isinstance(domain, Presence) and domain.rows)",
+        "return isinstance(domain, Presence) and domain.rows",
+        ("tests/pipeline/profile_test.py::test_every_field_is_in_one_cell_in_every_engine",),
+    ),
     Mutant(
         "where: a row without a value is kept by a negation",
         "_engines/where.py",
@@ -476,14 +483,14 @@ MUTANTS = (
         "the same choice in every release",
         "_engines/people.py",
         SHUFFLED,
-        "swapped = to + np.random.default_rng(0).integers(0, row_counts - place)",
+        "offsets = np.random.default_rng(0).integers(0, row_counts[:, None] - places)",
         (FAIR,),
     ),
     Mutant(
         "the last row of a person counts less often",
         "_engines/people.py",
         SHUFFLED,
-        "swapped = to + generator.integers(0, np.maximum(row_counts - place - 1, 1))",
+        "offsets = generator.integers(0, np.maximum(row_counts[:, None] - places - 1, 1))",
         (FAIR,),
     ),
     Mutant(

@@ -79,17 +79,23 @@ MUTANTS = (
         "_pipeline/driver.py",
         "            account.pay(draws)\n"
         "            shares = list(_shares(draws, count))\n"
-        "            evidence_of_shares = yield from self._collect(shares, scope, groups)\n"
+        "            answered = yield from self._collect(shares, scope, groups)\n"
         "            columns = _by_draw(draws, count)\n"
-        "            for share, evidence in zip(shares, evidence_of_shares, strict=True):\n"
-        "                numbers = share.mechanism.numbers(evidence, entropy)\n"
-        "                _place(columns[share.draw], share.positions, numbers, count)\n",
+        "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
+        "                draw, statistic, mechanism, positions = share\n"
+        "                who = (draw, statistic, mechanism, groups[positions])\n"
+        "                numbers = entropy.draw("
+        "MechanismCall(plan, stage, *who, requests, evidence))\n"
+        "                _place(columns[draw], positions, numbers, count)\n",
         "            shares = list(_shares(draws, count))\n"
-        "            evidence_of_shares = yield from self._collect(shares, scope, groups)\n"
+        "            answered = yield from self._collect(shares, scope, groups)\n"
         "            columns = _by_draw(draws, count)\n"
-        "            for share, evidence in zip(shares, evidence_of_shares, strict=True):\n"
-        "                numbers = share.mechanism.numbers(evidence, entropy)\n"
-        "                _place(columns[share.draw], share.positions, numbers, count)\n"
+        "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
+        "                draw, statistic, mechanism, positions = share\n"
+        "                who = (draw, statistic, mechanism, groups[positions])\n"
+        "                numbers = entropy.draw("
+        "MechanismCall(plan, stage, *who, requests, evidence))\n"
+        "                _place(columns[draw], positions, numbers, count)\n"
         "            account.pay(draws)\n",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
     ),
@@ -166,8 +172,8 @@ MUTANTS = (
     Mutant(
         "driver: a draw is made again until it pleases",
         "_pipeline/driver.py",
-        "numbers = share.mechanism.numbers(evidence, entropy)\n",
-        "numbers = min(share.mechanism.numbers(evidence, entropy) for _ in range(2))\n",
+        "columns: Columns = self.mechanism.numbers(self.evidence, entropy)\n",
+        "columns: Columns = min(self.mechanism.numbers(self.evidence, entropy) for _ in '12')\n",
         (SHARES,),
     ),
     Mutant(

@@ -6,7 +6,37 @@ from tests.mutants.mutant import DOOR, PLAN, TABLE_DOOR, Mutant
 
 PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
 
+PROFILE = "tests/guarantees/profile_door_test.py::test_the_shares_of_a_profile_add_up"
+
 MUTANTS = (
+    Mutant(
+        "profiles: columns do not give up what counts cost",
+        "_planning/profile.py",
+        "            rest -= share\n",
+        "",
+        (PROFILE,),
+    ),
+    Mutant(
+        "profiles: cells do not give up what quartiles cost",
+        "_planning/profile.py",
+        '"epsilon": each - drawn',
+        '"epsilon": each',
+        (PROFILE,),
+    ),
+    Mutant(
+        "profiles: every column gets all of epsilon",
+        "_planning/profile.py",
+        "each = rest / len(self.columns)",
+        "each = rest",
+        (PROFILE,),
+    ),
+    Mutant(
+        "profiles: people are counted without their rows",
+        "_planning/profile.py",
+        'counts.append(("people", self._rows | {"contributions": 1}))',
+        'counts.append(("people", self._rows))',
+        (PROFILE,),
+    ),
     Mutant(
         "totals: sums of a margin hold together as often as one of them",
         "_planning/table_plan.py",

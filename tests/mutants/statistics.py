@@ -24,9 +24,11 @@ from tests.mutants.mutant import (
     Mutant,
 )
 
+OUTER = "tests/statistics/outer_quantile_test.py"
 CLIPPED_SUM = "tests/statistics/clipped_sum_test.py"
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 ENDS = "tests/statistics/interval_end_test.py"
+WIDTHS = "tests/statistics/interval_width_test.py"
 SLOPE = "tests/statistics/slope_test.py"
 ONE_DRAW = f"{SPREAD}::test_one_draw_costs_its_epsilon_and_a_larger_rate_more"
 IQR = f"{SPREAD}::test_iqr_is_what_a_search_reaches"
@@ -139,6 +141,41 @@ MUTANTS = (
         "before + (zero if has_rough else epsilon * rough_draw.share)",
         "before + epsilon * rough_draw.share",
         (f"{DRIVER}::test_every_program_spends_exactly_its_epsilon_in_every_group",),
+    ),
+    Mutant(
+        "outer quantile: a range that was drawn is unspent",
+        "statistics/quantile.py",
+        "range_epsilon if candidate == NOT_DRAWN else Fraction(0) for",
+        "range_epsilon for",
+        (f"{OUTER}::test_groups_take_their_own_branches",),
+    ),
+    Mutant(
+        "outer quantile: more shares than there are",
+        "statistics/quantile.py",
+        "quantile_share = 1 - OUTER_COUNT_SHARE - OUTER_RANGE_SHARE",
+        "quantile_share = 1 - OUTER_COUNT_SHARE",
+        (f"{OUTER}::test_groups_take_their_own_branches",),
+    ),
+    Mutant(
+        "outer quantile: records beyond an end are not counted there",
+        "statistics/quantile.py",
+        "        below = ranks.total - at_high\n",
+        "        below = ranks.below\n",
+        (f"{OUTER}::test_a_window_and_its_tail_are_the_whole_step_function",),
+    ),
+    Mutant(
+        "outer quantile: the tail counts records where they lie, not where they are clamped to",
+        "statistics/quantile.py",
+        "            return 0, before + at\n",
+        "            return before, at\n",
+        (f"{OUTER}::test_a_window_and_its_tail_are_the_whole_step_function",),
+    ),
+    Mutant(
+        "outer quantile: the range is drawn whatever was counted",
+        "statistics/quantile.py",
+        "if count * beyond * epsilon < max_weight",
+        "if count >= 0",
+        (f"{OUTER}::test_which_groups_are_narrowed",),
     ),
     Mutant(
         "clipped sum: a range that was drawn is unspent",
@@ -489,16 +526,65 @@ MUTANTS = (
         (INTERVALS, SEVERAL),
     ),
     Mutant(
+        "width: the full rate",
+        "statistics/interval_width.py",
+        "    rate = Fraction(1, 2)",
+        "    rate = Fraction(1)",
+        (f"{WIDTHS}::test_loss_is_at_most_epsilon",),
+    ),
+    Mutant(
+        "width: a step of a score is worth less than it moves",
+        "statistics/interval_width.py",
+        "steps = np.clip(spare, -most, most) * STEPS_PER_RECORD // largest",
+        "steps = np.clip(spare, -most, most) * STEPS_PER_RECORD * 2 // m",
+        (f"{WIDTHS}::test_loss_is_at_most_epsilon",),
+    ),
+    Mutant(
+        "width: the aim forgets that two widths compete",
+        "statistics/interval_width.py",
+        "near = log_rate - math.log(3) - log_gain - nats / 2",
+        "near = log_rate - math.log(6) - log_gain - nats / 2",
+        (f"{WIDTHS}::test_worst_profiles_of_what_widths_spare",),
+    ),
+    Mutant(
+        "width: the aim forgets one width that is far ahead",
+        "statistics/interval_width.py",
+        "max(near, far)",
+        "near",
+        (f"{WIDTHS}::test_worst_profiles_of_what_widths_spare",),
+    ),
+    Mutant(
+        "width: each side is wrong as often as both",
+        "statistics/interval_width.py",
+        'failure_rate if draw.sides == "both" else failure_rate / 2',
+        "failure_rate",
+        (f"{SEVERAL}::test_what_widths_cost_and_miss",),
+    ),
+    Mutant(
+        "width: each of several widths is paid in full",
+        "statistics/interval_width.py",
+        "share * draw.parts / parts",
+        "share",
+        (f"{SEVERAL}::test_what_widths_cost_and_miss",),
+    ),
+    Mutant(
+        "width: the values of a range are paid in full",
+        "statistics/iqr.py",
+        "quantiles_program(QUARTILES, settings.for_share(share)).scaled(share)",
+        "quantiles_program(QUARTILES, settings)",
+        (f"{SEVERAL}::test_what_widths_cost_and_miss",),
+    ),
+    Mutant(
         "interval: the ends are paid twice",
         "statistics/quantile_interval.py",
         "share_each = share / (2 * len(qs))",
         "share_each = share / len(qs)",
-        (f"{SHARES}[median(interval=0.8, mechanism=best)-rows]",),
+        (SEVERAL,),
     ),
     Mutant(
         "interval: the values of several quantiles are paid in full",
         "statistics/quantiles.py",
-        "self.program_for_share(parameters, settings, VALUE_SHARE)",
+        "self.program_for_share(parameters, settings, VALUE_SHARES[interval.covers])",
         "self.program_for_share(parameters, settings, Fraction(1))",
         (f"{SHARES}[quantiles(qs=(0.25, 0.75), interval=0.8, mechanism=best)-rows]",),
     ),
@@ -512,8 +598,8 @@ MUTANTS = (
     Mutant(
         "interval: the ends of a range are wrong as often as those of a quantile",
         "statistics/iqr.py",
-        "rate, names = interval.failure_rate_each(1) / 2,",
-        "rate, names = interval.failure_rate_each(1),",
+        "rate = interval.failure_rate_each(1) / 2",
+        "rate = interval.failure_rate_each(1)",
         (SEVERAL,),
     ),
     Mutant(

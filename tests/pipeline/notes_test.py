@@ -149,3 +149,17 @@ def test_no_record_changes_a_note(tmp_path, call):
         seen.add((code, out.count("\n"), err))
     assert len(seen) == 1
     assert seen.pop()[2].count("\n") == 4
+
+
+def test_an_engine_that_no_test_runs_on():
+    """polars behind ibis; all others that the tests use have no such note."""
+    import ibis
+
+    frame = pl.DataFrame({"age": [33, 44]})
+    note = "polars behind ibis is not tested with duffdp; check it first with {}".format(
+        "duffdp.audit.check_engine"
+    )
+    table = ibis.polars.connect({"people": frame}).table("people")
+    assert note in duffdp.mean(table, **AGE).notes
+    for tested in (frame, frame.lazy(), ibis.memtable(frame)):
+        assert note not in duffdp.mean(tested, **AGE).notes

@@ -26,7 +26,9 @@ from duffdp._sampling.entropy import entropy
 from duffdp.domain import Bins
 from duffdp.mechanisms import Geometric
 from duffdp.mechanisms.staircase import best_width
+from duffdp.statistics.interval_width import IntervalWidth
 from duffdp.statistics.quantile_interval import IntervalEnd
+from duffdp.statistics.statistic import Scope
 from inquiries import plan_of
 from release_draws import recorded
 
@@ -35,47 +37,88 @@ GRID = Grid(0, 9, 1)
 QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 
 
-def ends_of(statistic, given=None, covers="data", simultaneous=False, groups=1, contributions=2):
-    person = None if contributions == 1 else "p"
-    people = {"unit": person, "contributions": contributions}
-    ends = {"interval": 0.9, "covers": covers, "simultaneous": simultaneous}
-    drawn = plan_of(statistic, given, groups=groups, **people, **ends).program.draws
+BOTH = list(itertools.product(QUARTILES, ("low", "high")))
+
+
+def ends_of(statistic, parameters, together, groups):
+    """The ends of a population's quantiles, and what each costs and misses."""
+    ends = {"interval": 0.9, "covers": "population", "simultaneous": together}
+    drawn = plan_of(statistic, parameters, groups=groups, **ends).program.draws
     assert sum(part.share for part in drawn) == 1
     parts = [part for part in drawn if isinstance(part.statistic, IntervalEnd)]
-    for part in parts:
-        assert part.statistic.epsilon == part.share / contributions
-        assert part.statistic.covers == covers
+    assert all(part.statistic.epsilon == part.share for part in parts)
     return [(part.statistic.q, part.statistic.side) for part in parts], {
         (part.share, part.statistic.failure_rate) for part in parts
     }
 
 
-BOTH = list(itertools.product(QUARTILES, ("low", "high")))
+@pytest.mark.parametrize(("together", "groups"), [(False, 1), (False, 7), (True, 1), (True, 7)])
+def test_what_the_ends_of_a_population_cost_and_miss(together, groups):
+    """Epsilon is split evenly; a miss is halved for both ends, and divided where all hold."""
+    miss = Fraction(1, 20) / (3 * groups if together else 1)
+    found = ends_of("quantiles", {"qs": QUARTILES}, together, groups)
+    assert found == (BOTH, {(Fraction(7, 8) / 6, miss)})
+    ranges = ends_of("iqr", None, together, groups)
+    miss = Fraction(1, 40) / (groups if together else 1)
+    assert ranges == (BOTH[:2] + BOTH[4:], {(Fraction(7, 32), miss)})
+    alone = ends_of("median", None, together, groups)
+    assert alone[1] == {(Fraction(7, 16), Fraction(1, 20) / (groups if together else 1))}
+
+
+def widths_of(statistic, parameters=None, together=False, groups=1, domain=GRID):
+    """Every width that is drawn for the data, and the share of epsilon that it costs."""
+    ends = {"interval": 0.9, "simultaneous": together, "unit": "p", "contributions": 2}
+    plan = plan_of(statistic, parameters, groups=groups, domain=domain, **ends)
+    assert sum(part.share for part in plan.program.draws) == 1
+    made = []
+
+    def watched(run):
+        numbers = None
+        while True:
+            try:
+                draws = run.send(numbers)
+            except StopIteration:
+                return
+            made.extend(d for d in draws if isinstance(d.statistics, IntervalWidth))
+            numbers = [[[3]] * draw.width for draw in draws]
+
+    watched(plan.program.start(Scope(domain), plan.row_epsilon))
+    for draw in made:
+        assert draw.statistics.epsilon == draw.epsilon
+    return [
+        (draw.statistics.qs, draw.statistics.sides, draw.statistics.failure_rate, 2 * draw.epsilon)
+        for draw in made
+    ]
 
 
 @pytest.mark.parametrize(("together", "groups"), [(False, 1), (False, 7), (True, 1), (True, 7)])
-def test_what_the_ends_of_several_quantiles_cost_and_miss(together, groups):
-    """Epsilon is split evenly; a miss is middle for both ends, and divided where all hold."""
-    share = Fraction(7, 8) / 6
-    miss = Fraction(1, 20) / (3 * groups if together else 1)
-    given = {"qs": QUARTILES}
-    assert ends_of("quantiles", given, simultaneous=together, groups=groups) == (
-        BOTH,
-        {(share, miss)},
-    )
-    summary = ends_of("describe", simultaneous=together, groups=groups)
-    miss = Fraction(1, 20) / (7 * groups if together else 1)
-    assert summary[1] == {(Fraction(4, 5) * Fraction(7, 8) / 10, miss)}
-    ranges = ends_of("iqr", None, "population", together, groups, 1)
-    miss = Fraction(1, 40) / (groups if together else 1)
-    assert ranges == (BOTH[:2] + BOTH[4:], {(Fraction(7, 32), miss)})
-    alone = ends_of("median", None, "population", together, groups, 1)
-    assert alone[1] == {(Fraction(7, 16), Fraction(1, 20) / (groups if together else 1))}
+def test_what_widths_cost_and_miss(together, groups):
+    """One width holds together for free; a side may fail half as often, and gets half as much."""
+    miss = Fraction(1, 10) / (groups if together else 1)
+    for statistic, parameters, qs in (
+        ("median", None, QUARTILES[1:2]),
+        ("quantiles", {"qs": QUARTILES}, QUARTILES),
+        ("iqr", None, QUARTILES[::2]),
+    ):
+        found = widths_of(statistic, parameters, together, groups)
+        assert found == [(qs, "both", miss, Fraction(1, 2))]
+    each = miss / (5 if together else 1)  # count, mean, quartiles, 1 % and 99 %
+    inner, *outer = widths_of("describe", None, together, groups)
+    assert inner == (QUARTILES, "both", each, Fraction(2, 5) * Fraction(1, 3))
+    assert outer == [
+        ((Fraction(q, 100),), side, each / 2, Fraction(2, 5) / 6)
+        for q in (1, 99)
+        for side in ("low", "high")
+    ]
+    alone = widths_of("quantile", {"q": 0.99}, together, groups)
+    assert [part[1:] for part in alone] == [
+        (side, miss / 2, Fraction(1, 4)) for side in ("low", "high")
+    ]
 
 
 def test_groups_are_counted_where_all_hold_together():
     """Through the public keys; and for a margin those of the margin."""
-    given = {"epsilon": 1, "column": "x", "interval": 0.9, **AGE}
+    given = {"epsilon": 1, "column": "x", "interval": 0.9, "covers": "population", **AGE}
     for together, many in ((True, 4), (False, 1)):
         keys = {"by": "g", "keys": list("abcd"), "simultaneous": together}
         made = ReleaseRequest("median", {**given, **keys}).check().plan
@@ -189,7 +232,8 @@ def quantile(data, q):
 def test_right_ends_of_quartiles_hold_the_range():
     """All data sets of a small domain, all ends that are right; and one that is not can miss."""
     domain, missed = Grid(0, 3, 1), 0
-    made = plan_of("iqr", domain=domain, interval=0.8)
+    made = plan_of("iqr", domain=domain, interval=0.8, covers="population")
+    drawn = plan_of("iqr", domain=domain, interval=0.8)
     for size in range(1, 5):
         for data in itertools.combinations_with_replacement(range(4), size):
             first, third = (quantile(data, q) for q in (0.25, 0.75))
@@ -198,6 +242,10 @@ def test_right_ends_of_quartiles_hold_the_range():
                 high = [min(end, 3) for end in ends[1::2]]
                 value, least, most = made.program.post_process.values(domain, [2, *ends])
                 assert 0 <= least <= value <= most
+                # The range of two quartiles that were drawn, in any order.
+                for quartiles in ((0, 2), (3, 1)):
+                    found = drawn.program.post_process.values(domain, [*quartiles, *ends])
+                    assert found == [value, least, most]
                 right = low[0] <= first <= high[0] and low[1] <= third <= high[1]
                 held = least <= third - first <= most
                 assert held or not right
@@ -246,7 +294,8 @@ def test_many_quantiles_after_a_count():
     with recorded() as draws:
         duffdp.quantiles(range(50), qs, epsilon=2, interval=0.9, **AGE)
     assert sum(draw.epsilon for draw in draws) == pytest.approx(2)
-    assert len(draws) == 2 + 2 * len(qs)
+    # A count, all quantiles, a width for those from 10 % to 90 %, and two for each of the others.
+    assert len(draws) == 3 + 2 * 6
     found = duffdp.quantiles([0, 4, 9] * 900, [0, 0.5, 1], epsilon=40, interval=0.9, **AGE)
     assert [len(each) for each in (found.value, found.low, found.high)] == [3, 3, 3]
     assert found.value == sorted(found.value)

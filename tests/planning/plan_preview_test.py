@@ -60,11 +60,11 @@ def test_a_plan_too():
         [{"statistic": "median", "column": "x", "bounds": (0, 1), "step": 0.01, "interval": 0.9}],
         epsilon=1.0,
     )
-    few, many = (plan.preview(group_size=size).wide() for size in (10, 2000))
+    few, many = (plan.preview(group_size=size).wide() for size in (3, 2000))
     assert (few["note"], few["interval width"]) == (["too few to tell"], [None])
     assert (many["note"], many["release"]) == ([None], ["median of x"])
     assert many["mean error"][0] < few["mean error"][0]
-    assert "groups of 10 records" in repr(plan.preview(group_size=10))
+    assert "groups of 3 records" in repr(plan.preview(group_size=3))
 
 
 def test_a_file_has_it_too(tmp_path):

@@ -16,11 +16,11 @@ import duffdp
 from duffdp import DuffError, epsilon_for, preview
 from duffdp._pipeline.request import ReleaseRequest
 from duffdp._planning.outcomes import MAX_LISTED_OUTCOMES, evenly_spread, geometric_quantile
-from duffdp.mechanisms import Geometric, Staircase
+from duffdp.mechanisms import Geometric, Staircase, mechanism_class
 from duffdp.statistics.histogram import projected
 from duffdp.statistics.registry import REGISTRY, statistic_spec
-from duffdp.statistics.statistic import DistanceStatistic
-from inquiries import engine_of, mechanism_of
+from duffdp.statistics.statistic import DistanceStatistic, Scope
+from inquiries import engine_of
 from release_draws import recorded
 
 RECORDS = np.array([0, 1, 1, 2, 3, 3, 3, 5, 6])
@@ -33,7 +33,7 @@ CATEGORIES = ["a"] * 9 + ["b"] * 7 + ["c"] * 2
 # Parameters and public set of every statistic, for the records above.
 CASES = {
     "median": BOUNDS,
-    "quantile": {"q": 0.9, **BOUNDS},
+    "quantile": {"q": 0.75, **BOUNDS},
     "quantiles": {"qs": (0.25, 0.75), **BOUNDS},
     "mean": BOUNDS,
     "sum": BOUNDS,
@@ -161,39 +161,16 @@ def test_no_records_at_all(name):
 # Against brute force.
 
 
-def number_laws(name, choice, epsilon, values, **more):
-    """The plan of a release, and for every number it draws the outcomes with probabilities."""
+def listed(name, choice, epsilon, values, **more):
+    """Everything that can be released, with its probability."""
     given = {key: value for key, value in CASES[name].items() if key not in BOUNDS}
     public = BOUNDS if "bounds" in CASES[name] else {}
     asked = {**given, "mechanism": choice, **public, **more}
     checked = ReleaseRequest(name, {"epsilon": epsilon, **asked}).check()
     domain = checked.domain_for(True, False)
-    laws = []
     plan = checked.plan_on(domain)
-    for part in plan.program.draws:
-        mechanism = mechanism_of(plan, part)
-        if isinstance(part.statistic, DistanceStatistic):
-            steps = part.statistic.steps(values, domain)
-            law = mechanism.law(steps)
-            laws.append(
-                [(i, law.probability(steps.domain.value(i))) for i in range(steps.domain.size)]
-            )
-            continue
-        assert type(mechanism) is Geometric
-        for total in part.statistic.of_records(values, domain):
-            around = range(total - 40, total + 41)
-            laws.append([(x, mechanism.probability(total, x)) for x in around])
-    return checked, domain, laws
-
-
-def listed(name, choice, epsilon, values, **more):
-    """Everything that can be released, with its probability."""
-    checked, domain, laws = number_laws(name, choice, epsilon, values, **more)
-    for outcome in itertools.product(*laws):
-        numbers = [number for number, _ in outcome]
-        chance = math.prod(chance for _, chance in outcome)
-        plan = checked.plan_on(domain)
-        post_process = checked.post_process(plan)
+    post_process = checked.post_process(plan)
+    for numbers, chance in outcomes_of(plan, values, domain):
         if post_process is not None:
             yield post_process.values(domain, numbers), chance
         else:
@@ -205,6 +182,43 @@ def listed(name, choice, epsilon, values, **more):
                 ],
                 chance,
             )
+
+
+def outcomes_of(plan, values, domain, stages=()):
+    """All numbers that a program returns after those of some stages, with their probabilities."""
+    program = plan.program.start(Scope(domain), plan.row_epsilon)
+    try:
+        draws = next(program)
+        for stage in stages:
+            draws = program.send([[[number] for number in numbers] for numbers in stage])
+    except StopIteration as end:
+        yield [number for (number,) in end.value], 1.0
+        return
+    laws = [law_of_draw(draw, values, domain) for draw in draws]
+    for outcome in itertools.product(*laws):
+        chance = math.prod(chance for _, chance in outcome)
+        stage = [numbers for numbers, _ in outcome]
+        for numbers, later in outcomes_of(plan, values, domain, (*stages, stage)):
+            yield numbers, chance * later
+
+
+def law_of_draw(draw, values, domain):
+    """The numbers of one draw with their probabilities."""
+    mechanism = mechanism_class(draw.mechanism)(draw.epsilon)
+    if isinstance(draw.statistics, DistanceStatistic):
+        steps = draw.statistics.steps(values, domain)
+        law = mechanism.law(steps)
+        return [((i,), law.probability(steps.domain.value(i))) for i in range(steps.domain.size)]
+    assert type(mechanism) is Geometric
+    totals = draw.statistics.of_records(values, domain)
+    noisy = [
+        [(x, mechanism.probability(total, x)) for x in range(total - 40, total + 41)]
+        for total in totals
+    ]
+    return [
+        (tuple(x for x, _ in outcome), math.prod(chance for _, chance in outcome))
+        for outcome in itertools.product(*noisy)
+    ]
 
 
 EXACT = [
@@ -317,6 +331,7 @@ def test_widths_that_follow_from_noise():
 RELEASED = [
     ("mean", "clipped", {}),
     ("sum", "clipped", {}),
+    ("quantile", "best", {"q": 0.95}),
     ("variance", "best", {}),
     ("variance", "duff", {}),
     ("std", "best", {}),
@@ -330,7 +345,7 @@ RELEASED = [
     ("top", "best", {"k": 1}),
     ("histogram", "best", {"adds_up": True}),
     ("share", "best", {"epsilon": 0.1}),
-    ("median", "best", {"interval": 0.8, "epsilon": 5.0}),
+    ("median", "best", {"interval": 0.8, "epsilon": 1.5}),
     ("quantile", "duff", {"interval": 0.8, "covers": "population", "epsilon": 9.0}),
 ]
 
@@ -479,7 +494,7 @@ def test_one_of_several_outputs():
 
 
 def test_too_few_to_tell():
-    found = preview("normal", n=40, epsilon=0.1, interval=0.95, bounds=(0, 100))
+    found = preview("normal", n=40, epsilon=0.05, interval=0.95, bounds=(0, 100))
     assert found.too_few("best") > 0.9
     assert "too few to tell" in str(found)
     many = preview("normal", n=4000, epsilon=1.0, interval=0.95, bounds=(0, 100))
@@ -608,15 +623,17 @@ def test_points_are_spread_as_the_noise_is():
 
 
 @pytest.mark.parametrize("epsilon", [3.0, 12.0])
-def test_points_stand_for_outcomes_that_are_too_many(epsilon):
-    """31 candidates and two ends are more than are listed."""
-    fine = {"bounds": (0, 6), "step": 0.2}
-    given = {"interval": 0.8, "covers": "data"}
-    found = seen("median", "best", epsilon, **fine, **given)
-    outcomes = list(listed("median", "best", epsilon, RECORDS, **given, step=0.2))
-    assert len(outcomes) == 31 * 32 * 32 > MAX_LISTED_OUTCOMES
-    width = sum((high - low) * chance for (_, low, high), chance in outcomes)
-    error = sum(abs(value - 3) * chance for (value, *_), chance in outcomes)
+@pytest.mark.parametrize(
+    ("covers", "step", "outcomes"), [("population", 0.2, 31 * 32 * 32), ("data", 0.002, 3001 * 14)]
+)
+def test_points_stand_for_outcomes_that_are_too_many(covers, step, outcomes, epsilon):
+    """31 candidates and two ends, or 3,001 candidates and a width, are more than are listed."""
+    given = {"interval": 0.8, "covers": covers, "step": step}
+    found = seen("median", "best", epsilon, **given)
+    every = list(listed("median", "best", epsilon, RECORDS, **given))
+    assert len(every) == outcomes > MAX_LISTED_OUTCOMES
+    width = sum((high - low) * chance for (_, low, high), chance in every)
+    error = sum(abs(value - 3) * chance for (value, *_), chance in every)
     assert found.expected_width("best") == pytest.approx(width, rel=5e-3)
     assert found.expected_error("best") == pytest.approx(error, rel=5e-3)
 

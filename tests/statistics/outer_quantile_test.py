@@ -191,6 +191,17 @@ def test_the_value_lies_within_the_range():
     assert low <= released.value <= high
 
 
+@pytest.mark.parametrize("covers", ["data", "population"])
+def test_intervals_are_drawn_around_the_narrowed_value(covers):
+    x = np.random.default_rng(1).exponential(12.0, 1000)
+    given = {"epsilon": 2.0, "bounds": (0.0, 1000.0), "interval": 0.95, "covers": covers}
+    released = duffdp.quantile(x, 0.9, **given, rng=1)
+    assert sum(part.epsilon for part in released.mechanism.parts) == 2
+    assert [part.utility for part in released.mechanism.parts][:2] == [None, "outside"]
+    assert released.low <= np.quantile(x, 0.9, method="inverted_cdf") <= released.high
+    assert duffdp.preview(x, statistic="quantile", q=0.9, **given).expected_width("best") > 0
+
+
 def test_wide_bounds_cost_little():
     """Ten records lie beyond the quantile, and most candidates beyond the last of them."""
     x = np.random.default_rng(1).exponential(12.0, 1000)

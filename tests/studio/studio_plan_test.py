@@ -168,10 +168,10 @@ def headline(text):
 def test_numbers_move_with_every_input(folder):
     with visit(folder.root) as visitor:
         seen = [
-            headline(visitor.post("/preview", changed(AGES, **given)).text)
+            headline(visitor.post("/preview", changed(AGES, **{"epsilon": "0.2", **given})).text)
             for given in (
                 {},
-                {"epsilon": "2"},
+                {"epsilon": "0.7"},
                 {"size": "5000"},
                 {"shape__0": "uniform"},
                 {"upper__0": "99"},
@@ -185,17 +185,18 @@ def test_numbers_move_with_every_input(folder):
 
 def test_the_error_is_that_of_the_plans_own_preview(folder):
     """The number on the page against `TablePlan.preview`, by other records of the same shape."""
-    form = StudioForm.of(changed(AGES, step__0="1", shape__0="normal", size="400", epsilon="0.5"))
+    form = StudioForm.of(changed(AGES, step__0="1", shape__0="uniform", size="400", epsilon="0.5"))
     plan = table_plan(form, folder)
     columns = folder.columns("adult.parquet")
     lines = PreviewCache().preview(form, plan, columns, simulate=False).numbers
     other = duffdp.TablePlan.from_text(as_toml(form.words()), folder.root)
-    wide = other.preview(group_size=400, shape="normal").wide()
+    wide = other.preview(group_size=400, shape="uniform").wide()
     for line, within, width, epsilon in zip(
         lines, wide["95 % within"], wide["interval width"], wide["epsilon"], strict=True
     ):
         assert float(line.within.split()[0]) == pytest.approx(within, rel=0.25, abs=1)
-        assert float(line.width.split()[0]) == pytest.approx(width, rel=0.15)
+        # Evenly spread records have no gaps, which make the intervals of others wider.
+        assert float(line.width.split()[0]) == pytest.approx(width, rel=0.3)
         assert float(line.epsilon) == pytest.approx(epsilon, rel=0.01)
 
 

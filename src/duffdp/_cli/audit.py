@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import click
+
+if TYPE_CHECKING:
+    from duffdp.audit.replay import Replay
 
 LAWS_TEXT = """
 Checked on this machine, with the installed code:
@@ -24,10 +29,17 @@ chose the event that tells the two apart best, the other half counted it; with 9
 nothing below the bound explains the counts. All releases had epsilon 1. A line fails if its bound
 is above 1 with a confidence that a sound library misses in one line of one audit in a million.
 A bound far below 1 is no fault: these draws and these data do not show more. More draws do."""
+REPLAYED_TEXT = """
+Each line: one call on two data sets that differ in one record or one person. The second run
+received the numbers that the first one drew. Checked: the evidence of every draw moves by at most
+its sensitivity, the losses add up to at most epsilon, and requests, errors, warnings and the
+result are the same. "loss" bounds what the draws reveal of this difference.
+Not checked: the mechanisms and their bits ('duffdp audit' does that), time, other neighbors.
+This output is NOT private: show it only to people who may see the data."""
 FAILED_TEXT = "\nA check FAILED: do not release with this installation."
 
 
-@click.command()
+@click.command(context_settings={"ignore_unknown_options": True})
 @click.option(
     "--lower-bound", is_flag=True, help="Bound epsilon from below by counting real releases."
 )
@@ -43,17 +55,85 @@ FAILED_TEXT = "\nA check FAILED: do not release with this installation."
     show_default="all cores",
     help="With --lower-bound: how many to run at once.",
 )
-def audit(lower_bound: bool, draws: int, processes: int | None) -> None:
+@click.option(
+    "--replay",
+    is_flag=True,
+    help="Run calls on neighboring data with the same draws and compare all that differs.",
+)
+@click.option(
+    "--rows",
+    type=click.IntRange(min=10),
+    default=100_000,
+    help="With --replay: rows of the synthetic table.",
+)
+@click.argument("command", nargs=-1, type=click.UNPROCESSED)
+def audit(
+    lower_bound: bool,
+    draws: int,
+    processes: int | None,
+    replay: bool,
+    rows: int,
+    command: tuple[str, ...],
+) -> None:
     """Check the installed library on this machine.
 
     Checks exact privacy on small domains, and real draws against their distribution; prints what
     was checked and what was not. With --lower-bound every statistic is attacked from the outside
-    instead.
+    instead. With --replay every statistic is replayed on neighbors of a synthetic table, or of
+    your own data.
+
+    COMMAND: with --replay, another command with its data and options, such as
+    median people.csv --column age --bounds 0 120 --epsilon 1, or release plan.toml. Nothing is
+    charged or released.
     """
-    sound = _attack(draws, processes) if lower_bound else _check_laws()
+    if command and not replay:
+        raise click.UsageError("a command needs --replay.")
+    if replay:
+        sound = _replay(command, rows)
+    else:
+        sound = _attack(draws, processes) if lower_bound else _check_laws()
     if not sound:
         print(FAILED_TEXT)
         raise click.exceptions.Exit(1)
+
+
+def _replay(command: tuple[str, ...], rows: int) -> bool:
+    """Replay every statistic, or one command; True if no promise was broken."""
+    from duffdp._cli.output import table
+    from duffdp._cli.progress import progress
+
+    lines, findings = [], list[str]()
+    if command:
+        from duffdp._cli.replayed_command import replay_command
+
+        replays = list(replay_command(command))
+    else:
+        from duffdp.audit.replay_cases import replay_cases
+
+        cases = list(replay_cases(rows))
+        replays = []
+        with progress(len(cases), "replaying") as done:
+            for case in cases:
+                replays.append((str(case), case.replay()))
+                done()
+    for title, result in replays:
+        lines.append(_replay_line(title, result))
+        findings += [f"{title}: {finding}" for finding in result.findings]
+    table(lines, [])
+    print("\n".join(["", *findings]) if findings else "", end="\n" if findings else "")
+    print(REPLAYED_TEXT)
+    return not findings and bool(replays)
+
+
+def _replay_line(title: str, result: Replay) -> dict[str, str]:
+    return {
+        "call and neighbor": title,
+        "draws": str(len(result.rows)),
+        "largest movement": f"{max((row.moved for row in result.rows), default=0.0):.3f}",
+        "loss": f"{result.loss:.3f}",
+        "epsilon": f"{result.epsilon:g}",
+        "": "ok" if result.ok else "FAILED",
+    }
 
 
 def _attack(draws: int, processes: int | None) -> bool:

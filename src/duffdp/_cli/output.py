@@ -23,11 +23,12 @@ from duffdp._text import visible
 from duffdp.errors import ChargeNote, DuffError, charge_note
 
 if TYPE_CHECKING:
-    from duffdp import Release, Table
+    from duffdp import Profile, Release, Table
     from duffdp._pipeline.estimates import Estimate
     from duffdp.errors import Dialect
 
 Result = TypeVar("Result")
+WideResult = TypeVar("WideResult", bound="Table | Profile")
 Rows = list[dict[str, Any]]
 # Each format with the file endings that stand for it.
 RELEASE_FORMATS = {
@@ -253,11 +254,11 @@ class StatisticOutput(ReleasesOutput):
     names = False
 
 
-class TableOutput(Output["Table"]):
-    """Writes a table."""
+class WideOutput(Output[WideResult]):
+    """Writes a result that is one table, in the formats that tables have."""
 
-    def write_numbers(self, result: Table, out: Path | None) -> None:
-        """Write the table; JSON has the answers for a reviewer too."""
+    def write_numbers(self, result: WideResult, out: Path | None) -> None:
+        """Write the table."""
         form = self.destination.format
         if form == "parquet" and out is not None:
             result.to_parquet(out)
@@ -274,27 +275,57 @@ class TableOutput(Output["Table"]):
             else:
                 out.write_text(text, encoding="utf-8")
 
-    def _text(self, result: Table, form: str) -> str:
-        if form == "json":
-            from duffdp.report.hazards import sign_off
-
-            answers = sign_off(result, ledger=self.ledger, sources=self.sources)
-            return json.dumps(result.to_dict() | {"sign_off": answers})
+    def _text(self, result: WideResult, form: str) -> str:
         texts: dict[str, Callable[[], str]] = {
             "csv": result.to_csv,
             "markdown": result.to_markdown,
             "latex": result.to_latex,
             "html": result.to_html,
+            "json": lambda: self.json_text(result),
         }
         return texts[form]()
 
-    def csv_text(self, result: Table) -> str:
+    def json_text(self, result: WideResult) -> str:
+        """All of it as JSON."""
+        return result.to_json()
+
+    def csv_text(self, result: WideResult) -> str:
         """The table as CSV."""
         return result.to_csv()
 
-    def releases(self, result: Table) -> Mapping[str, Release]:
+    def releases(self, result: WideResult) -> Mapping[str, Release]:
         """The releases that the table is made of."""
         return result.releases
+
+
+class TableOutput(WideOutput["Table"]):
+    """Writes a table."""
+
+    def json_text(self, result: Table) -> str:
+        """The table, and the answers for a reviewer."""
+        from duffdp.report.hazards import sign_off
+
+        answers = sign_off(result, ledger=self.ledger, sources=self.sources)
+        return json.dumps(result.to_dict() | {"sign_off": answers})
+
+
+class ProfileOutput(WideOutput["Profile"]):
+    """Writes a profile."""
+
+    def write_numbers(self, result: Profile, out: Path | None) -> None:
+        """Write the table; as text with its remarks."""
+        if self.destination.format != "table":
+            super().write_numbers(result, out)
+        elif out is None:
+            say(str(result))
+        else:
+            out.write_text(f"{result}\n", encoding="utf-8")
+
+    def write_report(self, result: Profile, report: Path) -> None:
+        """Write the page about the profile."""
+        from duffdp.report import write_profile
+
+        write_profile(result, report, self.destination.title, author=self.destination.author)
 
 
 def say(text: str) -> None:

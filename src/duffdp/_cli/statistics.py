@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from functools import partial
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
@@ -33,6 +34,9 @@ from duffdp._parameters import (
 from duffdp._pipeline.signatures import release_parameters
 from duffdp.statistics.registry import SUMMARIES, statistic_spec
 from duffdp.statistics.spec import StatisticSpec
+
+if TYPE_CHECKING:
+    from duffdp._pipeline.request import CheckedRequest
 
 OUTPUT_OPTIONS = output_options(RELEASE_FORMATS)
 ANY_COLUMN = "Count the rows where this column is not missing; without it, all rows."
@@ -84,22 +88,28 @@ def _option(spec: StatisticSpec, parameter: Parameter[Any]) -> click.Option:
     return option(parameter, required=parameter.required or parameter in (COLUMN, X, Y))
 
 
+def check_options(spec: StatisticSpec, options: Mapping[str, Any]) -> CheckedRequest:
+    """The release that the options of a command ask for, checked."""
+    from duffdp._pipeline.request import ReleaseRequest
+
+    values = read_options(command_parameters(spec), options)
+    name, parameters = spec.for_parameters(
+        {key: values.pop(key, None) for key in spec.parameter_names}
+    )
+    return ReleaseRequest(name, {**values, **parameters}).check()
+
+
 def _release(spec: StatisticSpec, **options: Any) -> None:
     """Make the release of one command. Imports wait until it runs: `--help` needs none of them."""
     from duffdp._cli.dialects import COMMAND_LINE
     from duffdp._cli.progress import progress
     from duffdp._cli.source import data_source, open_ledger, open_source
     from duffdp._pipeline.rehearsal import rehearse
-    from duffdp._pipeline.request import ReleaseRequest
     from duffdp._pipeline.run import PreparedRelease, make_releases
     from duffdp._pipeline.text_values import with_values
 
     destination = check_destination(RELEASE_FORMATS, options)
-    values = read_options(command_parameters(spec), options)
-    name, parameters = spec.for_parameters(
-        {key: values.pop(key, None) for key in spec.parameter_names}
-    )
-    checked = ReleaseRequest(name, {**values, **parameters}).check()
+    checked = check_options(spec, options)
     ledger = open_ledger(options["ledger"], options["dataset"], options["call_id"])
     output = StatisticOutput(destination, ledger, options["data"])
     source = options["data"] if spec.of_graphs else data_source(options)

@@ -8,12 +8,12 @@ import numpy as np
 
 from duffdp._engines.adapters.frame import MemoryFrame
 from duffdp._engines.arrays import ArrayEngine, CellEngine, Records
-from duffdp._engines.arrays.cells import cell_indices
+from duffdp._engines.arrays.cells import cell_indices, field_cells
 from duffdp._engines.pairs import PairEngine, as_doubles, pairs_by_group
 from duffdp._engines.people import Cap, Randomness, choose, whole_people
 from duffdp._engines.public_values import PublicValues
 from duffdp._rows import RowsOfColumns
-from duffdp.domain import Array, Bins, Grid, Ints, Membership, Ordered, Presence, PublicSet
+from duffdp.domain import Array, Bins, Fields, Grid, Ints, Membership, Ordered, Presence, PublicSet
 from duffdp.domain.cells import INSIDE, OUTSIDE
 
 DENSE = 2**22  # combinations of keys that a table lists one by one
@@ -154,6 +154,12 @@ class MemoryRows:
     def _indices(self, domain: PublicSet, categories: PublicValues | None) -> Ints:
         """For each row the index of its candidate, -1 if it is missing."""
         objects = self.dtype == self._adapter.nw.Object
+        if isinstance(domain, Fields):
+            absent = self._indices(Presence(), None) < 0
+            members = domain.members
+            if members is None:
+                return field_cells(np.full(len(absent), -1), absent)
+            return field_cells(self._indices(members, categories), absent)
         if isinstance(domain, Presence) and (domain.rows or not objects):
             present = ~self._missing() if not domain.rows else np.ones(self._adapter.length, bool)
             return np.where(present, 0, -1)

@@ -127,9 +127,12 @@ def shuffle_beginnings(
         for first, size in zip(begin.tolist(), row_counts.tolist(), strict=True):
             generator.shuffle(rows[first : first + size])
         return
-    for place in range(limit if len(begin) else 0):
+    # All bits of one person after all bits of another: who joins last changes no other choice.
+    places = np.arange(limit)
+    offsets = generator.integers(0, row_counts[:, None] - places)
+    for place in places.tolist():
         to = begin + place
-        swapped = to + generator.integers(0, row_counts - place)
+        swapped = to + offsets[:, place]
         rows[to], rows[swapped] = rows[swapped], rows[to]
 
 

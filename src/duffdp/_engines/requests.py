@@ -14,6 +14,7 @@ from typing import Any, Generic, NamedTuple, Protocol, TypeVar
 
 import numpy as np
 
+from duffdp._parameters import MAX_SHARE_DENOMINATOR
 from duffdp.domain import Floats, Ints
 
 SQUARED_LEVEL_BITS = 16  # levels whose squares are summed: sums of 2**21 squares fit a double
@@ -76,8 +77,10 @@ class GroupedRanks(NamedTuple):
     def join(cls, groups: Sequence[Ranks]) -> GroupedRanks:
         """Join the ranks of single groups."""
         values, counts, *numbers = zip(*groups, strict=True)
-        ends = np.cumsum([len(group_values) for group_values in values])
-        return cls(np.concatenate(values), np.concatenate(counts), ends, *np.array(numbers))
+        lengths, *columns = np.array([list(map(len, values)), *numbers])
+        if len(groups) == 1:
+            return cls(values[0], counts[0], lengths, *columns)
+        return cls(np.concatenate(values), np.concatenate(counts), lengths.cumsum(), *columns)
 
     @classmethod
     def of_counts(cls, counts: GroupedCounts, size: int) -> GroupedRanks:
@@ -96,6 +99,16 @@ class GroupedRanks(NamedTuple):
         ends = self.ends[0] * np.arange(1, copies + 1)
         values, counts = np.tile(self.values, copies), np.tile(self.counts, copies)
         return GroupedRanks(values, counts, ends, *(np.repeat(array, copies) for array in self[3:]))
+
+    def count_before(self, places: Ints) -> Ints:
+        """The number of records before each of several candidates, a row for every group; before
+        one outside of a window as many as before its end.
+        """
+        begin = np.append(0, self.ends[:-1])[:, None]
+        at = search_spans(np.append(self.values, 0), begin, self.ends[:, None], places)
+        cumulative = np.append(0, np.cumsum(self.counts))
+        before: Ints = self.below[:, None] + cumulative[at] - cumulative[begin]
+        return before
 
     def split(self) -> list[Ranks]:
         """The ranks of each group."""
@@ -325,13 +338,14 @@ def rank_span(q: Fraction, reach: int, totals: Ints) -> tuple[Ints, Ints]:
     last one is -1 if there is none.
     """
     centre = middle_rank(q, totals)
-    first: Ints = np.clip(centre - reach, 0, np.maximum(totals - 1, 0))
-    return first, np.minimum(centre + 1 + reach, totals - 1)
+    last = totals - 1
+    first = np.maximum(np.minimum(centre - reach, last), 0)
+    return first, np.minimum(centre + (reach + 1), last)
 
 
 def middle_rank(q: Fraction, totals: Ints) -> Ints:
     """The rank `q n`, rounded down, for several n."""
-    if q.numerator * int(totals.max(initial=0)) < 2**63 and q.denominator < 2**63:
+    if q.denominator <= MAX_SHARE_DENOMINATOR:  # so that no product overflows
         return q.numerator * totals // q.denominator
     ranks = [q.numerator * total // q.denominator for total in totals.tolist()]
     return np.array(ranks, dtype=np.int64)
@@ -342,3 +356,14 @@ def ranges(begins: Ints, lengths: Ints) -> Ints:
     before = np.cumsum(lengths) - lengths
     positions: Ints = np.repeat(begins - before, lengths) + np.arange(int(lengths.sum()))
     return positions
+
+
+def search_spans(values: Ints, begin: Ints, end: Ints, least: Ints) -> Ints:
+    """Of every span of ordered values the place of the first one that is at least so large."""
+    begin, end, least = np.broadcast_arrays(begin, end, least)
+    while (begin < end).any():
+        middle = (begin + end) >> 1
+        below = (values[middle] < least) & (begin < end)
+        begin = np.where(below, middle + 1, begin)
+        end = np.where(below, end, np.minimum(middle, end))
+    return begin

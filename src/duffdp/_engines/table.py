@@ -18,7 +18,7 @@ from duffdp._engines.adapters import memory_adapter, query_adapter
 from duffdp._engines.adapters.query import QueryAdapter
 from duffdp._engines.arrays import wrong_kind
 from duffdp._engines.files.fields import PLAIN_FIELDS, FieldRules, field_type
-from duffdp._engines.files.paths import RowSource, open_path, unreadable
+from duffdp._engines.files.paths import RowSource, format_named, open_path, unreadable
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.frames import MemoryRows
 from duffdp._engines.libraries import is_of_library, is_table, missing_column, narwhals
@@ -47,7 +47,7 @@ from duffdp._engines.selection import Selection
 from duffdp._engines.sql.query import Query, open_source
 from duffdp._engines.where import Condition, RowFilter
 from duffdp._parameters import Groups
-from duffdp.domain import Categories, Digits, Membership, Presence, PublicSet
+from duffdp.domain import Categories, Digits, Fields, Membership, Presence, PublicSet
 from duffdp.errors import Argument, DuffError, UnsupportedData
 
 SERIES = "values"  # the column of a series
@@ -68,11 +68,14 @@ def column_types(path: str | os.PathLike[str], columns: list[str]) -> dict[str, 
     return {name: schema[name] for name in columns if name in schema}
 
 
-def declared_types(path: str | os.PathLike[str]) -> dict[str, Any]:
+def declared_types(path: str | os.PathLike[str], columns: Sequence[str] = ()) -> dict[str, Any]:
     """All columns of what a path names with their declared types, in order; None for the type of a
-    column that declares none. No record is read.
+    column that declares none. `columns` are those of files that do not list them. No record is
+    read.
     """
-    named = open_source(path, [], kind="category")
+    form = format_named(os.fspath(path))
+    listed = form is None or form.lists_columns
+    named = open_source(path, [] if listed else list(columns), kind="category")
     try:
         schema = narwhals().from_native(named.types).collect_schema()
     finally:
@@ -110,20 +113,25 @@ def columns(data: Any) -> dict[str, str]:
     >>> duffdp.columns(polars.DataFrame({"age": [33], "sex": ["f"]}))
     {'age': 'Int64', 'sex': 'String'}
     """
-    nw = narwhals()
+    return {name: type_name(dtype) for name, dtype in source_types(data).items()}
+
+
+def source_types(data: Any, columns: Sequence[str] = ()) -> dict[str, Any]:
+    """All columns of a table with their declared types, in order, None where none is declared;
+    `columns` are needed where a file does not list them. No record is read.
+    """
     if isinstance(data, str | os.PathLike):
-        types: Mapping[str, Any] = declared_types(data)
-    else:
-        frame = _as_frame(nw, data, [])
-        if isinstance(frame, nw.Series):
-            raise UnsupportedData("data are one series, so there are no columns. Pass a frame.")
-        eager = isinstance(frame, nw.DataFrame)
-        adapter: Any = memory_adapter(nw, frame) if eager else query_adapter(nw, frame)
-        types = dict(adapter.schema)
-    return {name: _type_name(dtype) for name, dtype in types.items()}
+        return declared_types(data, columns)
+    nw = narwhals()
+    frame = _as_frame(nw, data, [])
+    if isinstance(frame, nw.Series):
+        raise UnsupportedData("data are one series, so there are no columns. Pass a frame.")
+    eager = isinstance(frame, nw.DataFrame)
+    adapter: Any = memory_adapter(nw, frame) if eager else query_adapter(nw, frame)
+    return dict(adapter.schema)
 
 
-def _type_name(dtype: Any) -> str:
+def type_name(dtype: Any) -> str:
     """The name of a declared type, with the zone of times."""
     if dtype is None:
         return "text"
@@ -336,7 +344,7 @@ class SourceTable:
         of another kind.
         """
         nw, domain, categories = self.nw, self.domain, None
-        members = domain.members if isinstance(domain, Membership) else domain
+        members = domain.members if isinstance(domain, Membership | Fields) else domain
         for name in self.selection.values:
             dtype = types[name]
             if isinstance(members, Categories):
@@ -344,7 +352,7 @@ class SourceTable:
                     self.adapter.check_equality(name)
                 untyped = name in self._untyped
                 categories = public_categories(nw, self.adapter, dtype, name, members, untyped)
-            elif not (isinstance(members, Presence) or (self._eager and dtype == nw.Object)):
+            elif not (isinstance(members, Presence | None) or (self._eager and dtype == nw.Object)):
                 self._check_kind(name, dtype)
         return categories
 

@@ -4,11 +4,12 @@ share: all of it is public before anything is read.
 
 from __future__ import annotations
 
-from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import reduce
 from itertools import groupby
+from operator import add, attrgetter
 from typing import Any
 
 from duffdp._facts import SIZE, MechanismFact, MechanismPart, StatisticFact
@@ -33,7 +34,7 @@ from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.geometric import Geometric
 from duffdp.statistics.count import Count
 from duffdp.statistics.custom import CustomSpec
-from duffdp.statistics.program import DrawSpec, OutputColumn, ReleaseProgram
+from duffdp.statistics.program import DrawSpec, OutputColumn, ReleaseProgram, share_of
 from duffdp.statistics.registry import REGISTRY, statistic_spec
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, StatisticSpec
 
@@ -67,7 +68,7 @@ def epsilon_per_row(epsilon: Fraction, unit: PrivacyUnit) -> Fraction:
     """Epsilon that one row may cost: a person with m rows moves a distance by up to m, the same as
     one row at epsilon / m. Nowhere else is epsilon divided among rows and groups of a person.
     """
-    return epsilon / unit.rows
+    return epsilon if unit.rows == 1 else epsilon / unit.rows
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,11 +137,12 @@ class Terms:
         """The draws on a domain, for this many groups."""
         unit = self.unit(groups)
         with_sizes = self.suppression is not None and self.suppression.own is None
-        value_share = 1 - SIZE_SHARE if with_sizes else Fraction(1)
-        epsilon = epsilon_per_row(self.epsilon, unit) * value_share
-        settings = DrawSettings(self.choice, domain, epsilon, self.contributions)
+        row_epsilon = epsilon_per_row(self.epsilon, unit)
+        settings = DrawSettings(self.choice, domain, row_epsilon, self.contributions)
+        if with_sizes:
+            settings = settings.for_share(1 - SIZE_SHARE)
         values = self._values(settings, groups or 1)
-        program = values.scaled(value_share).beside([_SIZES]) if with_sizes else values
+        program = values.scaled(1 - SIZE_SHARE).beside([_SIZES]) if with_sizes else values
         return DrawPlan(
             self.spec,
             program,
@@ -205,15 +207,11 @@ def _suppression(spec: StatisticSpec, below: int | None) -> Suppression | None:
 
 def _mechanism_parts(program: ReleaseProgram, total: Fraction) -> tuple[MechanismPart, ...]:
     """Public facts about draws; consecutive draws of one kind are one part."""
-    return tuple(
-        MechanismPart(name, utility, sum((p.share for p in parts), Fraction(0)) * total, len(parts))
-        for (name, utility), parts in (
-            (kind, list(group))
-            for kind, group in groupby(
-                program.draws, key=lambda draw: (draw.mechanism, draw.utility)
-            )
-        )
-    )
+    parts = []
+    for kind, draws in groupby(program.draws, key=attrgetter("mechanism", "utility")):
+        shares = [draw.share for draw in draws]
+        parts.append(MechanismPart(*kind, _cost(shares, total), len(shares)))
+    return tuple(parts)
 
 
 def _losses(program: ReleaseProgram, total: Fraction, rows: int) -> tuple[LossPart, ...]:
@@ -222,19 +220,25 @@ def _losses(program: ReleaseProgram, total: Fraction, rows: int) -> tuple[LossPa
     Where later draws may get what earlier ones did not spend, no more is known of those that depend
     on others than their sum.
     """
-    draws: Counter[tuple[LossFamily, Fraction]] = Counter()
+    shares: dict[tuple[LossFamily, Fraction], list[Fraction]] = {}
     together = Fraction(0)
     for draw in program.draws:
         if draw.statistic is None and program.forwards_epsilon:
             together += draw.share
         else:
-            draws[mechanism_class(draw.mechanism).loss_family, draw.share] += 1
+            family = mechanism_class(draw.mechanism).loss_family
+            shares.setdefault((family, draw.share), []).append(draw.share)
     if together:
-        draws["pure", together] += 1
+        shares.setdefault(("pure", together), []).append(together)
     return tuple(
-        LossPart(family, share * count * total, count, rows)
-        for (family, share), count in draws.items()
+        LossPart(family, _cost(each, total), len(each), rows)
+        for (family, _), each in shares.items()
     )
+
+
+def _cost(shares: list[Fraction], total: Fraction) -> Fraction:
+    """Cost of draws with these shares of epsilon."""
+    return share_of(total, reduce(add, shares))
 
 
 def _check_interval(

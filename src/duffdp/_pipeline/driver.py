@@ -6,16 +6,23 @@ Programs and statistics see no entropy and no engine; mechanisms see evidence an
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Generator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from itertools import chain
 from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from duffdp._engines.arrays.threads import parallel_map
-from duffdp._engines.requests import ColumnRequest, Engine, Inquiry, LevelSums, run_inquiry
+from duffdp._engines.requests import (
+    ColumnRequest,
+    Engine,
+    Inquiry,
+    LevelSums,
+    Request,
+    run_inquiry,
+)
 from duffdp._evidence import Evidence
 from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._rows import MIN_COLUMNAR_ROWS, RowsOfColumns
@@ -27,6 +34,7 @@ from duffdp.statistics.program import NOT_DRAWN, Columns, Draw
 from duffdp.statistics.statistic import BaseStatistic, Scope
 
 Numbers = Sequence[Sequence[int]]  # for each group, one number or several
+Requests = tuple[Request[Any], ...]
 #: Runs a release for some groups: yields requests, receives answers, returns columns of numbers.
 Run = Generator[list[ColumnRequest], list[Any], Columns]
 T = TypeVar("T")
@@ -59,11 +67,11 @@ class Account:
                 spent if statistic is None else spent + cost
                 for spent, statistic, cost in zip(before, *self._by_group(draw), strict=True)
             ]
-        largest = max(for_each, default=Fraction(0)) if for_each else Fraction(0)
-        if for_all + largest > self._budget or any(_lowest(draw) <= 0 for draw in draws):
+        largest = for_all + max(for_each) if for_each else for_all
+        if largest > self._budget or any(_lowest(draw).numerator <= 0 for draw in draws):
             raise Overspent(
-                f"a program of draws asked for epsilon {for_all + largest} a row and has "
-                f"{self._budget}. Nothing was drawn."
+                f"a program of draws asked for epsilon {largest} a row and has {self._budget}. "
+                "Nothing was drawn."
             )
         self._for_all, self._for_each = for_all, for_each
 
@@ -91,6 +99,28 @@ class _Share(NamedTuple):
     positions: Ints
 
 
+class MechanismCall(NamedTuple):
+    """One call of a mechanism: the only place where evidence meets entropy.
+
+    `stage` counts the yields of the program and `draw` the draws of one yield; `groups` are those
+    of the engine; `requests` are what the statistic asked before it knew any answer.
+    """
+
+    plan: DrawPlan
+    stage: int
+    draw: int
+    statistic: BaseStatistic
+    mechanism: Any
+    groups: Ints
+    requests: Requests
+    evidence: Evidence
+
+    def numbers(self, entropy: Entropy, /) -> Columns:
+        """Draw: a column for each number, with an entry for every group."""
+        columns: Columns = self.mechanism.numbers(self.evidence, entropy)
+        return columns
+
+
 @dataclass(frozen=True, slots=True)
 class ReleaseRun:
     """The draws of one release, and the engine and the column that hold its records."""
@@ -109,25 +139,31 @@ class ReleaseRun:
         account = Account(budget, count)
         program = plan.program.start(scope, budget)
         draws = next(program)
-        while True:
+        for stage in itertools.count():
             account.pay(draws)
             shares = list(_shares(draws, count))
-            evidence_of_shares = yield from self._collect(shares, scope, groups)
+            answered = yield from self._collect(shares, scope, groups)
             columns = _by_draw(draws, count)
-            for share, evidence in zip(shares, evidence_of_shares, strict=True):
-                numbers = share.mechanism.numbers(evidence, entropy)
-                _place(columns[share.draw], share.positions, numbers, count)
+            for share, (requests, evidence) in zip(shares, answered, strict=True):
+                draw, statistic, mechanism, positions = share
+                who = (draw, statistic, mechanism, groups[positions])
+                numbers = entropy.draw(MechanismCall(plan, stage, *who, requests, evidence))
+                _place(columns[draw], positions, numbers, count)
             try:
                 draws = program.send([list(column) for column in columns])
             except StopIteration as end:
                 released: Columns = end.value
                 return released
+        raise AssertionError  # a count has no end
 
     def _collect(
         self, shares: list[_Share], scope: Scope, groups: Ints
-    ) -> Generator[list[ColumnRequest], list[Any], list[Evidence]]:
-        """The evidence of several statistics; what they ask is asked together."""
+    ) -> Generator[list[ColumnRequest], list[Any], list[tuple[Requests, Evidence]]]:
+        """The evidence of several statistics with their first requests; what they ask is asked
+        together.
+        """
         evidence: dict[int, Evidence] = {}
+        first_requests: dict[int, Requests] = {}
         waiting: dict[int, tuple[Inquiry[Evidence], tuple[Any, ...] | None]] = {
             i: (
                 share.statistic.evidence(
@@ -147,6 +183,7 @@ class ReleaseRun:
                     evidence[i] = self._with_further_answers(end.value, groups[shares[i].positions])
                     del waiting[i]
                     continue
+                first_requests.setdefault(i, requests)
                 share_groups = groups[shares[i].positions]
                 column_requests += [
                     ColumnRequest(self.column, share_groups, request) for request in requests
@@ -159,7 +196,7 @@ class ReleaseRun:
             for i, stop in ends.items():
                 waiting[i] = waiting[i][0], tuple(replies[begin:stop])
                 begin = stop
-        return [evidence[i] for i in range(len(shares))]
+        return [(first_requests.get(i, ()), evidence[i]) for i in range(len(shares))]
 
     def _with_further_answers(self, evidence: Evidence, groups: Ints) -> Evidence:
         """Evidence whose tails can be looked into while a draw is made."""
@@ -232,7 +269,8 @@ def draw_alone(release: ReleaseRun) -> Numbers:
     if len(blocks) == 1:
         return as_rows(draw_block(blocks[0], release.entropy))
     pieces = parallel_map(draw_block, blocks, [release.entropy.split() for _ in blocks])
-    return as_rows([list(chain.from_iterable(column)) for column in zip(*pieces, strict=True)])
+    joined = (itertools.chain.from_iterable(column) for column in zip(*pieces, strict=True))
+    return as_rows(list(map(list, joined)))
 
 
 def draw_together(releases: Sequence[ReleaseRun]) -> Generator[tuple[int, Numbers], None, None]:

@@ -1,5 +1,5 @@
 """Notes that every result has because of its call alone: how fields are read, which groups get a
-value, the step of answers, a large epsilon.
+value, the step of answers, an engine that nobody tested, a large epsilon.
 
 Records are dropped and clamped in silence, because an error would depend on them. These notes say
 so every time, whatever is in the data. They are made from typed facts; each place prints them in
@@ -21,17 +21,19 @@ from duffdp.errors import PYTHON, Argument, Dialect, word
 
 LARGE_EPSILON = 10  # above, one person may change a probability more than 22,000-fold
 EVERY_GROUP = "every listed group gets a value, even without rows; spell keys as in the data"
+CHECK = "duffdp.audit.check_engine"
 _NUMBERS = ("int", "float", "decimal")
 _TIMES = ("date", "datetime")
 
 
 class Reading(NamedTuple):
-    """How a release reads its values: the rules of a text file if they are text, and whether the
-    step of answers is the default.
+    """How a release reads its values: the rules of a text file if they are text, whether the step
+    of answers is the default, and the engine if no test of every build runs on it.
     """
 
     text: FieldRules | None = None
     default_step: bool = False
+    untested_engine: str | None = None
 
 
 class Note(NamedTuple):
@@ -56,6 +58,9 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
         lines[(large,)] = {}
     if any(facts.by for facts, _ in listed):
         lines[(EVERY_GROUP,)] = {}
+    for engine in {reading.untested_engine for _, reading in listed if reading is not None}:
+        if engine is not None:
+            lines[(f"{engine} is not tested with duffdp; check it first with {CHECK}",)] = {}
     for facts, reading in listed:
         for parts in _about_values(facts, reading or Reading()):
             named = lines.setdefault(parts, {})

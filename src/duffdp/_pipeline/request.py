@@ -27,7 +27,7 @@ from duffdp._parameters import (
 from duffdp._pipeline.draw_plan import DrawPlan, Terms
 from duffdp.domain import Categories, Digits, Grid, Ordered, Presence, PublicSet
 from duffdp.domain.default_step import StepRule, default_grid
-from duffdp.errors import Argument, BoundsError, DuffError
+from duffdp.errors import UNSET, Argument, BoundsError, DuffError
 from duffdp.statistics.program import OutputColumn, PostProcess
 from duffdp.statistics.spec import StatisticSpec
 
@@ -47,7 +47,8 @@ class ReleaseRequest:
 
     def __getitem__(self, parameter: Parameter[Any]) -> Any:
         """The value of an option as it was passed, or its default."""
-        return parameter.value_in(self.options)
+        value = self.options.get(parameter.name, parameter.default)
+        return None if value is UNSET else value
 
     def replace(self, name: str | None = None, **options: Any) -> ReleaseRequest:
         """A copy of the request with other values for some options, and another name."""

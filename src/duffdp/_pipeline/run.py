@@ -107,9 +107,11 @@ class PreparedRelease(NamedTuple):
         plan = checked.plan_on(table.domain)
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
-        reading = Reading(
-            table.text_rules if isinstance(table, SourceTable) else None, checked.has_default_step
-        )
+        reading = Reading(default_step=checked.has_default_step)
+        if isinstance(table, SourceTable):
+            reading = reading._replace(
+                text=table.text_rules, untested_engine=table.adapter.untested_engine
+            )
         return cls(plan, checked.post_process(plan), facts, table, entropy_source, data, reading)
 
     def open(self) -> driver.ReleaseRun:

@@ -97,11 +97,18 @@ def documented(*parameters: Parameter[Any], **docs: str) -> Callable[[Function],
         f"{parameter.name}\n{_paragraph(docs.get(parameter.name, parameter.documentation))}"
         for parameter in (*leading, *named)
     ]
+    names = [parameter.name for parameter in leading]
+    required = {parameter.name for parameter in named if parameter.required}
+    allowed = {parameter.name for parameter in named}
     section = "\n".join(["Parameters", "----------", *entries, "", "Returns\n-------"])
 
     def decorate(function: Function) -> Function:
         @wraps(function)
         def call(*positional: Any, **options: Any) -> Any:
+            # A call as documented; all others are left to `bind`, which takes as long as a median
+            # of 1,000 doubles in numpy (`make bench`).
+            if len(positional) == len(names) and required <= options.keys() <= allowed:
+                return function(**dict(zip(names, positional, strict=True)), **options)
             return function(**signature.bind(*positional, **options).arguments)
 
         returns = inspect.signature(function).return_annotation

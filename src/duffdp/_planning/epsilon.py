@@ -151,7 +151,7 @@ def epsilon_for(
     NOT PRIVATE: computed from the records without noise. Share it only if the records are public.
     >>> shape = {"n": 1000, "bounds": (0, 100), "data_sets": 2}
     >>> print(duffdp.epsilon_for("normal", interval=0.95, width=4, **shape))
-    epsilon 0.2399: median by best with an interval that is 4 wide on the average
+    epsilon 0.05821: median by best with an interval that is 4 wide on the average
     From synthetic data: it says nothing about any person.
     """
     share = _check_goal(within, probability, width, interval)

@@ -19,10 +19,10 @@ from duffdp._pipeline.run import ArraySource
 from duffdp._planning.outcomes import (
     Effort,
     Outcomes,
-    independent_outcomes,
     law_of,
     noisy_outcomes,
     planned_draws,
+    program_outcomes,
     simulated_outcomes,
 )
 from duffdp._sampling.entropy import SYSTEM
@@ -152,7 +152,7 @@ def _outcomes(
     draws = planned_draws(plan)
     if len(draws) == 1:
         outcomes = noisy_outcomes(draws[0], data.engine, data.domain, independent, effort.points)
-    outcomes = outcomes or independent_outcomes(plan, data.engine, data.domain, effort.points)
+    outcomes = outcomes or program_outcomes(plan, data.engine, data.domain, effort.points)
     if outcomes is not None:
         return outcomes, 0
     return simulated_outcomes(plan, data.engine, data.domain, effort), effort.draws

@@ -5,10 +5,11 @@ all, or seeded draws.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any, NamedTuple
+from itertools import chain, islice
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
@@ -16,7 +17,7 @@ from duffdp._engines.requests import ColumnRequest, Engine, GroupedCounts, Group
 from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._pipeline.driver import ReleaseRun, draw_alone
 from duffdp._sampling.entropy import SeededEntropy
-from duffdp._steps import StepFunction
+from duffdp._steps import StepFunction, Windows
 from duffdp.domain import Floats, Ints, PublicSet
 from duffdp.errors import DuffError
 from duffdp.mechanisms import mechanism_class
@@ -24,7 +25,7 @@ from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.law import Law
 from duffdp.mechanisms.mechanism import Mechanism
 from duffdp.mechanisms.staircase import Staircase, best_width
-from duffdp.statistics.program import DrawSpec
+from duffdp.statistics.program import Columns, Draw, DrawSpec
 from duffdp.statistics.records import ONE_GROUP
 from duffdp.statistics.statistic import DistanceStatistic, Scope, TotalsStatistic
 
@@ -32,6 +33,7 @@ from duffdp.statistics.statistic import DistanceStatistic, Scope, TotalsStatisti
 MAX_LISTED_OUTCOMES = 2**14
 _LISTED_PER_POINT = 2**3  # times as many outcomes as points are still listed
 _NOISE_REACH = 37.0  # nats: exp(-37) is below the precision of doubles
+_NEGLIGIBLE_MASS = 1e-15  # outcomes with less are not listed
 _LAW_REACH = 40.0  # nats: a law needs no distances beyond
 _DIRECTIONS = 2**4  # of the noise of two numbers, at each distance from 0
 _LAPLACE_EPSILON = 1e-3  # below, staircase noise is Laplace noise: only wider, in proportion
@@ -82,10 +84,24 @@ def law_of(draw: PlannedDraw, engine: Engine, domain: PublicSet) -> Law | None:
     statistic, drawn_by = draw.part.statistic, draw.mechanism
     if not isinstance(drawn_by, Mechanism) or not isinstance(statistic, DistanceStatistic):
         return None
+    return drawn_by.law(_whole_windows(statistic, drawn_by, engine, domain, 1)[0])
+
+
+def _whole_windows(
+    statistic: DistanceStatistic,
+    drawn_by: Mechanism,
+    engine: Engine,
+    domain: PublicSet,
+    groups: int,
+) -> Windows:
+    """The distances of all candidates, for each of several groups with the same records."""
     reach = statistic.distance_for(domain, drawn_by.epsilon, _LAW_REACH)
-    scope = Scope(domain, 1, engine.max_records)
-    windows = run_inquiry(statistic.listed_windows(scope, reach), engine, ONE_GROUP)
-    return drawn_by.law(_whole_domain(windows[0]))
+    scope = Scope(domain, groups, engine.max_records)
+    inquiry = statistic.listed_windows(scope, reach)
+    windows = run_inquiry(inquiry, _CopiedGroup(engine, groups), np.arange(groups))
+    if (windows.start >= 0).all():
+        return windows
+    return Windows.of([_whole_domain(windows[i]) for i in range(groups)])
 
 
 def _whole_domain(window: StepFunction) -> StepFunction:
@@ -129,77 +145,191 @@ def noisy_outcomes(
     return Outcomes(rows, weights)
 
 
-def independent_outcomes(
+def program_outcomes(
     plan: DrawPlan, engine: Engine, domain: PublicSet, points: int
 ) -> Outcomes | None:
-    """The outcomes of independent draws; None if some depend on others, or if a law is unknown."""
-    numbers: list[_CandidateNumber | _NoisyNumber] = []
-    for draw in planned_draws(plan):
-        statistic = draw.part.statistic
-        law = law_of(draw, engine, domain)
-        if law is not None:
-            numbers.append(_CandidateNumber(law))
-        elif type(draw.mechanism) is Geometric and isinstance(statistic, TotalsStatistic):
-            epsilon = draw.mechanism.epsilon / statistic.sensitivity(domain)
-            (totals,) = run_inquiry(statistic.totals(domain), engine, ONE_GROUP)
-            numbers += [_NoisyNumber(total, epsilon) for total in totals]
-        else:
+    """The outcomes of a program of draws, which may depend on earlier ones; None if a law is
+    unknown or not the same for all groups.
+    """
+    # Groups that pass epsilon on take branches of their own, and are not asked the same.
+    if plan.program.forwards_epsilon or not all(map(_has_law, plan.program.draws)):
+        return None
+    program = _ChosenNumbers(plan, engine, domain)
+    # Later draws have a law after each outcome of earlier ones: no more of them than points.
+    depends = any(draw.statistic is None for draw in plan.program.draws)
+    listed = _listed_outcomes(program, points if depends else MAX_LISTED_OUTCOMES)
+    return listed or _spread_outcomes(program, points)
+
+
+def _has_law(draw: DrawSpec) -> bool:
+    """True if the law of what is drawn can be computed."""
+    kind = mechanism_class(draw.mechanism)
+    if issubclass(kind, Mechanism):
+        return draw.statistic is None or isinstance(draw.statistic, DistanceStatistic)
+    return kind is Geometric and isinstance(draw.statistic, TotalsStatistic)
+
+
+class _ChosenNumbers:
+    """A program that is sent chosen numbers instead of drawn ones, about the records of one group.
+
+    Groups of the program differ in the numbers that they were sent: a row of `sent` each.
+    """
+
+    def __init__(self, plan: DrawPlan, engine: Engine, domain: PublicSet) -> None:
+        self._plan, self._engine, self._domain = plan, engine, domain
+        self._lengths: list[list[int]] = []  # how many numbers each draw has, stage by stage
+        self._first = self.next_laws(_NOTHING)
+
+    def next_laws(self, sent: Ints) -> list[_NumberLaws] | None:
+        """The laws of the numbers that are drawn next; None at the end of the program."""
+        draws = self._resume(sent)
+        if not isinstance(draws, _NextDraws):
             return None
-    listed = [number.listed() for number in numbers]
-    complete = [entry for entry in listed if entry is not None]
-    if (
-        len(complete) == len(listed)
-        and math.prod(len(entry) for entry, _ in complete) <= MAX_LISTED_OUTCOMES
-    ):
-        axes = np.meshgrid(*(outcomes for outcomes, _ in complete))
-        rows = np.stack([axis.ravel() for axis in axes], axis=1)
-        weights = np.meshgrid(*(weights for _, weights in complete))
-        return Outcomes(rows.tolist(), np.prod([entry.ravel() for entry in weights], axis=0))
-    shares = evenly_spread(points, len(numbers))
-    columns = [number.quantile(u) for number, u in zip(numbers, shares, strict=True)]
-    return Outcomes(np.stack(columns, axis=1).tolist(), np.full(points, 1 / points))
+        laws = [self._laws(draw, len(sent)) for draw in draws.draws]
+        self._lengths.append([len(numbers) for numbers in laws])
+        return list(chain.from_iterable(laws))
+
+    def restart(self) -> list[_NumberLaws] | None:
+        """Start again: the laws of the first numbers, which are computed once."""
+        self._lengths = self._lengths[:1]
+        return self._first
+
+    def released(self, sent: Ints) -> Columns:
+        """The numbers that the program returns."""
+        columns = self._resume(sent)
+        assert not isinstance(columns, _NextDraws)
+        return columns
+
+    def _resume(self, sent: Ints) -> _NextDraws | Columns:
+        """Start the program and send it these numbers."""
+        scope = Scope(self._domain, len(sent), self._engine.max_records)
+        program = self._plan.program.start(scope, self._plan.row_epsilon)
+        columns: Iterator[list[int]] = iter(sent.T.tolist())
+        try:
+            draws = next(program)
+            for lengths in self._lengths:
+                draws = program.send([list(islice(columns, length)) for length in lengths])
+        except StopIteration as end:
+            released: Columns = end.value
+            return released
+        return _NextDraws(draws)
+
+    def _laws(self, draw: Draw, groups: int) -> Sequence[_NumberLaws]:
+        """The laws of the numbers of one draw."""
+        statistic, drawn_by = draw.statistics, mechanism_class(draw.mechanism)(draw.epsilon)
+        if isinstance(statistic, TotalsStatistic):
+            epsilon = drawn_by.epsilon / statistic.sensitivity(self._domain)
+            (totals,) = run_inquiry(statistic.totals(self._domain), self._engine, ONE_GROUP)
+            return [_NoisyNumbers(total, epsilon) for total in totals]
+        assert isinstance(statistic, DistanceStatistic)
+        windows = _whole_windows(statistic, drawn_by, self._engine, self._domain, groups)
+        return [_CandidateNumbers(windows, drawn_by.masses(windows))]
 
 
-class _CandidateNumber:
-    """One drawn number that is a candidate."""
+_NOTHING = np.empty((1, 0), dtype=np.int64)  # sent to one group
 
-    def __init__(self, law: Law) -> None:
-        self._start, self._count, self._mass = law.runs()
 
-    def listed(self) -> tuple[Ints, Floats] | None:
-        """All candidates with their probabilities; None if they are too many."""
-        if int(self._start[-1] + self._count[-1]) > MAX_LISTED_OUTCOMES:
+class _NextDraws(NamedTuple):
+    """Draws that a program waits for."""
+
+    draws: Sequence[Draw]
+
+
+def _listed_outcomes(program: _ChosenNumbers, limit: int) -> Outcomes | None:
+    """All outcomes with their probabilities; None if they are more than a limit."""
+    sent, weights, laws = _NOTHING, np.ones(1), program.restart()
+    while laws is not None:
+        longer, masses = [], []
+        for group, (before, weight) in enumerate(zip(sent, weights, strict=True)):
+            listed = [law.listed(group) for law in laws]
+            complete = [entry for entry in listed if entry is not None]
+            count = math.prod(len(outcomes) for outcomes, _ in complete)
+            if len(complete) < len(listed) or count > MAX_LISTED_OUTCOMES:
+                return None
+            outcomes = np.meshgrid(*(outcomes for outcomes, _ in complete))
+            chances = np.meshgrid(*(chances for _, chances in complete))
+            longer.append(
+                np.column_stack([np.tile(before, (count, 1)), *(axis.ravel() for axis in outcomes)])
+            )
+            masses.append(weight * np.prod([axis.ravel() for axis in chances], axis=0))
+        sent, weights = np.concatenate(longer), np.concatenate(masses)
+        possible = weights > _NEGLIGIBLE_MASS
+        sent, weights = sent[possible], weights[possible]
+        if len(sent) > limit:
             return None
-        weights = np.repeat(self._mass / self._count, self._count)
+        laws = program.next_laws(sent)
+    return Outcomes(list(zip(*program.released(sent), strict=True)), weights)
+
+
+def _spread_outcomes(program: _ChosenNumbers, points: int) -> Outcomes:
+    """So many equally likely points; those that were sent the same are one group."""
+    numbers = np.repeat(_NOTHING, points, axis=0)
+    group, laws = np.zeros(points, dtype=np.int64), program.restart()
+    while laws is not None:
+        shares = evenly_spread(points, numbers.shape[1] + len(laws))[numbers.shape[1] :]
+        columns = [law.quantile(group, u) for law, u in zip(laws, shares, strict=True)]
+        numbers = np.column_stack([numbers, *columns])
+        sent, group = np.unique(numbers, axis=0, return_inverse=True)
+        group, laws = group.reshape(points), program.next_laws(sent)
+    released = [np.array(column)[group].tolist() for column in program.released(sent)]
+    return Outcomes(list(zip(*released, strict=True)), np.full(points, 1 / points))
+
+
+class _NumberLaws(Protocol):
+    """The law of one drawn number after each of several histories."""
+
+    def listed(self, group: int) -> tuple[Ints, Floats] | None:
+        """All outcomes after one history with their probabilities; None if they are too many."""
+
+    def quantile(self, groups: Ints, shares: Floats) -> Ints:
+        """The outcomes up to which the probabilities add up to each share, after the history of
+        each group.
+        """
+
+
+class _CandidateNumbers:
+    """Drawn numbers that are candidates."""
+
+    def __init__(self, windows: Windows, mass: Floats) -> None:
+        self._start, self._count, self._mass = windows.start, windows.count, mass
+        self._begin = np.append(windows.begin, len(mass))
+        self._cumulative = np.cumsum(mass)
+
+    def listed(self, group: int) -> tuple[Ints, Floats] | None:
+        runs = slice(self._begin[group], self._begin[group + 1])
+        start, count, mass = self._start[runs], self._count[runs], self._mass[runs]
+        if int(start[-1] + count[-1]) > MAX_LISTED_OUTCOMES:
+            return None
+        weights = np.repeat(mass / count, count)
         return np.arange(len(weights)), weights
 
-    def quantile(self, u: Floats) -> Ints:
-        """The candidates up to which the probabilities add up to u."""
-        cumulative = np.cumsum(self._mass)
-        u = u * cumulative[-1]
-        run = np.minimum(np.searchsorted(cumulative, u, side="right"), len(cumulative) - 1)
-        share = (u - (cumulative[run] - self._mass[run])) / self._mass[run]
-        inside = np.clip((share * self._count[run]).astype(np.int64), 0, self._count[run] - 1)
-        candidates: Ints = self._start[run] + inside
+    def quantile(self, groups: Ints, shares: Floats) -> Ints:
+        cumulative, mass = self._cumulative, self._mass
+        first, last = self._begin[groups], self._begin[groups + 1] - 1
+        before = cumulative[first] - mass[first]
+        shares = before + shares * (cumulative[last] - before)
+        run = np.clip(np.searchsorted(cumulative, shares, side="right"), first, last)
+        inside = (shares - (cumulative[run] - mass[run])) / mass[run]
+        place = np.clip((inside * self._count[run]).astype(np.int64), 0, self._count[run] - 1)
+        candidates: Ints = self._start[run] + place
         return candidates
 
 
-class _NoisyNumber:
-    """One drawn number that is a total with geometric noise."""
+class _NoisyNumbers:
+    """Drawn numbers that are a total with geometric noise: the same after every history."""
 
     def __init__(self, total: int, epsilon: float) -> None:
         self._total, self._epsilon = total, epsilon
 
-    def listed(self) -> tuple[Ints, Floats] | None:
-        """All outcomes with their probabilities; None if they are too many."""
+    def listed(self, group: int) -> tuple[Ints, Floats] | None:
         noise, weights = _geometric_noise(self._epsilon, MAX_LISTED_OUTCOMES + 1)
         if len(noise) > MAX_LISTED_OUTCOMES:
             return None
         return self._total + noise.astype(np.int64), weights / weights.sum()
 
-    def quantile(self, u: Floats) -> Ints:
-        """The outcomes up to which the probabilities add up to u."""
-        outcomes: Ints = self._total + geometric_quantile(self._epsilon, u).astype(np.int64)
+    def quantile(self, groups: Ints, shares: Floats) -> Ints:
+        noise = geometric_quantile(self._epsilon, shares)
+        outcomes: Ints = self._total + noise.astype(np.int64)
         return outcomes
 
 

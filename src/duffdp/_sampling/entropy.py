@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import numpy as np
@@ -15,6 +16,13 @@ if TYPE_CHECKING:
 
 Words: TypeAlias = "npt.NDArray[np.uint64]"
 MAX_WORD = np.uint64(2**64 - 1)
+
+
+class DrawCall(Protocol):
+    """A call of a mechanism that waits for its bits."""
+
+    def numbers(self, entropy: Entropy, /) -> list[Sequence[int]]:
+        """Draw: a column for each number."""
 
 
 class Entropy(Protocol):
@@ -30,6 +38,11 @@ class Entropy(Protocol):
 
     def split(self) -> Entropy:
         """Bits for another thread, independent of those that are drawn here later."""
+
+    def draw(self, call: DrawCall) -> list[Sequence[int]]:
+        """The numbers of a mechanism call, from these bits. The driver draws through this method
+        alone, so a source that records it sees every draw.
+        """
 
 
 class SystemEntropy:
@@ -51,6 +64,9 @@ class SystemEntropy:
 
     def split(self) -> SystemEntropy:
         return self
+
+    def draw(self, call: DrawCall) -> list[Sequence[int]]:
+        return call.numbers(self)
 
 
 class SeededEntropy:
@@ -78,6 +94,14 @@ class SeededEntropy:
 
     def split(self) -> SeededEntropy:
         return SeededEntropy(np.random.default_rng(self.words(4)))
+
+    def draw(self, call: DrawCall) -> list[Sequence[int]]:
+        return call.numbers(self)
+
+
+def seeded_generator(*seeds: int) -> np.random.Generator:
+    """A numpy generator that depends on some whole numbers alone."""
+    return np.random.default_rng(seeds)
 
 
 def system_bytes(size: int) -> bytes:
@@ -109,6 +133,8 @@ def entropy(rng: object = None) -> Entropy:
     """
     if rng is None:
         return SYSTEM
+    if isinstance(rng, SeededEntropy):
+        return rng.split()  # each release has a part of its own
     if isinstance(rng, np.random.Generator):
         return SeededEntropy(rng)
     if isinstance(rng, int | np.integer) and not isinstance(rng, bool) and rng >= 0:

@@ -53,12 +53,10 @@ class RaceNoise:
     period: Fraction | None = None
     slope: Fraction = Fraction(1)
     in_doubles: tuple[float, float] = field(init=False)  # the period, and 1 less the slope
-    in_arrays: tuple[Floats, Floats] = field(init=False, repr=False, compare=False)  # the same
 
     def __post_init__(self) -> None:
         doubles = float(self.period or 0), float(1 - self.slope)
         object.__setattr__(self, "in_doubles", doubles)
-        object.__setattr__(self, "in_arrays", tuple(map(np.array, doubles)))
 
     def bent(self, noise: Fraction) -> Fraction:
         """The value that an exponential noise counts as."""
@@ -206,7 +204,7 @@ def _first_pass(
     low = np.log(time, out=time)
     bend_loss = None
     if noise.period is not None:
-        period, lost = noise.in_arrays
+        period, lost = noise.in_doubles
         bend_loss = np.fmod(low, period)
         np.multiply(bend_loss, lost, out=bend_loss)
         np.subtract(low, bend_loss, out=low)  # minus what is lost of the noise, which is -low

@@ -4,13 +4,13 @@ categories, or cells in which records are counted."""
 from duffdp.domain._aliases import Array, Floats, Ints, Keys
 from duffdp.domain.bins import Bins
 from duffdp.domain.categories import Categories
-from duffdp.domain.cells import Membership, Presence
+from duffdp.domain.cells import Fields, Membership, Presence
 from duffdp.domain.digits import Digits
 from duffdp.domain.grid import Grid
 
 Ordered = Grid | Digits  # numbers, dates or times, to the nearest of which records are snapped
 Domain = Ordered | Categories  # candidates, one of which comes out
-Cells = Bins | Membership | Presence  # which come out with their counts
+Cells = Bins | Membership | Presence | Fields  # which come out with their counts
 PublicSet = Domain | Cells
 Scale = Ordered | Bins  # numbers, dates or times in order
 
@@ -21,6 +21,7 @@ __all__ = [
     "Cells",
     "Digits",
     "Domain",
+    "Fields",
     "Floats",
     "Grid",
     "Ints",

@@ -1,4 +1,6 @@
-"""Cells in which records are counted: one for presence, two for membership in a public set."""
+"""Cells in which records are counted: one for presence, two for membership in a public set, and
+those of all fields of a column, missing ones too.
+"""
 
 from __future__ import annotations
 
@@ -9,6 +11,7 @@ from duffdp.domain.bins import Bins
 from duffdp.domain.categories import Categories
 
 INSIDE, OUTSIDE = 0, 1
+MISSING, OTHER = 0, 1  # the first cells of all fields; those of the public set follow
 
 
 class Presence:
@@ -129,3 +132,69 @@ class Membership:
 
     def __repr__(self) -> str:
         return f"Membership({self.members!r})"
+
+
+class Fields:
+    """The public set of a profile: a field is missing, in a cell of a public set, or another one.
+
+    Parameters
+    ----------
+    members
+        Bins or categories whose cells are told apart; None if only missing fields are.
+
+    Privacy
+    -------
+    The set is public. Every field is in exactly one cell, which depends on that field alone.
+
+    References
+    ----------
+    Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
+    (TCC 2006), example 1: one record moves one cell of a histogram.
+
+    Examples
+    --------
+    >>> from duffdp.domain import Bins
+    >>> ages = Fields(Bins([0, 18, 120]))
+    >>> [ages.record_index(age) for age in (None, "n/a", 200, 7, 18)]
+    [0, 1, 1, 2, 3]
+    """
+
+    __slots__ = ("members",)
+
+    def __init__(self, members: Categories | Bins | None = None) -> None:
+        self.members = members
+
+    @property
+    def size(self) -> int:
+        return OTHER + 1 + (0 if self.members is None else self.members.size)
+
+    @property
+    def kind(self) -> str:
+        return "present" if self.members is None else self.members.kind
+
+    def in_zone(self, zone: dt.tzinfo | str) -> Fields:
+        """These cells for a column of instants in a time zone."""
+        return Fields(self.members.in_zone(zone)) if isinstance(self.members, Bins) else self
+
+    def record_index(self, record: Any) -> int:
+        """0 for a missing field, 1 for one in no cell, and 2 or more for those in cells."""
+        if not is_present(record):
+            return MISSING
+        place = -1 if self.members is None else self.members.record_index(record)
+        return OTHER + 1 + place if place >= 0 else OTHER
+
+    def label(self, index: int) -> str:
+        if index <= OTHER:
+            return ("missing", "other")[index]
+        cell = index - OTHER - 1
+        members = self.members
+        return members.label(cell) if isinstance(members, Bins) else f"listed {cell + 1}"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Fields) and self.members == other.members
+
+    def __hash__(self) -> int:
+        return hash((Fields, self.members))
+
+    def __repr__(self) -> str:
+        return f"Fields({self.members!r})"

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 import math
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from typing import Any, Literal
 
 import numpy as np
 
-from duffdp.domain.grid import MIN_STEP, Grid, read_end
+from duffdp.domain.grid import Grid, read_end
 
 # What a statistic needs of records: their order, an average that is a candidate, or sums.
 StepRule = Literal["order", "average", "sum"]
@@ -29,10 +30,10 @@ def default_grid(lower: Any, upper: Any, rule: StepRule, integer_type: bool, unt
     `integer_type`: the type of the column holds whole numbers alone. `untyped`: records have no
     declared type, as in lists and CSV files, so whole bounds stand for whole numbers.
     """
-    (kind, low), (upper_kind, high) = map(read_end, (lower, upper))
+    (kind, low), (upper_kind, high) = read_end(lower), read_end(upper)
     kinds, span = {kind, upper_kind}, high - low
-    timed = bool({"date", "datetime"} & kinds)
-    if span <= 0 or (timed and len(kinds) > 1):
+    timed = not kinds.isdisjoint(("date", "datetime"))
+    if span.numerator <= 0 or (timed and len(kinds) > 1):
         return Grid(lower, upper)  # which says what is wrong with them
     if timed and (kind == "date" or rule == "sum"):
         return Grid(lower, upper)
@@ -48,18 +49,24 @@ def default_grid(lower: Any, upper: Any, rule: StepRule, integer_type: bool, unt
         return Grid(lower, upper, 1)
     if rule == "sum":
         return Grid(lower, upper)
-    step = power_of_ten(span / MIN_DEFAULT_STEPS[rule])
-    if rule == "order":  # generous bounds must not round what is far from them
-        step = min(step, max(Fraction(1), power_of_ten(span / MAX_DEFAULT_STEPS)))
-    step = max(step, Fraction(math.ulp(max(abs(float(lower)), abs(float(upper))))), MIN_STEP)
+    step = power_of_ten(span, MIN_DEFAULT_STEPS[rule])
+    if (
+        rule == "order" and step.denominator == 1
+    ):  # generous bounds must not round what is far from them
+        step = min(step, max(Fraction(1), power_of_ten(span, MAX_DEFAULT_STEPS)))
+    least = max(math.ulp(max(abs(float(lower)), abs(float(upper)))), sys.float_info.min)
+    if float(step) < least:
+        step = Fraction(least)
     decimal = "decimal" in kinds and "float" not in kinds
     return Grid(lower, upper, _decimal(step) if decimal else step)
 
 
-def power_of_ten(limit: Fraction) -> Fraction:
-    """The largest power of ten up to a number."""
-    power = len(str(limit.numerator)) - len(str(limit.denominator))
-    return Fraction(10) ** (power - (limit < Fraction(10) ** power))
+def power_of_ten(span: Fraction, parts: int = 1) -> Fraction:
+    """The largest power of ten up to one of so many parts of a span."""
+    top, bottom = span.numerator, span.denominator * parts
+    power = len(str(top)) - len(str(bottom))
+    power -= top * 10 ** max(-power, 0) < bottom * 10 ** max(power, 0)
+    return Fraction(10**power) if power >= 0 else Fraction(1, 10**-power)
 
 
 def _decimal(step: Fraction) -> Decimal:

@@ -53,7 +53,11 @@ def read_step(step: Any, kind: str) -> tuple[str, Fraction]:
         if read is not None and kind == "datetime":
             read = kind, read[1] * 1_000_000
     unit = {"date": " of days", "datetime": " of seconds"}.get(kind, "")
-    if read is None or read[1] <= 0 or (read[0] in ("date", "datetime") and read[0] != kind):
+    if (
+        read is None
+        or read[1].numerator <= 0
+        or (read[0] in ("date", "datetime") and read[0] != kind)
+    ):
         raise BoundsError(
             Argument("step"),
             f" must be a finite number{unit} above 0, got {step!r}. Pass for example ",
@@ -135,8 +139,9 @@ class Grid:
     )
 
     def __init__(self, lower: Any, upper: Any, step: Any = None) -> None:
-        (kind_low, low), (kind_up, up) = (read_end(end) for end in (lower, upper))
-        timed = {"date", "datetime"} & {kind_low, kind_up}
+        (kind_low, low), (kind_up, up) = read_end(lower), read_end(upper)
+        kinds = {kind_low, kind_up}
+        timed = not kinds.isdisjoint(("date", "datetime"))
         if timed and kind_low != kind_up:
             raise BoundsError(
                 Argument("bounds"),
@@ -153,7 +158,6 @@ class Grid:
                 f"the lower bound must be below the upper bound, got {lower} and {upper}. "
                 "Exchange them if they are swapped."
             )
-        kinds = {kind_low, kind_up}
         if step is None:
             pitch = (
                 Fraction(1)
@@ -164,7 +168,13 @@ class Grid:
         else:
             kind_step, pitch = read_step(step, kind_low)
             kinds.add(kind_step)
-        if pitch > up - low:
+        self._den = math.lcm(low.denominator, pitch.denominator)
+        self._num_lo = low.numerator * (self._den // low.denominator)
+        self._num_step = pitch.numerator * (self._den // pitch.denominator)
+        # In whole numbers, which are divided sooner than fractions.
+        span = up.numerator * self._den - self._num_lo * up.denominator
+        self.size = span // (self._num_step * up.denominator) + 1
+        if self.size < 2:
             raise BoundsError(
                 Argument("step"),
                 " must not be larger than the range of the bounds, got ",
@@ -175,22 +185,20 @@ class Grid:
         self.kind = (
             kind_low if timed else next(k for k in ("float", "decimal", "int") if k in kinds)
         )
-        self.size = int((up - low) // pitch) + 1
         if self.size > MAX_GRID_SIZE:
             raise BoundsError(
                 "a grid has at most 2**62 candidates, got ",
                 Argument("step", step),
                 f" for {lower!r} to {upper!r}. Pass a larger step.",
             )
-        self._den = math.lcm(low.denominator, pitch.denominator)
-        self._num_lo, self._num_step = int(low * self._den), int(pitch * self._den)
         #: The zone that candidates are given in, and what its clocks show if records are counted by
         #: that and not as instants.
         self.zone: dt.tzinfo | None = getattr(lower, "tzinfo", None)
         self.clock: Clock | None = None
         self.step: Any = self._step_value(pitch)
-        self.whole_steps = WholeSteps(int(low), int(pitch), self.size) if self._den == 1 else None
-        self.double_steps = DoubleSteps.of(low, pitch, self.size)
+        first, step = self._num_lo, self._num_step
+        self.whole_steps = WholeSteps(first, step, self.size) if self._den == 1 else None
+        self.double_steps = DoubleSteps.of(first, step, self._den, self.size)
 
     def _step_value(self, pitch: Fraction) -> Any:
         if self.kind == "date":

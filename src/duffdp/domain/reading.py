@@ -31,6 +31,10 @@ def bound(value: Any) -> tuple[str, Fraction] | None:
     A number is the decimal that was written (0.1 is 1/10), a date the days and a time the
     microseconds since 1970.
     """
+    if type(value) is int:
+        return "int", Fraction(value)
+    if type(value) is Fraction:
+        return "float", value
     if isinstance(value, bool | np.bool_ | np.timedelta64):
         return None
     if isinstance(value, np.datetime64):
@@ -45,7 +49,7 @@ def bound(value: Any) -> tuple[str, Fraction] | None:
     if isinstance(value, int):
         return "int", Fraction(int(value))
     if isinstance(value, float):
-        return ("float", Fraction(repr(float(value)))) if math.isfinite(value) else None
+        return ("float", Fraction(Decimal(repr(float(value))))) if math.isfinite(value) else None
     if isinstance(value, Decimal):
         return ("decimal", Fraction(value)) if value.is_finite() else None
     if isinstance(value, Fraction):

@@ -158,21 +158,25 @@ class DoubleSteps(NamedTuple):
     silent: bool  # whether nothing can over- or underflow, so that no record makes numpy warn
 
     @classmethod
-    def of(cls, low: Fraction, step: Fraction, size: int) -> DoubleSteps:
-        least, greatest = float(low), float(low + (size - 1) * step)
+    def of(cls, low: int, step: int, denominator: int, size: int) -> DoubleSteps:
+        """For a lower bound and a step that have a denominator in common."""
+        least, greatest = low / denominator, (low + (size - 1) * step) / denominator
+        spacing = step / denominator
         shrink = 1.0 if math.isfinite(greatest - least) else 0.5
-        pitch = float(step) * shrink
-        exact = math.frexp(pitch)[0] == 0.5 and Fraction(pitch) == step * Fraction(shrink)
+        pitch = spacing * shrink
+        exact = math.frexp(pitch)[0] == 0.5 and Fraction(spacing) == Fraction(step, denominator)
         exact = exact and math.isfinite(1 / pitch)
         factor = 1 / pitch if exact else pitch
         steps = cls(least, greatest, shrink, factor, exact, size, False, least, None, False)
-        start, fits = least + float(step) / 8, exact and shrink == 1.0
+        start, fits = least + spacing / 8, exact and shrink == 1.0
         start = start if start < greatest and steps._place(start) == 0 else least
         rounds = size > EXACT_QUOTIENT or steps._place(greatest) > size - 1
         return steps._replace(
             rounds=rounds,
             start=start,
-            before=float(low - step / 2) if fits and _halves_first(low / step, size) else None,
+            before=(2 * low - step) / (2 * denominator)
+            if fits and low % step == 0 and _halves_first(low // step, size)
+            else None,
             silent=shrink == 1.0 and start > least and not rounds,
         )
 
@@ -246,7 +250,7 @@ class DoubleSteps(NamedTuple):
         return least_double(self.of_number, self.low, self.high, index)
 
 
-def _halves_first(first: Fraction, size: int) -> bool:
+def _halves_first(first: int, size: int) -> bool:
     """True if the half may be added before an offset is rounded, for steps g = 2h that are powers
     of two and bounds `first` steps above 0.
 
@@ -255,7 +259,7 @@ def _halves_first(first: Fraction, size: int) -> bool:
     on and up to 2**50 g, doubles just below (2k - 1) h and just below k g are equally dense, and
     both of these are even: fl(e) >= (2k - 1) h and fl(e + h) >= k g hold for the same e.
     """
-    return first.denominator == 1 and abs(first) <= EXACT_QUOTIENT and size <= EXACT_QUOTIENT
+    return abs(first) <= EXACT_QUOTIENT and size <= EXACT_QUOTIENT
 
 
 def as_keys(nw: Any, column: Any, dtype: Any) -> tuple[Any, int, int]:

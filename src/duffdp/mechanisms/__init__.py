@@ -54,7 +54,7 @@ _HOME = {
 
 def mechanism_class(name: str) -> Any:
     """The class of a mechanism by its name, such as "permute-and-flip"."""
-    return getattr(import_module("duffdp.mechanisms"), CLASSES[name])
+    return globals().get(CLASSES[name]) or __getattr__(CLASSES[name])
 
 
 def __getattr__(name: str) -> Any:

@@ -34,7 +34,6 @@ class Mechanism(ABC):
     def __init__(self, epsilon: Any) -> None:
         self._epsilon = EPSILON.read(epsilon)
         self.epsilon = float(self._epsilon)
-        self._raced: tuple[Fraction, Fraction, Fraction, RaceNoise] | None = None
 
     def coefficient(self, steps: StepFunction | Windows) -> Fraction:
         """Decrease of the logarithm of a weight for one step of distance: rate * epsilon * unit."""
@@ -43,7 +42,8 @@ class Mechanism(ABC):
                 "a lattice needs distances that are whole numbers, unit 1 and a rate of 1, 1/2, "
                 f"1/3 ..., got unit {steps.unit} and rate {steps.rate}. Use PermuteAndFlip."
             )
-        return steps.rate * steps.unit * self._epsilon
+        coefficient = steps.rate * self._epsilon
+        return coefficient if steps.unit == 1 else coefficient * steps.unit
 
     def noise(self, rate: Fraction) -> RaceNoise:
         """Noise that is added to distances with this rate."""
@@ -72,12 +72,7 @@ class Mechanism(ABC):
         """The index of one candidate from each of several step functions or windows of one
         statistic, in one race.
         """
-        raced = self._raced
-        # Fractions take a while to multiply, and a statistic keeps its own.
-        if raced is None or raced[0] is not batch.unit or raced[1] is not batch.rate:
-            c, noise = self.coefficient(batch), self.noise(batch.rate)
-            raced = self._raced = batch.unit, batch.rate, c, noise
-        return race(batch, *raced[2:], source)
+        return race(batch, self.coefficient(batch), self.noise(batch.rate), source)
 
     def numbers(self, evidence: Windows | Ladders, source: Entropy) -> list[Sequence[int]]:
         """One column: the index of a candidate for every group."""
@@ -94,6 +89,11 @@ class Mechanism(ABC):
             )
         steps.check()
         return Law(steps, self._log_weight(steps, float(self.coefficient(steps))))
+
+    def masses(self, windows: Windows) -> Floats:
+        """The probability of every run of several whole step functions."""
+        laws = [self.law(windows[i]) for i in range(len(windows))]
+        return np.concatenate([law.runs()[2] for law in laws])
 
     @abstractmethod
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:

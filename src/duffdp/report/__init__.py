@@ -2,5 +2,6 @@
 
 from duffdp.report.hazards import sign_off
 from duffdp.report.page import write
+from duffdp.report.profile_page import write_profile
 
-__all__ = ["sign_off", "write"]
+__all__ = ["sign_off", "write", "write_profile"]

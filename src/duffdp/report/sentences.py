@@ -30,6 +30,8 @@ _UTILITIES = {
     "number of others lie beyond; an answer beyond all records is rare then",
     "rank": "how many records lie between it and the wanted rank",
     "end": "how many records lie between it and the rank that the end of the interval is aimed at",
+    "width": "how many records the interval has to spare until it misses, beside a public number "
+    "of them",
     "outside": "how many records lie outside of it",
     "balance": "how many records would have to join until as many pairs have a slope above it as "
     "below, in sixteenths of a record",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -11,10 +12,11 @@ from duffdp._engines.requests import Engine
 from duffdp._parameters import Choice
 from duffdp.domain import Grid, Ordered, PublicSet
 from duffdp.domain.default_step import StepRule
+from duffdp.statistics.interval_width import VALUES_SHARE, followed_by_ends, width_intervals
 from duffdp.statistics.mean import SOFT_MEAN, SoftCounts, mean_value
 from duffdp.statistics.noise_interval import ratio_post_process, sensitivity_of
 from duffdp.statistics.program import DrawSpec, OutputColumn, PostProcess, ReleaseProgram
-from duffdp.statistics.quantile_interval import VALUE_SHARE, end_draws, values_inside_ends
+from duffdp.statistics.quantile_interval import values_inside_ends
 from duffdp.statistics.quantiles import Quantiles
 from duffdp.statistics.records import exact_counts, exact_integers, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
@@ -71,14 +73,15 @@ class DescribeSpec(StatisticSpec):
     def interval_program(
         self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
     ) -> ReleaseProgram:
-        """The ends of the count and the mean follow from their noise; those of quantiles are
-        drawn.
+        """The ends of the count and the mean follow from their noise; those of quantiles come
+        from widths.
         """
-        quantile_share, rate = 1 - MEAN_SHARE, interval.failure_rate_each(2 + len(QUANTILES))
-        draws = _draws(quantile_share * VALUE_SHARE)
-        totals = draws[0]
         qs, names = tuple(QUANTILES.values()), tuple(QUANTILES)
-        ends = end_draws(qs, names, rate, quantile_share * (1 - VALUE_SHARE), interval)
+        quantile_share, rate = 1 - MEAN_SHARE, interval.failure_rate_each(2 + width_intervals(qs))
+        draws = _draws(quantile_share * VALUES_SHARE)
+        totals = draws[0]
+        width_share = quantile_share * (1 - VALUES_SHARE)
+        program = followed_by_ends(ReleaseProgram(draws), qs, names, width_share, rate)
         mean = ratio_post_process(totals, SOFT_MEAN, interval._replace(failure_rate=rate))
 
         def columns(domain: PublicSet) -> tuple[OutputColumn, ...]:
@@ -101,7 +104,7 @@ class DescribeSpec(StatisticSpec):
             quantiles = values_inside_ends(domain, places)
             return [*counts(domain, sum(soft_counts)), *means, *quantiles]
 
-        return ReleaseProgram(draws).beside(ends, PostProcess(columns, values))
+        return replace(program, post_process=PostProcess(columns, values))
 
     def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
         """Count, mean where candidates are evenly spaced, and quantiles."""

@@ -7,18 +7,18 @@ from typing import Any
 
 from duffdp._engines.requests import Engine
 from duffdp._parameters import ADDS_UP, NONNEGATIVE, Parameter
-from duffdp.domain import Bins, Categories, PublicSet
+from duffdp.domain import Bins, Categories, Fields, PublicSet
 from duffdp.statistics.cells import cell_program, exact_cells
 from duffdp.statistics.noise_interval import around_cells
 from duffdp.statistics.program import OutputColumn, PostProcess, ReleaseProgram
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
 
 
-def _read_bins(bins: Any) -> Bins | None:
-    return bins if bins is None or isinstance(bins, Bins) else Bins(bins)
+def _read_bins(bins: Any) -> Bins | Fields | None:
+    return bins if isinstance(bins, Bins | Fields | None) else Bins(bins)
 
 
-BINS: Parameter[Bins | None] = Parameter(
+BINS: Parameter[Bins | Fields | None] = Parameter(
     name="bins",
     help="The public edges of bins, rising: numbers, -inf, inf, or ISO dates; or @FILE.",
     doc="The public edges of bins, rising: numbers (infinite ones too), dates or times; a `Bins`. "
@@ -55,7 +55,7 @@ def projected(numbers: Sequence[int]) -> list[int]:
 
 def labels(domain: PublicSet) -> tuple[str, ...]:
     """Labels of the cells: different texts, none of them empty, whatever the values are."""
-    if isinstance(domain, Bins):
+    if isinstance(domain, Bins | Fields):
         return tuple(map(domain.label, range(domain.size)))
     assert isinstance(domain, Categories)
     texts = [str(value) for value in domain]
@@ -105,7 +105,7 @@ class HistogramSpec(StatisticSpec):
         return counts
 
     def own_domain(self, parameters: Parameters) -> PublicSet | None:
-        bins: Bins | None = parameters["bins"]
+        bins: Bins | Fields | None = parameters["bins"]
         return bins
 
 

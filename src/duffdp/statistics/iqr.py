@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
@@ -25,7 +26,13 @@ from duffdp.domain import Grid, Ints, PublicSet
 from duffdp.domain.default_step import StepRule
 from duffdp.statistics.ladder import ReachableInterval
 from duffdp.statistics.program import OutputColumn, PostProcess, ReleaseProgram
-from duffdp.statistics.quantile_interval import VALUE_SHARE, end_draws, sorted_ends
+from duffdp.statistics.quantile_interval import (
+    VALUE_SHARES,
+    around_quantiles,
+    end_draws,
+    sorted_ends,
+)
+from duffdp.statistics.quantiles import quantiles_program
 from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
 from duffdp.statistics.statistic import DistanceStatistic, Scope
@@ -190,6 +197,12 @@ def _values_between_ends(domain: PublicSet, numbers: Sequence[int]) -> list[Any]
     return _values(domain, (min(max(value, low), high), low, high))
 
 
+def _range_of_quartiles(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
+    """The range of two drawn quartiles between those that their ends leave possible."""
+    first, third = sorted(numbers[:2])
+    return _values_between_ends(domain, (third - first, *numbers[2:]))
+
+
 class InterquartileRangeSpec(StatisticSpec):
     """The interquartile range."""
 
@@ -207,15 +220,25 @@ class InterquartileRangeSpec(StatisticSpec):
     def interval_program(
         self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
     ) -> ReleaseProgram:
-        """Each of the four ends of both quartiles may fail a quarter as often as the interval."""
-        value = self.program_for_share(parameters, settings, VALUE_SHARE)
-        rate, names = interval.failure_rate_each(1) / 2, ("first", "third")
-        ends = end_draws(QUARTILES, names, rate, 1 - VALUE_SHARE, interval)
+        """The range between those that the ends of both quartiles leave possible.
+
+        For the data the quartiles are drawn and the range follows from them. For the population
+        the range is drawn beside four ends, each of which may fail a quarter as often as the
+        interval.
+        """
+        share, names = VALUE_SHARES[interval.covers], ("first", "third")
 
         def columns(domain: PublicSet) -> tuple[OutputColumn, ...]:
             (column,) = _columns(domain)
             return column.with_ends()
 
+        if interval.covers == "data":
+            quartiles = quantiles_program(QUARTILES, settings.for_share(share)).scaled(share)
+            program = around_quantiles(quartiles, QUARTILES, names, interval)
+            return replace(program, post_process=PostProcess(columns, _range_of_quartiles))
+        value = self.program_for_share(parameters, settings, share)
+        rate = interval.failure_rate_each(1) / 2
+        ends = end_draws(QUARTILES, names, rate, 1 - share, interval)
         return value.beside(ends, PostProcess(columns, _values_between_ends))
 
     def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:

@@ -27,8 +27,19 @@ from duffdp.domain.default_step import StepRule
 from duffdp.errors import Argument, DuffError
 from duffdp.statistics.count import Count
 from duffdp.statistics.private_range import PrivateRange, range_ends
-from duffdp.statistics.program import NOT_DRAWN, DrawSpec, ProgramRun, ReleaseProgram
-from duffdp.statistics.quantile_interval import VALUE_SHARE, around_quantile
+from duffdp.statistics.program import (
+    NOT_DRAWN,
+    DrawSpec,
+    OutputColumn,
+    PostProcess,
+    ProgramRun,
+    ReleaseProgram,
+)
+from duffdp.statistics.quantile_interval import (
+    VALUE_SHARES,
+    around_quantiles,
+    value_between_ends,
+)
 from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS, RankDistances, least_outside
 from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
@@ -104,16 +115,16 @@ class Quantile(RankDistances, DistanceStatistic):
         if utility not in ("distance", "signed", "rank"):
             raise DuffError(f'utility must be "distance", "signed" or "rank", got {utility!r}.')
         self.q, self.utility, self._inside = Q.read(q), utility, inside
-        if inside and (self.q not in (0, 1) or utility == "rank" or inside < 0):
+        self._p, self._m = p, m = self.q.numerator, self.q.denominator
+        if inside and (0 < p < m or utility == "rank" or inside < 0):
             raise DuffError(
                 "inside must be 0, or above 0 for the distance of q = 0 and 1, got "
                 f"inside={inside!r:.40}."
             )
-        self._p, self._m = self.q.numerator, self.q.denominator
         # So many ranks more does a gap lie above the record that is meant: for q = 0 its rank is
         # inside + 1.
-        self._rank_shift = 0 if 0 < self.q < 1 else inside if self.q == 1 else -inside - 1
-        self._largest = max(self._p, self._m - self._p)
+        self._rank_shift = 0 if 0 < p < m else inside if p == m else -inside - 1
+        self._largest = max(p, m - p)
         self.unit = Fraction(1, self._largest) if utility == "rank" else Fraction(1)
 
     def steps(self, values: Any, domain: Ordered) -> StepFunction:
@@ -170,9 +181,10 @@ class Quantile(RankDistances, DistanceStatistic):
         if self.utility == "rank":
             after, before = np.maximum(over, 0), np.maximum(under, 0)
         else:
-            over, under = over + m * self._rank_shift, under - m * self._rank_shift
-            after = np.where(over >= 0, 1 + over // self._largest, 0)
-            before = np.where(under > 0, -(-under // self._largest), 0)
+            if self._rank_shift:
+                over, under = over + m * self._rank_shift, under - m * self._rank_shift
+            after = np.maximum(1 + over // self._largest, 0)
+            before = np.maximum(-(-under // self._largest), 0)
         return least_outside(ranks, before, after, size)
 
     def __repr__(self) -> str:
@@ -461,10 +473,11 @@ class MedianSpec(StatisticSpec):
     def interval_program(
         self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
     ) -> ReleaseProgram:
-        q, share = self._q(parameters), VALUE_SHARE
-        draw = quantile_draw(q, self.name, settings.for_share(share))
-        value = ReleaseProgram((draw,)).scaled(share)
-        return around_quantile(value, self._q(parameters), interval)
+        """The value between two ends."""
+        value = self.program_for_share(parameters, settings, VALUE_SHARES[interval.covers])
+        program = around_quantiles(value, (self._q(parameters),), (self.name,), interval)
+        columns = OutputColumn(self.name).with_ends()
+        return replace(program, post_process=PostProcess(lambda _: columns, value_between_ends))
 
     def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
         (index,) = exact_quantiles((self._q(parameters),), engine)

@@ -1,7 +1,8 @@
-"""Confidence intervals around quantiles: their ends are drawn, each far enough outside.
+"""Confidence intervals around quantiles.
 
-An end is aimed at a rank outside of the quantile, far enough to be on the right side with the
-wanted confidence, for every number of records (docs/intervals.md).
+Intervals for the data: the values first, then their width (`interval_width.py`). Intervals for the
+population: each end is drawn. It is aimed at a rank outside of the quantile, far enough to be on
+the right side with the wanted confidence, for every number of records (docs/intervals.md).
 """
 
 from __future__ import annotations
@@ -18,12 +19,13 @@ from typing import Any, Literal
 import numpy as np
 
 from duffdp._engines.requests import GroupedRanks, Inquiry, RanksNear, ask
-from duffdp._parameters import Covers, Q, share_text
+from duffdp._parameters import Covers, Q
 from duffdp._steps import StepFunction, Tail, Windows, certain
 from duffdp.domain import Floats, Grid, Ints, Ordered, PublicSet
 from duffdp.domain.grid import MAX_GRID_SIZE
 from duffdp.errors import DuffError
-from duffdp.statistics.program import DrawSpec, OutputColumn, PostProcess, ReleaseProgram
+from duffdp.statistics.interval_width import VALUES_SHARE, followed_by_ends, width_intervals
+from duffdp.statistics.program import DrawSpec, ReleaseProgram
 from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS, RankDistances, least_outside
 from duffdp.statistics.records import counts_of
 from duffdp.statistics.spec import IntervalSpec
@@ -32,9 +34,9 @@ from duffdp.statistics.statistic import DistanceStatistic, Scope
 Side = Literal["low", "high"]
 SIDES: tuple[Side, Side] = ("low", "high")
 
-# Share of epsilon for the value: it then errs by a tenth of the width or less, and the interval is
-# up to a seventh wider than without it (docs/intervals.md, "The value").
-VALUE_SHARE = Fraction(1, 8)
+# Share of epsilon for the values. For the population a value then errs by a tenth of the width or
+# less, and the interval is up to a seventh wider than without it (docs/intervals.md, "The value").
+VALUE_SHARES: dict[Covers, Fraction] = {"data": VALUES_SHARE, "population": Fraction(1, 8)}
 STEPS_PER_RANK = 64  # about: distances count in fractions of a rank
 # Ranks by which one record may move the aim: paid for by as much less noise.
 AIM_CHANGE = {"data": Fraction(1, 64), "population": Fraction(1, 32)}
@@ -53,32 +55,20 @@ NORMAL_CDF = np.array([math.erfc(-z / math.sqrt(2)) / 2 for z in NORMAL_AT])
 NORMAL_CDF[NORMAL_AT > 0] = np.minimum(NORMAL_CDF[NORMAL_AT > 0] + NORMAL_SPACING**2 / 32, 1)
 
 
-def around_quantile(program: ReleaseProgram, q: Fraction, interval: IntervalSpec) -> ReleaseProgram:
-    """A quantile between two ends, each of which may fail half as often as the interval.
-
-    `program` draws the value for `VALUE_SHARE` of epsilon.
-    """
-    ((name,),) = (draw.columns for draw in program.draws)
-    ends = end_draws((q,), (name,), interval.failure_rate_each(1), 1 - VALUE_SHARE, interval)
-    columns = OutputColumn(name).with_ends()
-    return program.beside(ends, PostProcess(lambda _: columns, value_between_ends))
-
-
 def around_quantiles(
-    program: ReleaseProgram, qs: tuple[Fraction, ...], interval: IntervalSpec
+    program: ReleaseProgram, qs: tuple[Fraction, ...], names: Sequence[str], interval: IntervalSpec
 ) -> ReleaseProgram:
-    """Several quantiles, each between two ends; all ends cost the same.
+    """Quantiles, each between two ends: the last numbers are all quantiles in order, then the low
+    and the high end of each.
 
-    `program` draws the values for `VALUE_SHARE` of epsilon, and perhaps a count before them.
+    `program` draws the quantiles for a share of epsilon (`VALUE_SHARES`), perhaps after others.
     """
-    names = list(map(share_text, qs))
-    ends = end_draws(qs, names, interval.failure_rate_each(len(qs)), 1 - VALUE_SHARE, interval)
-    columns = tuple(column for name in names for column in OutputColumn(name).with_ends())
-
-    def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
-        return values_inside_ends(domain, numbers[-3 * len(qs) :])
-
-    return program.beside(ends, PostProcess(lambda _: columns, values))
+    share = 1 - VALUE_SHARES[interval.covers]
+    if interval.covers == "data":
+        rate = interval.failure_rate_each(width_intervals(qs))
+        return followed_by_ends(program, qs, names, share, rate)
+    rate = interval.failure_rate_each(len(qs))
+    return program.beside(end_draws(qs, names, rate, share, interval))
 
 
 def end_draws(

@@ -23,7 +23,11 @@ from duffdp.statistics.program import (
     ReleaseProgram,
 )
 from duffdp.statistics.quantile import quantile_draw, quantile_program
-from duffdp.statistics.quantile_interval import VALUE_SHARE, around_quantiles
+from duffdp.statistics.quantile_interval import (
+    VALUE_SHARES,
+    around_quantiles,
+    values_inside_ends,
+)
 from duffdp.statistics.records import exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
 from duffdp.statistics.statistic import BaseStatistic, Scope
@@ -113,7 +117,7 @@ class Quantiles(BaseStatistic):
         return f"Quantiles({', '.join(map(str, self.qs))})"
 
 
-def _quantiles_program(qs: tuple[Fraction, ...], settings: DrawSettings) -> ReleaseProgram:
+def quantiles_program(qs: tuple[Fraction, ...], settings: DrawSettings) -> ReleaseProgram:
     """All quantiles in one draw, many of them after a count, or the paper's mechanism for each
     with the same share of epsilon.
     """
@@ -133,7 +137,7 @@ def _quantiles_program(qs: tuple[Fraction, ...], settings: DrawSettings) -> Rele
     if settings.choice == "duff" or not inner:
         return ReleaseProgram(draws)
     inner_share = len(inner) * share
-    program = _quantiles_program(inner, settings.for_share(inner_share)).scaled(inner_share)
+    program = quantiles_program(inner, settings.for_share(inner_share)).scaled(inner_share)
     return _with_extremes(program, draws, qs[0] == 0)
 
 
@@ -186,7 +190,7 @@ class QuantilesSpec(StatisticSpec):
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
         qs: tuple[Fraction, ...] = parameters["qs"]
-        program = _quantiles_program(qs, settings)
+        program = quantiles_program(qs, settings)
         extremes = {0, 1} & set(qs) and len(qs) > 1
         if settings.choice == "best" and len(qs) <= MAX_QUANTILES_WITH_SIZE and not extremes:
             return program
@@ -201,8 +205,17 @@ class QuantilesSpec(StatisticSpec):
     def interval_program(
         self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
     ) -> ReleaseProgram:
-        values = self.program_for_share(parameters, settings, VALUE_SHARE)
-        return around_quantiles(values, parameters["qs"], interval)
+        """Every value between two ends, which are moved to hold it."""
+        qs: tuple[Fraction, ...] = parameters["qs"]
+        names = tuple(map(share_text, qs))
+        values = self.program_for_share(parameters, settings, VALUE_SHARES[interval.covers])
+        columns = tuple(column for name in names for column in OutputColumn(name).with_ends())
+
+        def inside_ends(domain: Any, numbers: Sequence[int]) -> list[Any]:
+            return values_inside_ends(domain, numbers[-3 * len(qs) :])
+
+        program = around_quantiles(values, qs, names, interval)
+        return replace(program, post_process=PostProcess(lambda _: columns, inside_ends))
 
     def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
         return [domain.value(index) for index in exact_quantiles(parameters["qs"], engine)]

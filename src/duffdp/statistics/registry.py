@@ -66,9 +66,7 @@ class _Registry(Mapping[str, "StatisticSpec"]):
     """Specifications by name, loaded when they are used."""
 
     def __getitem__(self, name: str) -> StatisticSpec:
-        module, _ = _STATISTICS[name]
-        specs: tuple[StatisticSpec, ...] = import_module(f"duffdp.statistics.{module}").SPECS
-        return next(spec for spec in specs if spec.name == name)
+        return _load(name)
 
     def __contains__(self, name: object) -> bool:
         return name in _STATISTICS
@@ -78,6 +76,14 @@ class _Registry(Mapping[str, "StatisticSpec"]):
 
     def __len__(self) -> int:
         return len(_STATISTICS)
+
+
+@cache
+def _load(name: str) -> StatisticSpec:
+    """The specification in the file of a statistic."""
+    module, _ = _STATISTICS[name]
+    specs: tuple[StatisticSpec, ...] = import_module(f"duffdp.statistics.{module}").SPECS
+    return next(spec for spec in specs if spec.name == name)
 
 
 REGISTRY = _Registry()

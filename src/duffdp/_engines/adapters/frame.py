@@ -21,6 +21,11 @@ class MemoryFrame:
     mixes_types = False  # in one column of an answer
     session_zone = None  # types of columns say their zone
 
+    @property
+    def untested_engine(self) -> str | None:
+        """The name of a library on which no test of every build runs."""
+        return str(self.frame.implementation) if type(self) is MemoryFrame else None
+
     def __init__(self, nw: Any, frame: Any) -> None:
         self.nw, self.frame = nw, frame
         self.schema = self.declared_types()

@@ -25,6 +25,7 @@ from duffdp._engines.queries.names import (
 from duffdp.errors import UnsupportedData
 
 _EPOCH = dt.datetime(1970, 1, 1)
+_SECONDS_BEFORE_1970 = 62_167_219_200  # since the year 0
 _INT64 = range(-(2**63), 2**63)
 
 
@@ -35,9 +36,14 @@ class IbisTable(NarwhalsQuery):
 
     floor_returns_integer = True
     side_by_side = False  # many databases have no lists
+    untested: ClassVar[bool] = True
     exact_texts: ClassVar[bool] = False  # whether texts are compared byte by byte
     # Whether rows come from a query that ibis does not look into: it has to be of the database.
     sends_queries: ClassVar[bool] = False
+
+    @property
+    def untested_engine(self) -> str | None:
+        return f"{self.native.get_backend().name} behind ibis" if self.untested else None
 
     def check_equality(self, name: str) -> None:
         kind, server = self.native[name].type(), self.native.get_backend().name
@@ -147,10 +153,12 @@ class IbisTable(NarwhalsQuery):
         # Before it becomes a number: an infinite one has none.
         moment = ibis.least(ibis.greatest(column, low), high)
         moment = moment.cast("timestamp") if kind.is_date() else moment
-        number = moment.epoch_seconds().cast("int64") * 1_000_000 + moment.microsecond().cast(
-            "int64"
-        )
-        return self.nw.from_native(native.mutate(**{name: number})), "us"
+        return self.nw.from_native(native.mutate(**{name: self._microseconds(moment)})), "us"
+
+    def _microseconds(self, moment: Any) -> Any:
+        """Whole microseconds from 1970 to a moment."""
+        seconds, fraction = moment.epoch_seconds().cast("int64"), moment.microsecond()
+        return seconds * 1_000_000 + fraction.cast("int64")
 
     def cap(self, rows: Any, keys: tuple[int, ...], limit: int, *within: str) -> Any:
         import ibis
@@ -180,7 +188,8 @@ class IbisTable(NarwhalsQuery):
         digest = self._digest()
         native = rows.to_native()
         names = [name for name in native.columns if name != PERSON]
-        copies = ibis.row_number().over(group_by=[PERSON, *names])
+        # In any order; some databases number rows in no other way.
+        copies = ibis.row_number().over(group_by=[PERSON, *names], order_by=[PERSON])
         native = native.mutate(**{COPY: copies})
         text = ibis.literal("".join(f"{key % 2**64:016x}" for key in keys))
         for name in (PERSON, *names, COPY):
@@ -224,6 +233,7 @@ def _within_python(low: int, high: int) -> tuple[int, int]:
 class IbisDuckdb(IbisTable):
     """A table of DuckDB through ibis."""
 
+    untested = False
     exact_texts = True
     side_by_side = True
 
@@ -242,6 +252,7 @@ class IbisSqlite(IbisTable):
     its column is missing.
     """
 
+    untested = False
     exact_texts = True
     holds_nan = False  # it keeps null in its place
 
@@ -275,6 +286,7 @@ class IbisMysql(IbisTable):
     Texts stand as digests, because windows put long texts in order by their beginnings alone.
     """
 
+    untested = False
     exact_texts = True
     holds_nan = False
     sends_queries = True
@@ -299,8 +311,41 @@ class IbisMysql(IbisTable):
         types = {new: native[name].type() for new, name in columns.items()}
         return server.sql(query, schema=types)
 
+    def _microseconds(self, moment: Any) -> Any:
+        """By seconds since the year 0: those since 1970 are missing before 1970 and after 2106."""
+        import ibis
 
-BACKENDS = {"duckdb": IbisDuckdb, "sqlite": IbisSqlite, "mysql": IbisMysql}
+        def to_seconds(moment: dt.datetime) -> int:
+            raise NotImplementedError  # the function of that name in the database
+
+        seconds = ibis.udf.scalar.builtin(to_seconds)(moment) - _SECONDS_BEFORE_1970
+        return seconds.cast("int64") * 1_000_000 + moment.microsecond().cast("int64")
+
+
+class IbisDatafusion(IbisTable):
+    """A table of DataFusion through ibis, whose only collation is that of bytes."""
+
+    untested = False
+    exact_texts = True
+
+    def _microseconds(self, moment: Any) -> Any:
+        """As the column stores it: seconds since 1970 fail after 2038."""
+        return moment.cast("timestamp(6)").cast("int64")
+
+
+class IbisMssql(IbisTable):
+    """A table of SQL Server through ibis."""
+
+    holds_nan = False
+
+
+BACKENDS = {
+    "mssql": IbisMssql,
+    "duckdb": IbisDuckdb,
+    "sqlite": IbisSqlite,
+    "mysql": IbisMysql,
+    "datafusion": IbisDatafusion,
+}
 
 
 def _hex(column: Any) -> Any:

@@ -45,6 +45,7 @@ class PostgresTable(IbisTable):
     max_result_rows: ClassVar[int] = 2**13
     has_custom_missing: ClassVar[bool] = True
     side_by_side = True
+    untested = False
     exact_texts = True
     sends_queries = True
 

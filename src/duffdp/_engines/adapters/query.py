@@ -33,6 +33,10 @@ class QueryAdapter(Protocol):
     side_by_side: ClassVar[bool]
 
     @property
+    def untested_engine(self) -> str | None:
+        """The name of an engine on which no test of every build runs."""
+
+    @property
     def session_zone(self) -> str | None:
         """The zone of all instants, where the types of columns do not say it."""
 
@@ -140,6 +144,10 @@ class NarwhalsQuery:
     holds_nan: ClassVar[bool] = True
     caps_values: ClassVar[bool] = False
     side_by_side: ClassVar[bool] = True
+
+    @property
+    def untested_engine(self) -> str | None:
+        return None
 
     @property
     def session_zone(self) -> str | None:

@@ -19,8 +19,8 @@ from duffdp._engines.requests import (
     Request,
     ValueCounts,
 )
-from duffdp.domain import Array, Bins, Categories, Cells, Ints, Membership, Presence
-from duffdp.domain.cells import INSIDE, OUTSIDE, is_present
+from duffdp.domain import Array, Bins, Categories, Cells, Fields, Ints, Membership, Presence
+from duffdp.domain.cells import INSIDE, MISSING, OTHER, OUTSIDE, is_present
 from duffdp.domain.reading import EPOCH, FINER
 
 MAX_CELLS = 2**24  # cells of all groups that one histogram holds: 128 MiB
@@ -58,12 +58,11 @@ class CellEngine:
         cell_indices(array[:0], domain)
 
         def counts() -> GroupedCounts:
-            cells = np.zeros(size + 1, dtype=np.int64)  # the first one is for what is dropped
+            cells = np.zeros(size, dtype=np.int64)
             for begin in range(0, len(array), CHUNK):
-                index = cell_indices(array[begin : begin + CHUNK], domain)
-                cells += np.bincount(index + 1, minlength=size + 1)
-            index = cells[1:].nonzero()[0]
-            return GroupedCounts(index, cells[1:][index], np.array([len(index)]))
+                cells += _cell_counts(array[begin : begin + CHUNK], domain)
+            index = cells.nonzero()[0]
+            return GroupedCounts(index, cells[index], np.array([len(index)]))
 
         return cls(size, 1, counts)
 
@@ -104,6 +103,37 @@ class CellEngine:
             return self._counts
 
 
+def _cell_counts(array: Array, domain: Categories | Cells) -> Ints:
+    """The number of records in every cell.
+
+    Typed records are counted without the cell of each: `make bench` shows a count at a fifth of the
+    time and a histogram at three quarters of it.
+    """
+    typed = array.dtype != object
+    if typed and isinstance(domain, Presence):
+        return np.array([_present_count(array)])
+    bins = domain.members if isinstance(domain, Membership) else domain
+    if typed and isinstance(bins, Bins):
+        reached = bins.thresholds.reached(KeyReader(array.dtype, bins).keys(array))
+        counts = np.bincount(reached, minlength=bins.size + 2)
+        inside = counts[1:-1]  # before the first threshold and after the last one is outside
+        if domain is bins:
+            return inside
+        return np.array([inside.sum(), counts[0] + counts[-1]])
+    index = cell_indices(array, domain)
+    return np.bincount(index[index >= 0], minlength=domain.size)
+
+
+def _present_count(array: Array) -> int:
+    """The number of records of a typed array that are present."""
+    # A nan comes out on top: one reading, and no mask where there is none.
+    if array.dtype.kind in "iub" or not len(array):
+        return len(array)
+    if array.dtype.kind == "f" and not np.isnan(array[array.argmax()]):
+        return len(array)
+    return int(np.count_nonzero(present(array)))
+
+
 def _cells_by_group(code: Ints, groups: int, size: int) -> GroupedCounts:
     """Counts of cells, for the number `group * size + cell` of every record."""
     cells = groups * size
@@ -125,6 +155,10 @@ def cell_indices(array: Array, domain: Categories | Cells) -> Ints:
             present(array) if typed else np.fromiter(map(is_present, array), bool, len(array))
         )
         return np.where(is_there, 0, -1)
+    if isinstance(domain, Fields):
+        members, is_there = domain.members, cell_indices(array, Presence()) >= 0
+        place = np.full(len(array), -1) if members is None else cell_indices(array, members)
+        return field_cells(place, ~is_there)
     bins = domain.members if isinstance(domain, Membership) else domain
     if typed and isinstance(bins, Bins):
         cells = bins.snap(KeyReader(array.dtype, bins).keys(array))
@@ -146,6 +180,12 @@ def cell_indices(array: Array, domain: Categories | Cells) -> Ints:
     return np.fromiter(
         (domain.record_index(_as_python(record)) for record in records), np.int64, len(records)
     )
+
+
+def field_cells(place: Ints, missing: Array) -> Ints:
+    """The cells of all fields, from their places in the public set, -1 for none."""
+    cells: Ints = np.where(missing, MISSING, np.where(place >= 0, OTHER + 1 + place, OTHER))
+    return cells
 
 
 def _as_python(record: Any) -> Any:

@@ -20,7 +20,7 @@ from duffdp.domain import Array, Bins, Floats, Ints, Keys, Ordered, Scale
 from duffdp.domain.reading import DAY, has_plain_unit, moments
 from duffdp.errors import UnsupportedData
 
-CHUNK = 2**17  # 1 MiB of doubles: stays in a cache, and threads seldom wait for each other
+CHUNK = 2**18  # 2 MiB of doubles: stays in a cache, and threads seldom wait for each other
 MAX_PENDING = 2**19  # indices inside a bracket before they are counted by value: 4 MiB
 # Candidates up to which a histogram is cheaper than a sort, whatever the number of records, and
 # those of the largest histogram: 32 MiB.

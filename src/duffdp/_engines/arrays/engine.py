@@ -113,6 +113,8 @@ class ArrayEngine:
 
     def blocks(self) -> list[Ints]:
         """All groups in pieces whose records fit into a processor's cache."""
+        if self._begins is None:
+            return [np.zeros(1, dtype=np.int64)]
         step = self._block_size
         return [np.arange(at, min(at + step, self.groups)) for at in range(0, self.groups, step)]
 
@@ -127,10 +129,13 @@ class ArrayEngine:
         """One answer for each request."""
         if self._begins is not None:
             return [self._answer_groups(groups, request) for _, groups, request in requests]
+        unanswered = [request for _, _, request in requests]
+        if self._column.length <= MAX_SORTED:
+            return answer_column(self._column, unanswered)
         # The same request about a long array may come again: its answer is remembered.
-        new = [request for _, _, request in requests if request not in self._answers]
-        self._answers |= answer_column(self._column, list(dict.fromkeys(new)))
-        return [self._answers[request] for _, _, request in requests]
+        new = [r for r in dict.fromkeys(unanswered) if r not in self._answers]
+        self._answers |= zip(new, answer_column(self._column, new), strict=True)
+        return [self._answers[request] for request in unanswered]
 
     def _answer_groups(self, groups: Ints, request: Request[Any]) -> Any:
         block = self._block(groups)
@@ -212,24 +217,26 @@ class ArrayEngine:
         return block.level_sums(quantization)
 
 
-def answer_column(column: ArrayColumn, requests: Sequence[Request[Any]]) -> dict[Request[Any], Any]:
-    """The answers to requests about a column that is one group: those that count by one pass, and
-    ranks by one or more.
+def answer_column(column: ArrayColumn, requests: Sequence[Request[Any]]) -> list[Any]:
+    """The answers to requests about a column that is one group: those that count by one pass, ranks
+    by one or more, and those about values by one.
     """
-    answers: dict[Request[Any], Any] = {}
-    counted = [request for request in requests if isinstance(request, _COUNTED)]
-    answers |= zip(counted, _count(column, counted), strict=True)
-    ranked = {request: request.targets for request in requests if isinstance(request, RanksNear)}
-    targets = list(dict.fromkeys(chain.from_iterable(ranked.values())))
+    counts = iter(_count(column, [r for r in requests if isinstance(r, _COUNTED)]))
+    targets = list(
+        dict.fromkeys(t for r in requests if isinstance(r, RanksNear) for t in r.targets)
+    )
     ranks = dict(zip(targets, column.ranks(targets) if targets else (), strict=True))
-    for ranks_request, request_targets in ranked.items():
-        answers[ranks_request] = [GroupedRanks.join([ranks[target]]) for target in request_targets]
-    by_value = [request for request in requests if request not in answers]
-    if by_value:
-        values = GroupedCounts.join([column.value_counts()])
-        answers |= {
-            request: answer_by_value(values, request, column.grid.size) for request in by_value
-        }
+    values: GroupedCounts | None = None
+    answers: list[Any] = []
+    for request in requests:
+        if isinstance(request, _COUNTED):
+            answers.append(next(counts))
+        elif isinstance(request, RanksNear):
+            answers.append([GroupedRanks.join([ranks[target]]) for target in request.targets])
+        else:
+            if values is None:
+                values = GroupedCounts.join([column.value_counts()])
+            answers.append(answer_by_value(values, request, column.grid.size))
     return answers
 
 

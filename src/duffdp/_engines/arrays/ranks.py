@@ -28,7 +28,10 @@ def run_begins(ordered: Ints, *starts: Ints) -> Ints:
 def count_runs(ordered: Ints) -> tuple[Ints, Ints]:
     """Distinct values of a sorted array, and their counts."""
     begins = run_begins(ordered)
-    return ordered[begins], np.diff(begins, append=len(ordered))
+    counts = np.empty_like(begins)
+    np.subtract(begins[1:], begins[:-1], out=counts[:-1])
+    counts[-1:] = len(ordered) - begins[-1:]
+    return ordered[begins], counts
 
 
 def add_counts(values: Ints, counts: Ints) -> tuple[Ints, Ints]:

@@ -14,7 +14,7 @@ from itertools import islice, repeat
 from typing import TYPE_CHECKING, Any
 
 from duffdp._engines.addresses import SEPARATOR
-from duffdp._engines.files.fields import FieldRules, quote_name, read_field
+from duffdp._engines.files.fields import FieldLabels, FieldRules, quote_name, read_field
 from duffdp._engines.files.format import Format, Reader, ReadRequest, header_columns
 from duffdp._engines.files.text_records import TABLE_NUMBERS, fill_table
 from duffdp._optional import load
@@ -52,7 +52,8 @@ class Sheet(Reader):
         names = header_columns(known, request, called)
         self.zones = rules.zones
         self.untyped = [name for name in names if name not in rules.kinds]
-        kinds = dict.fromkeys(request.values, request.kind) | dict(rules.kinds)
+        kinds: dict[str, str | FieldLabels] = dict.fromkeys(request.values, request.kind)
+        kinds |= rules.kinds
         #: The columns and their types, which the records have no say in.
         self.types = request.connection.sql(
             f"SELECT {_fields(zip(names, repeat('NULL::VARCHAR')), kinds, rules)} WHERE false"
@@ -109,7 +110,7 @@ class Sheet(Reader):
         raise UnsupportedData(f"{given}. Hint: its sheets are {', '.join(map(repr, known[:8]))}.")
 
 
-def _fields(fields: Any, kinds: dict[str, str], rules: FieldRules) -> str:
+def _fields(fields: Any, kinds: dict[str, str | FieldLabels], rules: FieldRules) -> str:
     """Columns from names and texts, each cell by itself."""
     parts = []
     for name, text in fields:

@@ -7,8 +7,9 @@ expression of one field that cannot fail.
 
 from __future__ import annotations
 
+import datetime as dt
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from glob import escape
 from typing import NamedTuple
 
@@ -47,13 +48,65 @@ _MARKS = {".": ".", ",": ",", "'": "'\u2019", " ": " \u00a0\u202f"}
 FILE_ZONE = "UTC"  # of instants in files, whatever the zone of this machine is
 
 
+class FieldLabels(NamedTuple):
+    """Labels that the fields of a text column get instead of values, so that all ways of reading
+    them are told apart at once: which number or date they are, or none. A missing field has no
+    label, and what is neither is `OTHER_LABEL`.
+
+    A label is "number 3" for a number from the third of the `numbers` to the next, "number 0"
+    below all of them, and alike for the days of `dates`. `kind` is the declared kind of the column,
+    by which alone its fields are read; None reads them as numbers first, and then as dates.
+    """
+
+    kind: str | None
+    numbers: tuple[float, ...]
+    dates: tuple[dt.date, ...]
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Labels of all numbers and dates that a field can be, in order."""
+        return *(f"number {i}" for i in range(self._count("numbers"))), *(
+            f"date {i}" for i in range(self._count("dates"))
+        )
+
+    def _count(self, what: str) -> int:
+        timed = self.kind in ("date", "datetime")
+        if self.kind == "category" or (self.kind is not None and timed != (what == "dates")):
+            return 0
+        return len(getattr(self, what)) + 1
+
+    def expression(self, text: str, rules: FieldRules, zone: str | None) -> str:
+        """The SQL expression of the label of a text."""
+        cases = []
+        if self._count("numbers"):
+            value = read_field(text, self.kind or "float", rules)
+            value = f"TRY_CAST({value} AS DOUBLE)"
+            edges = [f"CAST({float(edge)!r} AS DOUBLE)" for edge in self.numbers]
+            cases.append(f"WHEN isnan({value}) THEN NULL")  # it is missing everywhere else, too
+            cases.append(f"WHEN {value} IS NOT NULL THEN 'number ' || ({_reached(value, edges)})")
+        if self._count("dates"):
+            value = f"CAST({read_field(text, self.kind or 'date', rules, zone)} AS DATE)"
+            edges = [f"DATE '{day.isoformat()}'" for day in self.dates]
+            cases.append(f"WHEN {value} IS NOT NULL THEN 'date ' || ({_reached(value, edges)})")
+        present = f"WHEN {text} IS NOT NULL THEN {quote_text(OTHER_LABEL)}"
+        return f"CASE {' '.join([*cases, present])} END"
+
+
+OTHER_LABEL = "other"  # in no list of names
+
+
+def _reached(value: str, edges: Sequence[str]) -> str:
+    """The SQL expression of how many of some rising edges a value reaches."""
+    return " + ".join(f"CAST({edge} <= {value} AS INTEGER)" for edge in edges)
+
+
 class FieldRules(NamedTuple):
     """How a text file is read, where a caller says so: the kinds of some columns, the marks of
     decimals and thousands (None: none), the layout of dates (None: ISO 8601), the zones in whose
     clocks some times are, the encoding, and the lines above the header.
     """
 
-    kinds: Mapping[str, str] = {}
+    kinds: Mapping[str, str | FieldLabels] = {}
     decimal: str = "."
     date_format: str | None = None
     zones: Mapping[str, str] = {}
@@ -89,7 +142,8 @@ def read_fields(
     """A list of columns from names and texts: as declared, else `values` are read as this kind and
     all others stay text.
     """
-    kinds = dict.fromkeys(values, kind) | dict(rules.kinds)
+    kinds: dict[str, str | FieldLabels] = dict.fromkeys(values, kind)
+    kinds |= rules.kinds
     return ", ".join(
         f"{read_field(text, kinds.get(name, 'category'), rules, rules.zones.get(name))} "
         f"AS {quote_name(name)}"
@@ -103,11 +157,14 @@ def field_type(kind: str) -> str:
 
 
 def read_field(
-    text: str, kind: str, rules: FieldRules = PLAIN_FIELDS, zone: str | None = None
+    text: str,
+    kind: str | FieldLabels,
+    rules: FieldRules = PLAIN_FIELDS,
+    zone: str | None = None,
 ) -> str:
     """The SQL expression of a text as a value of this kind: "int", "float", "decimal", "date" or
     "datetime", and "integer" or "boolean" where that is declared; of any other kind it stays a
-    text.
+    text. With labels it is the label of the field.
 
     Numbers are what DuckDB casts to DOUBLE: digits with a point, an exponent, a sign, single
     underscores between digits and blanks around them; `inf` is infinite and `nan` is missing. Days
@@ -115,6 +172,8 @@ def read_field(
     one without stays as it is. With a zone, times are instants, those without an offset at which
     its clocks show them. With a mark of thousands, digits in groups of three are a number too.
     """
+    if isinstance(kind, FieldLabels):
+        return kind.expression(text, rules, zone)
     if kind not in _TYPES:
         return text
     if kind == "boolean":

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from duffdp._engines.files.fields import FieldRules
+from duffdp._engines.files.fields import FieldLabels, FieldRules
 from duffdp._optional import load
 from duffdp._parameters import DATE_FORMAT, DECIMAL, ENCODING, SKIP_ROWS, THOUSANDS
 from duffdp.domain.reading import EPOCH
@@ -129,6 +129,19 @@ class TextFile:
             ENCODING.read(self.encoding),
             self.skip_rows,
         )
+
+
+@dataclass(frozen=True)
+class LabeledFile(TextFile):
+    """A text file some of whose columns have labels of their fields instead of values."""
+
+    labels: Mapping[str, FieldLabels] = field(default_factory=dict, kw_only=True)
+
+    @property
+    def rules(self) -> FieldRules:
+        """How its fields are read."""
+        rules = super().rules
+        return rules._replace(kinds={**rules.kinds, **self.labels})
 
 
 def _split(said: str) -> tuple[str, str | None]:

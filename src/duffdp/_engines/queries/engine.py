@@ -136,10 +136,8 @@ class QueryEngine:
         }
         if streamed:
             column = streams.StreamColumn(self.rows)
-            answers = run_query(
-                partial(answer_column, column), list(dict.fromkeys(streamed.values()))
-            )
-            self._answers |= {key: answers[request] for key, request in streamed.items()}
+            answers = run_query(partial(answer_column, column), list(streamed.values()))
+            self._answers |= zip(streamed, answers, strict=True)
 
     def _bracket_ranks(self, new: dict[Key, ColumnRequest]) -> None:
         """Ranks of the only group of the only column that a sample brackets: no long query."""

@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from duffdp._engines.requests import GroupedCounts, GroupedRanks, ranges, rank_span
+from duffdp._engines.requests import GroupedCounts, GroupedRanks, ranges, rank_span, search_spans
 from duffdp.domain import Ints
 
 Target = tuple[Fraction, int]  # q and reach, as in `RanksNear`
@@ -78,8 +78,8 @@ class RankSearch:
         first, last, below = self._first[at], self._last[at], self._below[at]
         stop = counts.ends[self._group[at]]
         start = np.append(0, counts.ends)[self._group[at]]
-        begin = _search(values, start, stop, first)
-        end = _search(values, begin, stop, last + 1)
+        begin = search_spans(values, start, stop, first)
+        end = search_spans(values, begin, stop, last + 1)
         cumulative = np.append(0, np.cumsum(counts.counts))
         before = below - cumulative[begin]  # plus `cumulative`: records before a bucket
         low, high = self._low[at] - before, self._high[at] - before
@@ -148,13 +148,3 @@ def group_counts(group: Ints, index: Ints, count: Ints, groups: int) -> GroupedC
         begin = new.nonzero()[0]
         group, index, count = group[begin], index[begin], np.add.reduceat(count, begin)
     return GroupedCounts(index, count, np.searchsorted(group, np.arange(groups), side="right"))
-
-
-def _search(values: Ints, begin: Ints, end: Ints, least: Ints) -> Ints:
-    """Of every span of ordered values the place of the first one that is at least so large."""
-    while (begin < end).any():
-        middle = (begin + end) >> 1
-        below = (values[middle] < least) & (begin < end)
-        begin = np.where(below, middle + 1, begin)
-        end = np.where(below, end, np.minimum(middle, end))
-    return begin

@@ -26,8 +26,19 @@ from duffdp._engines.queries.names import (
     VALUES,
 )
 from duffdp._engines.requests import Pairs
-from duffdp.domain import Array, Bins, Categories, Ints, Ordered, Presence, PublicSet, Scale
-from duffdp.domain.cells import INSIDE, OUTSIDE
+from duffdp.domain import (
+    Array,
+    Bins,
+    Categories,
+    Fields,
+    Ints,
+    Ordered,
+    Presence,
+    PublicSet,
+    Scale,
+)
+from duffdp.domain.cells import INSIDE, MISSING, OUTSIDE
+from duffdp.domain.cells import OTHER as OTHER_FIELD
 from duffdp.domain.snapping import (
     reaches_expression,
     rounded_down,
@@ -91,7 +102,8 @@ class IndexColumn:
     @property
     def counts_rows(self) -> bool:
         """True if rows count whatever is in them."""
-        return isinstance(self.domain, Presence) and self.domain.rows
+        domain = self.domain
+        return isinstance(domain, Fields) or (isinstance(domain, Presence) and domain.rows)
 
     @property
     def is_number(self) -> bool:
@@ -193,6 +205,8 @@ class IndexColumn:
             if how == "inner":
                 return rows.filter(index >= 0)
             return rows.with_columns(nw.when(index >= 0).then(index).alias(self.index))
+        if isinstance(domain, Fields):
+            return self._with_field(rows, domain)
         assert not isinstance(domain, Ordered)
         members = domain.members
         if isinstance(members, Bins):
@@ -200,6 +214,25 @@ class IndexColumn:
         else:
             rows, inside = self._with_category(rows, "left"), ~index.is_null()
         cell = nw.when(inside).then(nw.lit(INSIDE, nw.Int64)).otherwise(nw.lit(OUTSIDE, nw.Int64))
+        return rows.with_columns(cell.alias(self.index))
+
+    def _with_field(self, rows: Any, fields: Fields) -> Any:
+        """The cell of every row, whether it has a value or not; PRESENT may be overwritten."""
+        nw, index, members = self.nw, self.nw.col(self.index), fields.members
+        missing, other = (nw.lit(cell, nw.Int64) for cell in (MISSING, OTHER_FIELD))
+        if members is None:
+            cell = nw.when(self.missing()).then(missing).otherwise(other)
+            return rows.with_columns(cell.alias(self.index))
+        if isinstance(members, Bins):
+            absent = self.missing()  # said here: numbers may replace the value
+            rows = rows.with_columns(absent.alias(PRESENT))
+            rows = self._with_bin(rows, members)
+            present = nw.when(index >= 0).then(index + OTHER_FIELD + 1).otherwise(other)
+            cell = nw.when(nw.col(PRESENT)).then(missing).otherwise(present)
+            return rows.with_columns(cell.alias(self.index))
+        rows = replace(self, domain=members).all_rows(rows)
+        present = nw.when(index.is_null()).then(other).otherwise(index + OTHER_FIELD + 1)
+        cell = nw.when(nw.col(PRESENT)).then(present).otherwise(missing)
         return rows.with_columns(cell.alias(self.index))
 
     def _with_bin(self, rows: Any, bins: Bins) -> Any:

@@ -1,0 +1,402 @@
+"""The first look at a table: its columns, what they are asked, and the shares of epsilon."""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+import os
+from collections.abc import Mapping, Sequence
+from dataclasses import fields as dataclass_fields
+from dataclasses import replace
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from duffdp._engines.files.fields import FieldLabels
+from duffdp._engines.files.paths import format_named
+from duffdp._engines.files.text_file import LabeledFile, TextFile
+from duffdp._engines.keys import load_keys, read_keys, refuse_data_as_keys
+from duffdp._engines.libraries import is_path, missing_column, narwhals
+from duffdp._engines.selection import select
+from duffdp._engines.sql.query import Query
+from duffdp._engines.table import OpenSources, source_types, type_name
+from duffdp._parameters import CONTRIBUTIONS, EPSILON
+from duffdp._pipeline.profile import ColumnProfile, FieldEdges, Profile
+from duffdp._pipeline.release import Release
+from duffdp._pipeline.request import ReleaseRequest
+from duffdp._pipeline.run import PreparedRelease, ledger_of, make_releases
+from duffdp._pipeline.text_values import typed_values
+from duffdp._sampling.entropy import entropy
+from duffdp.domain import Bins, Categories, Digits, Fields, Grid
+from duffdp.errors import Argument, BoundsError, DuffError
+
+QUARTILES = (0.25, 0.5, 0.75)
+# Of epsilon: the number of rows, which every share is divided by, and that of people.
+COUNT_SHARE = Fraction(1, 20)
+# Of a column's epsilon: quartiles that are drawn are better than those of the counts where there
+# are many records, and these need little.
+DRAWN_SHARE = Fraction(1, 10)
+QUARTILE_DIGITS = Digits(3)
+FIRST_DAY, LAST_DAY = dt.date(1900, 1, 1), dt.date(2100, 1, 1)
+#: Edges of numbers: 1, 2 and 5 times powers of ten, and powers of ten below 0.
+NUMBER_EDGES = (
+    *(-(10.0**power) for power in range(9, -4, -1)),
+    0.0,
+    *(float(f"{digit}e{power}") for power in range(-3, 9) for digit in (1, 2, 5)),
+    1e9,
+)
+DATE_EDGES = (
+    *(dt.date(year, 1, 1) for year in range(1900, 2000, 10)),
+    *(dt.date(year, 1, 1) for year in range(2000, 2042, 2)),
+)
+_EXAMPLE = {"age": (0, 120)}
+
+
+class ColumnPlan(NamedTuple):
+    """One column of a profile: its edges, the cells of its fields, and the candidates of its
+    quartiles, if it has some.
+    """
+
+    name: str
+    type: str
+    edges: FieldEdges
+    fields: Fields
+    labels: FieldLabels | None
+    candidates: Digits | Grid | None
+
+
+class ProfilePlan:
+    """A profile that is not released yet: every release is checked, and no record is read."""
+
+    def __init__(
+        self,
+        data: Any,
+        *,
+        epsilon: Any,
+        columns: Any = None,
+        bounds: Mapping[str, Any] | None = None,
+        by: Any = None,
+        keys: Any = None,
+        unit: str | None = None,
+        contributions: int = 1,
+        where: str | None = None,
+    ) -> None:
+        self.epsilon = EPSILON.read(epsilon)
+        contributions = CONTRIBUTIONS.read(contributions)
+        refuse_data_as_keys(keys, data)
+        if by is not None or keys is not None:
+            keys = load_keys(by, keys)
+        selection = select(None, by, keys, unit, contributions, where=where)
+        bounds = _bounds_by_column(bounds)
+        self.from_text = _is_text(data)
+        if self.from_text and not isinstance(data, TextFile):
+            data = TextFile(data)
+        names = _names(columns)
+        types = source_types(data, list(names or (*selection.by, *bounds)))
+        if names is None:
+            names = [name for name in types if name != unit]
+        names = list(dict.fromkeys([*names, *selection.by, *bounds]))
+        for name in (*names, *filter(None, [unit])):
+            if name not in types:
+                raise missing_column(name, types)
+        if not names:
+            raise DuffError("the data have no column to profile beside ", Argument("unit"), ".")
+        if unit in names:
+            raise DuffError(
+                *(
+                    Argument("unit"),
+                    f" names the column {unit!r}, which tells people apart and is ",
+                ),
+                *("not profiled. Leave it out of ", Argument("columns"), "."),
+            )
+        key_rows = read_keys(selection.by, keys).rows if selection.by else ()
+        listed = dict(zip(selection.by, zip(*key_rows, strict=True), strict=True))
+        conditions = () if selection.where is None else selection.where.columns
+        text = data if isinstance(data, TextFile) else None
+        self.columns = [
+            _column(name, types[name], listed.get(name), bounds.get(name), text, name in conditions)
+            for name in names
+        ]
+        self._data = data
+        self._labeled: Any = data
+        if isinstance(data, TextFile):
+            labels = {one.name: one.labels for one in self.columns if one.labels is not None}
+            said = {one.name: getattr(data, one.name) for one in dataclass_fields(TextFile)}
+            self._labeled = LabeledFile(**said, labels=labels)
+        self._unit, self._contributions = unit, contributions
+        self._rows = {"unit": unit, "contributions": contributions, "where": where}
+
+    def _requests(self) -> list[tuple[ReleaseRequest, Any]]:
+        """Every release with its part of epsilon, and the data that it reads."""
+        counts = [("rows", self._rows)]
+        if self._unit is not None and self._contributions > 1:
+            counts.append(("people", self._rows | {"contributions": 1}))
+        requests: list[tuple[ReleaseRequest, Any]] = []
+        rest = self.epsilon
+        for name, rows in counts:
+            share = self.epsilon * COUNT_SHARE
+            rest -= share
+            requests.append(
+                (ReleaseRequest("count", {"epsilon": share, **rows}, name), self._labeled)
+            )
+        each = rest / len(self.columns)
+        for column in self.columns:
+            drawn = 0 if column.candidates is None else each * DRAWN_SHARE
+            options = {"column": column.name, **self._rows}
+            cells = {"epsilon": each - drawn, "bins": column.fields, "nonnegative": False}
+            name = f"fields of {column.name}"
+            requests.append((ReleaseRequest("histogram", cells | options, name), self._labeled))
+            if column.candidates is not None:
+                outputs = {"epsilon": drawn, "qs": QUARTILES, "bounds": column.candidates}
+                name = f"quartiles of {column.name}"
+                requests.append((ReleaseRequest("quantiles", outputs | options, name), self._data))
+        return requests
+
+    def prepared(self, rng: object = None) -> dict[str, PreparedRelease]:
+        """All releases after all checks that need no row, by their names."""
+        if isinstance(rng, int):  # one generator for all: the same seed would repeat its noise
+            entropy(rng)
+            rng = np.random.default_rng(rng)
+        sources = OpenSources()
+        return {
+            request.name: PreparedRelease.of_checked(request.check(), data, rng, sources)
+            for request, data in self._requests()
+        }
+
+    def make(self, prepared: Mapping[str, PreparedRelease], ledger: Any = None) -> Profile:
+        """Charge all releases or none, then read and draw."""
+        book = None if ledger is None else ledger_of(ledger)
+        releases = make_releases(list(prepared.values()), book)
+        return self.profile(dict(zip(prepared, releases, strict=True)))
+
+    def profile(self, releases: Mapping[str, Release]) -> Profile:
+        """The profile of all releases."""
+        rows = releases["rows"].cells[0][0]
+        people = rows if self._unit is not None else None
+        if "people" in releases:
+            people = releases["people"].cells[0][0]
+        columns = {
+            one.name: ColumnProfile.of(
+                one.name,
+                one.type,
+                one.edges,
+                rows,
+                releases[f"fields of {one.name}"],
+                releases.get(f"quartiles of {one.name}"),
+            )
+            for one in self.columns
+        }
+        return Profile(rows, people, columns, releases, self.from_text)
+
+
+def profile(
+    data: Any,
+    *,
+    epsilon: Any,
+    columns: Sequence[str] | None = None,
+    bounds: Mapping[str, Any] | None = None,
+    by: Any = None,
+    keys: Any = None,
+    unit: str | None = None,
+    contributions: int = 1,
+    where: str | None = None,
+    ledger: Any = None,
+    rng: object = None,
+) -> Profile:
+    """A private first look at a table: what its fields can be read as, and where they lie.
+
+    Parameters
+    ----------
+    data
+        A frame or the path of a file, folder or table; a `TextFile` or a `Query`.
+    epsilon
+        The privacy loss of the whole profile.
+    columns
+        The columns to profile; all but `unit` if it is left out. Fewer columns are profiled more
+        accurately.
+    bounds
+        For some columns the public `(lower, upper)` that a plan would use: the share inside is
+        released.
+    by, keys
+        The columns that will form groups, and their public values: the share of fields that are
+        listed is released for each column.
+    unit
+        The column that identifies the person. Without it, a row is protected.
+    contributions
+        At most this many rows per person count, chosen at random.
+    where
+        A condition on the rows, as in SQL. In a text file, only missing fields are counted in the
+        columns that it names.
+    ledger
+        A `Ledger` or its path, charged before a row is read.
+    rng
+        A seed or a numpy Generator, for experiments: then the profile is not private.
+
+    Returns
+    -------
+    Profile
+        Prints as a table; `.bounds` has the bounds for the next plan.
+
+    Privacy
+    -------
+    Pure epsilon-differential privacy for all numbers of the profile together; neighbours differ by
+    one row, or by one person with `unit`. Each column has one histogram in which every field is in
+    one cell, and its quartiles; the shares of epsilon add up, and all are charged or none. A field
+    of a text file is put into its cell by itself, by the rules that statistics read it by.
+
+    Utility
+    -------
+    With 1,000 rows, 15 columns and epsilon 1, shares are off by about 5 points in 95 of 100
+    profiles, and quartiles by less than a factor of 2. Quartiles of few records come from the
+    histogram; with many they are drawn on three significant digits.
+
+    Runtime
+    -------
+    One pass over the data for all histograms, and a few for all quartiles; frames in memory one
+    pass for each column.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), theorem 3.14:
+    shares add up.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> look = duffdp.profile("demo/adult.parquet", epsilon=5, columns=["age", "education"])
+    >>> sorted(look.to_dict()["columns"]["age"])[:4]
+    ['bounds', 'inside', 'kind', 'listed']
+    """
+    plan = ProfilePlan(
+        data,
+        epsilon=epsilon,
+        columns=columns,
+        bounds=bounds,
+        by=by,
+        keys=keys,
+        unit=unit,
+        contributions=contributions,
+        where=where,
+    )
+    return plan.make(plan.prepared(rng), ledger)
+
+
+def _is_text(data: Any) -> bool:
+    """True for files whose fields are text."""
+    if isinstance(data, TextFile):
+        return True
+    if not is_path(data) or isinstance(data, Query):
+        return False
+    path = os.fspath(data)
+    if os.path.isdir(path):
+        return False
+    form = format_named(path.partition("::")[0])
+    return form is not None and form.is_text
+
+
+def _names(columns: Any) -> list[str] | None:
+    """The columns that the caller names; None for all."""
+    if columns is None:
+        return None
+    names = [columns] if isinstance(columns, str) else columns
+    if (
+        not isinstance(names, list | tuple)
+        or not names
+        or not all(isinstance(n, str) for n in names)
+    ):
+        raise DuffError.about("columns", columns, "a list of names of columns", ["age", "sex"])
+    return list(dict.fromkeys(names))
+
+
+def _bounds_by_column(bounds: Any) -> dict[str, Any]:
+    """The bounds of columns, each a pair."""
+    if bounds is None:
+        return {}
+    if not isinstance(bounds, Mapping):
+        raise BoundsError(
+            *(Argument("bounds"), f" of a profile are given for each column, got {bounds!r:.60}. "),
+            *("Pass for example ", Argument("bounds", _EXAMPLE), "."),
+        )
+    for name, pair in bounds.items():
+        if not isinstance(pair, tuple | list) or len(pair) != 2:
+            raise BoundsError(
+                *(Argument("bounds"), f" of {name!r:.60} must be a pair (lower, upper), got "),
+                *(f"{pair!r:.60}. Pass for example ", Argument("bounds", _EXAMPLE), "."),
+            )
+        Bins(pair)  # both are finite, of one kind, and rise
+    return {name: tuple(pair) for name, pair in bounds.items()}
+
+
+def _column(
+    name: str,
+    dtype: Any,
+    listed: Sequence[Any] | None,
+    bounds: tuple[Any, Any] | None,
+    text: TextFile | None,
+    in_condition: bool,
+) -> ColumnPlan:
+    """What is asked of one column, by its declared type."""
+    nw = narwhals()
+    kind_name = type_name(dtype)
+    if listed is not None:
+        values = typed_values(name, dtype, dict.fromkeys(listed))
+        cells = Fields(Categories(values))
+        return ColumnPlan(name, kind_name, FieldEdges("text", listed=True), cells, None, None)
+    declared = None if text is None else text.rules.kinds.get(name)
+    plain = ColumnPlan(name, kind_name, FieldEdges("text"), Fields(), None, None)
+    if (text is not None and in_condition) or declared == "category":
+        return plain
+    timed = isinstance(dtype, nw.Date | nw.Datetime)
+    is_object = dtype is not None and dtype == nw.Object
+    untyped = dtype is None
+    if not (untyped or timed or is_object or dtype.is_numeric() or dtype == nw.Boolean):
+        return plain
+    numbers: tuple[float, ...] = () if timed else NUMBER_EDGES
+    dates: tuple[dt.date, ...] = DATE_EDGES if timed or untyped else ()
+    if bounds is not None:
+        of_dates = isinstance(bounds[0], dt.date)
+        if (of_dates and not dates) or (not of_dates and not numbers):
+            wanted = "dates" if timed else "numbers"
+            raise BoundsError(
+                *(Argument("bounds"), f" of {name!r} must be {wanted}, as the column is of type "),
+                f"{kind_name}, got {bounds!r:.60}.",
+            )
+        if of_dates:
+            day = _day(bounds[1])
+            dates = _with_bounds(dates, _day(bounds[0]), day, day + dt.timedelta(days=1))
+        else:
+            upper = float(bounds[1])
+            after = math.nextafter(upper, math.inf)
+            numbers = _with_bounds(numbers, float(bounds[0]), upper, after)
+    edges = FieldEdges(
+        None if untyped or is_object else "date" if timed else "number", numbers, dates, bounds
+    )
+    candidates: Digits | Grid = Grid(FIRST_DAY, LAST_DAY) if timed else QUARTILE_DIGITS
+    if text is not None:
+        assert declared is None or isinstance(declared, str)
+        labels = FieldLabels(declared, numbers, dates)
+        cells = Fields(Categories(labels.names))
+        return ColumnPlan(name, kind_name, edges, cells, labels, candidates)
+    edges = replace(edges, typed=not is_object)
+    marks: Sequence[Any] = (
+        (dt.date.min, *dates, dt.date.max)
+        if timed
+        else (
+            -math.inf,
+            *numbers,
+            math.inf,
+        )
+    )
+    return ColumnPlan(name, kind_name, edges, Fields(Bins(marks)), None, candidates)
+
+
+def _with_bounds(edges: Sequence[Any], lower: Any, upper: Any, after: Any) -> tuple[Any, ...]:
+    """The bounds and the edges between them. A cell ends before its upper edge, so the last one is
+    the first value `after` the upper bound.
+    """
+    return lower, *(edge for edge in edges if lower < edge < upper), after
+
+
+def _day(moment: dt.date) -> dt.date:
+    return moment.date() if isinstance(moment, dt.datetime) else moment

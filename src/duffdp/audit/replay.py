@@ -1,0 +1,463 @@
+"""Replay: the same call on two neighboring data sets, with every draw of the second run replaced by
+that of the first.
+
+What still differs between the two runs depends on records that no draw has hidden.
+"""
+
+from __future__ import annotations
+
+import threading
+import warnings
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from duffdp._pipeline.driver import MechanismCall
+from duffdp._pipeline.release import Release
+from duffdp._pipeline.table import Table
+from duffdp._sampling.entropy import DrawCall, SeededEntropy, seeded_generator
+from duffdp.audit.movement import (
+    GroupEvidence,
+    PromiseBroken,
+    View,
+    look,
+    movement,
+    points_to_compare,
+    public_facts,
+    same_value,
+)
+from duffdp.domain import Ints
+
+TOLERANCE = 1e-9  # of sums of epsilons, which mechanisms show as doubles
+Columns = list[Sequence[int]]
+DrawKey = tuple[int, int]  # the stage of a program, and the draw
+
+
+class ReplayRow(NamedTuple):
+    """One draw of a replayed call, for all groups together.
+
+    `moved` is the largest movement of the evidence of a group, 1 for as much as one record may;
+    `loss` is at most what this draw reveals of the difference between the two data sets.
+    """
+
+    release: str
+    draw: str
+    statistic: str
+    mechanism: str
+    epsilon: float
+    groups: int
+    moved: float
+    loss: float
+
+
+@dataclass(frozen=True, slots=True)
+class Replay:
+    """Result of a replay: every draw with its movement and its loss, and the findings.
+
+    Privacy
+    -------
+    Not private: it is about the records. Show it only to people who may see the data.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), theorem 3.14: the
+    losses of draws that follow each other add up.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> from functools import partial
+    >>> median = partial(duffdp.median, epsilon=1.0, bounds=(0, 9), step=1)
+    >>> result = duffdp.audit.replay(median, [1, 2, 3], [1, 2, 3, 9])
+    >>> result.ok, result.rows[0].mechanism, result.loss <= result.epsilon
+    (True, 'lattice', True)
+    """
+
+    rows: tuple[ReplayRow, ...]
+    findings: tuple[str, ...]
+    epsilon: float
+
+    @property
+    def ok(self) -> bool:
+        """True if no promise was broken."""
+        return not self.findings
+
+    @property
+    def loss(self) -> float:
+        """The losses of all draws together."""
+        return sum(row.loss for row in self.rows)
+
+    def __str__(self) -> str:
+        header = ReplayRow._fields
+        lines = [header] + [tuple(_shown(cell) for cell in row) for row in self.rows]
+        widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+        text = [
+            "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True)).rstrip()
+            for line in lines
+        ]
+        text.append(f"loss {self.loss:.4g} of epsilon {self.epsilon:.4g}")
+        return "\n".join([*text, *(self.findings or ["no promise was broken"])])
+
+
+def replay(
+    call: Callable[..., Any],
+    data: Any,
+    neighbor: Any,
+    *,
+    epsilon: float | None = None,
+    seed: int = 0,
+) -> Replay:
+    """Run a call on two neighboring data sets with the same draws, and check its promises.
+
+    The second run receives the numbers that the first one drew. Evidence must move by at most the
+    declared sensitivity. The losses of all draws must add up to at most epsilon. Mechanisms,
+    statistics, kinds of requests, errors, warnings and the whole result must be the same.
+
+    Parameters
+    ----------
+    call
+        A function of the data and `rng`, such as `functools.partial(duffdp.median, epsilon=1,
+        bounds=(0, 120))`, `plan.run`, or a function of your own that passes `rng` on.
+    data, neighbor
+        Two data sets that differ in one record, or in all records of one person.
+    epsilon
+        The total that the call may cost; what its releases declare, if not given.
+    seed
+        The seed of the first run's draws and of the choice of rows that count.
+
+    Returns
+    -------
+    Replay
+        Every draw with its movement and its loss, and what was found.
+
+    Privacy
+    -------
+    The result is not private. Nothing is charged: a ledger refuses such a call.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), definition 2.4.
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> from functools import partial
+    >>> total = partial(duffdp.sum, epsilon=1.0, bounds=(0, 9), step=1)
+    >>> duffdp.audit.replay(total, [1, 2, 3], [1, 2, 3, 9]).ok
+    True
+    """
+    first = Recorder(seed)
+    before = _run(call, data, first)
+    second = Recorder(seed, first)
+    after = _run(call, neighbor, second)
+    findings = [*second.findings, *_different_outcomes(before, after, not second.findings)]
+    if not findings and len(first.releases) != len(second.releases):
+        findings.append("the runs make a different number of releases")
+    if any(record.points for record in second.releases):
+        # Tails are looked into while a run goes on: the first one goes on once more.
+        again = Recorder(seed, first, second)
+        _run(call, data, again)
+        for record, views in zip(second.releases, again.releases, strict=False):
+            record.earlier_views = views.views
+            findings += views.findings
+    rows, declared = [], Fraction(0)
+    pairs = zip(first.releases, second.releases, strict=False)
+    for number, (one, other) in enumerate(pairs, 1):
+        if not one.calls:
+            continue
+        plan = next(iter(one.calls.values()))[0].plan
+        compared = _Comparison(f"{number} {plan.statistic}", plan.loss.epsilon, plan.unit.rows)
+        compared.run(one, other)
+        rows += compared.rows
+        findings += [*other.findings, *compared.findings]
+        declared += plan.loss.epsilon
+    budget = float(declared) if epsilon is None else epsilon
+    if float(declared) > budget * (1 + TOLERANCE):
+        findings.append(f"the releases declare epsilon {float(declared):g}, above {budget:g}")
+    return Replay(tuple(rows), tuple(dict.fromkeys(findings)), budget)
+
+
+class Diverged(Exception):
+    """A second run that asks for a draw that the first one did not make."""
+
+
+@dataclass
+class ReleaseRecord:
+    """All mechanism calls of one release, with their numbers.
+
+    `points` and `views` are, for a draw and a group, the candidates that were compared and what the
+    evidence said of them.
+    """
+
+    calls: dict[DrawKey, list[MechanismCall]] = field(default_factory=dict)
+    numbers: dict[DrawKey, list[Columns]] = field(default_factory=dict)
+    points: dict[tuple[DrawKey, int], Ints] = field(default_factory=dict)
+    views: dict[tuple[DrawKey, int], View] = field(default_factory=dict)
+    earlier_views: dict[tuple[DrawKey, int], View] = field(default_factory=dict)
+    findings: list[str] = field(default_factory=list)
+
+    def add(self, call: MechanismCall, columns: Columns) -> None:
+        """Keep a call."""
+        key = call.stage, call.draw
+        self.calls.setdefault(key, []).append(call)
+        self.numbers.setdefault(key, []).append(columns)
+
+    def places(self, key: DrawKey) -> dict[int, tuple[int, int]]:
+        """For every group of a draw the number of its call and its position there."""
+        return {
+            group: (number, position)
+            for number, call in enumerate(self.calls.get(key, ()))
+            for position, group in enumerate(call.groups.tolist())
+        }
+
+    def see(self, call: MechanismCall, position: int, points: Ints) -> None:
+        """Keep what the evidence of a group says of some candidates."""
+        at = (call.stage, call.draw), int(call.groups[position])
+        self.points[at] = points
+        try:
+            self.views[at] = look(_group_evidence(call, position), points)
+        except PromiseBroken as broken:
+            self.findings.append(f"{call.statistic!r}: {broken}")
+
+
+def _group_evidence(call: MechanismCall, position: int) -> GroupEvidence:
+    return GroupEvidence(call.statistic, call.evidence, position, call.mechanism.epsilon)
+
+
+class Recorder(SeededEntropy):
+    """Seeded bits that record every mechanism call; with an earlier recorder, its numbers are drawn
+    again, and with one after that, its points are looked at.
+    """
+
+    def __init__(
+        self, seed: int, earlier: Recorder | None = None, compared: Recorder | None = None
+    ) -> None:
+        super().__init__(seeded_generator(seed))
+        self.releases: list[ReleaseRecord] = []
+        self.findings: list[str] = []
+        self._seed, self._earlier, self._compared = seed, earlier, compared
+
+    def split(self) -> _ReleaseRecorder:
+        """The recorder of the next release: its bits depend on its place in the call alone."""
+        number = len(self.releases)
+        frozen, compared = (
+            None if other is None else other.releases[number : number + 1] or None
+            for other in (self._earlier, self._compared)
+        )
+        if self._earlier is not None and frozen is None:
+            self.findings.append("the second run makes more releases")
+            raise Diverged
+        self.releases.append(ReleaseRecord())
+        return _ReleaseRecorder(
+            seeded_generator(self._seed, number),
+            self.releases[number],
+            frozen[0] if frozen else None,
+            compared[0] if compared else None,
+            self.findings,
+        )
+
+
+class _ReleaseRecorder(SeededEntropy):
+    """The part of a recorder that one release draws from."""
+
+    def __init__(
+        self,
+        generator: Any,
+        record: ReleaseRecord,
+        frozen: ReleaseRecord | None,
+        compared: ReleaseRecord | None,
+        findings: list[str],
+    ) -> None:
+        super().__init__(generator)
+        self._record, self._frozen, self._compared = record, frozen, compared
+        self._findings, self._lock = findings, threading.Lock()
+
+    def split(self) -> _ReleaseRecorder:
+        generator = seeded_generator(*self.words(4).tolist())
+        records = (self._record, self._frozen, self._compared)
+        part = _ReleaseRecorder(generator, *records, self._findings)
+        part._lock = self._lock
+        return part
+
+    def draw(self, call: DrawCall) -> Columns:
+        assert isinstance(call, MechanismCall)
+        columns = call.numbers(self) if self._frozen is None else self._repeated(call)
+        with self._lock:
+            self._record.add(call, columns)
+        return columns
+
+    def _repeated(self, call: MechanismCall) -> Columns:
+        """The numbers that the first run drew for these groups; what differs is looked at."""
+        assert self._frozen is not None
+        key = call.stage, call.draw
+        with self._lock:
+            places, numbers = self._frozen.places(key), self._frozen.numbers.get(key, [])
+            rows = []
+            for position, group in enumerate(call.groups.tolist()):
+                if group not in places:
+                    self._findings.append(
+                        f"a draw of {call.statistic!r} is made for one data set alone"
+                    )
+                    raise Diverged
+                at, earlier_position = places[group]
+                rows.append([column[earlier_position] for column in numbers[at]])
+                if self._compared is None:
+                    earlier = _group_evidence(self._frozen.calls[key][at], earlier_position)
+                    points = points_to_compare(earlier, _group_evidence(call, position))
+                else:
+                    points = self._compared.points.get((key, group))
+                if points is not None:
+                    self._record.see(call, position, points)
+        return list(map(list, zip(*rows, strict=True)))
+
+
+class _Outcome(NamedTuple):
+    """All that a caller can see of a run."""
+
+    result: Any
+    error: str | None
+    warnings: tuple[str, ...]
+
+
+def _run(call: Callable[..., Any], data: Any, recorder: Recorder) -> _Outcome:
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        try:
+            result, error = _visible(call(data, rng=recorder)), None
+        except Exception as failure:  # whatever a caller would see
+            result, error = None, f"{type(failure).__name__}: {failure}"
+    shown = tuple(f"{item.category.__name__}: {item.message}" for item in caught)
+    return _Outcome(result, error, shown)
+
+
+def _visible(result: Any) -> Any:
+    """A result as values that can be compared, without the time at which it was made."""
+    if isinstance(result, Release | Table):
+        return _without_time(result.to_dict())
+    if isinstance(result, dict):
+        return {name: _visible(item) for name, item in result.items()}
+    if isinstance(result, list | tuple):
+        return [_visible(item) for item in result]
+    return repr(result)
+
+
+def _without_time(item: Any) -> Any:
+    if isinstance(item, dict):
+        return {name: _without_time(part) for name, part in item.items() if name != "time"}
+    return [_without_time(part) for part in item] if isinstance(item, list) else repr(item)
+
+
+def _different_outcomes(before: _Outcome, after: _Outcome, complete: bool) -> list[str]:
+    """Findings about errors, warnings and results; a run that diverged has no result."""
+    findings = []
+    if before.warnings != after.warnings:
+        findings.append("the runs warn differently")
+    if complete and before.error != after.error:
+        findings.append(f"the runs end differently: {before.error} and {after.error}")
+    if complete and before.error is None and after.error is None and before.result != after.result:
+        findings.append("the results differ though all draws are the same")
+    if before.error is not None and before.error == after.error:
+        findings.append(f"both runs fail, so nothing was checked: {before.error}")
+    return findings
+
+
+class _Comparison:
+    """Comparison of the two runs of one release."""
+
+    def __init__(self, name: str, epsilon: Fraction, unit_rows: int) -> None:
+        self._name, self._epsilon, self._unit_rows = name, float(epsilon), unit_rows
+        self.rows: list[ReplayRow] = []
+        self.findings: list[str] = []
+
+    def run(self, before: ReleaseRecord, after: ReleaseRecord) -> None:
+        """Compare all draws; then their losses and costs."""
+        if before.calls.keys() != after.calls.keys():
+            self._find("the runs make different draws")
+        costs: dict[int, float] = {}
+        for key in sorted(before.calls.keys() & after.calls.keys()):
+            for call in before.calls[key]:
+                for group in call.groups.tolist():
+                    costs[group] = costs.get(group, 0.0) + call.mechanism.epsilon
+            self._compare_draw(key, before, after)
+        if max(costs.values(), default=0.0) > self._epsilon / self._unit_rows * (1 + TOLERANCE):
+            self._find("mechanisms received more epsilon than the release has")
+        if sum(row.loss for row in self.rows) > self._epsilon * (1 + TOLERANCE):
+            self._find("the losses add up to more than epsilon")
+
+    def _find(self, text: str) -> None:
+        self.findings.append(f"{self._name}: {text}")
+
+    def _compare_draw(self, key: DrawKey, before: ReleaseRecord, after: ReleaseRecord) -> None:
+        """Compare the calls of one draw, group by group."""
+        places = before.places(key)
+        largest, loss = Fraction(0), 0.0
+        compared: set[tuple[int, int]] = set()
+        groups = 0
+        for number, call in enumerate(after.calls[key]):
+            for position, group in enumerate(call.groups.tolist()):
+                at, earlier_position = places.pop(group, (-1, 0))
+                if at < 0:
+                    continue
+                earlier = before.calls[key][at]
+                groups += 1
+                if (at, number) not in compared:
+                    compared.add((at, number))
+                    self._compare_facts(earlier, call)
+                at_group = key, group
+                views = None
+                if at_group in after.views and at_group in after.earlier_views:
+                    views = after.earlier_views[at_group], after.views[at_group]
+                groups_evidence = (
+                    _group_evidence(earlier, earlier_position),
+                    _group_evidence(call, position),
+                )
+                moved = self._movement(*groups_evidence, views)
+                largest, loss = max(largest, moved), loss + float(moved) * call.mechanism.epsilon
+        if places:
+            self._find("some groups are drawn for on one data set alone")
+        first = before.calls[key][0]
+        if largest > self._unit_rows:
+            self._find(
+                f"the evidence of {first.statistic!r} moves by {float(largest):.3g} times its "
+                f"sensitivity, where {self._unit_rows} are promised"
+            )
+        self.rows.append(
+            ReplayRow(
+                self._name,
+                f"{key[0] + 1}.{key[1] + 1}",
+                repr(first.statistic),
+                first.mechanism.name,
+                first.mechanism.epsilon,
+                groups,
+                float(largest),
+                loss,
+            )
+        )
+
+    def _compare_facts(self, before: MechanismCall, after: MechanismCall) -> None:
+        """All that must be the same in both runs, whatever the records."""
+        about = repr(before.statistic)
+        if not same_value(before.statistic, after.statistic):
+            self._find(f"the statistic of a draw differs: {about} and {after.statistic!r}")
+        kinds = [(type(call.mechanism), call.mechanism.epsilon) for call in (before, after)]
+        if kinds[0] != kinds[1]:
+            self._find(f"the mechanism of {about} or its epsilon differs")
+        if public_facts(before.evidence) != public_facts(after.evidence):
+            self._find(f"the sensitivity or the candidates of {about} differ")
+        if list(map(type, before.requests)) != list(map(type, after.requests)):
+            self._find(f"the requests of {about} differ")
+
+    def _movement(
+        self, before: GroupEvidence, after: GroupEvidence, views: tuple[View, View] | None
+    ) -> Fraction:
+        """The movement of one group; 0 where another promise is broken, which is found."""
+        try:
+            return movement(before, after, views)
+        except PromiseBroken as broken:
+            self._find(f"{before.statistic!r}: {broken}")
+            return Fraction(0)
+
+
+def _shown(cell: Any) -> str:
+    return f"{cell:.4g}" if isinstance(cell, float) else str(cell)

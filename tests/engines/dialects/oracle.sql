@@ -1,0 +1,1659 @@
+-- real: number of records
+SELECT
+  *
+FROM (
+  SELECT
+    "t1"."candidate",
+    COUNT(*) AS "records"
+  FROM (
+    SELECT
+      CAST(FLOOR(
+        (
+          CASE
+            WHEN "t0"."real" >= 100.0
+            THEN 100.0
+            ELSE CASE WHEN "t0"."real" >= -99.96875 THEN "t0"."real" ELSE -99.96875 END
+          END - -100.125
+        ) * 4.0
+      ) AS INT) AS "candidate"
+    FROM "people" "t0"
+    WHERE
+      NOT (
+        "t0"."real" IS NULL
+      )
+      AND NOT (
+        CASE WHEN "t0"."real" IS NULL THEN NULL ELSE "t0"."real" = binary_double_nan END
+      )
+  ) "t1"
+  GROUP BY
+    "t1"."candidate"
+) "t2";
+-- real: counts of values
+-- real: counts of counts
+-- real: counts in bins
+-- real: rank of a candidate
+-- real: ranks near quantiles
+-- real: sums of levels
+SELECT
+  COUNT("t2"."candidate_0") AS "records_0",
+  COALESCE(SUM("t2"."level_0"), 0) AS "level_0"
+FROM (
+  SELECT
+    "t1"."candidate_0",
+    "t1"."candidate_0" AS "level_0"
+  FROM (
+    SELECT
+      CAST(FLOOR(
+        (
+          CASE
+            WHEN "t0"."real" >= 100.0
+            THEN 100.0
+            ELSE CASE WHEN "t0"."real" >= -99.96875 THEN "t0"."real" ELSE -99.96875 END
+          END - -100.125
+        ) * 4.0
+      ) AS INT) AS "candidate_0"
+    FROM "people" "t0"
+    WHERE
+      NOT (
+        "t0"."real" IS NULL
+      )
+      AND NOT (
+        CASE WHEN "t0"."real" IS NULL THEN NULL ELSE "t0"."real" = binary_double_nan END
+      )
+  ) "t1"
+) "t2";
+-- real: sums of squares
+SELECT
+  COUNT("t2"."candidate_0") AS "records_0",
+  COALESCE(SUM("t2"."level_0"), 0) AS "level_0",
+  COALESCE(SUM("t2"."square_0"), 0) AS "square_0"
+FROM (
+  SELECT
+    "t1"."candidate_0",
+    "t1"."candidate_0" AS "level_0",
+    "t1"."candidate_0" * "t1"."candidate_0" AS "square_0"
+  FROM (
+    SELECT
+      CAST(FLOOR(
+        (
+          CASE
+            WHEN "t0"."real" >= 100.0
+            THEN 100.0
+            ELSE CASE WHEN "t0"."real" >= -99.96875 THEN "t0"."real" ELSE -99.96875 END
+          END - -100.125
+        ) * 4.0
+      ) AS INT) AS "candidate_0"
+    FROM "people" "t0"
+    WHERE
+      NOT (
+        "t0"."real" IS NULL
+      )
+      AND NOT (
+        CASE WHEN "t0"."real" IS NULL THEN NULL ELSE "t0"."real" = binary_double_nan END
+      )
+  ) "t1"
+) "t2";
+-- real: candidate by its count
+-- day: number of records
+-- refused before the charge: OperationNotDefinedError
+-- day: counts of values
+-- refused before the charge: OperationNotDefinedError
+-- day: counts of counts
+-- day: counts in bins
+-- day: rank of a candidate
+-- day: ranks near quantiles
+-- day: sums of levels
+-- refused before the charge: OperationNotDefinedError
+-- day: sums of squares
+-- refused before the charge: OperationNotDefinedError
+-- day: candidate by its count
+-- real by region: number of records
+SELECT
+  "t7"."candidate",
+  "t7"."records",
+  "t3"."group_number"
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      "t4"."key_0",
+      "t4"."candidate",
+      COUNT(*) AS "records"
+    FROM (
+      SELECT
+        "t1"."region" AS "key_0",
+        CAST(FLOOR(
+          (
+            CASE
+              WHEN "t1"."real" >= 100.0
+              THEN 100.0
+              ELSE CASE WHEN "t1"."real" >= -99.96875 THEN "t1"."real" ELSE -99.96875 END
+            END - -100.125
+          ) * 4.0
+        ) AS INT) AS "candidate"
+      FROM "people" "t1"
+      WHERE
+        NOT (
+          "t1"."real" IS NULL
+        )
+        AND NOT (
+          CASE WHEN "t1"."real" IS NULL THEN NULL ELSE "t1"."real" = binary_double_nan END
+        )
+    ) "t4"
+    GROUP BY
+      "t4"."key_0",
+      "t4"."candidate"
+  ) "t5"
+) "t7"
+INNER JOIN (
+  SELECT
+    *
+  FROM "ibis_pyarrow_memtable_0" "t0"
+) "t3"
+  ON "t7"."key_0" = "t3"."key_0";
+-- real by region: counts of values
+-- real by region: counts of counts
+-- real by region: counts in bins
+-- real by region: rank of a candidate
+-- real by region: ranks near quantiles
+-- real by region: sums of levels
+SELECT
+  "t8"."records_0",
+  "t8"."level_0",
+  "t3"."group_number"
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      "t5"."key_0",
+      COUNT("t5"."candidate_0") AS "records_0",
+      COALESCE(SUM("t5"."level_0"), 0) AS "level_0"
+    FROM (
+      SELECT
+        "t4"."candidate_0",
+        "t4"."key_0",
+        "t4"."candidate_0" AS "level_0"
+      FROM (
+        SELECT
+          CAST(FLOOR(
+            (
+              CASE
+                WHEN "t1"."real" >= 100.0
+                THEN 100.0
+                ELSE CASE WHEN "t1"."real" >= -99.96875 THEN "t1"."real" ELSE -99.96875 END
+              END - -100.125
+            ) * 4.0
+          ) AS INT) AS "candidate_0",
+          "t1"."region" AS "key_0"
+        FROM "people" "t1"
+        WHERE
+          NOT (
+            "t1"."real" IS NULL
+          )
+          AND NOT (
+            CASE WHEN "t1"."real" IS NULL THEN NULL ELSE "t1"."real" = binary_double_nan END
+          )
+      ) "t4"
+    ) "t5"
+    GROUP BY
+      "t5"."key_0"
+  ) "t6"
+) "t8"
+INNER JOIN (
+  SELECT
+    *
+  FROM "ibis_pyarrow_memtable_0" "t0"
+) "t3"
+  ON "t8"."key_0" = "t3"."key_0";
+-- real by region: sums of squares
+SELECT
+  "t8"."records_0",
+  "t8"."level_0",
+  "t8"."square_0",
+  "t3"."group_number"
+FROM (
+  SELECT
+    *
+  FROM (
+    SELECT
+      "t5"."key_0",
+      COUNT("t5"."candidate_0") AS "records_0",
+      COALESCE(SUM("t5"."level_0"), 0) AS "level_0",
+      COALESCE(SUM("t5"."square_0"), 0) AS "square_0"
+    FROM (
+      SELECT
+        "t4"."candidate_0",
+        "t4"."key_0",
+        "t4"."candidate_0" AS "level_0",
+        "t4"."candidate_0" * "t4"."candidate_0" AS "square_0"
+      FROM (
+        SELECT
+          CAST(FLOOR(
+            (
+              CASE
+                WHEN "t1"."real" >= 100.0
+                THEN 100.0
+                ELSE CASE WHEN "t1"."real" >= -99.96875 THEN "t1"."real" ELSE -99.96875 END
+              END - -100.125
+            ) * 4.0
+          ) AS INT) AS "candidate_0",
+          "t1"."region" AS "key_0"
+        FROM "people" "t1"
+        WHERE
+          NOT (
+            "t1"."real" IS NULL
+          )
+          AND NOT (
+            CASE WHEN "t1"."real" IS NULL THEN NULL ELSE "t1"."real" = binary_double_nan END
+          )
+      ) "t4"
+    ) "t5"
+    GROUP BY
+      "t5"."key_0"
+  ) "t6"
+) "t8"
+INNER JOIN (
+  SELECT
+    *
+  FROM "ibis_pyarrow_memtable_0" "t0"
+) "t3"
+  ON "t8"."key_0" = "t3"."key_0";
+-- real by region: candidate by its count
+-- small of people: number of records
+SELECT
+  *
+FROM (
+  SELECT
+    "t5"."candidate",
+    COUNT(*) AS "records"
+  FROM (
+    SELECT
+      "t4"."candidate_0" AS "candidate"
+    FROM (
+      SELECT
+        "t3"."candidate_0",
+        "t3"."person",
+        "t3"."copy_number",
+        "t3"."mixed",
+        ROW_NUMBER() OVER (
+          PARTITION BY "t3"."person"
+          ORDER BY "t3"."mixed" ASC, "t3"."candidate_0" ASC, "t3"."copy_number" ASC
+        ) - 1 AS "place"
+      FROM (
+        SELECT
+          "t2"."candidate_0",
+          "t2"."person",
+          "t2"."copy_number",
+          MD5(
+            CASE
+              WHEN CASE
+                WHEN CASE
+                  WHEN CASE
+                    WHEN CASE
+                      WHEN CASE
+                        WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                      END IS NULL
+                      OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END,
+                        COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                      )
+                    END IS NULL
+                    OR '|' IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END,
+                      '|'
+                    )
+                  END IS NULL
+                  OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                  THEN NULL
+                  ELSE CONCAT(
+                    CASE
+                      WHEN CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END IS NULL
+                      OR '|' IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END,
+                        '|'
+                      )
+                    END,
+                    COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                  )
+                END IS NULL
+                OR '|' IS NULL
+                THEN NULL
+                ELSE CONCAT(
+                  CASE
+                    WHEN CASE
+                      WHEN CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END IS NULL
+                      OR '|' IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END,
+                        '|'
+                      )
+                    END IS NULL
+                    OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END IS NULL
+                        OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END IS NULL
+                            OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                            THEN NULL
+                            ELSE CONCAT(
+                              CASE
+                                WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                                THEN NULL
+                                ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                              END,
+                              COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                            )
+                          END,
+                          '|'
+                        )
+                      END,
+                      COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                    )
+                  END,
+                  '|'
+                )
+              END IS NULL
+              OR COALESCE(CAST("t2"."copy_number" AS VARCHAR2(4000)), '') IS NULL
+              THEN NULL
+              ELSE CONCAT(
+                CASE
+                  WHEN CASE
+                    WHEN CASE
+                      WHEN CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END IS NULL
+                      OR '|' IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END,
+                        '|'
+                      )
+                    END IS NULL
+                    OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END IS NULL
+                        OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END IS NULL
+                            OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                            THEN NULL
+                            ELSE CONCAT(
+                              CASE
+                                WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                                THEN NULL
+                                ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                              END,
+                              COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                            )
+                          END,
+                          '|'
+                        )
+                      END,
+                      COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                    )
+                  END IS NULL
+                  OR '|' IS NULL
+                  THEN NULL
+                  ELSE CONCAT(
+                    CASE
+                      WHEN CASE
+                        WHEN CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END IS NULL
+                        OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END IS NULL
+                            OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                            THEN NULL
+                            ELSE CONCAT(
+                              CASE
+                                WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                                THEN NULL
+                                ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                              END,
+                              COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                            )
+                          END,
+                          '|'
+                        )
+                      END IS NULL
+                      OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN CASE
+                            WHEN CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END IS NULL
+                            OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                            THEN NULL
+                            ELSE CONCAT(
+                              CASE
+                                WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                                THEN NULL
+                                ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                              END,
+                              COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                            )
+                          END IS NULL
+                          OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN CASE
+                                WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                                THEN NULL
+                                ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                              END IS NULL
+                              OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                              THEN NULL
+                              ELSE CONCAT(
+                                CASE
+                                  WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                                  THEN NULL
+                                  ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                                END,
+                                COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                              )
+                            END,
+                            '|'
+                          )
+                        END,
+                        COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                      )
+                    END,
+                    '|'
+                  )
+                END,
+                COALESCE(CAST("t2"."copy_number" AS VARCHAR2(4000)), '')
+              )
+            END
+          ) AS "mixed"
+        FROM (
+          SELECT
+            "t1"."candidate_0",
+            "t1"."person",
+            ROW_NUMBER() OVER (PARTITION BY "t1"."person", "t1"."candidate_0" ORDER BY "t1"."person" ASC) - 1 AS "copy_number"
+          FROM (
+            SELECT
+              CASE
+                WHEN "t0"."small" IS NULL
+                THEN NULL
+                ELSE GREATEST(LEAST("t0"."small", 40), 0)
+              END - 0 AS "candidate_0",
+              "t0"."person_id" AS "person"
+            FROM "people" "t0"
+            WHERE
+              NOT (
+                "t0"."small" IS NULL
+              ) AND NOT (
+                "t0"."person_id" IS NULL
+              )
+          ) "t1"
+        ) "t2"
+      ) "t3"
+    ) "t4"
+    WHERE
+      "t4"."place" < 2
+  ) "t5"
+  GROUP BY
+    "t5"."candidate"
+) "t6";
+-- small of people: counts of values
+-- small of people: counts of counts
+-- small of people: counts in bins
+-- small of people: rank of a candidate
+-- small of people: ranks near quantiles
+-- small of people: sums of levels
+SELECT
+  COUNT("t5"."candidate_0") AS "records_0",
+  COALESCE(SUM("t5"."level_0"), 0) AS "level_0"
+FROM (
+  SELECT
+    "t4"."candidate_0",
+    "t4"."candidate_0" AS "level_0"
+  FROM (
+    SELECT
+      "t3"."candidate_0",
+      "t3"."person",
+      "t3"."copy_number",
+      "t3"."mixed",
+      ROW_NUMBER() OVER (
+        PARTITION BY "t3"."person"
+        ORDER BY "t3"."mixed" ASC, "t3"."candidate_0" ASC, "t3"."copy_number" ASC
+      ) - 1 AS "place"
+    FROM (
+      SELECT
+        "t2"."candidate_0",
+        "t2"."person",
+        "t2"."copy_number",
+        MD5(
+          CASE
+            WHEN CASE
+              WHEN CASE
+                WHEN CASE
+                  WHEN CASE
+                    WHEN CASE
+                      WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                      THEN NULL
+                      ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                    END IS NULL
+                    OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                      END,
+                      COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                    )
+                  END IS NULL
+                  OR '|' IS NULL
+                  THEN NULL
+                  ELSE CONCAT(
+                    CASE
+                      WHEN CASE
+                        WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                      END IS NULL
+                      OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END,
+                        COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                      )
+                    END,
+                    '|'
+                  )
+                END IS NULL
+                OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                THEN NULL
+                ELSE CONCAT(
+                  CASE
+                    WHEN CASE
+                      WHEN CASE
+                        WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                      END IS NULL
+                      OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END,
+                        COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                      )
+                    END IS NULL
+                    OR '|' IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END,
+                      '|'
+                    )
+                  END,
+                  COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                )
+              END IS NULL
+              OR '|' IS NULL
+              THEN NULL
+              ELSE CONCAT(
+                CASE
+                  WHEN CASE
+                    WHEN CASE
+                      WHEN CASE
+                        WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                      END IS NULL
+                      OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END,
+                        COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                      )
+                    END IS NULL
+                    OR '|' IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END,
+                      '|'
+                    )
+                  END IS NULL
+                  OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                  THEN NULL
+                  ELSE CONCAT(
+                    CASE
+                      WHEN CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END IS NULL
+                      OR '|' IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END,
+                        '|'
+                      )
+                    END,
+                    COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                  )
+                END,
+                '|'
+              )
+            END IS NULL
+            OR COALESCE(CAST("t2"."copy_number" AS VARCHAR2(4000)), '') IS NULL
+            THEN NULL
+            ELSE CONCAT(
+              CASE
+                WHEN CASE
+                  WHEN CASE
+                    WHEN CASE
+                      WHEN CASE
+                        WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                      END IS NULL
+                      OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END,
+                        COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                      )
+                    END IS NULL
+                    OR '|' IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END,
+                      '|'
+                    )
+                  END IS NULL
+                  OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                  THEN NULL
+                  ELSE CONCAT(
+                    CASE
+                      WHEN CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END IS NULL
+                      OR '|' IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END,
+                        '|'
+                      )
+                    END,
+                    COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                  )
+                END IS NULL
+                OR '|' IS NULL
+                THEN NULL
+                ELSE CONCAT(
+                  CASE
+                    WHEN CASE
+                      WHEN CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END IS NULL
+                      OR '|' IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END,
+                        '|'
+                      )
+                    END IS NULL
+                    OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END IS NULL
+                        OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END IS NULL
+                            OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                            THEN NULL
+                            ELSE CONCAT(
+                              CASE
+                                WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                                THEN NULL
+                                ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                              END,
+                              COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                            )
+                          END,
+                          '|'
+                        )
+                      END,
+                      COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                    )
+                  END,
+                  '|'
+                )
+              END,
+              COALESCE(CAST("t2"."copy_number" AS VARCHAR2(4000)), '')
+            )
+          END
+        ) AS "mixed"
+      FROM (
+        SELECT
+          "t1"."candidate_0",
+          "t1"."person",
+          ROW_NUMBER() OVER (PARTITION BY "t1"."person", "t1"."candidate_0" ORDER BY "t1"."person" ASC) - 1 AS "copy_number"
+        FROM (
+          SELECT
+            CASE
+              WHEN "t0"."small" IS NULL
+              THEN NULL
+              ELSE GREATEST(LEAST("t0"."small", 40), 0)
+            END - 0 AS "candidate_0",
+            "t0"."person_id" AS "person"
+          FROM "people" "t0"
+          WHERE
+            NOT (
+              "t0"."small" IS NULL
+            ) AND NOT (
+              "t0"."person_id" IS NULL
+            )
+        ) "t1"
+      ) "t2"
+    ) "t3"
+  ) "t4"
+  WHERE
+    "t4"."place" < 2
+) "t5";
+-- small of people: sums of squares
+SELECT
+  COUNT("t5"."candidate_0") AS "records_0",
+  COALESCE(SUM("t5"."level_0"), 0) AS "level_0",
+  COALESCE(SUM("t5"."square_0"), 0) AS "square_0"
+FROM (
+  SELECT
+    "t4"."candidate_0",
+    "t4"."candidate_0" AS "level_0",
+    "t4"."candidate_0" * "t4"."candidate_0" AS "square_0"
+  FROM (
+    SELECT
+      "t3"."candidate_0",
+      "t3"."person",
+      "t3"."copy_number",
+      "t3"."mixed",
+      ROW_NUMBER() OVER (
+        PARTITION BY "t3"."person"
+        ORDER BY "t3"."mixed" ASC, "t3"."candidate_0" ASC, "t3"."copy_number" ASC
+      ) - 1 AS "place"
+    FROM (
+      SELECT
+        "t2"."candidate_0",
+        "t2"."person",
+        "t2"."copy_number",
+        MD5(
+          CASE
+            WHEN CASE
+              WHEN CASE
+                WHEN CASE
+                  WHEN CASE
+                    WHEN CASE
+                      WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                      THEN NULL
+                      ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                    END IS NULL
+                    OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                      END,
+                      COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                    )
+                  END IS NULL
+                  OR '|' IS NULL
+                  THEN NULL
+                  ELSE CONCAT(
+                    CASE
+                      WHEN CASE
+                        WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                      END IS NULL
+                      OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END,
+                        COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                      )
+                    END,
+                    '|'
+                  )
+                END IS NULL
+                OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                THEN NULL
+                ELSE CONCAT(
+                  CASE
+                    WHEN CASE
+                      WHEN CASE
+                        WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                      END IS NULL
+                      OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END,
+                        COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                      )
+                    END IS NULL
+                    OR '|' IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END,
+                      '|'
+                    )
+                  END,
+                  COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                )
+              END IS NULL
+              OR '|' IS NULL
+              THEN NULL
+              ELSE CONCAT(
+                CASE
+                  WHEN CASE
+                    WHEN CASE
+                      WHEN CASE
+                        WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                      END IS NULL
+                      OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END,
+                        COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                      )
+                    END IS NULL
+                    OR '|' IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END,
+                      '|'
+                    )
+                  END IS NULL
+                  OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                  THEN NULL
+                  ELSE CONCAT(
+                    CASE
+                      WHEN CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END IS NULL
+                      OR '|' IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END,
+                        '|'
+                      )
+                    END,
+                    COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                  )
+                END,
+                '|'
+              )
+            END IS NULL
+            OR COALESCE(CAST("t2"."copy_number" AS VARCHAR2(4000)), '') IS NULL
+            THEN NULL
+            ELSE CONCAT(
+              CASE
+                WHEN CASE
+                  WHEN CASE
+                    WHEN CASE
+                      WHEN CASE
+                        WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                      END IS NULL
+                      OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END,
+                        COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                      )
+                    END IS NULL
+                    OR '|' IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END,
+                      '|'
+                    )
+                  END IS NULL
+                  OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                  THEN NULL
+                  ELSE CONCAT(
+                    CASE
+                      WHEN CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END IS NULL
+                      OR '|' IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END,
+                        '|'
+                      )
+                    END,
+                    COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                  )
+                END IS NULL
+                OR '|' IS NULL
+                THEN NULL
+                ELSE CONCAT(
+                  CASE
+                    WHEN CASE
+                      WHEN CASE
+                        WHEN CASE
+                          WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                          THEN NULL
+                          ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                        END IS NULL
+                        OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END,
+                          COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                        )
+                      END IS NULL
+                      OR '|' IS NULL
+                      THEN NULL
+                      ELSE CONCAT(
+                        CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END,
+                        '|'
+                      )
+                    END IS NULL
+                    OR COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '') IS NULL
+                    THEN NULL
+                    ELSE CONCAT(
+                      CASE
+                        WHEN CASE
+                          WHEN CASE
+                            WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                            THEN NULL
+                            ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                          END IS NULL
+                          OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                          THEN NULL
+                          ELSE CONCAT(
+                            CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END,
+                            COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                          )
+                        END IS NULL
+                        OR '|' IS NULL
+                        THEN NULL
+                        ELSE CONCAT(
+                          CASE
+                            WHEN CASE
+                              WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                              THEN NULL
+                              ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                            END IS NULL
+                            OR COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '') IS NULL
+                            THEN NULL
+                            ELSE CONCAT(
+                              CASE
+                                WHEN 'a00641a9f1e54a8be5afcdbcaf266a95' IS NULL OR '|' IS NULL
+                                THEN NULL
+                                ELSE CONCAT('a00641a9f1e54a8be5afcdbcaf266a95', '|')
+                              END,
+                              COALESCE(CAST("t2"."person" AS VARCHAR2(4000)), '')
+                            )
+                          END,
+                          '|'
+                        )
+                      END,
+                      COALESCE(CAST("t2"."candidate_0" AS VARCHAR2(4000)), '')
+                    )
+                  END,
+                  '|'
+                )
+              END,
+              COALESCE(CAST("t2"."copy_number" AS VARCHAR2(4000)), '')
+            )
+          END
+        ) AS "mixed"
+      FROM (
+        SELECT
+          "t1"."candidate_0",
+          "t1"."person",
+          ROW_NUMBER() OVER (PARTITION BY "t1"."person", "t1"."candidate_0" ORDER BY "t1"."person" ASC) - 1 AS "copy_number"
+        FROM (
+          SELECT
+            CASE
+              WHEN "t0"."small" IS NULL
+              THEN NULL
+              ELSE GREATEST(LEAST("t0"."small", 40), 0)
+            END - 0 AS "candidate_0",
+            "t0"."person_id" AS "person"
+          FROM "people" "t0"
+          WHERE
+            NOT (
+              "t0"."small" IS NULL
+            ) AND NOT (
+              "t0"."person_id" IS NULL
+            )
+        ) "t1"
+      ) "t2"
+    ) "t3"
+  ) "t4"
+  WHERE
+    "t4"."place" < 2
+) "t5";
+-- small of people: candidate by its count
+-- small where real > 0.25: number of records
+SELECT
+  *
+FROM (
+  SELECT
+    "t1"."candidate",
+    COUNT(*) AS "records"
+  FROM (
+    SELECT
+      CASE
+        WHEN "t0"."small" IS NULL
+        THEN NULL
+        ELSE GREATEST(LEAST("t0"."small", 40), 0)
+      END - 0 AS "candidate"
+    FROM "people" "t0"
+    WHERE
+      NOT (
+        (
+          "t0"."real" IS NULL
+        )
+        OR CASE WHEN "t0"."real" IS NULL THEN NULL ELSE "t0"."real" = binary_double_nan END
+      )
+      AND "t0"."real" > 0.25
+      AND NOT (
+        "t0"."small" IS NULL
+      )
+  ) "t1"
+  GROUP BY
+    "t1"."candidate"
+) "t2";
+-- small where real > 0.25: counts of values
+-- small where real > 0.25: counts of counts
+-- small where real > 0.25: counts in bins
+-- small where real > 0.25: rank of a candidate
+-- small where real > 0.25: ranks near quantiles
+-- small where real > 0.25: sums of levels
+SELECT
+  COUNT("t2"."candidate_0") AS "records_0",
+  COALESCE(SUM("t2"."level_0"), 0) AS "level_0"
+FROM (
+  SELECT
+    "t1"."candidate_0",
+    "t1"."candidate_0" AS "level_0"
+  FROM (
+    SELECT
+      CASE
+        WHEN "t0"."small" IS NULL
+        THEN NULL
+        ELSE GREATEST(LEAST("t0"."small", 40), 0)
+      END - 0 AS "candidate_0"
+    FROM "people" "t0"
+    WHERE
+      NOT (
+        (
+          "t0"."real" IS NULL
+        )
+        OR CASE WHEN "t0"."real" IS NULL THEN NULL ELSE "t0"."real" = binary_double_nan END
+      )
+      AND "t0"."real" > 0.25
+      AND NOT (
+        "t0"."small" IS NULL
+      )
+  ) "t1"
+) "t2";
+-- small where real > 0.25: sums of squares
+SELECT
+  COUNT("t2"."candidate_0") AS "records_0",
+  COALESCE(SUM("t2"."level_0"), 0) AS "level_0",
+  COALESCE(SUM("t2"."square_0"), 0) AS "square_0"
+FROM (
+  SELECT
+    "t1"."candidate_0",
+    "t1"."candidate_0" AS "level_0",
+    "t1"."candidate_0" * "t1"."candidate_0" AS "square_0"
+  FROM (
+    SELECT
+      CASE
+        WHEN "t0"."small" IS NULL
+        THEN NULL
+        ELSE GREATEST(LEAST("t0"."small", 40), 0)
+      END - 0 AS "candidate_0"
+    FROM "people" "t0"
+    WHERE
+      NOT (
+        (
+          "t0"."real" IS NULL
+        )
+        OR CASE WHEN "t0"."real" IS NULL THEN NULL ELSE "t0"."real" = binary_double_nan END
+      )
+      AND "t0"."real" > 0.25
+      AND NOT (
+        "t0"."small" IS NULL
+      )
+  ) "t1"
+) "t2";
+-- small where real > 0.25: candidate by its count

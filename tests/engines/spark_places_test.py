@@ -1,0 +1,61 @@
+"""Spark as it runs elsewhere: Spark Connect, and a cluster whose executors are processes of their
+own. Each in a process of its own, because a process has one kind of session.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+
+import pytest
+
+from java import provide_java
+
+PROGRAM = """
+import sys
+from pyspark.sql import SparkSession
+from duffdp.audit import check_engine, engine_check
+
+# Some columns; all of them are checked in one process (engine_check_test.py).
+engine_check.DOMAINS = {name: engine_check.DOMAINS[name] for name in ("small", "name", "moment")}
+builder = SparkSession.builder.config("spark.sql.shuffle.partitions", "2")
+builder = builder.config("spark.ui.enabled", "false").config("spark.executor.memory", "512m")
+builder = getattr(builder, sys.argv[1])(sys.argv[2])
+session = builder.getOrCreate()
+check = check_engine(session)
+print(check)
+print("exact:", check.count("exact") == len(check.rows))
+session.stop()
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("spark")
+@pytest.mark.parametrize(
+    ("kind", "place", "name"),
+    [
+        ("remote", "local[2]", "Spark Connect"),
+        ("master", "local-cluster[2,1,1024]", "Spark"),
+    ],
+)
+def test_exact_there_too(kind, place, name, tmp_path):
+    provide_java()
+    environment = os.environ | {
+        "PYTHONPATH": os.pathsep.join(filter(None, sys.path)),
+        "SPARK_LOCAL_IP": "127.0.0.1",
+        "PYSPARK_PYTHON": sys.executable,
+        "SPARK_LOCAL_DIRS": str(tmp_path),
+    }
+    ended = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", PROGRAM, kind, place],
+        capture_output=True,
+        text=True,
+        env=environment,
+        cwd=tmp_path,
+        check=False,
+        timeout=540,
+    )
+    assert ended.returncode == 0, ended.stderr[-2000:]
+    assert f"\n{name} " in f"\n{ended.stdout}"
+    assert "exact: True" in ended.stdout, ended.stdout
