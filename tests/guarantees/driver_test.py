@@ -274,7 +274,6 @@ MANY_QS = tuple(Fraction(i, 32) for i in range(1, 32))
         ("quantiles", {"qs": MANY_QS}, "best", {"interval": 0.9}),
         ("median", {}, "best", {"interval": 0.9, "suppress_below": 10}),
         ("quantile", {"q": 0.99}, "best", {"interval": 0.9, "suppress_below": 10}),
-        ("quantile", {"q": 0.99}, "best", {"interval": 0.9, "covers": "population"}),
         ("iqr", {}, "best", {"interval": 0.9}),
         ("describe", {}, "best", {"interval": 0.9}),
         ("mean", {}, "clipped", {"suppress_below": 10}),

@@ -107,15 +107,17 @@ def quantile(data: Any, **options: Any) -> Release:
     Privacy
     -------
     Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. Bounds, step, q and the type of the column are public.
+    `unit`. Bounds, step, q and the type of the column are public. With q from .9 on, or up to .02,
+    a twentieth of epsilon goes to the number of records. Where few of them lie beyond the quantile,
+    a fifth goes to a range that holds nearly all records; the rest goes to the quantile.
 
     Utility
     -------
-    Errs by about 2 max(q, 1-q) / epsilon ranks.
+    Errs by about 2 max(q, 1-q) / epsilon ranks. An even number of records has its lower median.
 
     Runtime
     -------
-    One pass over the data and a small sort.
+    One pass over the data and a small sort; up to three for q from .9 on, or up to .02.
 
     References
     ----------
