@@ -1,16 +1,18 @@
-"""Builds wheel and sdist, installs each into empty environments and tries them from a folder that
-knows nothing of the project.
+"""Builds the wheel twice in different folders and compares the bytes, prints the hashes, installs
+wheel and sdist into empty environments and tries them from a folder that knows nothing of the
+project.
 
-    python tools/dist.py [--extras bare cli all] [--python python3.12 ...] [--lowest]
+    python tools/dist.py [--extras bare cli all] [--python python3.12 ...] [--lowest] [--build]
 
 Other interpreters are those that the machine has. With --lowest the oldest versions of all that
 the package asks for are installed, and the tests that need no Spark run on them. Environments are
-made by uv, which pip brings.
+made by uv, which pip brings. With --build nothing is installed.
 """
 
 from __future__ import annotations
 
 import argparse
+import hashlib
 import os
 import shutil
 import subprocess
@@ -19,6 +21,7 @@ import tempfile
 import time
 import venv
 import zipfile
+from collections.abc import Mapping
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -59,13 +62,15 @@ def main() -> None:
     read.add_argument("--extras", nargs="+", choices=EXTRAS, default=list(EXTRAS))
     read.add_argument("--python", nargs="+", default=[sys.executable])
     read.add_argument("--lowest", action="store_true")
+    read.add_argument("--build", action="store_true")
     given = read.parse_args()
     with tempfile.TemporaryDirectory(prefix="duffdp-dist-") as place:
         maker = Environments(Path(place))
         if given.lowest:
             lowest(maker)
             return
-        for artifact in build(maker):
+        artifacts = build(maker)
+        for artifact in () if given.build else artifacts:
             for python in given.python:
                 for extra in given.extras:
                     installed(maker, artifact, extra, python)
@@ -98,8 +103,9 @@ class Environments:
 def build(maker: Environments) -> list[Path]:
     """A wheel and an sdist, of which names and contents are checked."""
     shutil.rmtree(DIST, ignore_errors=True)
-    python = maker.make(sys.executable, "build", "twine")
-    run(python, "-m", "build", "--outdir", DIST, ROOT)
+    python = maker.make(sys.executable, "build", "hatchling>=1.28", "twine")
+    run(sys.executable, ROOT / "tools" / "sbom.py", "--check")
+    build_twice(python, maker.place)
     wheel, sdist = *DIST.glob("*.whl"), *DIST.glob("*.tar.gz")
     run(python, "-m", "twine", "check", "--strict", wheel, sdist)
     files = zipfile.ZipFile(wheel)
@@ -111,7 +117,42 @@ def build(maker: Environments) -> list[Path]:
     for needed in ("duffdp/py.typed", "duffdp/demo/adult.parquet", "duffdp/demo/DATA.md"):
         assert needed in names, f"{needed} is not in the wheel"
     assert not any(name.startswith(("tests/", "benchmarks/")) for name in names)
+    (bill,) = (name for name in names if ".dist-info/sboms/" in name)
+    assert files.read(bill) == (ROOT / "sbom.cdx.json").read_bytes()
     return [wheel, sdist]
+
+
+def build_twice(python: Path, place: Path) -> None:
+    """Build in two folders of different names; the same bytes must come out. Times in the archives
+    are that of the last commit.
+    """
+    commit = subprocess.run(
+        ["git", "log", "-1", "--format=%ct"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    epoch = {"SOURCE_DATE_EPOCH": commit.stdout.strip()}
+    outputs = []
+    for name in ("one", "another-folder"):
+        folder = place / name / "source"
+        copy_tracked(folder)
+        outputs.append(place / name / "dist")
+        run(python, "-m", "build", "--no-isolation", "--outdir", outputs[-1], folder, more=epoch)
+    for first in sorted(outputs[0].iterdir()):
+        content = first.read_bytes()
+        if content != (outputs[1] / first.name).read_bytes():
+            sys.exit(f"{first.name} depends on the folder in which it is built")
+        print(
+            f"sha256 {hashlib.sha256(content).hexdigest()}  {first.name}, built twice", flush=True
+        )
+    shutil.copytree(outputs[0], DIST)
+
+
+def copy_tracked(folder: Path) -> None:
+    """Copy the files that git knows, and nothing that lies beside them."""
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, check=True)
+    for name in listed.stdout.decode().split("\0"):
+        if name and (ROOT / name).is_file():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(ROOT / name, folder / name)
 
 
 def installed(maker: Environments, artifact: Path, extra: str, interpreter: str) -> None:
@@ -160,12 +201,18 @@ def lowest(maker: Environments) -> None:
     run(python, "-m", "pytest", *warnings, "-m", "not slow", *files, cwd=ROOT)
 
 
-def run(*words: object, cwd: Path | None = None, path: Path | None = None) -> None:
+def run(
+    *words: object,
+    cwd: Path | None = None,
+    path: Path | None = None,
+    more: Mapping[str, str] | None = None,
+) -> None:
     """A program that must succeed, without what this environment would add."""
     hidden = ("PYTHONPATH", "VIRTUAL_ENV")
     known = {name: value for name, value in os.environ.items() if name not in hidden}
     if path is not None:
         known["PATH"] = f"{path}{os.pathsep}{known['PATH']}"
+    known |= more or {}
     subprocess.run([str(word) for word in words], check=True, cwd=cwd, env=known)
 
 

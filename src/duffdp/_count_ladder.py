@@ -1,5 +1,7 @@
 """A count and the local sensitivities around it: its ladder on a domain that may be too large to
 list.
+
+Promise: A distance is the fewest rungs that reach an output, and rungs do not fall.
 """
 
 from __future__ import annotations

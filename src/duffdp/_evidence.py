@@ -1,5 +1,8 @@
 """Evidence: a statistic's knowledge of the records of each group once its requests are answered.
 The input of a mechanism, never part of a release.
+
+Promise: Mechanisms receive these four types and nothing else; a sensitivity is declared beside the
+numbers.
 """
 
 from __future__ import annotations

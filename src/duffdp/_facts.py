@@ -27,7 +27,7 @@ from duffdp.domain import (
 )
 from duffdp.domain.zones import zone_name
 
-DAY = dt.timedelta(days=1)
+ONE_DAY = dt.timedelta(days=1)
 SIZE = "size"  # what the draw of noisy sizes beside values is for
 _INFINITE = ("-inf", "inf")
 
@@ -258,7 +258,7 @@ def _from_domain(domain: PublicSet) -> dict[str, Any]:
         return {"kind": domain.kind, **domain.parameters()}
     step = domain.step
     if isinstance(step, dt.timedelta):  # as `step` takes it
-        step = step // DAY if domain.kind == "date" else step.total_seconds()
+        step = step // ONE_DAY if domain.kind == "date" else step.total_seconds()
     elif isinstance(step, float):
         exact = 1 / domain.index_units(Fraction(1))
         step = (

@@ -1,4 +1,7 @@
-"""Whom a release protects, and what it costs."""
+"""Whom a release protects, and what it costs.
+
+Promise: A unit has at most `rows` rows that count, and the parts of a loss add up to its epsilon.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Candidates with the number of records before them, in windows around several quantiles."""
+"""Candidates with the number of records before them, in windows around several quantiles.
+
+Promise: One record adds a non-decreasing function from 0 to 1 to the ranks of all places.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""The distance to every candidate, as runs of neighbouring candidates with equal distance."""
+"""The distance to every candidate, as runs of neighbouring candidates with equal distance.
+
+Promise: Runs and tails give each candidate one distance, and a tail is no nearer than its floor.
+"""
 
 from __future__ import annotations
 

@@ -10,6 +10,7 @@ import pytest
 
 import duffdp
 import engines
+from covering import every_pair
 from duffdp._engines.adapters.spark import SparkFrame
 
 GROUPS = {"by": "g", "keys": [0, 1, 2, 3, 4]}
@@ -61,12 +62,14 @@ def moved(plan):
     return sorted(found)
 
 
-@pytest.mark.parametrize("verb", ["median", "mean", "count"])
-@pytest.mark.parametrize("groups", [{}, GROUPS], ids=["all", "groups"])
 @pytest.mark.parametrize(
-    "people", [{}, *({**PEOPLE, "contributions": rows} for rows in SORTS)], ids=str
+    ("verb", "groups", "contributions"),
+    every_pair(["median", "mean", "count"], [{}, GROUPS], [None, *SORTS]),
+    ids=str,
 )
-def test_rows_stay_where_they_are(table, plans, verb, groups, people):
+def test_rows_stay_where_they_are(table, plans, verb, groups, contributions):
+    """Any two of a release, groups and people."""
+    people = {} if contributions is None else {**PEOPLE, "contributions": contributions}
     asked = {"column": None} if verb == "count" else {"column": "x", "bounds": (0, 200)}
     getattr(duffdp, verb)(table, epsilon=1, **asked, **groups, **people)
     assert plans

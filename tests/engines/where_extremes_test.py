@@ -5,6 +5,7 @@ more changes the count by one or none, and nothing else that can be seen.
 from __future__ import annotations
 
 import decimal
+import itertools
 import math
 import warnings
 from decimal import Decimal
@@ -17,11 +18,13 @@ import pyarrow as pa
 import pytest
 
 import duffdp
+from covering import every_pair
 from duffdp import DuffError
 
 SURE = 1e6
 ENDS = [2**63 - 1, -(2**63), -(2**63) + 1]
 DATES = ("'2024-07-31'", "'0001-01-01'", "'9999-12-31'")
+UNITS, ZONES = ("s", "ms", "us", "ns"), (None, "UTC", "America/New_York")
 TEXTS = ["", "\0", "x" * 10_000, "\U0010ffff", "nan", "NULL"]
 
 
@@ -60,11 +63,7 @@ def cases():
         yield decimals(pa.decimal256, 76, 2 * places)
     yield Case(pa.date32(), [1, 2], [2**31 - 1, -(2**31)], DATES)
     yield Case(pa.date64(), [0, 86_400_000], [*ENDS, 1], DATES)
-    for unit in ("s", "ms", "us", "ns"):
-        yield Case(pa.duration(unit), [1, 2], ENDS, ("5",))
-        for zone in (None, "UTC", "America/New_York"):
-            more = () if zone is None else ("'2024-07-31T12:00+02:00'",)
-            yield Case(pa.timestamp(unit, zone), [1, 2], ENDS, (*DATES, *more))
+    yield from (Case(pa.duration(unit), [1, 2], ENDS, ("5",)) for unit in UNITS)
     yield Case(pa.time32("s"), [1, 2], [86_399], ("5", "'12:00'"))
     yield Case(pa.time64("us"), [1, 2], [86_399_999_999], ("5", "'12:00'"))
     yield Case(pa.bool_(), [True, False], [True], ("TRUE", "FALSE"))
@@ -135,8 +134,20 @@ def frame(library, kind, records):
         return None
 
 
-@pytest.mark.parametrize("library", LIBRARIES)
-@pytest.mark.parametrize("case", list(cases()), ids=lambda case: str(case.kind))
+def moments(unit, zone):
+    more = () if zone is None else ("'2024-07-31T12:00+02:00'",)
+    return Case(pa.timestamp(unit, zone), [1, 2], ENDS, (*DATES, *more))
+
+
+@pytest.mark.parametrize(
+    ("case", "library"),
+    [
+        *itertools.product(cases(), LIBRARIES),
+        # Any two of a unit, a zone and a library.
+        *((moments(*kind), each) for *kind, each in every_pair(UNITS, ZONES, LIBRARIES)),
+    ],
+    ids=lambda part: str(part.kind) if isinstance(part, Case) else part,
+)
 def test_an_extreme_record_is_kept_or_left_out_and_shows_in_nothing_else(case, library):
     without = frame(library, case.kind, case.usual * 2)
     if without is None:

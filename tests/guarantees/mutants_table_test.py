@@ -14,7 +14,8 @@ def test_a_mutation_can_be_made_and_looked_for(mutant):
     assert mutant.new != mutant.old
     assert mutant.tests
     for test in mutant.tests:
-        path, _, name = test.partition("::")
+        path, separator, name = test.partition("::")
+        assert separator, "name the test that notices, not its file"
         assert f"def {name.partition('[')[0]}" in (ROOT / path).read_text()
 
 
@@ -27,4 +28,4 @@ def test_every_mutation_is_in_the_file_of_its_package():
         own = package.__name__.rpartition(".")[2]
         for mutant in package.MUTANTS:
             folder, slash, _ = mutant.file.partition("/")
-            assert own == (folder if slash else "top_level")
+            assert own == (folder.removeprefix("_") if slash else "top_level")

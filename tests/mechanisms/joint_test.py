@@ -15,6 +15,7 @@ import pytest
 import duffdp
 import joint_oracle
 from cases import small_data
+from covering import every_pair
 from duffdp import DuffError, Grid
 from duffdp import _parameters as parameters
 from duffdp._engines.requests import GroupedRanks, RanksNear
@@ -154,10 +155,18 @@ def compare(proposal, data, size, qs, epsilon, draws, seed=1):
     return chi_squared(counts, np.array([law[key] for key in keys]) * draws)
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 2), Fraction(2)])
-@pytest.mark.parametrize("data", [(), (1,), (0, 1, 1, 2, 3), (0, 1, 1, 1, 1, 1, 2, 3)])
-@pytest.mark.parametrize("qs", QS)
+@pytest.mark.parametrize(
+    ("qs", "data", "epsilon"),
+    every_pair(
+        QS,
+        [(), (1,), (0, 1, 1, 2, 3), (0, 1, 1, 1, 1, 1, 2, 3)],
+        [Fraction(1, 2), Fraction(2)],
+    ),
+)
 def test_draws_follow_the_law(qs, data, epsilon):
+    """Any two of quantiles, records and an epsilon; `joint_proposal_test.py` adds up all drafts
+    without a draw.
+    """
     found, limit = compare(proposal_of(epsilon, column(data, 4), qs), data, 4, qs, epsilon, 1500)
     assert found < limit
 

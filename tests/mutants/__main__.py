@@ -1,13 +1,14 @@
-"""Does a test notice? Each mutation breaks one promise in a copy of the source; some test must
+"""Break one promise after another in a copy of the source; the test that each mutation names must
 fail.
 
 `python -m tests.mutants` tries all of them, `python -m tests.mutants plan ledger` those with such
-a word in their name or their file. `--from 117`, before all words, begins with that number: each
-line says its own, so that a run can go on where another one stopped.
+a word in their name or their file. `--from 117` begins with that number: each line shows its own,
+so a run can continue where another one stopped. `--list` shows the mutations and runs nothing.
 """
 
 from __future__ import annotations
 
+import argparse
 import compileall
 import importlib
 import os
@@ -73,15 +74,26 @@ def broken(mutant: Mutant, source: Path) -> str | None:
         path.write_text(text)
 
 
-def main(words: list[str]) -> int:
+def main(arguments: list[str]) -> int:
     """Try all mutations with one of the words in their name or file; how many survived."""
-    begin, words = (int(words[1]), words[2:]) if words[:1] == ["--from"] else (1, words)
+    parser = argparse.ArgumentParser(prog="python -m tests.mutants", allow_abbrev=False)
+    parser.add_argument("words", nargs="*", help="parts of names or files; all mutations if none")
+    parser.add_argument("--from", dest="first", type=int, default=1, help="the first number to try")
+    parser.add_argument("--list", action="store_true", help="show the mutations, run nothing")
+    options = parser.parse_args(arguments)
     chosen = {
         number: mutant
         for number, mutant in enumerate(MUTANTS, 1)
-        if number >= begin
-        and (not words or any(word in mutant.name + mutant.file for word in words))
+        if number >= options.first
+        and (
+            not options.words
+            or any(word in f"{mutant.name} {mutant.file}" for word in options.words)
+        )
     }
+    if options.list:
+        for number, mutant in chosen.items():
+            print(f"{number:4} {mutant.name}\n     {mutant.file}: {', '.join(mutant.tests)}")
+        return 0
     for library in LIBRARIES:
         importlib.import_module(library)
     survived = 0

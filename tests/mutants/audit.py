@@ -15,13 +15,6 @@ MUTANTS = (
         (f"{LOWER}::test_draws_that_chose_the_event_do_not_count_it",),
     ),
     Mutant(
-        "auditor: each end takes all that may be missed",
-        "audit/lower_bound.py",
-        "np.maximum(other_misses, 1), 1 - miss / 2)",
-        "np.maximum(other_misses, 1), 1 - miss)",
-        (f"{LOWER}::test_the_bound_is_that_of_clopper_and_pearson",),
-    ),
-    Mutant(
         "auditor: it never sees the one who joins",
         "audit/cases.py",
         "for j in ((), (joined,))",

@@ -45,22 +45,6 @@ MUTANTS = (
         ("tests/pipeline/table_test.py::test_what_is_promised_of_all_intervals_of_a_table",),
     ),
     Mutant(
-        "tables: intervals that hold together are those that hold each",
-        "_planning/table_plan.py",
-        "1 - (1 - interval.confidence) / ((1 + margins) * len(with_ends))",
-        "interval.confidence",
-        ("tests/pipeline/table_test.py::test_intervals_of_a_table_hold_together",),
-    ),
-    Mutant(
-        "tables: wanted errors forget that margins cost as much",
-        "_planning/plan_preview.py",
-        "_needed_epsilon(requests[name], limit, size, shape, draws) * copies[name]",
-        "_needed_epsilon(requests[name], limit, size, shape, draws)",
-        (
-            "tests/planning/wanted_errors_test.py::test_errors_are_as_wanted_and_shares_add_up[margins]",
-        ),
-    ),
-    Mutant(
         "a plan whose weights are not shares",
         "_planning/plan.py",
         "self.epsilon * weight / sum(weights)",
@@ -80,12 +64,5 @@ MUTANTS = (
         "shares[name] / total / (1 + len(repeated_margins))",
         "shares[name] / total",
         (f"{TABLE_DOOR}::test_the_shares_of_a_table_add_up",),
-    ),
-    Mutant(
-        "table: people are counted as often as they have rows",
-        "_planning/table_plan.py",
-        '"interval": interval, "contributions": 1}',
-        '"interval": interval}',
-        ("tests/pipeline/table_test.py::test_people_are_counted_once_whatever_else_counts",),
     ),
 )

@@ -94,7 +94,7 @@ def test_a_tenth_pays_for_sizes_and_the_rest_for_values(name):
     with recorded() as draws:
         release = called(name, epsilon=1, suppress_below=20, **keys)
     assert Fraction(1, 10) == SIZE_SHARE
-    dependent = name in ("mean-clipped", "std", "days")
+    dependent = name in ("mean-clipped", "std", "days", "median-interval")
     at = groups if dependent else len(usual)
     sizes = draws[at : at + groups]
     assert [d.epsilon for d in sizes] == pytest.approx([0.1] * groups)
@@ -117,7 +117,8 @@ def test_ends_of_intervals_know_what_is_left_of_epsilon(name):
     }
     public = {"histogram": Bins([0, 5, 10]), "share": Membership(Categories([1, 2]))}
     domain = public.get(name, Grid(0, 9, 1))
-    asked = {"domain": domain, "interval": 0.9}
+    with_ends = name in ("median", "quantiles")
+    asked = {"domain": domain, "interval": 0.9, "covers": "population" if with_ends else "data"}
     usual = plan_of(name, own.get(name), Fraction(9, 10), **asked)
     sized = plan_of(name, own.get(name), 1, **asked, suppress_below=5)
     known = [[part.statistic for part in made.program.draws] for made in (usual, sized)]
@@ -125,7 +126,7 @@ def test_ends_of_intervals_know_what_is_left_of_epsilon(name):
         [(s.epsilon, s.failure_rate) for s in each if hasattr(s, "failure_rate")] for each in known
     ]
     assert told[0] == told[1]
-    assert bool(told[0]) is (name in ("median", "quantiles"))
+    assert bool(told[0]) is with_ends
     many = 2 if name in public else len(usual.columns)
     numbers = [4, 3, 5, 7][:many]
     assert usual.program.post_process.values(domain, numbers) == sized.program.post_process.values(

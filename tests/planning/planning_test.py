@@ -64,8 +64,9 @@ def test_all_mechanisms_of_all_statistics(statistic):
     assert found.expected_error("best") < found.expected_error("laplace")
 
 
-@pytest.mark.parametrize(("statistic", "step"), [("mean", None), ("mean", 5), ("sum", None)])
-@pytest.mark.parametrize("epsilon", [0.3, 3.0])
+@pytest.mark.parametrize(
+    ("statistic", "step", "epsilon"), [("mean", None, 0.3), ("mean", 5, 3.0), ("sum", None, 3.0)]
+)
 def test_noise_is_previewed_as_it_is_released(statistic, step, epsilon):
     """The mean error of 2000 seeded releases is within six standard errors of the preview; so is
     how often it exceeds what it should exceed one time in four."""

@@ -8,7 +8,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from duffdp._cli.app import STATISTICS
+from duffdp._cli.app import STATISTIC_COMMANDS
 
 DATA = Path(__file__).parents[1] / "data"
 ADULT = str(DATA / "adult.csv")
@@ -22,7 +22,7 @@ SURE = "500"  # an epsilon at which the answer is as good as certain
 def words_of(arguments, quiet=True):
     """The words of a command, without the notes that every result has."""
     words = [str(part) for part in arguments]
-    if quiet and words and words[0] in (*STATISTICS, "release", "table"):
+    if quiet and words and words[0] in (*STATISTIC_COMMANDS, "release", "table"):
         words.insert(1, "--quiet")
     return words
 

@@ -118,6 +118,14 @@ ENGINES = {
 SLOW = ("dask", "spark")
 
 
+def on_engines(cases, few):
+    """Every engine with every case, the slow ones with a few: what a case asks for is made by code
+    that all lazy engines share, and an engine of its own only runs it.
+    """
+    cases = list(cases)
+    return [(engine, *case) for engine in ENGINES for case in (few if engine in SLOW else cases)]
+
+
 def open_engine(
     data,
     domain,

@@ -117,6 +117,13 @@ OTHERS: dict[str, Call] = {
     "preview": PLANNED | {"epsilon": words("-e 1")},
     "epsilon-for": PLANNED | {"within": words("--within 1")},
     "columns": {"data": ("people.csv",)},
+    "profile": {
+        "data": ("people.csv",),
+        "columns": words("--columns age"),
+        "epsilon": words("-e 500"),
+        "result_format": words("-f json"),
+    },
+    "check-engine": {"address": ("people.csv",)},
     "studio": {},
     "audit": {},
     "demo": {},
@@ -184,6 +191,7 @@ SHARED: dict[str, Case] = {
     "result_format": case("-f csv", "-f json"),
     "out": case("--out out.json"),
     "report": case("--report page.md"),
+    "registry": case("--registry entry.yaml"),
     "title": case("--title Ages", report="--report page.md"),
     "author": case("--author Office", report="--report page.md"),
     "quiet": case("--quiet"),
@@ -267,6 +275,19 @@ CASES: dict[str, dict[str, Case]] = {
     "stars": {"data": case("other_edges.csv", "edges.csv")},
     "release": PAID["release"],
     "table": PAID["table"],
+    "profile": {
+        name: SHARED[name]
+        for name in (
+            *("data", "pipe", "types", "decimal", "date_format", "thousands", "encoding"),
+            *("skip_rows", "sql", "epsilon", "by", "keys", "where", "unit", "contributions"),
+            *("ledger", "dataset", "call_id", "result_format", "out", "report", "title"),
+            "author",
+        )
+    }
+    | {
+        "columns": case("--columns size", "--columns age"),
+        "bounds": case("--bounds age 0 60", "--bounds age 0 120"),
+    },
     "preview": PLANNING
     | {"epsilon": case("-e 2", "-e 1"), "picture": case("--picture errors.svg")},
     "epsilon-for": PLANNING
@@ -308,6 +329,8 @@ CASES: dict[str, dict[str, Case]] = {
         "draws": case(
             "--draws 20", "--draws 10", lower_bound="--lower-bound", processes="--processes 1"
         ),
+        "rows": case("--rows 5", codes=(0, 2)),  # too few to replay
+        "command": case("median", codes=(0, 2)),  # only with --replay
     },
     "demo": {"folder": case("elsewhere")},
     "paper": {
@@ -336,6 +359,10 @@ CASES: dict[str, dict[str, Case]] = {
 ELSEWHERE: dict[tuple[str, str], str] = {
     ("audit", "processes"): "only time; with 1 it runs in this process, on which "
     "audit_verdict_test.py relies",
+    ("check-engine", "address"): "engine_check_test.py checks engines",
+    ("check-engine", "out"): "engine_check_test.py reads what is written",
+    ("profile", "quiet"): "a profile prints no notes that it could leave out",
+    ("audit", "replay"): "replay_test.py replays commands",
     ("", "install_completion"): "command_edges_test.py installs it",
     ("", "show_completion"): "command_edges_test.py shows it",
 }

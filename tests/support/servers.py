@@ -10,6 +10,7 @@ import functools
 import importlib.util
 import itertools
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -32,6 +33,7 @@ _PLACES = os.pathsep.join(
     ]
 )
 _PROGRAMS = {MARIADB: ("mariadb-install-db", "mariadbd"), POSTGRES: ("initdb", "postgres")}
+_READY = re.compile(r"ready (for|to accept) connections")
 _PACKAGES = {MARIADB: "mariadb-server", POSTGRES: "postgresql"}  # of Debian
 _SOCKETS = {MARIADB: "socket", POSTGRES: ".s.PGSQL.5432"}
 LOG = "log"
@@ -68,13 +70,16 @@ def keep(name: str) -> None:
         made = [make, "-D", str(data), "-U", "postgres", "-A", "trust", "-E", "UTF8", "-N"]
         made += ["--locale=C"]
         options = ["-D", str(data), "-k", str(folder), "-c", "listen_addresses=", "-F"]
-    listens, server = folder / _SOCKETS[name], None
+    server = None
     with open(folder / LOG, "w") as log:
         output: dict[str, Any] = {"stdout": log, "stderr": log, "cwd": folder, "user": user}
         if subprocess.run(made, **output).returncode == 0:
             server = subprocess.Popen([serve, *options], **output)
     end = time.monotonic() + SECONDS
-    while server and not listens.exists() and time.monotonic() < end and server.poll() is None:
+    # A socket is there before the server answers on it; the log says when it does.
+    while server and time.monotonic() < end and server.poll() is None:
+        if _READY.search((folder / LOG).read_text(errors="replace")):
+            break
         time.sleep(0.05)
     print(folder, flush=True)
     sys.stdin.read()

@@ -32,7 +32,7 @@ Exit codes: 0 released, 2 wrong usage, 3 the budget refused or its ledger cannot
 4 data not readable, 130 stopped.
 Errors are one line; with --debug, anywhere on the line, the traceback follows."""
 
-STATISTICS = {name.replace("_", "-"): name for name in SUMMARIES}
+STATISTIC_COMMANDS = {name.replace("_", "-"): name for name in SUMMARIES}
 # The module and the summary of each other command: `duffdp --help` loads none of them.
 OTHER_COMMANDS = {
     "release": ("plans", "Make the releases of a plan."),
@@ -51,7 +51,7 @@ OTHER_COMMANDS = {
     "demo": ("extras", "Write the data files that the documentation uses, with their licenses."),
     "paper": ("extras", "Run the experiments of the paper."),
 }
-COMMANDS = {command: SUMMARIES[name] for command, name in STATISTICS.items()} | {
+COMMANDS = {command: SUMMARIES[name] for command, name in STATISTIC_COMMANDS.items()} | {
     command: summary for command, (_, summary) in OTHER_COMMANDS.items()
 }
 
@@ -65,10 +65,10 @@ class Commands(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         """A command with its options."""
-        if cmd_name in STATISTICS:
+        if cmd_name in STATISTIC_COMMANDS:
             from duffdp._cli.statistics import statistic_command
 
-            return statistic_command(STATISTICS[cmd_name])
+            return statistic_command(STATISTIC_COMMANDS[cmd_name])
         if cmd_name in OTHER_COMMANDS:
             module = import_module(f"duffdp._cli.{OTHER_COMMANDS[cmd_name][0]}")
             command: click.Command = getattr(module, cmd_name.replace("-", "_"))

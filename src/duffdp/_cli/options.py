@@ -98,6 +98,11 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
             type=FILE,
             help="Also write a report about the release: report.html or report.md.",
         ),
+        click.Option(
+            ["--registry"],
+            type=FILE,
+            help="Also write an entry for the OpenDP deployments registry: entry.yaml.",
+        ),
         click.Option(["--title"], default="Private release", help="The title of the report."),
         click.Option(["--author"], help="Who made the report; printed as it is."),
         option(QUIET),

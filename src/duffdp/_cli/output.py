@@ -53,13 +53,16 @@ PACKAGES = {
 
 
 class Destination(NamedTuple):
-    """Destination of a result: its format, its file or the terminal, and a report."""
+    """Destination of a result: its format, its file or the terminal, a report, and an entry for
+    the registry.
+    """
 
     format: str
     out: Path | None
     report: Path | None
     title: str
     author: str | None
+    registry: Path | None
 
 
 def check_destination(
@@ -80,7 +83,13 @@ def check_destination(
 
         check_writable(report)
         check_page(report)
-    return Destination(form, out, report, options["title"], options["author"])
+    registry = options["registry"]
+    if registry is not None:
+        from duffdp.report.registry import check_registry_path
+
+        check_writable(registry)
+        check_registry_path(registry)
+    return Destination(form, out, report, options["title"], options["author"], registry)
 
 
 def check_writable(path: Path | None) -> None:
@@ -147,6 +156,15 @@ class Output(ABC, Generic[Result]):
             sources=self.sources,
         )
 
+    def write_registry(self, result: Any, registry: Path) -> None:
+        """Write the entry for the registry."""
+        from duffdp.report.registry import registry_entry, registry_text
+
+        title, author = self.destination.title, self.destination.author
+        releases = self.releases(result)
+        entry = registry_entry(releases, title=title, author=author, sources=self.sources)
+        registry.write_text(registry_text(entry), encoding="utf-8")
+
     def rehearse(self, result: Result) -> None:
         """Write a made-up result of the same shape to temporary files: whatever fails here fails
         before the charge.
@@ -161,6 +179,8 @@ class Output(ABC, Generic[Result]):
                 terminal.flush()
                 if report is not None:
                     self.write_report(result, folder / f"report{report.suffix}")
+                if self.destination.registry is not None:
+                    self.write_registry(result, folder / "entry.yaml")
         except DuffError:
             raise
         except Exception as error:
@@ -192,6 +212,8 @@ class Output(ABC, Generic[Result]):
             place = "on standard output" if out is None else f"in {str(out)!r}"
             if report is not None:
                 self.write_report(result, report)
+            if self.destination.registry is not None:
+                self.write_registry(result, self.destination.registry)
         except BaseException as error:  # an interrupt, too
             ledger = self.ledger
             if ledger is not None:

@@ -30,10 +30,10 @@ from duffdp.errors import Argument, DuffError
 from duffdp.statistics.registry import SUMMARIES, statistic_spec
 from duffdp.statistics.spec import StatisticSpec
 
-STATISTICS = [spec for spec in map(statistic_spec, SUMMARIES) if spec.can_be_planned]
+PLANNED_SPECS = [spec for spec in map(statistic_spec, SUMMARIES) if spec.can_be_planned]
 # The parameters of all statistics: each of them is required by some statistics alone.
 STATISTIC_PARAMETERS = tuple(
-    {parameter.name: parameter for spec in STATISTICS for parameter in spec.parameters}.values()
+    {parameter.name: parameter for spec in PLANNED_SPECS for parameter in spec.parameters}.values()
 )
 SAMPLE = (SAMPLE_SIZE, GROUP_SIZE, DELTA, DRAWS)
 PUBLIC = (BOUNDS, DIGITS, STEP, CATEGORIES, CONTRIBUTIONS, INTERVAL, COVERS)
@@ -43,7 +43,7 @@ SHARED = (
         ["--statistic"],
         default="median",
         metavar="NAME",
-        help=f"One of {', '.join(spec.name for spec in STATISTICS)}.",
+        help=f"One of {', '.join(spec.name for spec in PLANNED_SPECS)}.",
     ),
     option(COLUMN, help="The column of a file."),
     option(WHERE),
@@ -53,12 +53,12 @@ SHARED = (
     *map(option, PUBLIC[1:]),
     *(option(parameter, required=False) for parameter in SAMPLE),
 )
-DATA = click.Argument(["data"], metavar="DATA", type=click.Path())
+DATA_ARGUMENT = click.Argument(["data"], metavar="DATA", type=click.Path())
 
 
 @click.command(
     params=[
-        DATA,
+        DATA_ARGUMENT,
         click.Option(
             ["--epsilon", "-e"],
             type=float,
@@ -110,7 +110,7 @@ def preview(
 @click.command(
     "epsilon-for",
     params=[
-        DATA,
+        DATA_ARGUMENT,
         click.Option(["--within"], type=float, help="How far from the truth an answer may be."),
         click.Option(
             ["--probability", "-p"],

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 import click
 
-from duffdp._cli.app import STATISTICS
+from duffdp._cli.app import STATISTIC_COMMANDS
 from duffdp._cli.source import data_source, with_path
 from duffdp._cli.statistics import check_options, statistic_command
 from duffdp._engines.files.text_file import TextFile
@@ -67,9 +67,9 @@ def replay_command(words: Sequence[str]) -> Iterator[tuple[str, Replay]]:
 
 def _read_command(words: Sequence[str]) -> _Call:
     name, *arguments = words
-    if name in STATISTICS:
-        spec = statistic_spec(STATISTICS[name])
-        options = _parsed(statistic_command(STATISTICS[name]), name, arguments)
+    if name in STATISTIC_COMMANDS:
+        spec = statistic_spec(STATISTIC_COMMANDS[name])
+        options = _parsed(statistic_command(STATISTIC_COMMANDS[name]), name, arguments)
         checked = check_options(spec, options)
         source = options["data"] if spec.of_graphs else data_source(options)
 

@@ -38,7 +38,7 @@ from duffdp.statistics.spec import StatisticSpec
 if TYPE_CHECKING:
     from duffdp._pipeline.request import CheckedRequest
 
-OUTPUT_OPTIONS = output_options(RELEASE_FORMATS)
+FORMAT_OPTIONS = output_options(RELEASE_FORMATS)
 ANY_COLUMN = "Count the rows where this column is not missing; without it, all rows."
 
 
@@ -53,7 +53,7 @@ def statistic_command(name: str) -> click.Command:
             *(_option(spec, parameter) for parameter in command_parameters(spec)),
             *(() if spec.of_graphs else READING_OPTIONS),
             *LEDGER_OPTIONS,
-            *OUTPUT_OPTIONS,
+            *FORMAT_OPTIONS,
         ],
         callback=partial(_release, spec),
         help=f"{SUMMARIES[name]}\n\n{data.name.upper()}: {data.help}",

@@ -1,5 +1,8 @@
 """Choice of the rows of a person that count: fair, independent of other people's choices and of
 values.
+
+Promise: At most so many rows of a person count, each set of them with the same probability,
+whatever other people and values are.
 """
 
 from __future__ import annotations

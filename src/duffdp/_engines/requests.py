@@ -3,6 +3,9 @@
 A statistic yields requests and receives answers; it never touches an engine. Every answer has a
 group axis: it holds one entry for each group of the request, in that order. One group is several
 groups with n = 1.
+
+Promise: Statistics and engines exchange counts through these types alone, and an answer has one
+entry for each group.
 """
 
 from __future__ import annotations

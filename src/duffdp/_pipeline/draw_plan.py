@@ -1,5 +1,8 @@
 """From a statistic, a choice of mechanism and an epsilon to the draws of a release, each with its
 share: all of it is public before anything is read.
+
+Promise: Shares of epsilon are public before anything is read, and epsilon is divided among the rows
+of a unit here alone.
 """
 
 from __future__ import annotations

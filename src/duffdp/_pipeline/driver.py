@@ -2,6 +2,9 @@
 account of epsilon, and draws.
 
 Programs and statistics see no entropy and no engine; mechanisms see evidence and never an engine.
+
+Promise: No group pays more than its epsilon; every draw is paid before evidence meets entropy, with
+the epsilon that was paid.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""Check, charge, read, draw: the one way of every release, alone or together with others."""
+"""Check, charge, read, draw: the one way of every release, alone or together with others.
+
+Promise: Parameters are checked, then the ledger is charged, then records are read; only drawn
+numbers reach a release.
+"""
 
 from __future__ import annotations
 

@@ -9,6 +9,8 @@ from duffdp._pipeline.toml import refuse_unknown
 from duffdp.errors import DuffError
 
 SOURCES = ("bounds", "step", "categories", "keys", "plan", "publications", "audit")
+#: What an entry of a registry asks of people.
+REGISTRY_SOURCES = ("curator", "purpose", "region", "sector", "actors", "justification")
 
 
 def read_sources(sources: Any) -> dict[str, str]:
@@ -16,7 +18,7 @@ def read_sources(sources: Any) -> dict[str, str]:
 
     `bounds`, `step`, `categories` (and bins), `keys`: where they came from. `plan`: when it was
     fixed, and by whom. `publications`: what else was published from the same data. `audit`: which
-    checks were run on this installation.
+    checks were run on this installation. The others are for an entry of a registry.
     """
     if sources is None:
         return {}
@@ -25,7 +27,7 @@ def read_sources(sources: Any) -> dict[str, str]:
             f"sources are texts by what they are about, got {type(sources).__name__}. Pass for "
             'example sources={"bounds": "the form allows 0 to 120"}.'
         )
-    refuse_unknown(sources, SOURCES, "sources")
+    refuse_unknown(sources, (*SOURCES, *REGISTRY_SOURCES), "sources")
     for name, text in sources.items():
         if not isinstance(text, str) or not text.strip():
             raise DuffError(

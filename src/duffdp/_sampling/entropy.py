@@ -1,4 +1,8 @@
-"""Sources of random bits: the operating system, or a seeded generator for experiments."""
+"""Sources of random bits: the operating system, or a seeded generator for experiments.
+
+Promise: Bits are those of the operating system, each used once; a seed makes a release say
+`secure=False`.
+"""
 
 from __future__ import annotations
 

@@ -8,6 +8,8 @@ A staircase has one, two or three coordinates, and a point is as far from 0 as t
 add up to. Points closer than `width` are on the first step, and every `sensitivity` further begins
 another one, less likely by a factor of exp(-epsilon). This is a mixture of uniform distributions on
 balls: it is enough to draw which ball, and a point of it.
+
+Promise: Whole-number noise follows its law exactly, whatever doubles round.
 """
 
 from __future__ import annotations

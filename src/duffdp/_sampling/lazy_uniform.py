@@ -1,5 +1,7 @@
 """A uniform number whose bits are drawn until the outcome is certain: the one loop behind every
 exact draw.
+
+Promise: An outcome is decided only when no bit that is not drawn could change it.
 """
 
 from __future__ import annotations

@@ -10,6 +10,8 @@ it still rises with the noise, so the first of m stays the first.
 Exactness: E = -log(1 - V) for a uniform V of which some bits are drawn. Every key is an interval,
 and runs whose intervals can still win get more bits and more digits until one is left. Bits not
 drawn are never needed.
+
+Promise: The winner is that of exact arithmetic, whatever doubles round.
 """
 
 from __future__ import annotations

@@ -6,6 +6,9 @@ them overflows, warns or fails for any number.
 
 A whole number is compared with thresholds that are whole numbers, exactly. Every other number
 counts as the double nearest to it, as every edge does then.
+
+Promise: The bin of a record depends on that record and the public edges alone, and no record makes
+this fail.
 """
 
 from __future__ import annotations

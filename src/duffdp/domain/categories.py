@@ -1,4 +1,7 @@
-"""A public list of categories."""
+"""A public list of categories.
+
+Promise: A record is one of the public categories or is dropped.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Cells in which records are counted: one for presence, two for membership in a public set, and
 those of all fields of a column, missing ones too.
+
+Promise: A record falls into exactly one cell, by that record alone.
 """
 
 from __future__ import annotations

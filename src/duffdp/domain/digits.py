@@ -6,6 +6,9 @@ and all three give the same index. None of them overflows, warns or fails for an
 A number counts as the double nearest to it. Its magnitude is clamped, divided by the double nearest
 to the last digit of its decade, and rounded, ties away from 0: operations that are monotone and
 that every engine rounds in the same way.
+
+Promise: The candidate of a record depends on that record and the number of digits alone, and no
+record makes this fail.
 """
 
 from __future__ import annotations
@@ -129,7 +132,9 @@ class DigitSteps(NamedTuple):
 
     def threshold(self, index: int) -> float:
         """The smallest key that snaps to this index (above 0) or beyond."""
-        key = least_double(self.of_number, -self.high, self.high, index)
+        place = index - self.zero
+        guess = math.copysign(float(self.magnitude(abs(place))), place) if place else 0.0
+        key = least_double(self.of_number, -self.high, self.high, index, guess)
         assert key is not None  # every candidate snaps to itself
         return key
 

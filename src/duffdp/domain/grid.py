@@ -1,4 +1,8 @@
-"""A grid: evenly spaced numbers, dates or times that a release can take."""
+"""A grid: evenly spaced numbers, dates or times that a release can take.
+
+Promise: The candidates of a grid follow from public bounds and a public step alone, and a record
+goes to one of them.
+"""
 
 from __future__ import annotations
 

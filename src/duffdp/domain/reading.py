@@ -1,6 +1,8 @@
 """Readers of one record or one bound, individually: a number, a day or a moment, or nothing.
 
 Records are never refused here: what is missing, of another kind, or fails when asked is None.
+
+Promise: A record is read by itself: no other record and no error decides about it.
 """
 
 from __future__ import annotations

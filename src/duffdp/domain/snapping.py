@@ -5,6 +5,9 @@ all three give the same index. Nothing here overflows, warns or fails, whatever 
 
 A whole number on a grid of whole numbers is snapped exactly. Every other number counts as the
 double nearest to it and is snapped in doubles.
+
+Promise: The candidate of a record depends on that record and the public grid alone, and no record
+makes this fail.
 """
 
 from __future__ import annotations
@@ -247,7 +250,9 @@ class DoubleSteps(NamedTuple):
 
     def threshold(self, index: int) -> float | None:
         """The smallest key that snaps to this index (above 0) or beyond; None if there is none."""
-        return least_double(self.of_number, self.low, self.high, index)
+        offset = (index - 0.5) / self.factor if self.multiply else (index - 0.5) * self.factor
+        guess = self.low + offset / self.shrink
+        return least_double(self.of_number, self.low, self.high, index, guess)
 
 
 def _halves_first(first: int, size: int) -> bool:
@@ -305,20 +310,25 @@ def clamp(keys: Keys, low: float, high: float) -> Keys:
 
 
 def least_double(
-    index_of: Callable[[float], int], low: float, high: float, index: int
+    index_of: Callable[[float], int], low: float, high: float, index: int, guess: float
 ) -> float | None:
     """The smallest double from `low` to `high` that snaps to this index or beyond; None if there is
     none. Indices must rise with doubles.
+
+    The search goes from `guess` in growing strides, then by bisection: about 6 steps, where
+    bisection of all doubles takes 63.
     """
     below, reached = _order(low) - 1, _order(high)
     if index_of(high) < index:
         return None
+    place, stride = _order(guess), 1
     while reached - below > 1:
-        middle = (below + reached) // 2
+        middle = place if below < place < reached else (below + reached) // 2
         if index_of(_unorder(middle)) >= index:
-            reached = middle
+            reached, place = middle, middle - stride
         else:
-            below = middle
+            below, place = middle, middle + stride
+        stride *= 2
     return _unorder(reached)
 
 

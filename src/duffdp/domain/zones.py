@@ -2,6 +2,8 @@
 column of any engine.
 
 A zone is public: it is the type of a column, or a caller's. No record has a say in it.
+
+Promise: A time is moved between zones by public rules and that time alone.
 """
 
 from __future__ import annotations

@@ -2,6 +2,8 @@
 
 Each mechanism is accounted by a dominating pair: two distributions that are at least as easy to
 tell apart as its outputs on any two neighbours.
+
+Promise: A total for a delta is no smaller than the truth.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""The proof that a release was paid for."""
+"""The proof that a release was paid for.
+
+Promise: A charge says what was paid, and whether numbers of an earlier call stand for it.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """The file behind a ledger: entries that are only added to, each with a hash of all before it.
 
 It is durable and shared by processes. `verify` replays a whole file and checks every hash and sum.
+
+Promise: Entries are only added, durably, in one transaction, and each has a hash of all before it.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""A privacy budget that survives crashes and is shared by processes."""
+"""A privacy budget that survives crashes and is shared by processes.
+
+Promise: Nothing is charged beyond the budget, and all releases of a call are charged or none.
+"""
 
 from __future__ import annotations
 

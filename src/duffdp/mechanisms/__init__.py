@@ -1,6 +1,8 @@
 """From distances, ladders and ranks to a law over outputs, and an exact draw from it.
 
 What a single release does not need is loaded when it is first used.
+
+Promise: A name in facts stands for the mechanism that draws.
 """
 
 from importlib import import_module

@@ -12,7 +12,7 @@ import numpy as np
 
 from duffdp.domain import Floats
 
-CELLS = 4096  # of the size of one noise; more would narrow a bound by less than 1 %
+SUM_CELLS = 4096  # of the size of one noise; more would narrow a bound by less than 1 %
 NEGLIGIBLE = 1e-13  # probability that doubles lose
 ROUNDING_SHARE = 1e-3  # of the failure rate, for noises that are rounded to cells
 LEAST_FAILURE_RATE = 1e-6  # below it, doubles are too coarse
@@ -49,7 +49,7 @@ def largest_sum(
     if failure_rate < LEAST_FAILURE_RATE:
         return count * _first(lambda size: tail(size + 1) <= failure_rate / count)
     reach = _first(lambda size: tail(size) <= NEGLIGIBLE / count)
-    cell = max(1, reach // CELLS)
+    cell = max(1, reach // SUM_CELLS)
     starts = [tail(cell * k - cell // 2) for k in range(1, reach // cell + 3)]
     sizes = np.maximum(-np.diff([1.0, *starts]), 0)  # the probabilities of cell 0, 1, ...
     allowed = failure_rate * (1 - 1e-9) - 10 * NEGLIGIBLE

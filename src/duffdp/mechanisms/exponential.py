@@ -1,4 +1,7 @@
-"""The exponential mechanism."""
+"""The exponential mechanism.
+
+Promise: The probability of a candidate falls by exp(-c) for each step of distance.
+"""
 
 from __future__ import annotations
 

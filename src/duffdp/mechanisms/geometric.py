@@ -1,4 +1,7 @@
-"""Two-sided geometric noise for whole numbers."""
+"""Two-sided geometric noise for whole numbers.
+
+Promise: Noise falls by exp(-epsilon / sensitivity) for each whole number.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Permute-and-flip on a lattice: a sharper law for distances that are whole numbers."""
+"""Permute-and-flip on a lattice: a sharper law for distances that are whole numbers.
+
+Promise: The whole part of the noise moves in steps as large as one record can move two candidates
+apart.
+"""
 
 from __future__ import annotations
 
@@ -127,7 +131,10 @@ class _Integral:
         integral = np.empty(len(p))
         for i in np.flatnonzero(direct & members):
             integral[i] = (g / (1 - p[i] * y)).sum()
-        moments = np.array([g @ (y / top) ** power for power in range(SERIES_TERMS)])
+        moments, share = np.empty(SERIES_TERMS), y / top
+        for power in range(SERIES_TERMS):
+            moments[power] = g.sum()
+            g *= share
         integral[~direct] = _series(moments, light)
         log_weights: Floats = np.log(integral[members]) + largest - epsilon * self.strides[members]
         return log_weights

@@ -1,4 +1,8 @@
-"""Shared parts of the mechanisms on distances: epsilon, the coefficient, the draw."""
+"""Shared parts of the mechanisms on distances: epsilon, the coefficient, the draw.
+
+Promise: The coefficient of a distance is rate times epsilon times unit, and a draw follows `law`
+exactly.
+"""
 
 from __future__ import annotations
 

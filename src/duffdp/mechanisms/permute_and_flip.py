@@ -1,4 +1,8 @@
-"""Permute-and-flip."""
+"""Permute-and-flip.
+
+Promise: Candidates race with exponential noise: epsilon-differentially private for distances that
+change within 1 / rate of each other.
+"""
 
 from __future__ import annotations
 

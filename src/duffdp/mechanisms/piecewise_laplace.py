@@ -1,4 +1,8 @@
-"""Piecewise Laplace noise: a Laplace draw laid along the rungs of a ladder."""
+"""Piecewise Laplace noise: a Laplace draw laid along the rungs of a ladder.
+
+Promise: Smoothed rungs of neighbors differ by little enough that the density changes by at most
+exp(epsilon).
+"""
 
 from __future__ import annotations
 

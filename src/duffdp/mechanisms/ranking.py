@@ -1,4 +1,7 @@
-"""The order of the largest of several numbers, by two-sided geometric noise."""
+"""The order of the largest of several numbers, by two-sided geometric noise.
+
+Promise: The order follows from numbers with noise and fair coins alone.
+"""
 
 from __future__ import annotations
 

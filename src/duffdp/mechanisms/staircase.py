@@ -1,4 +1,8 @@
-"""Staircase noise for one whole number, or for two or three that one record moves together."""
+"""Staircase noise for one whole number, or for two or three that one record moves together.
+
+Promise: Noise falls by exp(-epsilon) for each `sensitivity` that its absolute values, added up, are
+larger.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 A program is a generator. It yields draws that do not depend on each other, receives their numbers
 for every group, and returns the columns of numbers that the release is made of. It sees no record;
 the driver collects evidence, keeps the account and draws.
+
+Promise: A program sees drawn numbers and no record, and names the epsilon of each draw.
 """
 
 from __future__ import annotations

@@ -1,6 +1,9 @@
 """Base classes of statistics: inquiries that yield counting requests and return evidence.
 
 A statistic contains no loop over engines and imports none.
+
+Promise: A statistic sees answers to its requests and no engine; a distance has a declared rate and
+unit, and totals have a declared sensitivity.
 """
 
 from __future__ import annotations

@@ -1,4 +1,8 @@
-"""The joint exponential mechanism for several quantiles."""
+"""The joint exponential mechanism for several quantiles.
+
+Promise: Places and a size are drawn with a probability proportional to exp(-epsilon / 2 times the
+score), which one record moves by at most 1.
+"""
 
 from __future__ import annotations
 

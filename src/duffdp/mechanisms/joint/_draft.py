@@ -1,4 +1,7 @@
-"""Drafts of several quantiles, and the rare places outside the windows that are weighed."""
+"""Drafts of several quantiles, and the rare places outside the windows that are weighed.
+
+Promise: A draft has the exact exponent of its weight.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,7 @@
 """Several quantiles of many groups at once: one proposal distribution that covers the exact ones,
 and drafts from it that are accepted in proportion.
+
+Promise: Draws for several groups together follow the law of each group alone.
 """
 
 from __future__ import annotations

@@ -1,5 +1,7 @@
 """A law to draw several quantiles from that covers the exact one, and drafts from it that are
 accepted in proportion.
+
+Promise: A proposal is nowhere below the exact weight, and drafts are accepted in proportion.
 """
 
 from __future__ import annotations
@@ -57,7 +59,9 @@ class Proposal:
         fineness: int = BLOCK_FINENESS,
     ) -> None:
         self._profile, self._epsilon, self._fineness = profile, epsilon, fineness
-        self._shares = [b - a for a, b in pairwise((Fraction(0), *profile.qs, Fraction(1)))]
+        shares = [b - a for a, b in pairwise((Fraction(0), *profile.qs, Fraction(1)))]
+        self._share_unit = math.lcm(*(share.denominator for share in shares))
+        self._shares = [int(share * self._share_unit) for share in shares]
         self._volume: Floats = profile.cells / profile.parts
         self._layers: list[Layer] = []
         for j in range(len(profile.qs)):
@@ -295,14 +299,14 @@ class Proposal:
     ) -> Draft:
         candidates, ranks = [place.cell for place in places], [place.rank for place in places]
         ends = (0, *ranks, RANK_UNIT * self._profile.total)
+        # Whole numbers of one common denominator: sums of fractions take six times as long.
+        size_top, size_bottom = size.as_integer_ratio()
+        rank_factor, share_factor = size_bottom * self._share_unit, size_top * RANK_UNIT
         score = sum(
-            (
-                abs(Fraction(b - a, RANK_UNIT) - size * share)
-                for (a, b), share in zip(pairwise(ends), self._shares, strict=True)
-            ),
-            Fraction(0),
+            abs((b - a) * rank_factor - share * share_factor)
+            for (a, b), share in zip(pairwise(ends), self._shares, strict=True)
         )
-        exponent = self._log_top + self._epsilon / 2 * score
+        exponent = self._log_top + self._epsilon * Fraction(score, 2 * RANK_UNIT * rank_factor)
         return Draft(size, candidates, ranks, exponent, ratio, word, blocks)
 
     def after(self, refused: Draft) -> Proposal:

@@ -1,5 +1,7 @@
 """The runs near every quantile of many groups, one after the other in one array, and the blocks
 that they are weighed in.
+
+Promise: Runs of several groups side by side are those of each group alone.
 """
 
 from __future__ import annotations
