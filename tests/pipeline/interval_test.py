@@ -289,6 +289,7 @@ def test_groups_and_dates():
         epsilon=4,
         bounds=(day, dt.date(2025, 1, 1)),
         interval=0.9,
+        rng=1,
     )
     assert release.value.columns == ["g", "quantile", "quantile_low", "quantile_high"]
     assert release.value["quantile_low"].to_list() == release.low
