@@ -245,7 +245,17 @@ def test_ctrl_c_in_the_middle(tmp_path):
     start = time.perf_counter() - begin  # until then Python itself is starting, on this machine
     for moment in range(12):
         running = subprocess.Popen(
-            [*COMMAND, "median", str(file), *AGES, "-e", "1", "--ledger", str(book.path)],
+            [
+                *COMMAND,
+                "median",
+                "--quiet",
+                str(file),
+                *AGES,
+                "-e",
+                "1",
+                "--ledger",
+                str(book.path),
+            ],
             stderr=subprocess.PIPE,
             stdout=subprocess.PIPE,
             text=True,

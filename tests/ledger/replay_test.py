@@ -10,9 +10,9 @@ import polars as pl
 import pytest
 
 import duffdp
-from duffdp import Bins, Categories, DuffError, Grid, Ledger, Loss, PrivacyUnit
+from duffdp import Bins, Categories, DuffError, Grid, Ledger, Loss, Pattern, PrivacyUnit
 from duffdp._facts import Facts, MechanismFact, MechanismPart, StatisticFact
-from duffdp._parameters import Groups, Interval, Suppression
+from duffdp._parameters import FoundKeys, Groups, Interval, Suppression
 from duffdp.domain import Membership, Presence
 from duffdp.ledger.charge import Result
 from release_facts import facts
@@ -69,6 +69,12 @@ FIELDS = {
     "sql": [None, "SELECT age FROM data", "SELECT 2 * age AS age FROM data"],
     "within": [None, Groups(("ward",), (("A",),)), Groups(("ward",), (("A",), ("B",)))],
     "suppression": [None, Suppression(5), Suppression(6), Suppression(5, "count")],
+    "found": [
+        None,
+        FoundKeys((Pattern("[AB]"),), 2, 5, Fraction(1, 2), False),
+        FoundKeys((Pattern("[AB]"),), 2, 6, Fraction(1, 2), False),
+    ],
+    "other": [None, "all others", "the rest"],
 }
 
 

@@ -351,7 +351,7 @@ CASES: dict[str, dict[str, Case]] = {
         "dataset": case("--dataset visits"),
     },
     "ledger show": {
-        "path": case("three.db", "one.db", dataset="", codes=(0, 3)),
+        "path": case("three.db", "one.db", dataset=""),
         "dataset": case("--dataset second", "--dataset first"),
         "delta": case("--delta 0.001"),
         "listing_format": case("--format json"),

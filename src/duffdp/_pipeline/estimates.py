@@ -53,10 +53,12 @@ def estimates_of(
 def is_nearly_whole(column: OutputColumn, domain: PublicSet, low: Any, high: Any) -> bool:
     """True if an interval is at least `NEARLY` of the range, and so says next to nothing."""
     ends = whole_range(column, domain)
-    if ends is None or not isinstance(domain, Ordered):
+    if ends is None:
         return False
     if (low, high) == ends:
         return True
+    if not isinstance(domain, Ordered):  # of a share, whose range is that of numbers
+        return bool(high - low >= NEARLY * (ends[1] - ends[0]))
     first, last, lower, upper = (domain.place(end) for end in (*ends, low, high))
     return domain.size > MIN_MARKED_SIZE and upper - lower >= NEARLY * (last - first)
 
