@@ -1,188 +1,201 @@
-"""Intervals of private medians: widths over those without privacy, misses, ranks to a side, and
-what the value costs.
+"""Confidence intervals of quantiles beside those of an earlier version, beside binomial intervals
+without privacy, and beside the band of `distribution`.
 
 Run: python -m benchmarks.intervals
+     python -m benchmarks.intervals --figures FILE   writes the figures of the installed version
+
+The first form compares with `benchmarks/intervals_0.2.json`, which the second form wrote with 0.2.
 """
 
 from __future__ import annotations
 
+import argparse
+import json
 import math
 from collections.abc import Callable
-from fractions import Fraction
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 from scipy.stats import binom
 
 import duffdp
-from duffdp.statistics.quantile_interval import VALUE_SHARES, endpoint_offset
 
 Floats = npt.NDArray[np.float64]
 Sampler = Callable[[np.random.Generator, int], Floats]
-# Name, sampler, bounds and median.
-POPULATIONS: list[tuple[str, Sampler, tuple[float, float], float]] = [
-    ("normal(0, 1) in -10..10", lambda rng, n: rng.normal(size=n), (-10.0, 10.0), 0.0),
-    ("uniform in 0..1", lambda rng, n: rng.random(n), (0.0, 1.0), 0.5),
-    ("exponential(1) in 0..50", lambda rng, n: rng.exponential(size=n), (0.0, 50.0), math.log(2)),
-    (
-        "lognormal(0, 1.5) in 0..1000",
-        lambda rng, n: rng.lognormal(0, 1.5, n),
-        (0.0, 1000.0),
-        1.0,
-    ),
-    (
-        "two peaks in -10..10",
-        lambda rng, n: rng.normal(np.where(rng.random(n) < 0.5, -1.5, 1.5), 1.0),
-        (-10.0, 10.0),
+# Sampler, bounds, step and median of the population.
+COLUMNS: dict[str, tuple[Sampler, tuple[float, float], float, float]] = {
+    "normal": (lambda rng, n: rng.normal(size=n), (-10, 10), 2e-4, 0.0),
+    "uniform": (lambda rng, n: rng.random(n), (0, 1), 1e-5, 0.5),
+    "exponential": (lambda rng, n: rng.exponential(size=n), (0, 50), 5e-4, math.log(2)),
+    "lognormal": (lambda rng, n: rng.lognormal(3, 1, n), (0, 1000), 0.01, math.exp(3)),
+    "two peaks": (
+        lambda rng, n: rng.normal(np.where(rng.random(n) < 0.5, -1.5, 1.5)),
+        (-10, 10),
+        2e-4,
         0.0,
     ),
-]
-SIZES = (200, 1000, 10_000, 100_000)
-EPSILONS = (0.1, 0.5, 1.0, 2.0, 5.0)
+    "gamma": (lambda rng, n: rng.gamma(2, 10, n), (0, 500), 0.01, 16.7835),
+    "laplace": (lambda rng, n: rng.laplace(0, 5, n), (-200, 200), 0.01, 0.0),
+    "student t3": (lambda rng, n: 10 * rng.standard_t(3, n), (-1000, 1000), 0.01, 0.0),
+    "weibull": (lambda rng, n: 50 * rng.weibull(0.7, n), (0, 2000), 0.01, 29.6200),
+    "arcsine": (lambda rng, n: rng.beta(0.5, 0.5, n), (0, 1), 1e-5, 0.5),
+    "incomes": (
+        lambda rng, n: np.round(rng.lognormal(10.3, 0.8, n), -2),
+        (0, 1e6),
+        1,
+        round(math.exp(10.3), -2),
+    ),
+    "ages": (lambda rng, n: np.floor(rng.gamma(4, 10, n)), (0, 120), 1, 36.0),
+}
+SIZES, EPSILONS = (300, 1000, 10_000), (0.5, 1.0, 2.0)
+QS = (0.5, 0.9, 0.99)
 CONFIDENCE = 0.95
+QUARTILES = [0.25, 0.5, 0.75]
+OLD = Path(__file__).with_name("intervals_0.2.json")
+MANY = 25  # releases of a cell
 
 
-def ratios(
-    sampler: Sampler, bounds: tuple[float, float], truth: float, n: int, epsilon: float, many: int
-) -> tuple[float, int, int]:
-    """Median width over that of the binomial interval, misses, and ends that told nothing."""
-    rng = np.random.default_rng(n)
-    low, high = (int(binom.ppf(p, n, 0.5)) for p in (0.025, 0.975))
-    widths, plain, misses, silent = [], [], 0, 0
+def exact(records: Floats, q: float) -> float:
+    """The q-quantile of the records."""
+    return float(np.sort(records)[max(1, math.ceil(q * len(records))) - 1])
+
+
+def samples(name: str, n: int, many: int) -> Any:
+    """Records on the grid, with a seed for each release."""
+    sampler, bounds, step, _ = COLUMNS[name]
+    rng = np.random.default_rng([n, len(name)])
     for _ in range(many):
-        records = sampler(rng, n)
-        ordered = np.sort(records)
-        plain.append(ordered[min(high, n - 1)] - ordered[max(low - 1, 0)])
-        found = duffdp.median(
-            records,
-            epsilon=epsilon,
-            bounds=bounds,
-            interval=CONFIDENCE,
-            covers="population",
-            rng=int(rng.integers(2**62)),
-        )
-        widths.append(found.high - found.low)
-        misses += not found.low <= truth <= found.high
-        silent += (found.low == bounds[0]) + (found.high == found.domain.upper)
-    return float(np.median(widths) / np.median(plain)), misses, silent
+        records = np.clip(sampler(rng, n), *bounds)
+        records = bounds[0] + np.rint((records - bounds[0]) / step) * step
+        yield records, {"bounds": bounds, "step": step, "rng": int(rng.integers(2**62))}
 
 
-def data_cell(
-    sampler: Sampler, bounds: tuple[float, float], q: float, n: int, epsilon: float, many: int
-) -> tuple[float, float, int]:
+def one_quantile(name: str, q: float, n: int, epsilon: float) -> list[float]:
     """Mean error of the value, median width of an interval for the data, and misses."""
-    rng = np.random.default_rng(n)
     errors, widths, misses = [], [], 0
-    for _ in range(many):
-        records = sampler(rng, n)
-        truth = float(np.sort(records)[max(1, math.ceil(q * n)) - 1])
-        seed = int(rng.integers(2**62))
-        found = duffdp.quantile(
-            records, q, epsilon=epsilon, bounds=bounds, interval=CONFIDENCE, rng=seed
-        )
+    for records, given in samples(name, n, MANY):
+        found = duffdp.quantile(records, q, epsilon=epsilon, interval=CONFIDENCE, **given)
+        truth, half_step = exact(records, q), given["step"] / 2
         errors.append(abs(found.value - truth))
         widths.append(found.high - found.low)
-        place = round(found.domain.place(truth))
-        misses += not found.domain.find(found.low) <= place <= found.domain.find(found.high)
-    return float(np.mean(errors)), float(np.median(widths)), misses
+        misses += not found.low - half_step <= truth <= found.high + half_step
+    return [float(np.mean(errors)), float(np.median(widths)), misses]
 
 
-def data_table(many: int = 40) -> None:
-    """Errors and widths for the data's quantiles."""
-    epsilons = (0.5, 1.0, 2.0)
-    head = " | ".join(f"epsilon {e:g}: error, width" for e in epsilons)
-    print(f"| data | q | n | {head} |")
-    print("| --- | --- | --- |" + " --- |" * len(epsilons))
-    missed = 0
-    for q in (0.5, 0.9, 0.95, 0.99):
-        for name, sampler, bounds, _ in POPULATIONS:
-            for n in (300, 1000, 10_000):
-                cells = []
-                for epsilon in epsilons:
-                    error, width, misses = data_cell(sampler, bounds, q, n, epsilon, many)
-                    missed += misses
-                    cells.append(f"{error:.3g}, {width:.3g}")
-                print(f"| {name} | {q:g} | {n:,} | {' | '.join(cells)} |", flush=True)
-    print(f"\n{missed} of these intervals missed the data's quantile\n")
+def population(name: str, n: int, epsilon: float) -> list[float]:
+    """Median width of an interval for the population's median over the binomial one, and misses."""
+    truth = COLUMNS[name][3]
+    low, high = (int(binom.ppf(p, n, 0.5)) for p in (0.025, 0.975))
+    widths, plain, misses = [], [], 0
+    for records, given in samples(name, n, MANY):
+        found = duffdp.median(
+            records, epsilon=epsilon, interval=CONFIDENCE, covers="population", **given
+        )
+        ordered = np.sort(records)
+        plain.append(ordered[min(high, n - 1)] - ordered[max(low - 1, 0)])
+        widths.append(found.high - found.low)
+        misses += not found.low - given["step"] <= truth <= found.high + given["step"]
+    return [float(np.median(widths) / max(np.median(plain), given["step"])), misses]
 
 
-def share_table(many: int = 20) -> None:
-    """What the share of the value buys: its error beside that of a median without an interval, and
-    the width beside that of the library's share, as geometric means over all cells.
+def quartiles(name: str, n: int, epsilon: float) -> list[float]:
+    """Median sum of the widths of three quartiles together, the same by the band of a distribution,
+    the width of an interquartile range and its own by the band.
     """
-    chosen = VALUE_SHARES["data"]
-    cells = [
-        (sampler, bounds, n, epsilon)
-        for _, sampler, bounds, _ in POPULATIONS
-        for n in (300, 1000, 10_000)
-        for epsilon in (0.5, 1.0, 2.0)
-    ]
-    alone = []
-    for sampler, bounds, n, epsilon in cells:
-        rng = np.random.default_rng(n)
-        errors = []
-        for _ in range(many):
-            records = sampler(rng, n)
-            truth = float(np.sort(records)[math.ceil(n / 2) - 1])
-            seed = int(rng.integers(2**62))
-            value = duffdp.median(records, epsilon=epsilon, bounds=bounds, rng=seed).value
-            errors.append(abs(value - truth))
-        alone.append(float(np.mean(errors)))
-    by_share = {}
-    try:
-        for share in (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)):
-            VALUE_SHARES["data"] = share
-            by_share[share] = [
-                data_cell(sampler, bounds, 0.5, n, epsilon, many)
-                for sampler, bounds, n, epsilon in cells
-            ]
-    finally:
-        VALUE_SHARES["data"] = chosen
-    print("| share of the value | error / median without interval | width / width at 1/2 |")
-    print("| --- | --- | --- |")
-    for share, measured in by_share.items():
-        errors, widths = ([one[i] for one in measured] for i in (0, 1))
-        middle = [one[1] for one in by_share[Fraction(1, 2)]]
-        print(f"| {share} | {_mean_ratio(errors, alone):.2f} | {_mean_ratio(widths, middle):.2f} |")
-    print()
+    sums = []
+    for records, given in samples(name, n, MANY // 2):
+        asked = {"epsilon": epsilon, **given}
+        found = duffdp.quantiles(
+            records, QUARTILES, interval=CONFIDENCE, simultaneous=True, **asked
+        )
+        several = sum(np.subtract(found.high, found.low))
+        spread = duffdp.iqr(records, interval=CONFIDENCE, **asked)
+        whole = duffdp.distribution(records, confidence=CONFIDENCE, **asked).value
+        ends = [whole.quantile_interval(q) for q in QUARTILES]
+        band = sum(high - low for low, high in ends)
+        between = (ends[2][1] - ends[0][0]) - max(0, ends[2][0] - ends[0][1])
+        sums.append([several, band, spread.high - spread.low, between])
+    return [float(x) for x in np.median(sums, axis=0)]
 
 
-def _mean_ratio(numbers: list[float], others: list[float]) -> float:
-    pairs = [(a, b) for a, b in zip(numbers, others, strict=True) if a > 0 and b > 0]
-    return math.exp(np.mean([math.log(a / b) for a, b in pairs]))
+def measure() -> dict[str, list[float]]:
+    """All figures, by the name of their cell."""
+    figures = {}
+    for name in COLUMNS:
+        for n in SIZES:
+            for epsilon in EPSILONS:
+                cell = f"{name}, {n}, {epsilon:g}"
+                for q in QS:
+                    figures[f"q {q:g}, {cell}"] = one_quantile(name, q, n, epsilon)
+                figures[f"population, {cell}"] = population(name, n, epsilon)
+                figures[f"quartiles, {cell}"] = quartiles(name, n, epsilon)
+        figures[f"population, {name}, 3000, 1"] = population(name, 3000, 1.0)
+    return figures
 
 
-def ranks(candidates: int, n: int, epsilon: float) -> float:
-    """How many ranks outside of the population's median each end is aimed."""
-    each = Fraction(str(epsilon)) * (1 - VALUE_SHARES["population"]) / 2
-    made = endpoint_offset(Fraction(1, 2), each, Fraction(1, 40), candidates, "population")
-    return made.at(n)[0] / made.steps_per_rank
+def print_tables(new: dict[str, list[float]], old: dict[str, list[float]]) -> None:
+    """Ratios to the earlier version, and what else was measured."""
+    print("| quantile | n | error / 0.2 | width / 0.2 | wider by a tenth | missed |")
+    print("| --- | --- | --- | --- | --- | --- |")
+    for q in QS:
+        for n in SIZES:
+            cells = [c for c in new if c.startswith(f"q {q:g}, ") and f", {n}, " in c]
+            wider = sum(new[c][1] > 1.1 * old[c][1] + 1e-12 for c in cells)
+            missed = sum(new[c][2] for c in cells) / (MANY * len(cells))
+            error, width = (mean_ratio([(new[c][i], old[c][i]) for c in cells]) for i in (0, 1))
+            print(
+                f"| {q:g} | {n:,} | {error:.2f} | {width:.2f} | {wider} of {len(cells)} | "
+                f"{missed:.1%} |"
+            )
+    print("\n| population: median width / binomial | " + " | ".join(map(str, EPSILONS)) + " |")
+    print("| --- |" + " --- |" * len(EPSILONS))
+    for n in SIZES:
+        parts = []
+        for epsilon in EPSILONS:
+            cells = [c for c in new if c.startswith("population") and f", {n}, {epsilon:g}" in c]
+            ratios = [mean_ratio([(f[c][0], 1.0) for c in cells]) for f in (new, old)]
+            parts.append(f"{ratios[0]:.2f} (0.2: {ratios[1]:.2f})")
+        print(f"| n = {n:,} | {' | '.join(parts)} |")
+    cells = [c for c in new if c.startswith("population")]
+    at = [c for c in cells if c.endswith(", 3000, 1")]
+    print(f"n = 3,000, epsilon 1: {', '.join(f'{new[c][0]:.2f}' for c in at)}")
+    wider = sum(new[c][0] > 1.1 * old[c][0] for c in cells)
+    missed = sum(new[c][1] for c in cells) / (MANY * len(cells))
+    print(f"wider than 0.2 by a tenth in {wider} of {len(cells)} cells; missed {missed:.1%}")
+    cells = [c for c in new if c.startswith("quartiles")]
+    for said, i in (("three quartiles together", 0), ("interquartile range", 2)):
+        band = mean_ratio([(new[c][i], new[c][i + 1]) for c in cells])
+        before = mean_ratio([(new[c][i], old[c][i]) for c in cells])
+        narrower = sum(new[c][i] <= new[c][i + 1] for c in cells)
+        print(
+            f"{said}: {band:.2f} of the band's width, {before:.2f} of 0.2's, narrower than it "
+            f"in {narrower} of {len(cells)} cells"
+        )
+    print("\ncells that are wider than 0.2 by more than a tenth:")
+    for cell, (_, width, *_) in ((c, f) for c, f in new.items() if c.startswith("q ")):
+        if width > 1.1 * old[cell][1] + 1e-12:
+            print(f"  {cell}: {width:.3g} against {old[cell][1]:.3g}")
+
+
+def mean_ratio(pairs: list[tuple[float, float]]) -> float:
+    """The geometric mean of ratios, without those of a zero."""
+    logs = [math.log(a / b) for a, b in pairs if a > 0 and b > 0]
+    return math.exp(float(np.mean(logs))) if logs else math.nan
 
 
 def main() -> None:
-    share_table()
-    data_table()
-    print("| ranks to a side | n | " + " | ".join(f"epsilon {e:g}" for e in EPSILONS) + " |")
-    print("| --- | --- |" + " --- |" * len(EPSILONS))
-    for candidates, said in ((121, "121"), (2**40, "2^40")):
-        for n in SIZES:
-            found = (f"{ranks(candidates, n, e):,.0f}" for e in EPSILONS)
-            print(f"| population, {said} candidates | {n:,} | {' | '.join(found)} |")
-    print()
-    print("| population | n | " + " | ".join(f"epsilon {e:g}" for e in EPSILONS) + " |")
-    print("| --- | --- |" + " --- |" * len(EPSILONS))
-    tried = missed = 0
-    for name, sampler, bounds, truth in POPULATIONS:
-        for n in SIZES:
-            cells = []
-            for epsilon in EPSILONS:
-                many = 25 if n == SIZES[-1] else 75
-                ratio, misses, silent = ratios(sampler, bounds, truth, n, epsilon, many)
-                useful = silent < many  # else most intervals end at a bound
-                tried, missed = tried + many, missed + misses
-                cells.append(f"{ratio:.2f}" if useful else "-")
-            print(f"| {name} | {n:,} | {' | '.join(cells)} |", flush=True)
-    print(f"\n{missed} of {tried} intervals missed the median")
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--figures", type=Path)
+    asked = parser.parse_args()
+    figures = measure()
+    if asked.figures:
+        rounded = {cell: [float(f"{x:.4g}") for x in numbers] for cell, numbers in figures.items()}
+        lines = ",\n".join(f"{json.dumps(k)}: {json.dumps(v)}" for k, v in rounded.items())
+        asked.figures.write_text(f"{{\n{lines}\n}}\n")
+    else:
+        print_tables(figures, json.loads(OLD.read_text()))
 
 
 if __name__ == "__main__":

@@ -9,7 +9,6 @@ from duffdp import Grid
 from duffdp.statistics import Quantile
 from duffdp.statistics.iqr import InterquartileRange
 from duffdp.statistics.private_range import PrivateRange
-from duffdp.statistics.quantile_interval import IntervalEnd
 from duffdp.statistics.variance import Variance
 from inquiries import engine_of, windows
 from windows import same
@@ -50,11 +49,7 @@ def test_tied_records_at_the_edge_are_not_left_out(statistic):
 
 @pytest.mark.parametrize(
     "statistic",
-    [
-        Quantile(0.5, "signed"),
-        Quantile(0.5, "rank"),
-        IntervalEnd(0.5, "low", failure_rate=0.05, covers="data", epsilon=1),
-    ],
+    [Quantile(0.5, "signed"), Quantile(0.5, "rank")],
 )
 @pytest.mark.parametrize("between", [0, 1, 4, 30])
 def test_no_tail_begins_near_the_quantile(statistic, between):

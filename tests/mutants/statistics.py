@@ -7,7 +7,6 @@ from tests.mutants.mutant import (
     DRAFTS,
     DRIVER,
     ENCLOSURE,
-    INTERVALS,
     NEIGHBOURS,
     ONE_ROW,
     PASSED_ON,
@@ -21,7 +20,7 @@ from tests.mutants.mutant import (
 )
 
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
-ENDS = "tests/statistics/interval_end_test.py"
+MARGINS = "tests/statistics/sampling_margin_test.py"
 WIDTHS = "tests/statistics/interval_width_test.py"
 ONE_DRAW = f"{SPREAD}::test_one_draw_costs_its_epsilon_and_a_larger_rate_more"
 
@@ -163,27 +162,53 @@ MUTANTS = (
         (f"{CLIPPED}::test_what_is_not_drawn_is_spent_on_the_sum",),
     ),
     Mutant(
-        "interval: the slack of an end is not paid for",
-        "statistics/quantile_interval.py",
-        "return int(max(q, 1 - q) * _steps_per_rank(q)) + _max_aim_change(q, covers)",
-        "return int(max(q, 1 - q) * _steps_per_rank(q))",
-        (f"{ENDS}::test_the_loss_is_used_up_and_a_larger_one_is_noticed",),
+        "margin: its slack is not paid for",
+        "statistics/sampling_margin.py",
+        "max_distance_change = int(max(q, 1 - q) * rank) + max_change",
+        "max_distance_change = int(max(q, 1 - q) * rank)",
+        (f"{MARGINS}::test_one_record_moves_the_margin_by_what_is_paid_for",),
     ),
     Mutant(
-        "interval: the aim moves faster than its slack",
-        "statistics/quantile_interval.py",
-        "_no_steeper(knots, [*steps, steps[-1]], max_aim_change)",
-        "_no_steeper(knots, [*steps, steps[-1]], 2 * max_aim_change)",
-        (f"{ENDS}::test_one_record_moves_the_aim_and_the_safe_end_by_what_is_paid_for",),
+        "margin: it moves faster than its slack",
+        "statistics/sampling_margin.py",
+        "_no_steeper(knots, [*steps, steps[-1]], max_change)",
+        "_no_steeper(knots, [*steps, steps[-1]], 2 * max_change)",
+        (f"{MARGINS}::test_one_record_moves_the_margin_by_what_is_paid_for",),
     ),
     Mutant(
-        "interval: an end is wrong as often as the interval",
-        "statistics/quantile_interval.py",
-        "failure_rate=failure_rate / 2,",
-        "failure_rate=failure_rate,",
-        (
-            f"{INTERVALS}::test_either_end_of_a_population_may_be_wrong_half_as_often_as_the_interval",
-        ),
+        "margin: the number of records is taken to be even",
+        "statistics/sampling_margin.py",
+        "over_knot, gap = records - self.knots[i]",
+        "over_knot, gap = records // 2 * 2 - self.knots[i]",
+        (f"{MARGINS}::test_one_record_moves_the_margin_by_what_is_paid_for",),
+    ),
+    Mutant(
+        "margin: sampling errs by less than it does",
+        "statistics/sampling_margin.py",
+        "size = np.sqrt(2 * records * np.maximum(divergence, 0))",
+        "size = np.sqrt(2.4 * records * np.maximum(divergence, 0))",
+        (f"{MARGINS}::test_the_largest_miss_is_what_was_asked_for_at_every_number_of_records",),
+    ),
+    Mutant(
+        "margin: failing widths are thought to be rarer than they are",
+        "statistics/sampling_margin.py",
+        "near = -nats - math.log(3) - log_gain - log_ratio / 2",
+        "near = -nats - math.log(6) - log_gain - log_ratio / 2",
+        (f"{MARGINS}::test_the_largest_miss_is_what_was_asked_for_at_every_number_of_records",),
+    ),
+    Mutant(
+        "width: a population's records to spare move by more than is paid for",
+        "statistics/interval_width.py",
+        "        largest = margin.max_distance_change\n",
+        "        largest = margin.max_distance_change * 9 // 10\n",
+        (f"{WIDTHS}::test_loss_of_a_population_is_at_most_epsilon",),
+    ),
+    Mutant(
+        "width: a population has no margin for sampling error",
+        "statistics/interval_width.py",
+        "np.clip(spare, -most_spare, most_spare) * fine - margins",
+        "np.clip(spare, -most_spare, most_spare) * fine",
+        (f"{WIDTHS}::test_quantiles_of_small_populations_are_covered",),
     ),
     Mutant(
         "width: the full rate",
@@ -195,8 +220,8 @@ MUTANTS = (
     Mutant(
         "width: a step of a score is worth less than it moves",
         "statistics/interval_width.py",
-        "steps = np.clip(spare, -most, most) * STEPS_PER_RECORD // largest",
-        "steps = np.clip(spare, -most, most) * STEPS_PER_RECORD * 2 // m",
+        "np.clip(spare, -most, most) * STEPS_PER_RECORD // largest",
+        "np.clip(spare, -most, most) * STEPS_PER_RECORD * 2 // q.denominator",
         (f"{WIDTHS}::test_loss_is_at_most_epsilon",),
     ),
     Mutant(
@@ -230,7 +255,7 @@ MUTANTS = (
     Mutant(
         "width: the values of a range are paid in full",
         "statistics/iqr.py",
-        "quantiles_program(QUARTILES, settings.for_share(share)).scaled(share)",
+        "quantiles_program(QUARTILES, settings).scaled(VALUES_SHARE)",
         "quantiles_program(QUARTILES, settings)",
         (f"{SEVERAL}::test_what_widths_cost_and_miss",),
     ),
@@ -239,7 +264,7 @@ MUTANTS = (
         "statistics/spec.py",
         "return self.failure_rate / count if self.simultaneous else self.failure_rate",
         "return self.failure_rate",
-        (f"{SEVERAL}::test_what_the_ends_of_a_population_cost_and_miss",),
+        (f"{SEVERAL}::test_what_the_widths_of_a_population_cost_and_miss",),
     ),
     Mutant(
         "slope: the rate is twice what it may be",

@@ -27,7 +27,6 @@ from duffdp.domain import Bins
 from duffdp.mechanisms import Geometric
 from duffdp.mechanisms.staircase import best_width
 from duffdp.statistics.interval_width import IntervalWidth
-from duffdp.statistics.quantile_interval import IntervalEnd
 from duffdp.statistics.statistic import Scope
 from inquiries import plan_of
 from release_draws import recorded
@@ -37,37 +36,11 @@ GRID = Grid(0, 9, 1)
 QUARTILES = (Fraction(1, 4), Fraction(1, 2), Fraction(3, 4))
 
 
-BOTH = list(itertools.product(QUARTILES, ("low", "high")))
-
-
-def ends_of(statistic, parameters, together, groups):
-    """The ends of a population's quantiles, and what each costs and misses."""
-    ends = {"interval": 0.9, "covers": "population", "simultaneous": together}
-    drawn = plan_of(statistic, parameters, groups=groups, **ends).program.draws
-    assert sum(part.share for part in drawn) == 1
-    parts = [part for part in drawn if isinstance(part.statistic, IntervalEnd)]
-    assert all(part.statistic.epsilon == part.share for part in parts)
-    return [(part.statistic.q, part.statistic.side) for part in parts], {
-        (part.share, part.statistic.failure_rate) for part in parts
-    }
-
-
-@pytest.mark.parametrize(("together", "groups"), [(False, 1), (False, 7), (True, 1), (True, 7)])
-def test_what_the_ends_of_a_population_cost_and_miss(together, groups):
-    """Epsilon is split evenly; a miss is halved for both ends, and divided where all hold."""
-    miss = Fraction(1, 20) / (3 * groups if together else 1)
-    found = ends_of("quantiles", {"qs": QUARTILES}, together, groups)
-    assert found == (BOTH, {(Fraction(7, 8) / 6, miss)})
-    ranges = ends_of("iqr", None, together, groups)
-    miss = Fraction(1, 40) / (groups if together else 1)
-    assert ranges == (BOTH[:2] + BOTH[4:], {(Fraction(7, 32), miss)})
-    alone = ends_of("median", None, together, groups)
-    assert alone[1] == {(Fraction(7, 16), Fraction(1, 20) / (groups if together else 1))}
-
-
-def widths_of(statistic, parameters=None, together=False, groups=1, domain=GRID):
-    """Every width that is drawn for the data, and the share of epsilon that it costs."""
-    ends = {"interval": 0.9, "simultaneous": together, "unit": "p", "contributions": 2}
+def widths_of(statistic, parameters=None, together=False, groups=1, covers="data"):
+    """Every width that is drawn, and the share of epsilon that it costs."""
+    domain, rows = GRID, 2 if covers == "data" else 1
+    ends = {"interval": 0.9, "covers": covers, "simultaneous": together}
+    ends |= {"unit": "p", "contributions": rows}
     plan = plan_of(statistic, parameters, groups=groups, domain=domain, **ends)
     assert sum(part.share for part in plan.program.draws) == 1
     made = []
@@ -84,9 +57,14 @@ def widths_of(statistic, parameters=None, together=False, groups=1, domain=GRID)
 
     watched(plan.program.start(Scope(domain), plan.row_epsilon))
     for draw in made:
-        assert draw.statistics.epsilon == draw.epsilon
+        assert (draw.statistics.epsilon, draw.statistics.covers) == (draw.epsilon, covers)
     return [
-        (draw.statistics.qs, draw.statistics.sides, draw.statistics.failure_rate, 2 * draw.epsilon)
+        (
+            draw.statistics.qs,
+            draw.statistics.sides,
+            draw.statistics.failure_rate,
+            rows * draw.epsilon,
+        )
         for draw in made
     ]
 
@@ -116,16 +94,30 @@ def test_what_widths_cost_and_miss(together, groups):
     ]
 
 
+@pytest.mark.parametrize(("together", "groups"), [(False, 1), (False, 7), (True, 1), (True, 7)])
+def test_what_the_widths_of_a_population_cost_and_miss(together, groups):
+    """Each side costs half and may fail half as often; a range fails with one of two quartiles."""
+    miss = Fraction(1, 20) / (groups if together else 1)
+    for statistic, parameters, qs, parts in (
+        ("median", None, QUARTILES[1:2], 1),
+        ("quantiles", {"qs": QUARTILES}, QUARTILES, 3 if together else 1),
+        ("iqr", None, QUARTILES[::2], 2),
+    ):
+        found = widths_of(statistic, parameters, together, groups, "population")
+        assert found == [(qs, side, miss / parts, Fraction(1, 4)) for side in ("low", "high")]
+
+
 def test_groups_are_counted_where_all_hold_together():
     """Through the public keys; and for a margin those of the margin."""
     given = {"epsilon": 1, "column": "x", "interval": 0.9, "covers": "population", **AGE}
-    for together, many in ((True, 4), (False, 1)):
-        keys = {"by": "g", "keys": list("abcd"), "simultaneous": together}
-        made = ReleaseRequest("median", {**given, **keys}).check().plan
-        assert made.program.draws[1].statistic.failure_rate == Fraction(1, 20) / many
+    for together, keys, many in ((True, "abcd", 4), (False, "abcd", 1), (True, None, 1)):
+        groups = {"by": "g", "keys": list(keys)} if keys else {}
+        made = ReleaseRequest("median", {**given, **groups, "simultaneous": together}).check().plan
+        program = made.program.start(Scope(Grid(0, 120, 1)), made.row_epsilon)
+        next(program)
+        widths = program.send([[[40]]])
+        assert {draw.statistics.failure_rate for draw in widths} == {Fraction(1, 20) / many}
         assert made.interval.simultaneous == together
-    made = ReleaseRequest("median", {**given, "simultaneous": True}).check().plan
-    assert made.program.draws[1].statistic.failure_rate == Fraction(1, 20)
 
 
 @pytest.mark.parametrize("together", [False, True])
@@ -232,21 +224,19 @@ def quantile(data, q):
 def test_right_ends_of_quartiles_hold_the_range():
     """All data sets of a small domain, all ends that are right; and one that is not can miss."""
     domain, missed = Grid(0, 3, 1), 0
-    made = plan_of("iqr", domain=domain, interval=0.8, covers="population")
-    drawn = plan_of("iqr", domain=domain, interval=0.8)
+    made = plan_of("iqr", domain=domain, interval=0.8)
+    pairs = [(low, high) for low in range(4) for high in range(low, 4)]
     for size in range(1, 5):
         for data in itertools.combinations_with_replacement(range(4), size):
             first, third = (quantile(data, q) for q in (0.25, 0.75))
-            for ends in itertools.product(range(5), repeat=4):
-                low = [0 if end == 4 else end for end in ends[::2]]
-                high = [min(end, 3) for end in ends[1::2]]
-                value, least, most = made.program.post_process.values(domain, [2, *ends])
-                assert 0 <= least <= value <= most
-                # The range of two quartiles that were drawn, in any order.
-                for quartiles in ((0, 2), (3, 1)):
-                    found = drawn.program.post_process.values(domain, [*quartiles, *ends])
-                    assert found == [value, least, most]
-                right = low[0] <= first <= high[0] and low[1] <= third <= high[1]
+            for one, other in itertools.product(pairs, repeat=2):
+                quartiles = sorted((one[0], other[1]))
+                if not (one[0] <= quartiles[0] <= one[1] and other[0] <= quartiles[1] <= other[1]):
+                    continue
+                numbers = [*reversed(quartiles), *one, *other]  # drawn in any order
+                value, least, most = made.program.post_process.values(domain, numbers)
+                assert 0 <= least <= value == quartiles[1] - quartiles[0] <= most
+                right = one[0] <= first <= one[1] and other[0] <= third <= other[1]
                 held = least <= third - first <= most
                 assert held or not right
                 missed += not held
@@ -274,19 +264,15 @@ def test_samples_of_ranges_are_covered_and_the_middle_of_an_interval_is_not():
 # Quantiles in order.
 
 
-def test_quantiles_stay_in_order_and_ends_make_room():
-    made = plan_of("quantiles", {"qs": QUARTILES}, interval=0.8)
+def test_quantiles_stay_in_order_within_their_ends():
+    given = {"epsilon": 1, "interval": 0.8, **AGE}
     rng = np.random.default_rng(2)
-    for numbers in rng.integers(0, 11, (2000, 9)).tolist():
-        numbers[:3] = sorted(min(number, 9) for number in numbers[:3])
-        found = made.program.post_process.values(GRID, numbers)
-        assert found[::3] == numbers[:3]
-        for i in range(3):
-            value, low, high = found[3 * i : 3 * i + 3]
-            first, last = numbers[3 + 2 * i : 5 + 2 * i]
-            first, last = 0 if first == 10 else first, min(last, 9)
-            assert low == min(value, first, last)
-            assert high == max(value, first, last)
+    for covers, records in itertools.product(("data", "population"), (0, 3, 500)):
+        data = rng.integers(0, 121, records)
+        found = duffdp.quantiles(data, [0.05, 0.25, 0.5, 0.95], covers=covers, rng=rng, **given)
+        assert found.value == sorted(found.value)
+        for value, low, high in zip(found.value, found.low, found.high, strict=True):
+            assert low <= value <= high
 
 
 def test_many_quantiles_after_a_count():

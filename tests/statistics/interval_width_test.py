@@ -9,8 +9,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 from duffdp import Grid
+from duffdp._sampling.entropy import entropy
 from duffdp.audit.neighbours import largest_loss
 from duffdp.errors import DuffError
 from duffdp.mechanisms import PermuteAndFlip
@@ -25,8 +27,8 @@ QUARTILES = [Fraction(1, 4), Fraction(1, 2), Fraction(3, 4)]
 WITHIN = 1 + 1e-9
 
 
-def width_of(qs, values, *, miss=Fraction(1, 20), epsilon=1, sides="both"):
-    given = {"failure_rate": miss, "epsilon": Fraction(epsilon), "sides": sides}
+def width_of(qs, values, *, miss=Fraction(1, 20), epsilon=1, sides="both", covers="data"):
+    given = {"failure_rate": miss, "epsilon": Fraction(epsilon), "sides": sides, "covers": covers}
     return IntervalWidth(qs, [[value] for value in values], **given)
 
 
@@ -84,6 +86,33 @@ def test_the_loss_is_used_up_and_a_larger_one_is_noticed():
     assert largest_loss(width, PermuteAndFlip(1.0), **cases) > 1.01
 
 
+@pytest.mark.parametrize("sides", ["low", "high"])
+@pytest.mark.parametrize("q", QS)
+def test_loss_of_a_population_is_at_most_epsilon(q, sides):
+    for value, paid in ((2, Fraction(1, 2)), (3, 40)):
+        width = width_of([q], [value], epsilon=paid, sides=sides, covers="population")
+        for epsilon in (0.5, 20.0):
+            loss = largest_loss(width, PermuteAndFlip(epsilon), domain=SMALL, size=6, most=4)
+            assert loss <= epsilon * WITHIN
+
+
+@pytest.mark.parametrize("sides", ["low", "high"])
+def test_loss_of_several_quantiles_of_a_population(sides):
+    for epsilon in (0.5, 20.0):
+        given = {"epsilon": Fraction(epsilon), "sides": sides, "covers": "population"}
+        width = width_of(QUARTILES, (1, 2, 4), **given)
+        loss = largest_loss(width, PermuteAndFlip(epsilon), domain=SMALL, size=6, most=4)
+        assert loss <= epsilon * WITHIN
+
+
+def test_the_loss_of_a_population_is_used_up_and_a_larger_one_is_noticed():
+    given = {"miss": Fraction(2, 5), "epsilon": 4, "sides": "low", "covers": "population"}
+    width, cases = width_of([0.5], [2], **given), {"domain": Grid(0, 2, 1), "size": 3, "most": 9}
+    assert 0.999 < largest_loss(width, PermuteAndFlip(4), **cases) / 4 <= WITHIN
+    width.unit *= Fraction(51, 50)
+    assert largest_loss(width, PermuteAndFlip(4), **cases) / 4 > 1.01
+
+
 # Coverage: the whole law on every data set of up to five records on six values.
 
 
@@ -118,7 +147,7 @@ def test_a_nearer_aim_would_be_noticed(monkeypatch):
 @pytest.mark.parametrize("miss", [1e-9, 0.05, 0.5, 0.999])
 def test_worst_profiles_of_what_widths_spare(epsilon, miss):
     """The law for any records to spare that rise with the width, where the first ones fail."""
-    limits = interval_width._score_limits(epsilon, Fraction(miss), 12)
+    limits = interval_width._score_limits(epsilon, Fraction(miss), 12, "data")
     rng, c = np.random.default_rng(1), float(epsilon / 2 / interval_width.STEPS_PER_RECORD)
     for _ in range(200):
         failing = int(rng.integers(1, 11))
@@ -139,20 +168,111 @@ def test_worst_profiles_of_what_widths_spare(epsilon, miss):
         assert chance[:failing].sum() <= miss + 1e-3 * chance[:failing].sum() + 1e-12
 
 
+# Coverage of a population: every sample of every population on three values, every quantile of it.
+
+
+def populations(parts, values):
+    """All distributions on a few values whose probabilities are multiples of one number."""
+    for cut in itertools.combinations(range(parts + values - 1), values - 1):
+        edges = (-1, *cut, parts + values - 1)
+        yield [Fraction(b - a - 1, parts) for a, b in itertools.pairwise(edges)]
+
+
+def miss_of(width, data, domain, truth):
+    """The probability of an end on the wrong side of a value, with these records."""
+    (half_widths,), (value,) = width.half_widths(domain)[:, 0], width.values[:, 0]
+    low, high = value - half_widths, value + half_widths
+    failing = truth < low if width.sides == "low" else truth > high
+    law = PermuteAndFlip(width.epsilon).law(width.steps(data, domain))
+    return math.fsum(law.probability(i) for i in np.flatnonzero(failing).tolist())
+
+
+@pytest.mark.parametrize("records", [1, 3, 6])
+@pytest.mark.parametrize("sides", ["low", "high"])
+@pytest.mark.parametrize("q", [0.25, 0.5, 0.75])
+def test_quantiles_of_small_populations_are_covered(q, sides, records):
+    miss, domain = Fraction(1, 5), Grid(0, 2, 1)
+    samples = list(itertools.combinations_with_replacement(range(3), records))
+    ways = [
+        math.factorial(records) / math.prod(math.factorial(s.count(x)) for x in range(3))
+        for s in samples
+    ]
+    for value in range(3):
+        given = {"miss": miss, "epsilon": 20, "sides": sides, "covers": "population"}
+        width = width_of([q], [value], **given)
+        missed = {t: [miss_of(width, s, domain, t) for s in samples] for t in range(3)}
+        for law in populations(8, 3):
+            chance = [w * math.prod(law[x] for x in s) for w, s in zip(ways, samples, strict=True)]
+            for truth in range(3):
+                if sum(law[:truth]) <= q <= sum(law[: truth + 1]):
+                    found = zip(chance, missed[truth], strict=True)
+                    assert math.fsum(float(p) * each for p, each in found) <= miss
+
+
+@pytest.mark.parametrize("q", [0.5, 0.9])
+@pytest.mark.parametrize("sides", ["low", "high"])
+def test_two_values_with_the_quantile_of_a_population_between_them(sides, q):
+    """The whole law of a width, for all records at the quantile or far on its wrong side."""
+    records, domain, miss = 300, Grid(0, 10**6, 1), Fraction(1, 40)
+    truth, other, value = (400_000, 10**6, 700_000) if sides == "low" else (600_000, 0, 300_000)
+    share = q if sides == "low" else 1 - q
+    given = {"miss": miss, "epsilon": Fraction(1, 2), "sides": sides, "covers": "population"}
+    width, found = width_of([q], [value], **given), 0.0
+    chance = binom.pmf(np.arange(records + 1), records, share)
+    for at_truth in np.flatnonzero(chance > 1e-12).tolist():
+        data = [truth] * at_truth + [other] * (records - at_truth)
+        found += chance[at_truth] * miss_of(width, data, domain, truth)
+    assert 0.001 < found <= miss
+
+
+# A false alarm has probability 1e-9: a miss of 0.1 on either side, 4000 samples.
+SAMPLES, MISS = 4000, Fraction(1, 10)
+MOST_MISSES = int(binom.isf(1e-9, SAMPLES, float(MISS)))
+
+
+@pytest.mark.parametrize("shrunk", [0, 0.3])
+def test_samples_are_covered_and_an_interval_that_is_narrower_is_found_out(shrunk):
+    records, epsilon, grid, truth = 2000, 20, Grid(0, 2**20, 1), 2**19
+    rng, source = np.random.default_rng(20), entropy(21)
+    misses = dict.fromkeys(("low", "high"), 0)
+    for _ in range(8):
+        samples = [rng.integers(0, grid.size, records) for _ in range(SAMPLES // 8)]
+        engine, values = engine_of(samples, grid), [[int(np.median(s)) for s in samples]]
+        for sides in misses:
+            given = {"failure_rate": MISS, "epsilon": epsilon, "covers": "population"}
+            width = IntervalWidth([0.5], values, sides=sides, **given)
+            batch = run(
+                width.evidence(scope_of(engine, grid), epsilon), engine, range(len(samples))
+            )
+            index = PermuteAndFlip(epsilon).release(batch, source)
+            half = width.half_widths(grid)[0][np.arange(len(samples)), index] * (1 - shrunk)
+            value = np.array(values[0])
+            missed = value - half > truth if sides == "low" else value + half < truth
+            misses[sides] += int(missed.sum())
+    if shrunk:
+        assert min(misses.values()) > MOST_MISSES
+    else:
+        assert max(misses.values()) <= MOST_MISSES
+
+
 # Counting: windows of ranks are enough, for one group and for several.
 
 
+@pytest.mark.parametrize("sides", ["both", "low"])
 @pytest.mark.parametrize("qs", [[0.5], [0.9], QUARTILES])
-def test_scores_from_a_window_are_those_of_all_records(qs):
+def test_scores_from_a_window_are_those_of_all_records(qs, sides):
+    covers = "data" if sides == "both" else "population"
     rng, domain = np.random.default_rng(2), Grid(0, 2**30, 1)
     for records in (0, 1, 30, 20_000):
         for spread in (2**29, 40):
             data = 2**29 + rng.integers(-spread, spread, records)
             values = sorted(rng.choice([0, 2**29, 2**29 + 5, 2**30], len(qs)).tolist())
-            width = width_of(qs, values, epsilon=20)
+            width = width_of(qs, values, epsilon=20, sides=sides, covers=covers)
             engine = engine_of([data], domain)
-            found = run(width.evidence(scope_of(engine, domain), 20.0), engine)[0]
-            assert found.distance.tolist() == width.steps(data, domain).distance.tolist()
+            scope = scope_of(engine, domain)
+            for guess in (scope.max_records, 1):  # of the number of records, for speed alone
+                found = run(width.evidence(scope._replace(max_records=guess), 20.0), engine)[0]
+                assert found.distance.tolist() == width.steps(data, domain).distance.tolist()
 
 
 def test_groups_have_values_and_scores_of_their_own():

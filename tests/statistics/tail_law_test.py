@@ -30,23 +30,15 @@ from duffdp.statistics import (
     Variance,
 )
 from duffdp.statistics.quantile import Extreme
-from duffdp.statistics.quantile_interval import IntervalEnd
 from duffdp.statistics.statistic import DistanceStatistic
 from inquiries import engine_of, windows
 
 FALSE_ALARM = 1e-9
 QS = (0, 0.1, Fraction(1, 3), 0.5, 0.9, 1)
-ENDS = [
-    IntervalEnd(q, side, failure_rate=0.1, covers=covers, epsilon=1)
-    for q in (0.25, 0.5)
-    for side in ("low", "high")
-    for covers in ("data", "population")
-]
 OF_NUMBERS = [
     *(Quantile(q, utility) for q in QS for utility in ("distance", "signed", "rank")),
     Median(),
     *(Extreme(q, epsilon=20) for q in (0, 1)),
-    *ENDS,
     Mean(),
     TrimmedMean(0.25),
     TrimmedMean(0.01),

@@ -29,7 +29,6 @@ _UTILITIES = {
     "inside": "how many records would have to join or leave to make it the one that a public "
     "number of others lie beyond; an answer beyond all records is rare then",
     "rank": "how many records lie between it and the wanted rank",
-    "end": "how many records lie between it and the rank that the end of the interval is aimed at",
     "width": "how many records the interval has to spare until it misses, beside a public number "
     "of them",
     "outside": "how many records lie outside of it",
@@ -305,10 +304,16 @@ def _interval(release: Release) -> list[str]:
         f"With at least {float(100 * interval.confidence):.6g} % probability {target} lies in the "
         f"interval{scope}."
     )
+    widths = [part.epsilon for part in release.mechanism.parts if part.utility == "width"]
+    price = (
+        [f"Epsilon {parameter_text(float(sum(widths)))} of the release pays for the interval."]
+        if widths
+        else []
+    )
     if whole_range(release.columns[-1], release.domain) is None:
-        return [promise]
+        return [promise, *price]
     too_few = "With too few records to tell, the interval is the whole range of possible answers."
-    return [promise, too_few]
+    return [promise, *price, too_few]
 
 
 def accuracy(release: Release) -> list[str]:

@@ -16,7 +16,7 @@ from duffdp.statistics.interval_width import VALUES_SHARE, followed_by_ends, wid
 from duffdp.statistics.mean import SOFT_MEAN, SoftCounts, mean_value
 from duffdp.statistics.noise_interval import ratio_post_process, sensitivity_of
 from duffdp.statistics.program import DrawSpec, OutputColumn, PostProcess, ReleaseProgram
-from duffdp.statistics.quantile_interval import values_inside_ends
+from duffdp.statistics.quantile_interval import values_with_ends
 from duffdp.statistics.quantiles import Quantiles
 from duffdp.statistics.records import exact_counts, exact_integers, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
@@ -101,7 +101,7 @@ class DescribeSpec(StatisticSpec):
         def values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
             soft_counts, places = numbers[:2], numbers[2:]
             means = mean.values(domain, soft_counts) if _has_mean(domain) else ()
-            quantiles = values_inside_ends(domain, places)
+            quantiles = values_with_ends(domain, places)
             return [*counts(domain, sum(soft_counts)), *means, *quantiles]
 
         return replace(program, post_process=PostProcess(columns, values))

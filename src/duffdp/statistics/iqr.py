@@ -24,14 +24,9 @@ from duffdp._parameters import Choice
 from duffdp._steps import StepFunction, Windows
 from duffdp.domain import Grid, Ints, PublicSet
 from duffdp.domain.default_step import StepRule
+from duffdp.statistics.interval_width import VALUES_SHARE, followed_by_ends, width_intervals
 from duffdp.statistics.ladder import ReachableInterval
 from duffdp.statistics.program import OutputColumn, PostProcess, ReleaseProgram
-from duffdp.statistics.quantile_interval import (
-    VALUE_SHARES,
-    around_quantiles,
-    end_draws,
-    sorted_ends,
-)
 from duffdp.statistics.quantiles import quantiles_program
 from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
@@ -188,19 +183,11 @@ def _values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
     return [domain.difference(number) for number in numbers]
 
 
-def _values_between_ends(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
-    """The range between those that the ends of both quartiles leave possible."""
-    assert isinstance(domain, Grid)
-    value, *ends = numbers
-    first, third = (sorted_ends(domain, *ends[i : i + 2]) for i in (0, 2))
-    low, high = max(0, third[0] - first[1]), max(0, third[1] - first[0])
-    return _values(domain, (min(max(value, low), high), low, high))
-
-
 def _range_of_quartiles(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
-    """The range of two drawn quartiles between those that their ends leave possible."""
+    """The range of two drawn quartiles, between those that their ends leave possible."""
     first, third = sorted(numbers[:2])
-    return _values_between_ends(domain, (third - first, *numbers[2:]))
+    (first_low, first_high), (third_low, third_high) = numbers[2:4], numbers[4:]
+    return _values(domain, (third - first, max(0, third_low - first_high), third_high - first_low))
 
 
 class InterquartileRangeSpec(StatisticSpec):
@@ -220,26 +207,20 @@ class InterquartileRangeSpec(StatisticSpec):
     def interval_program(
         self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
     ) -> ReleaseProgram:
-        """The range between those that the ends of both quartiles leave possible.
-
-        For the data the quartiles are drawn and the range follows from them. For the population
-        the range is drawn beside four ends, each of which may fail a quarter as often as the
-        interval.
-        """
-        share, names = VALUE_SHARES[interval.covers], ("first", "third")
+        """Both quartiles between their ends, and the range that follows from them."""
+        covers, names = interval.covers, ("first", "third")
 
         def columns(domain: PublicSet) -> tuple[OutputColumn, ...]:
             (column,) = _columns(domain)
             return column.with_ends()
 
-        if interval.covers == "data":
-            quartiles = quantiles_program(QUARTILES, settings.for_share(share)).scaled(share)
-            program = around_quantiles(quartiles, QUARTILES, names, interval)
-            return replace(program, post_process=PostProcess(columns, _range_of_quartiles))
-        value = self.program_for_share(parameters, settings, share)
-        rate = interval.failure_rate_each(1) / 2
-        ends = end_draws(QUARTILES, names, rate, 1 - share, interval)
-        return value.beside(ends, PostProcess(columns, _values_between_ends))
+        settings = settings.for_share(VALUES_SHARE)
+        quartiles = quantiles_program(QUARTILES, settings).scaled(VALUES_SHARE)
+        # The range fails if the interval of one of its quartiles does.
+        rate = interval.failure_rate_each(1) / width_intervals(QUARTILES, covers)
+        width_share = 1 - VALUES_SHARE
+        program = followed_by_ends(quartiles, QUARTILES, names, width_share, rate, covers)
+        return replace(program, post_process=PostProcess(columns, _range_of_quartiles))
 
     def exact(self, parameters: Parameters, engine: Engine, domain: Grid) -> list[Any]:
         first, third = exact_quantiles(QUARTILES, engine)

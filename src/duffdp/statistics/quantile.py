@@ -15,12 +15,9 @@ from duffdp._steps import StepFunction, Windows, merged
 from duffdp.domain import Ints, Ordered
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import Argument, DuffError
+from duffdp.statistics.interval_width import VALUES_SHARE
 from duffdp.statistics.program import DrawSpec, OutputColumn, PostProcess, ReleaseProgram
-from duffdp.statistics.quantile_interval import (
-    VALUE_SHARES,
-    around_quantiles,
-    value_between_ends,
-)
+from duffdp.statistics.quantile_interval import around_quantiles, values_with_ends
 from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS, RankDistances, least_outside
 from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
@@ -303,10 +300,10 @@ class MedianSpec(StatisticSpec):
         self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
     ) -> ReleaseProgram:
         """The value between two ends."""
-        value = self.program_for_share(parameters, settings, VALUE_SHARES[interval.covers])
+        value = self.program_for_share(parameters, settings, VALUES_SHARE)
         program = around_quantiles(value, (self._q(parameters),), (self.name,), interval)
         columns = OutputColumn(self.name).with_ends()
-        return replace(program, post_process=PostProcess(lambda _: columns, value_between_ends))
+        return replace(program, post_process=PostProcess(lambda _: columns, values_with_ends))
 
     def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
         (index,) = exact_quantiles((self._q(parameters),), engine)

@@ -15,6 +15,7 @@ from duffdp._rank_profile import MIN_GROUPED_COLUMNS, QuantileRanks
 from duffdp.domain import Ordered
 from duffdp.domain.default_step import StepRule
 from duffdp.statistics.count import Count
+from duffdp.statistics.interval_width import VALUES_SHARE
 from duffdp.statistics.program import (
     DrawSpec,
     OutputColumn,
@@ -23,11 +24,7 @@ from duffdp.statistics.program import (
     ReleaseProgram,
 )
 from duffdp.statistics.quantile import quantile_draw
-from duffdp.statistics.quantile_interval import (
-    VALUE_SHARES,
-    around_quantiles,
-    values_inside_ends,
-)
+from duffdp.statistics.quantile_interval import around_quantiles, values_with_ends
 from duffdp.statistics.records import exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
 from duffdp.statistics.statistic import BaseStatistic, Scope
@@ -205,17 +202,17 @@ class QuantilesSpec(StatisticSpec):
     def interval_program(
         self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec
     ) -> ReleaseProgram:
-        """Every value between two ends, which are moved to hold it."""
+        """Every value between two ends."""
         qs: tuple[Fraction, ...] = parameters["qs"]
         names = tuple(map(share_text, qs))
-        values = self.program_for_share(parameters, settings, VALUE_SHARES[interval.covers])
+        values = self.program_for_share(parameters, settings, VALUES_SHARE)
         columns = tuple(column for name in names for column in OutputColumn(name).with_ends())
 
-        def inside_ends(domain: Any, numbers: Sequence[int]) -> list[Any]:
-            return values_inside_ends(domain, numbers[-3 * len(qs) :])
+        def with_ends(domain: Any, numbers: Sequence[int]) -> list[Any]:
+            return values_with_ends(domain, numbers[-3 * len(qs) :])
 
         program = around_quantiles(values, qs, names, interval)
-        return replace(program, post_process=PostProcess(lambda _: columns, inside_ends))
+        return replace(program, post_process=PostProcess(lambda _: columns, with_ends))
 
     def exact(self, parameters: Parameters, engine: Engine, domain: Ordered) -> list[Any]:
         return [domain.value(index) for index in exact_quantiles(parameters["qs"], engine)]
