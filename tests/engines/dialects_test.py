@@ -41,10 +41,6 @@ QUESTIONS = {
 }
 
 
-class Captured(Exception):
-    """All queries of a question were written."""
-
-
 def queries(backend, monkeypatch):
     """The expressions of every question, as an adapter of a backend writes them. DuckDB answers
     them, so that later queries depend on earlier answers.

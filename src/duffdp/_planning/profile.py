@@ -247,9 +247,9 @@ def profile(
 
     Utility
     -------
-    With 1,000 rows, 15 columns and epsilon 1, shares are off by about 5 points in 95 of 100
-    profiles, and quartiles by less than a factor of 2. Quartiles of few records come from the
-    histogram; with many they are drawn on three significant digits.
+    Every column gets an equal part of epsilon, so fewer columns give better answers. Quartiles of
+    few records come from the histogram and are rough; with many they are drawn on three significant
+    digits. The profile says when there are too few records for the epsilon.
 
     Runtime
     -------
