@@ -1,5 +1,5 @@
 """The trusted base: the files that must be right for the guarantee, in reading order, with the
-proof of each, and their lines of code.
+proof of each.
 
     python tools/trusted_base.py            prints the list and its lines
     python tools/trusted_base.py --write    writes the table of docs/trusted-base.md
@@ -127,16 +127,19 @@ def promise(path: Path) -> str:
 
 def table() -> str:
     """The list as Markdown, with a heading for each part."""
-    parts, total = [], 0
+    parts = []
     for number, (title, (files, proof)) in enumerate(BASE.items(), 1):
-        lines = {file: code_lines(SOURCE / file) for file in files}
-        total += sum(lines.values())
-        rows = [f"| `{file}` | {lines[file]} | {promise(SOURCE / file)} |" for file in files]
+        rows = [f"| `{file}` | {promise(SOURCE / file)} |" for file in files]
         heading = f"### {number}. {title}\n\nProof and tests: {proof}.\n"
-        header = ["| file | lines | promise |", "| --- | --- | --- |"]
-        parts.append("\n".join([heading, *header, *rows]))
-    parts.append(f"In all: {total:,} lines of code in {len(FILES)} files.")
+        parts.append("\n".join([heading, "| file | promise |", "| --- | --- |", *rows]))
     return "\n\n".join(parts)
+
+
+def line_counts() -> str:
+    """The lines of code of every file and of all, as text."""
+    lines = {file: code_lines(SOURCE / file) for file in FILES}
+    rows = [f"{number:6} {file}" for file, number in lines.items()]
+    return "\n".join([*rows, f"{sum(lines.values()):6} in all {len(FILES)} files"])
 
 
 def main() -> None:
@@ -147,9 +150,7 @@ def main() -> None:
         after = rest.partition(END)[2]
         PAGE.write_text(f"{before}{BEGIN}\n\n{table()}\n\n{END}{after}", encoding="utf-8")
         return
-    for file in FILES:
-        print(f"{code_lines(SOURCE / file):6} {file}")
-    print(f"{sum(code_lines(SOURCE / file) for file in FILES):6} in all")
+    print(line_counts())
 
 
 if __name__ == "__main__":
