@@ -222,7 +222,8 @@ def test_twice_the_epsilon_is_passed_on(monkeypatch):
 
 
 def test_epsilon_is_not_divided_among_the_rows_of_a_person(monkeypatch):
-    monkeypatch.setattr(draw_plan, "epsilon_per_row", lambda epsilon, unit: epsilon)
+    for module in (draw_plan, driver):  # the shares of the draws, and the account
+        monkeypatch.setattr(module, "epsilon_per_row", lambda epsilon, unit: epsilon)
     frame = table()
     call = partial(duffdp.sum, epsilon=1, column="x", **GRID, unit="p", contributions=2)
     found(call, frame, with_person(frame, 5), "add up to more than epsilon")

@@ -8,11 +8,14 @@ from dataclasses import replace
 from fractions import Fraction
 
 import numpy as np
+import polars as pl
 import pytest
 
 import duffdp
 from duffdp._engines.arrays import ArrayEngine, Records
+from duffdp._engines.universe import KeyUniverse
 from duffdp._pipeline import driver
+from duffdp._pipeline.draw_plan import KeyFinding, Terms
 from duffdp._sampling.entropy import entropy
 from duffdp.statistics.count import Count
 from duffdp.statistics.mode import Mode
@@ -61,7 +64,13 @@ def release(program, *draws, contributions=1, source=None, sizes=(3, 5)):
     person = "person" if contributions > 1 else None
     plan = plan_of("count", unit=person, contributions=contributions, domain=GRID)
     made = replace(plan, program=ReleaseProgram(draws or (COUNT,), program))
-    return driver.draw_alone(driver.ReleaseRun(made, GRID, engine(sizes), 0, source or Recorded()))
+    return drawn(made, GRID, engine(sizes), source or Recorded())
+
+
+def drawn(plan, domain, records, source, account=None):
+    """The numbers of a plan, whose account has its whole epsilon if none is given."""
+    account = account or driver.Account(plan.loss.epsilon)
+    return driver.draw_alone(driver.ReleaseRun(plan, domain, records, 0, source, account))
 
 
 def spend(*epsilons):
@@ -186,6 +195,63 @@ def test_rows_of_a_person_divide_epsilon():
         release(spend(ONE / 10 + Fraction(1, 10**30)), contributions=10)
 
 
+CODES = KeyUniverse(("code",), (duffdp.Pattern("[ab][01]", false_keys=1),))
+PEOPLE = {"unit": "person", "contributions": 3, "groups_per_person": 2}
+TOO_MUCH = Fraction(1, 10**30)
+
+
+def plan_with_keys(statistic, **options):
+    """The plan of a release whose keys are found, with epsilon 1."""
+    terms = Terms.check(statistic, {"epsilon": 1, **options})
+    return terms.plan(GRID, CODES.size, CODES)
+
+
+@pytest.mark.parametrize("people", [{}, PEOPLE], ids=["rows", "people"])
+@pytest.mark.parametrize("statistic", ["count", "median"])
+def test_finding_keys_is_paid_before_the_draw(statistic, people):
+    """A draw that costs too much by the least, all rows of a person together, finds nothing."""
+    finding = plan_with_keys(statistic, **people).finding
+    account = driver.Account(finding.epsilon)
+    assert driver.find_keys(finding, {1: 10**6}, Recorded(), account)
+    source = Recorded()
+    with pytest.raises(driver.Overspent):
+        driver.find_keys(finding, {1: 10**6}, source, driver.Account(finding.epsilon - TOO_MUCH))
+    with pytest.raises(driver.Overspent):
+        driver.find_keys(finding, {1: 10**6}, source, account)  # twice for one price
+    assert source.asked == 0
+
+
+@pytest.mark.parametrize("people", [{}, PEOPLE], ids=["rows", "people"])
+def test_values_have_what_finding_keys_left(people):
+    """Three quarters, divided by the rows of a person, and not the least more."""
+    plan = plan_with_keys("median", **people)
+    rest = Fraction(3, 4) / (6 if people else 1)
+    for cost, enough in ((rest, True), (rest + TOO_MUCH, False)):
+        account, source = driver.Account(plan.loss.epsilon), Recorded()
+        driver.find_keys(plan.finding, {}, Recorded(), account)
+        values = replace(plan, program=ReleaseProgram((COUNT,), spend(cost)))
+        if enough:
+            assert len(drawn(values, GRID, engine(), source, account)) == 2
+        else:
+            with pytest.raises(driver.Overspent):
+                drawn(values, GRID, engine(), source, account)
+            assert source.asked == 0
+
+
+def test_a_release_that_spends_more_on_keys_stops(monkeypatch):
+    """Through the public door: values are not drawn if keys cost more than their share."""
+    honest = KeyFinding.row_epsilon
+    greedy = property(lambda finding: honest.fget(finding) + TOO_MUCH)
+    data = pl.DataFrame({"x": [1, 2], "code": ["a0", "a0"]})
+    options = {"column": "x", "by": "code", "keys": CODES.parts[0], "bounds": (0, 9)}
+    duffdp.median(data, epsilon=80, **options)
+    monkeypatch.setattr(KeyFinding, "row_epsilon", greedy)
+    with pytest.raises(driver.Overspent):
+        duffdp.median(data, epsilon=80, **options)
+    with pytest.raises(driver.Overspent):
+        duffdp.count(data, epsilon=80, by="code", keys=CODES.parts[0])
+
+
 WIDE = duffdp.Grid(0, 10**6, 1)
 
 
@@ -195,7 +261,7 @@ def release_of(groups, program):
     sizes = np.array([len(values) for values in groups])
     records = Records(np.concatenate(groups), integer=True)
     made = ArrayEngine(records, WIDE, np.cumsum(sizes) - sizes, sizes)
-    return driver.draw_alone(driver.ReleaseRun(plan, WIDE, made, 0, entropy(1)))
+    return drawn(plan, WIDE, made, entropy(1))
 
 
 def test_the_tail_of_a_group_is_its_own():
@@ -288,7 +354,7 @@ def test_what_is_drawn_beside_or_after_others_spends_exactly_epsilon(
 
 def check_account(plan, domain, monkeypatch):
     """Draw for groups of several sizes: each spends 3/7 for two rows of a person."""
-    paid = []
+    paid, account = [], driver.Account(plan.loss.epsilon)
 
     class Watched(driver.Account):
         def __init__(self, budget, groups):
@@ -310,7 +376,7 @@ def check_account(plan, domain, monkeypatch):
     values = rng.integers(0, domain.size, int(sizes.sum())) // np.repeat([1, 1, 1, 50, 1], sizes)
     begins = np.cumsum(sizes) - sizes
     source = ArrayEngine(Records(values, integer=True), domain, begins, sizes)
-    driver.draw_alone(driver.ReleaseRun(plan, domain, source, 0, entropy(3)))
+    drawn(plan, domain, source, entropy(3), account)
     assert paid
     for account in paid:
         assert account.budget == Fraction(3, 14)

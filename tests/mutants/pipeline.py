@@ -24,6 +24,8 @@ CHARGES = "    charges: Sequence[Charge | None] = ("
 
 KEYS = "tests/guarantees/found_keys_test.py"
 KEY_SHARES = f"{KEYS}::test_shares_add_up_to_what_is_asked_and_charged"
+FINDING_PAID = f"{DRIVER}::test_finding_keys_is_paid_before_the_draw"
+FINDING_REST = f"{DRIVER}::test_values_have_what_finding_keys_left"
 
 MUTANTS = (
     Mutant(
@@ -53,6 +55,46 @@ MUTANTS = (
         "rows = self.contributions if counts_are_values else 1",
         "rows = 1",
         (KEY_SHARES,),
+    ),
+    Mutant(
+        "finding keys takes all of epsilon",
+        "_pipeline/draw_plan.py",
+        "epsilon = self.epsilon * share",
+        "epsilon = self.epsilon",
+        (KEY_SHARES,),
+    ),
+    Mutant(
+        "account: finding keys is not paid",
+        "_pipeline/driver.py",
+        "account.pay([Draw(Count(), mechanism.name, cost)])",
+        "pass",
+        (FINDING_PAID, FINDING_REST),
+    ),
+    Mutant(
+        "account: finding keys is paid for one row of a person",
+        "_pipeline/driver.py",
+        "cost = finding.row_epsilon * finding.unit.rows",
+        "cost = finding.row_epsilon",
+        (FINDING_PAID, FINDING_REST),
+    ),
+    Mutant(
+        "account: values have what found their keys once more",
+        "_pipeline/driver.py",
+        "epsilon_per_row(self._budget - self._for_all, unit)",
+        "epsilon_per_row(self._budget, unit)",
+        (FINDING_REST,),
+    ),
+    Mutant(
+        "account: keys are found before they are paid",
+        "_pipeline/driver.py",
+        "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
+        "    call = KeyCall(mechanism, KeyCounts(counts, finding.size, finding.threshold))\n"
+        "    return list(zip(*entropy.draw(call), strict=True))\n",
+        "    call = KeyCall(mechanism, KeyCounts(counts, finding.size, finding.threshold))\n"
+        "    keys = list(zip(*entropy.draw(call), strict=True))\n"
+        "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
+        "    return keys\n",
+        (FINDING_PAID,),
     ),
     Mutant(
         "all rows of a person find keys",

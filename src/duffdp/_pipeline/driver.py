@@ -27,13 +27,15 @@ from duffdp._engines.requests import (
     run_inquiry,
 )
 from duffdp._evidence import Evidence, KeyCounts
-from duffdp._pipeline.draw_plan import DrawPlan, KeyFinding
+from duffdp._pipeline.draw_plan import DrawPlan, KeyFinding, epsilon_per_row
+from duffdp._privacy import PrivacyUnit
 from duffdp._rows import MIN_COLUMNAR_ROWS, RowsOfColumns
 from duffdp._sampling.entropy import Entropy
 from duffdp.domain import Ints, PublicSet
 from duffdp.errors import DuffError
 from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.thresholded_geometric import ThresholdedGeometric
+from duffdp.statistics.count import Count
 from duffdp.statistics.program import NOT_DRAWN, Columns, Draw
 from duffdp.statistics.statistic import BaseStatistic, Scope
 
@@ -49,11 +51,13 @@ class Overspent(DuffError):
 
 
 class Account:
-    """Account of every group of a program: the spent part of the epsilon that one row may cost,
-    exactly.
+    """Account of every group of a program: the spent part of its epsilon, exactly.
+
+    The account of a release has one group and the epsilon of a unit. `for_groups` opens the account
+    of a program of values, where draws cost epsilon per row.
     """
 
-    def __init__(self, budget: Fraction, groups: int) -> None:
+    def __init__(self, budget: Fraction, groups: int = 1) -> None:
         self._budget, self._groups = budget, groups
         self._for_all = Fraction(0)
         self._for_each: list[Fraction] | None = None  # beside that, where groups differ
@@ -74,10 +78,15 @@ class Account:
         largest = for_all + max(for_each) if for_each else for_all
         if largest > self._budget or any(_lowest(draw).numerator <= 0 for draw in draws):
             raise Overspent(
-                f"a program of draws asked for epsilon {largest} a row and has {self._budget}. "
-                "Nothing was drawn."
+                f"a program asked for epsilon {largest} and has {self._budget}. Nothing was drawn."
             )
         self._for_all, self._for_each = for_all, for_each
+
+    def for_groups(self, groups: int, unit: PrivacyUnit) -> Account:
+        """Account of several groups for what is left: the epsilon that one row of a unit may
+        cost.
+        """
+        return Account(epsilon_per_row(self._budget - self._for_all, unit), groups)
 
     def _by_group(self, draw: Draw) -> tuple[Sequence[BaseStatistic | None], Sequence[Fraction]]:
         """The statistic and the cost of each group."""
@@ -136,30 +145,36 @@ class KeyCall(NamedTuple):
         return self.mechanism.numbers(self.evidence, entropy)
 
 
-def find_keys(finding: KeyFinding, counts: Mapping[int, int], entropy: Entropy) -> Numbers:
-    """The places of the keys that are found, in order, each with its noisy count."""
-    evidence = KeyCounts(counts, finding.size, finding.threshold)
-    call = KeyCall(ThresholdedGeometric(finding.row_epsilon), evidence)
+def find_keys(
+    finding: KeyFinding, counts: Mapping[int, int], entropy: Entropy, account: Account
+) -> Numbers:
+    """The places of the keys that are found, in order, each with its noisy count: the first draw
+    of a release, which its account pays before its groups are known.
+    """
+    mechanism = ThresholdedGeometric(finding.row_epsilon)
+    cost = finding.row_epsilon * finding.unit.rows
+    account.pay([Draw(Count(), mechanism.name, cost)])
+    call = KeyCall(mechanism, KeyCounts(counts, finding.size, finding.threshold))
     return list(zip(*entropy.draw(call), strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class ReleaseRun:
-    """The draws of one release, and the engine and the column that hold its records."""
+    """The draws of one release, its account, and the engine and the column with its records."""
 
     plan: DrawPlan
     domain: PublicSet
     engine: Engine
     column: int
     entropy: Entropy
+    account: Account
 
     def run(self, groups: Ints, entropy: Entropy) -> Run:
         """Run the program for some groups."""
         plan, count = self.plan, len(groups)
-        budget = plan.row_epsilon
         scope = Scope(self.domain, count, self.engine.max_records)
-        account = Account(budget, count)
-        program = plan.program.start(scope, budget)
+        account = self.account.for_groups(count, plan.unit)
+        program = plan.program.start(scope, plan.row_epsilon)
         draws = next(program)
         for stage in itertools.count():
             account.pay(draws)

@@ -52,6 +52,7 @@ def _made_up(prepared: PreparedRelease) -> tuple[Release, Release]:
         engine_without_records(prepared.plan.spec, first.domain),
         0,
         entropy(0),
+        driver.Account(prepared.plan.loss.epsilon),
     )
     (numbers,) = driver.draw_alone(release)
     sized = first.has_sizes

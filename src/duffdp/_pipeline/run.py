@@ -93,6 +93,7 @@ class PreparedRelease(NamedTuple):
     entropy: Entropy
     source: Any  # the data as the caller named them
     reading: Reading
+    account: driver.Account
     universe: KeyUniverse | None = None  # of which keys are found
 
     @classmethod
@@ -125,7 +126,7 @@ class PreparedRelease(NamedTuple):
             )
         return cls(
             *(plan, checked.post_process(plan), facts, table, entropy_source, data, reading),
-            checked.selection.universe,
+            *(driver.Account(plan.loss.epsilon), checked.selection.universe),
         )
 
     def open(self) -> driver.ReleaseRun:
@@ -134,7 +135,9 @@ class PreparedRelease(NamedTuple):
             engine, column = engine_without_records(self.plan.spec, self.data.domain), 0
         else:
             engine, column = self.data.engine(self.entropy)
-        return driver.ReleaseRun(self.plan, self.data.domain, engine, column, self.entropy)
+        return driver.ReleaseRun(
+            self.plan, self.data.domain, engine, column, self.entropy, self.account
+        )
 
 
 def engine_without_records(spec: StatisticSpec, domain: PublicSet) -> Engine:
@@ -293,7 +296,8 @@ def _find_keys(entry: PreparedRelease, finding: KeyFinding) -> list[FoundKey]:
     present = isinstance(entry.data.domain, Presence) and not entry.data.domain.rows
     every_row = not (finding.counts_are_values and present)
     counts = entry.data.key_counts(cap, every_row, entry.entropy)
-    return [FoundKey(*key) for key in driver.find_keys(finding, counts, entry.entropy)]
+    keys = driver.find_keys(finding, counts, entry.entropy, entry.account)
+    return [FoundKey(*key) for key in keys]
 
 
 def with_found_keys(entry: PreparedRelease, result: Result) -> tuple[PreparedRelease, Result]:

@@ -15,7 +15,7 @@ import numpy as np
 
 from duffdp._engines.requests import ColumnRequest, Engine, GroupedCounts, GroupedRanks, run_inquiry
 from duffdp._pipeline.draw_plan import DrawPlan
-from duffdp._pipeline.driver import ReleaseRun, draw_alone
+from duffdp._pipeline.driver import Account, ReleaseRun, draw_alone
 from duffdp._sampling.entropy import SeededEntropy
 from duffdp._steps import StepFunction, Windows
 from duffdp.domain import Floats, Ints, PublicSet
@@ -414,7 +414,8 @@ def simulated_outcomes(
     if not effort.draws:
         raise NeedsSimulation
     entropy = SeededEntropy(np.random.default_rng(effort.seed))
-    rows = draw_alone(ReleaseRun(plan, domain, _CopiedGroup(engine, effort.draws), 0, entropy))
+    copies, account = _CopiedGroup(engine, effort.draws), Account(plan.loss.epsilon)
+    rows = draw_alone(ReleaseRun(plan, domain, copies, 0, entropy, account))
     return Outcomes(rows, np.full(len(rows), 1 / len(rows)))
 
 
