@@ -91,7 +91,7 @@ def test_the_step_of_a_column_is_not_for_means():
 
 def test_people_are_called_people():
     table = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", **GIVEN)
-    assert table.display_table().header[1] == "people, each in one group"
+    assert table.display_tables()[0].header[1] == "people, each in one group"
     assert "count" in table.wide()
     several = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", groups_per_person=2, **GIVEN)
     assert several.display_table().header[1] == "people"

@@ -192,6 +192,8 @@ SHARED: dict[str, Case] = {
     "call_id": case("--call-id once", ledger="--ledger one.db"),
     "result_format": case("-f csv", "-f json"),
     "out": case("--out out.json"),
+    "csv_separator": case("--csv-separator ;", result_format="-f csv"),
+    "csv_decimal": case("--csv-decimal ,", codes=(0, 2), result_format="-f csv"),
     "report": case("--report page.md"),
     "registry": case("--registry entry.yaml"),
     "title": case("--title Ages", report="--report page.md"),
@@ -368,6 +370,10 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     "audit_verdict_test.py relies",
     ("check-engine", "address"): "engine_check_test.py checks engines",
     ("check-engine", "out"): "engine_check_test.py reads what is written",
+    **{
+        (command, "all_digits"): "command_table_test.py; whole numbers have no others"
+        for command in (*STATISTICS, "release", "table", "profile")
+    },
     ("audit", "replay"): "replay_test.py replays commands",
     ("", "install_completion"): "command_edges_test.py installs it",
     ("", "show_completion"): "command_edges_test.py shows it",
