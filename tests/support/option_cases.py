@@ -290,10 +290,11 @@ CASES: dict[str, dict[str, Case]] = {
             *("data", "pipe", "types", "decimal", "date_format", "thousands", "encoding"),
             *("skip_rows", "sql", "epsilon", "by", "keys", "where", "unit", "contributions"),
             *("ledger", "dataset", "call_id", "result_format", "out", "report", "title"),
-            "author",
+            *("author", "csv_separator", "csv_decimal"),
         )
     }
     | {
+        "quiet": case("--quiet", out="--out out.json"),
         "columns": case("--columns size", "--columns age"),
         "bounds": case("--bounds age 0 60", "--bounds age 0 120"),
     },

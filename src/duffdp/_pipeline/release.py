@@ -358,10 +358,10 @@ class Release(Exportable):
 
     def formats(self) -> list[NumberFormat]:
         """The format of each number of a group."""
-        columns, by_column = self.columns[:: self._step], zip(*self.estimates(), strict=True)
+        rows = self.estimates()
         return [
-            number_format(estimates, column.kind, self.domain)
-            for column, estimates in zip(columns, by_column, strict=True)
+            number_format([row[i] for row in rows], column.kind, self.domain)
+            for i, column in enumerate(self.columns[:: self._step])
         ]
 
     @property

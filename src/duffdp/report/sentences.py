@@ -107,7 +107,7 @@ def error_in_short(releases: Sequence[Release]) -> str:
         if one.facts.interval is not None
     }
     if not intervals:
-        return accuracy(releases[0])[0]
+        return next(iter(accuracy(releases[0])), "No group was found, so no number has an error.")
     confidence = min(intervals.values())
     population = any(covers == "population" for covers, _ in intervals)
     target = "the answer for the population" if population else "the exact answer"
@@ -408,7 +408,7 @@ def _from_what_is_public(release: Release) -> list[str]:
             f"With at least {100 * release.cells[0][0].confidence:.6g} % probability the exact "
             "share of records up to every value lies in the band, and every exact quantile "
             "between the ends beside it, all at once"
-            f"{', in scope group by itself' if release.grouped else ''}. This holds for any data."
+            f"{', in each group by itself' if release.grouped else ''}. This holds for any data."
         ]
     if release.mechanism.of_values[-1].name == Staircase.name:
         return _noise(release, public)
