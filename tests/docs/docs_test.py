@@ -25,8 +25,8 @@ def test_links_and_files(page):
 
 
 def test_sections_that_docstrings_name():
-    theory = (ROOT / "docs" / "explanation" / "theory.md").read_text()
-    headings = re.findall(r"^## (.+)$", theory, re.MULTILINE)
+    text = (ROOT / "docs" / "explanation" / "theory.md").read_text()
+    headings, theory = re.findall(r"^## (.+)$", text, re.MULTILINE), " ".join(text.split())
     for path in (ROOT / "src").rglob("*.py"):
         for section in re.findall(r'`docs/explanation/theory\.md`,\s+"([^"]+)"', path.read_text()):
             section = " ".join(section.split())  # a line may end in it
