@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+PAGES = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
 
 
 def test_there_are_pages():
@@ -25,10 +25,9 @@ def test_links_and_files(page):
 
 
 def test_sections_that_docstrings_name():
-    headings = re.findall(
-        r"^## (.+)$", theory := (ROOT / "docs" / "theory.md").read_text(), re.MULTILINE
-    )
+    text = (ROOT / "docs" / "explanation" / "theory.md").read_text()
+    headings, theory = re.findall(r"^## (.+)$", text, re.MULTILINE), " ".join(text.split())
     for path in (ROOT / "src").rglob("*.py"):
-        for section in re.findall(r'`docs/theory\.md`,\s+"([^"]+)"', path.read_text()):
+        for section in re.findall(r'`docs/explanation/theory\.md`,\s+"([^"]+)"', path.read_text()):
             section = " ".join(section.split())  # a line may end in it
             assert section in headings or f"**{section}.**" in theory, section
