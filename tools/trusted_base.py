@@ -48,7 +48,7 @@ BASE: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "Evidence": (
         ("_steps.py", "_rank_profile.py", "_count_ladder.py", "_evidence.py"),
-        "[theory](../explanation/theory.md), `tests/guarantees/neighbours_test.py`",
+        "[the guarantee](../explanation/guarantee.md), `tests/guarantees/neighbours_test.py`",
     ),
     "Programs": (
         ("statistics/statistic.py", "statistics/program.py"),
@@ -76,8 +76,8 @@ BASE: dict[str, tuple[tuple[str, ...], str]] = {
             "mechanisms/joint/_window_runs.py",
             "mechanisms/joint/_grouped_proposal.py",
         ),
-        "[theory](../explanation/theory.md), "
-        "[several quantiles](../how-to/several-quantiles.md), `tests/mechanisms/`",
+        "[mechanisms](../explanation/mechanisms.md), "
+        "[several quantiles](../explanation/several-quantiles.md), `tests/mechanisms/`",
     ),
     "Sampler": (
         (
@@ -87,7 +87,7 @@ BASE: dict[str, tuple[tuple[str, ...], str]] = {
             "_sampling/integer_noise.py",
             "_sampling/rare_places.py",
         ),
-        "[theory](../explanation/theory.md), `tests/sampling/`",
+        "[mechanisms](../explanation/mechanisms.md), `tests/sampling/`",
     ),
     "Ledger": (
         (

@@ -73,7 +73,8 @@ class Distribution:
 
     Utility
     -------
-    `docs/how-to/distribution.md` has the largest error of the shares, beside what sampling errs by.
+    `docs/explanation/distribution.md` has the largest error of the shares, beside what sampling
+    errs by.
 
     References
     ----------
@@ -387,7 +388,7 @@ def share_band(
 
     With at least this probability all of them hold: for the records, or for the distribution that
     they were drawn from independently. `noisy` are the sums of the first counts, each count with
-    two-sided geometric noise at epsilon. The proof is in `docs/how-to/distribution.md`.
+    two-sided geometric noise at epsilon. The proof is in `docs/explanation/distribution.md`.
     """
     failure_rate = 1 - confidence
     cells, total = len(noisy), noisy[-1]

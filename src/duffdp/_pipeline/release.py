@@ -287,7 +287,7 @@ class Release(Exportable):
 
         References
         ----------
-        `docs/explanation/theory.md`, "How far an output can be"; Asi and Duchi (NeurIPS 2020).
+        `docs/explanation/mechanisms.md`, "How far an output can be"; Asi and Duchi (NeurIPS 2020).
 
         Examples
         --------

@@ -80,8 +80,9 @@ def write(
     References
     ----------
     Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definition 6, for the error as a number of
-    people; `docs/explanation/theory.md`, "How far an output can be". Near, Darais, Lefkovitz and
-    Howarth, "Guidelines for evaluating differential privacy guarantees" (NIST SP 800-226, 2025).
+    people; `docs/explanation/mechanisms.md`, "How far an output can be". Near, Darais, Lefkovitz
+    and Howarth, "Guidelines for evaluating differential privacy guarantees" (NIST SP 800-226,
+    2025).
 
     Examples
     --------

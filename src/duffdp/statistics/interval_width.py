@@ -2,7 +2,7 @@
 
 A half-width comes from a public list in which each is twice the one before. Its score says how many
 records the interval has to spare, and is aimed at a public number of them
-(docs/how-to/intervals.md).
+(docs/explanation/intervals.md).
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ class IntervalWidth(DistanceStatistic):
 
     References
     ----------
-    `docs/how-to/intervals.md`, "The width".
+    `docs/explanation/intervals.md`, "The width".
 
     Examples
     --------
@@ -202,7 +202,7 @@ def _score_limits(epsilon: Fraction, failure_rate: Fraction, widths: int) -> _Sc
     """The limits for one draw.
 
     A width weighs `r` times the one before it; `r` is 2 but for rounding. The aim is the least with
-    which failing widths are drawn no more often than promised (docs/how-to/intervals.md, "The
+    which failing widths are drawn no more often than promised (docs/explanation/intervals.md, "The
     width").
     """
     steps_per_nat = 2 * STEPS_PER_RECORD / float(epsilon)

@@ -109,7 +109,7 @@ class PrivateRange(DistanceStatistic):
     References
     ----------
     McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007);
-    `docs/explanation/theory.md`, "Private range".
+    `docs/explanation/statistics.md`, "Private range".
     """
 
     prices: tuple[int | None, ...] = (0,)
