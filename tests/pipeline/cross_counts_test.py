@@ -1,4 +1,4 @@
-"""Two-way counts add up to their margins, and are as close to the drawn ones as brute force finds."""
+"""Two-way counts add up to their margins, as close to the drawn ones as brute force finds."""
 
 from __future__ import annotations
 
