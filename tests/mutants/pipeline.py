@@ -142,8 +142,8 @@ MUTANTS = (
         "            answered = yield from self._collect(shares, scope, groups)\n"
         "            columns = _by_draw(draws, count)\n"
         "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
-        "                draw, statistic, mechanism, positions = share\n"
-        "                who = (draw, statistic, mechanism, groups[positions])\n"
+        "                draw, statistic, paid, mechanism, positions = share\n"
+        "                who = (draw, statistic, paid, mechanism, groups[positions])\n"
         "                numbers = entropy.draw("
         "MechanismCall(plan, stage, *who, requests, evidence))\n"
         "                _place(columns[draw], positions, numbers, count)\n",
@@ -151,8 +151,8 @@ MUTANTS = (
         "            answered = yield from self._collect(shares, scope, groups)\n"
         "            columns = _by_draw(draws, count)\n"
         "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
-        "                draw, statistic, mechanism, positions = share\n"
-        "                who = (draw, statistic, mechanism, groups[positions])\n"
+        "                draw, statistic, paid, mechanism, positions = share\n"
+        "                who = (draw, statistic, paid, mechanism, groups[positions])\n"
         "                numbers = entropy.draw("
         "MechanismCall(plan, stage, *who, requests, evidence))\n"
         "                _place(columns[draw], positions, numbers, count)\n"
@@ -169,8 +169,8 @@ MUTANTS = (
     Mutant(
         "driver: a draw for all groups is made with more than is paid",
         "_pipeline/driver.py",
-        "make(draw.epsilon), np.arange",
-        "make(2 * draw.epsilon), np.arange",
+        "paid, make(paid), np.arange",
+        "paid, make(2 * paid), np.arange",
         (SHARES,),
     ),
     Mutant(
