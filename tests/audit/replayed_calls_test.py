@@ -48,6 +48,12 @@ def test_as_many_quantiles_as_are_drawn_together():
         assert sound(call, data, np.append(data, value))
 
 
+def test_a_list_whose_records_become_others():
+    call = partial(duffdp.median, epsilon=1, bounds=(0, 9))
+    for value in (2.5, "2.5", None, True, "word"):
+        sound(call, [1, 2, 3], [1, 2, 3, value])
+
+
 # Every engine, for people, groups and pairs.
 
 FRAME = pl.from_arrow(synthetic_table(600)).with_columns(

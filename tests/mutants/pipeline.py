@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import (
+    COVERAGE,
     DOOR,
     DRIVER,
     FAMILIES,
     INTERVALS,
     ONE_PERSON,
     PASSED_ON,
+    PAYMENT,
     PLAN,
     REFUSED,
+    ROWS,
     SEVERAL,
     SHARES,
     SIZES,
@@ -95,6 +98,7 @@ MUTANTS = (
         "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
         "    return keys\n",
         (FINDING_PAID,),
+        PAYMENT,
     ),
     Mutant(
         "all rows of a person find keys",
@@ -109,6 +113,7 @@ MUTANTS = (
         "sums = [sum(column) for column in",
         "sums = [sum(max(0, n) for n in column) for column in",
         ("tests/pipeline/table_test.py::test_totals_of_groups_without_rows_are_unbiased",),
+        COVERAGE,
     ),
     Mutant(
         "the step of a list depends on its records",
@@ -158,6 +163,7 @@ MUTANTS = (
         "                _place(columns[draw], positions, numbers, count)\n"
         "            account.pay(draws)\n",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
+        PAYMENT,
     ),
     Mutant(
         "account: twice the epsilon may be spent",
@@ -189,6 +195,7 @@ MUTANTS = (
             "    charges: Sequence[Charge | None] = ("
         ),
         (f"{ORDER}[triangles(nodes=4, mechanism=best)]",),
+        PAYMENT,
     ),
     Mutant(
         "a ledger accepts seeded graphs",
@@ -196,6 +203,7 @@ MUTANTS = (
         "table.domain, entropy_source.secure, sql)",
         "table.domain, entropy_source.secure or checked.spec.of_graphs, sql)",
         (f"{REFUSED}[triangles(nodes=4, mechanism=best)]",),
+        PAYMENT,
     ),
     Mutant(
         "a release is called bounded for one of its parts",
@@ -231,6 +239,7 @@ MUTANTS = (
         "cells = withhold_small_groups(facts, columns, cells, sizes)",
         "cells = tuple(zip(*values, strict=True))",
         (f"{SIZES}::test_values_of_small_groups_are_withheld_and_sizes_stand_beside",),
+        ROWS,
     ),
     Mutant(
         "a person is charged like a row",
@@ -251,6 +260,7 @@ MUTANTS = (
             ORDER,
             REFUSED,
         ),
+        PAYMENT,
     ),
     Mutant(
         "a plan that pays for its first release alone",
@@ -260,6 +270,7 @@ MUTANTS = (
         "        )",
         "[prepared[0].facts]) * len(prepared)",
         (PLAN,),
+        PAYMENT,
     ),
     Mutant(
         "a plan that pays for each release by itself",
@@ -270,6 +281,7 @@ MUTANTS = (
         "        )",
         "[ledger.charge(entry.facts) for entry in prepared]",
         (PLAN_BEYOND,),
+        PAYMENT,
     ),
     Mutant(
         "interval: groups do not count where all hold together",
@@ -277,6 +289,7 @@ MUTANTS = (
         "(groups if simultaneous else 1)",
         "1",
         (f"{SEVERAL}::test_groups_are_counted_where_all_hold_together",),
+        COVERAGE,
     ),
     Mutant(
         "interval: rows of a person count as a sample",
@@ -284,5 +297,6 @@ MUTANTS = (
         'if contributions != 1:\n        raise DuffError(\n            f"an interval for',
         'if False:\n        raise DuffError(\n            f"an interval for',
         (f"{INTERVALS}::test_what_an_interval_cannot_cover",),
+        COVERAGE,
     ),
 )

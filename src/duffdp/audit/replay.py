@@ -390,6 +390,7 @@ class _Comparison:
 
     def __init__(self, name: str, plan: DrawPlan) -> None:
         self._name, self._loss, self._unit_rows = name, plan.loss, plan.unit.rows
+        self._mechanism = plan.mechanism
         self.rows: list[ReplayRow] = []
         self.findings: list[str] = []
 
@@ -408,7 +409,9 @@ class _Comparison:
             total += self._compare_draw(key, before, after)
         if any(sum(cost for _, cost in each) > self._row_epsilon for each in costs.values()):
             self._find("mechanisms received more epsilon than the release has")
-        if not all(map(self._declares, {tuple(each) for each in costs.values()})):
+        named = sum(part.epsilon for part in self._mechanism.parts)
+        groups = {tuple(each) for each in costs.values()}
+        if named != self._loss.epsilon or not all(map(self._declares, groups)):
             self._find("the release declares other losses than those of its draws")
         if total > self._loss.epsilon:
             self._find("the losses add up to more than epsilon")
