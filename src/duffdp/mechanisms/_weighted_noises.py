@@ -112,7 +112,7 @@ class NoiseSum:
         smoothing = self.deviation * SLACK / SMOOTHING_REACH
         reach = self._reach(failure_rate * NEGLIGIBLE, smoothing)
         last = math.ceil(LAST_ANGLE * reach / (math.pi * smoothing))
-        angles = np.arange(1, last + 1) * (math.pi / reach)
+        angles: Floats = np.arange(1.0, last + 1) * (math.pi / reach)
         values: Floats = np.exp(-((smoothing * angles) ** 2) / 2)
         for part in self._parts:
             tilted = float(part.weight) * angles
