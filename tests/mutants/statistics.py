@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.mutant import (
     CLIPPED,
+    COVERAGE,
     DRAFTS,
     DRIVER,
     ENCLOSURE,
@@ -249,6 +250,7 @@ MUTANTS = (
         (
             f"{INTERVALS}::test_either_end_of_a_population_may_be_wrong_half_as_often_as_the_interval",
         ),
+        COVERAGE,
     ),
     Mutant(
         "width: the full rate",
@@ -270,6 +272,7 @@ MUTANTS = (
         "near = log_rate - math.log(3) - log_gain - nats / 2",
         "near = log_rate - math.log(6) - log_gain - nats / 2",
         (f"{WIDTHS}::test_worst_profiles_of_what_widths_spare",),
+        COVERAGE,
     ),
     Mutant(
         "width: the aim forgets one width that is far ahead",
@@ -277,6 +280,7 @@ MUTANTS = (
         "max(near, far)",
         "near",
         (f"{WIDTHS}::test_worst_profiles_of_what_widths_spare",),
+        COVERAGE,
     ),
     Mutant(
         "width: each side is wrong as often as both",
@@ -284,6 +288,7 @@ MUTANTS = (
         'failure_rate if draw.sides == "both" else failure_rate / 2',
         "failure_rate",
         (f"{SEVERAL}::test_what_widths_cost_and_miss",),
+        COVERAGE,
     ),
     Mutant(
         "width: each of several widths is paid in full",
@@ -305,6 +310,7 @@ MUTANTS = (
         "return self.failure_rate / count if self.simultaneous else self.failure_rate",
         "return self.failure_rate",
         (f"{SEVERAL}::test_what_the_ends_of_a_population_cost_and_miss",),
+        COVERAGE,
     ),
     Mutant(
         "slope: the rate is twice what it may be",

@@ -121,7 +121,8 @@ def quantile(data: Any, **options: Any) -> Release:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Quantiles".
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1;
+    `docs/explanation/statistics.md`, "Quantiles".
 
     Examples
     --------
@@ -167,7 +168,7 @@ def quantiles(data: Any, **options: Any) -> Release:
     References
     ----------
     Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021);
-    `docs/several-quantiles.md`.
+    `docs/explanation/several-quantiles.md`.
 
     Examples
     --------
@@ -219,9 +220,9 @@ def mean(data: Any, **options: Any) -> Release:
 
     References
     ----------
-    `docs/theory.md`, "Mean by soft counts" and "Clipped mean". Geng, Kairouz, Oh and Viswanath,
-    "The staircase mechanism in differential privacy" (2015). Gillenwater and Munoz Medina, "Duff"
-    (NeurIPS 2020), section 4.1, for "duff".
+    `docs/explanation/statistics.md`, "Mean by soft counts" and "Clipped mean". Geng, Kairouz, Oh
+    and Viswanath, "The staircase mechanism in differential privacy" (2015). Gillenwater and Munoz
+    Medina, "Duff" (NeurIPS 2020), section 4.1, for "duff".
 
     Examples
     --------
@@ -274,7 +275,7 @@ def sum(data: Any, **options: Any) -> Release:
     References
     ----------
     Geng and Viswanath, "The optimal noise-adding mechanism in differential privacy" (IEEE
-    Transactions on Information Theory 62, 2016); `docs/theory.md`, "Sum".
+    Transactions on Information Theory 62, 2016); `docs/explanation/statistics.md`, "Sum".
 
     Examples
     --------
@@ -319,7 +320,7 @@ def variance(data: Any, **options: Any) -> Release:
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
     (TCC 2006). Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1: the distance.
-    `docs/theory.md`, "Variance".
+    `docs/explanation/statistics.md`, "Variance".
 
     Examples
     --------
@@ -365,7 +366,7 @@ def std(data: Any, **options: Any) -> Release:
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
     (TCC 2006). Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1: the distance.
-    `docs/theory.md`, "Variance".
+    `docs/explanation/statistics.md`, "Variance".
 
     Examples
     --------
@@ -412,8 +413,8 @@ def iqr(data: Any, **options: Any) -> Release:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`,
-    "Interquartile range".
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1;
+    `docs/explanation/statistics.md`, "Interquartile range".
 
     Examples
     --------
@@ -454,8 +455,8 @@ def trimmed_mean(data: Any, **options: Any) -> Release:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Trimmed
-    mean".
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1;
+    `docs/explanation/statistics.md`, "Trimmed mean".
 
     Examples
     --------
@@ -500,7 +501,7 @@ def describe(data: Any, **options: Any) -> Release:
     ----------
     Geng and Viswanath, "The optimal noise-adding mechanism in differential privacy" (IEEE
     Transactions on Information Theory 62, 2016): staircase noise. Gillenwater, Joseph and Kulesza
-    (ICML 2021). `docs/theory.md`, "Mean by soft counts".
+    (ICML 2021). `docs/explanation/statistics.md`, "Mean by soft counts".
 
     Examples
     --------
@@ -542,7 +543,7 @@ def count(data: Any, **options: Any) -> Release:
     References
     ----------
     Ghosh, Roughgarden and Sundararajan, "Universally utility-maximizing privacy mechanisms" (STOC
-    2009); `docs/theory.md`, "Counts in cells".
+    2009); `docs/explanation/statistics.md`, "Counts in cells".
 
     Examples
     --------
@@ -579,7 +580,7 @@ def share(data: Any, **options: Any) -> Release:
     References
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
-    (TCC 2006); `docs/theory.md`, "Counts in cells".
+    (TCC 2006); `docs/explanation/statistics.md`, "Counts in cells".
 
     Examples
     --------
@@ -624,7 +625,8 @@ def histogram(data: Any, **options: Any) -> Release:
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
     (TCC 2006), example 1; Hay, Rastogi, Miklau and Suciu, "Boosting the accuracy of differentially
-    private histograms through consistency" (VLDB 2010); `docs/theory.md`, "Counts in cells".
+    private histograms through consistency" (VLDB 2010); `docs/explanation/statistics.md`, "Counts
+    in cells".
 
     Examples
     --------
@@ -671,7 +673,8 @@ def mode(data: Any, **options: Any) -> Release:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Mode".
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1;
+    `docs/explanation/statistics.md`, "Mode".
 
     Examples
     --------
@@ -718,7 +721,8 @@ def top(data: Any, **options: Any) -> Release:
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
     (TCC 2006); Gillenwater, Joseph, Munoz Medina and Ribero, "A joint exponential mechanism for
-    differentially private top-k" (ICML 2022); `docs/theory.md`, "The most common values".
+    differentially private top-k" (ICML 2022); `docs/explanation/statistics.md`, "The most common
+    values".
 
     Examples
     --------
@@ -750,7 +754,7 @@ def distribution(data: Any, **options: Any) -> Release:
     Utility
     -------
     For 1,000 records at epsilon 1 the largest error of a share is about 0.02, half of what sampling
-    errs by; `docs/distribution.md` has the table.
+    errs by; `docs/explanation/distribution.md` has the table.
 
     Runtime
     -------
@@ -760,7 +764,7 @@ def distribution(data: Any, **options: Any) -> Release:
     References
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
-    (TCC 2006); `docs/distribution.md`.
+    (TCC 2006); `docs/explanation/distribution.md`.
 
     Examples
     --------
@@ -818,7 +822,7 @@ def slope(x: Any, y: Any, data: Any = None, **options: Any) -> Release:
     ----------
     Sen, "Estimates of the regression coefficient based on Kendall's tau" (JASA 1968); Alabi,
     McMillan, Sarathy, Smith and Vadhan, "Differentially private simple linear regression" (PETS
-    2022); `docs/theory.md`, "Slope".
+    2022); `docs/explanation/statistics.md`, "Slope".
 
     Examples
     --------
@@ -866,7 +870,7 @@ def triangles(edges: Any, **options: Any) -> Release:
     ----------
     Zhang et al., "Private release of graph statistics using ladder functions" (SIGMOD 2015).
     Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 7: the open question.
-    `docs/graphs.md`.
+    `docs/explanation/graphs.md`.
 
     Examples
     --------
@@ -902,7 +906,7 @@ def stars(edges: Any, **options: Any) -> Release:
     References
     ----------
     Karwa et al., "Private analysis of graph structure" (VLDB 2011). Zhang et al. (SIGMOD 2015).
-    `docs/graphs.md`.
+    `docs/explanation/graphs.md`.
 
     Examples
     --------
@@ -943,7 +947,8 @@ def release(statistic: Any, data: Any, **options: Any) -> Release:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definition 6; `docs/your-own-statistic.md`.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definition 6;
+    `docs/how-to/your-own-statistic.md`.
 
     Examples
     --------

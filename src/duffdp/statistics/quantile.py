@@ -102,7 +102,7 @@ class Quantile(RankDistances, DistanceStatistic):
     References
     ----------
     Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1 and u_2 in section 4;
-    `docs/theory.md`.
+    `docs/explanation/statistics.md`.
 
     Examples
     --------
@@ -159,7 +159,7 @@ class Quantile(RankDistances, DistanceStatistic):
 
     def _distances(self, cumulative: Ints, total: Ints) -> tuple[Ints, Ints]:
         """Distances at values, all but the first, and in the gaps after all of them, with so many
-        records up to each (docs/theory.md, "Quantiles").
+        records up to each (docs/explanation/statistics.md, "Quantiles").
         """
         p, m, largest = self._p, self._m, self._largest
         # m times the ranks by which a gap lies above the quantile.
@@ -269,7 +269,7 @@ class Extreme(DistanceStatistic):
 
     References
     ----------
-    `docs/theory.md`, "The least and the largest record".
+    `docs/explanation/statistics.md`, "The least and the largest record".
 
     Examples
     --------

@@ -64,7 +64,7 @@ class Quantiles(BaseStatistic):
     References
     ----------
     Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021);
-    `docs/several-quantiles.md`.
+    `docs/explanation/several-quantiles.md`.
 
     Examples
     --------

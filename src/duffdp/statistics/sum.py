@@ -49,7 +49,7 @@ class Sum(TotalsStatistic):
     References
     ----------
     Geng and Viswanath, "The optimal noise-adding mechanism in differential privacy" (IEEE
-    Transactions on Information Theory 62, 2016); `docs/theory.md`, "Sum".
+    Transactions on Information Theory 62, 2016); `docs/explanation/statistics.md`, "Sum".
 
     Examples
     --------

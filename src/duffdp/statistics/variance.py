@@ -83,7 +83,7 @@ class Variance(DistanceStatistic):
     References
     ----------
     Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; the bounds and their proof in
-    `docs/theory.md`, "Variance".
+    `docs/explanation/statistics.md`, "Variance".
 
     Examples
     --------
@@ -274,7 +274,7 @@ class Moments(TotalsStatistic):
     References
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
-    (TCC 2006); `docs/theory.md`, "Variance".
+    (TCC 2006); `docs/explanation/statistics.md`, "Variance".
     """
 
     ends: tuple[int, int]
