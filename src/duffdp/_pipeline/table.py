@@ -26,7 +26,7 @@ from duffdp._pipeline.plots import PlotSeries, draw_series, new_axes
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import TOO_SMALL, CellRow
 from duffdp._privacy import PrivacyUnit
-from duffdp.errors import DuffError
+from duffdp.errors import DuffError, did_you_mean, quoted_names
 
 ALL = "all"  # instead of a key, where the groups of its column are combined
 GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
@@ -262,7 +262,10 @@ class Table(Exportable):
             estimates |= _by_column(measure.value_columns(), self._estimates(measure))
         for name in names:
             if name not in estimates:
-                raise DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(estimates)}.")
+                raise DuffError(
+                    f"there is no column {name!r:.60}.{did_you_mean(name, estimates)} "
+                    f"Its columns are {quoted_names(estimates)}."
+                )
         columns = names or tuple(estimates)
         pairs = new_axes(len(columns), len(labels)) if axes is None else list(axes)
         muted = self.too_small()
