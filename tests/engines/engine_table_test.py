@@ -1,5 +1,5 @@
-"""The tables of docs/engines.md, made by running every engine: what it answers, in how many
-queries, with how many rows back.
+"""The tables of docs/explanation/engines.md, made by running every engine: what it answers, in
+how many queries, with how many rows back.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from duffdp.statistics.statistic import Scope
 from engines import ENGINES
 from inquiries import run
 
-PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
+PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "engines.md"
 SURE = 500.0
 COLUMNS = {
     "x": (pa.int64(), [3, 3, 5, 7, 3, 9, 9, 9, 2, 9, 9]),
