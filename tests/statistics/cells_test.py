@@ -505,5 +505,5 @@ def test_statistics_that_there_are_not_have_an_alternative(name):
     with pytest.raises(AttributeError, match=f"no duffdp.{name}. .*(Use|Compare)"):
         getattr(duffdp, name)
     assert not hasattr(duffdp, name)
-    with pytest.raises(AttributeError, match="no duffdp.nothing"):
+    with pytest.raises(AttributeError, match=r"no duffdp\.nothing"):
         _ = duffdp.nothing
