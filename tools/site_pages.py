@@ -31,8 +31,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Counts": ("count", "share", "histogram", "mode", "top"),
     "Spread and slopes": ("std", "variance", "iqr", "slope"),
     "Graphs": ("triangles", "stars"),
-    "Tables and plans": ("table", "Plan", "TablePlan", "release", "ladder", "reach"),
-    "What comes out": ("Release", "Table", "Distribution"),
+    "Tables and plans": ("table", "CodeBook", "Plan", "TablePlan", "release", "ladder", "reach"),
+    "What comes out": ("Release", "Table", "CrossTable", "Distribution"),
+    "Comparisons": ("compare", "Comparison", "Ranking"),
     "Possible answers": ("Grid", "Digits", "Categories", "Pattern", "Bins", "StepFunction"),
     "Where records are": ("TextFile", "Query", "columns", "profile", "Profile", "ColumnProfile"),
     "Budget and planning": (

@@ -882,6 +882,63 @@ WEIGHTS: Parameter[Any] = Parameter(
     convert=_anything,
     annotation="Mapping[str, Any] | None",
 )
+
+
+def _texts(value: Any) -> dict[str, str] | None:
+    """A mapping from text to text that is not empty."""
+    if not isinstance(value, Mapping):
+        return None
+    good = all(isinstance(part, str) and part for pair in value.items() for part in pair)
+    return dict(value) if good else None
+
+
+def _labels(value: Any) -> dict[str, Any] | None:
+    """For each column a mapping from keys to text, or an object with `labels`."""
+    if not isinstance(value, Mapping):
+        return None
+    for column, labels in value.items():
+        listed = getattr(labels, "labels", labels)
+        if not isinstance(column, str) or not isinstance(listed, Mapping):
+            return None
+        if not all(isinstance(label, str) and label for label in listed.values()):
+            return None
+    return dict(value)
+
+
+NAMES: Parameter[dict[str, str] | None] = Parameter(
+    name="names",
+    help="Names of columns for readers.",
+    doc='Names of columns for readers: `{"age_median": "Median age", "count": "People"}`. Also of '
+    '`too_small`, of the columns of groups, and of the words "all", "to" and "too few to tell". '
+    "All outputs but JSON have them.",
+    rule="a mapping from columns of the table to other names",
+    example={"age_median": "Median age"},
+    default=None,
+    convert=_texts,
+    annotation="Mapping[str, str] | None",
+)
+LABELS: Parameter[dict[str, Any] | None] = Parameter(
+    name="labels",
+    help="Labels of keys for readers.",
+    doc='For some columns of groups, labels of keys for readers: `{"sex": {"F": "women"}}`; or a '
+    "`CodeBook`.",
+    rule="for each column of groups a mapping from keys to labels, or a CodeBook",
+    example={"sex": {"F": "women", "M": "men"}},
+    default=None,
+    convert=_labels,
+    annotation="Mapping[str, Any] | None",
+)
+SHOWN_IN: Parameter[dict[str, str] | None] = Parameter(
+    name="shown_in",
+    help="Units behind numbers; % shows a share as percent.",
+    doc='Units behind numbers, for columns of the table or of the data: `{"stay": "days"}`. "%" '
+    "shows a share as percent.",
+    rule="a mapping from columns to units",
+    example={"stay": "days"},
+    default=None,
+    convert=_texts,
+    annotation="Mapping[str, str] | None",
+)
 GROUP_SIZE: Parameter[int] = Parameter(
     name="group_size",
     help="How many records the smallest group has that matters.",
@@ -978,6 +1035,12 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
         "intervals, and smaller errors of medians, quantiles and ranges.",
     ),
     replace(
+        COVERS,
+        doc='What intervals cover: "data", the exact answer for the records, or "population", the '
+        "answer for what they were drawn from independently. Counts and sums have no interval for "
+        'a population, and cover "data" always.',
+    ),
+    replace(
         SIMULTANEOUS,
         doc="Whether all intervals of the table hold together with that probability, not only "
         "individually; they are wider.",
@@ -989,6 +1052,9 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     ),
     WEIGHTS,
     replace(MECHANISM, doc='"best" or "duff", where a statistic has both.'),
+    NAMES,
+    LABELS,
+    SHOWN_IN,
 )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import polars as pl
 import pytest
@@ -53,7 +54,7 @@ def test_a_table(call, plan):
     assert (code, left(plan)) == (0, 0.5)
     head, *lines, caption = out.splitlines()
     assert head.split() == [
-        *("sex", "count", "age_median", "hours_per_week_0.25", "hours_per_week_0.75", "too_small")
+        *("sex", "count", "age_median", "hours_per_week_0.25", "hours_per_week_0.75")
     ]
     assert [line.split()[0] for line in lines] == ["Female", "Male", "all"]
     assert caption == "2 groups by sex, epsilon=1.5 for each row, intervals 95 % each"
@@ -140,3 +141,20 @@ def test_a_file_that_fails_after_all_loses_nothing(call, plan, monkeypatch):
     assert (code, left(plan)) == (2, 0.5)
     assert out.startswith("sex,count,")
     assert "it is on standard output" in err
+
+
+def test_all_digits_and_what_was_written(call, plan):
+    """CSV is rounded by the error unless all digits are asked for; files are named."""
+    data = plan.parent / "people.parquet"
+    given = ("mean", data, "-c", "age", "--bounds", "0", "120", "-e", "1", "--interval", "0.9")
+    short, long = (
+        next(iter(rows(call(*given, "-f", "csv", *more)[1])))["value"]
+        for more in ((), ("--all-digits",))
+    )
+    assert len(short) < len(long)
+    mark = call(*given, "-f", "csv", "--csv-separator", ";", "--csv-decimal", ",")[1]
+    assert re.search(r"mean;\d+,\d+;\d+,\d+", mark)
+    for ending, words in ((".md", "| mean |"), (".tex", r"\toprule"), (".html", "<table")):
+        out = plan.parent / f"mean{ending}"
+        assert call(*given, "--out", out)[0] == 0
+        assert words in out.read_text()

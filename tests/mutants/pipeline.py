@@ -27,6 +27,8 @@ KEY_SHARES = f"{KEYS}::test_shares_add_up_to_what_is_asked_and_charged"
 FINDING_PAID = f"{DRIVER}::test_finding_keys_is_paid_before_the_draw"
 FINDING_REST = f"{DRIVER}::test_values_have_what_finding_keys_left"
 
+COMPARED = "tests/pipeline/comparison_test.py"
+
 MUTANTS = (
     Mutant(
         "values spend what found their keys once more",
@@ -102,6 +104,48 @@ MUTANTS = (
         "cap = Cap(finding.unit.contributions, finding.unit.groups_per_person)",
         "cap = Cap(10**6, 10**6)",
         (f"{KEYS}::test_one_person_with_many_keys_costs_epsilon",),
+    ),
+    Mutant(
+        "comparisons: each side may fail with the whole probability",
+        "_pipeline/comparison.py",
+        "pair = number.ends(rate / 2)",
+        "pair = number.ends(rate)",
+        (f"{COMPARED}::test_both_sides_share_the_probability",),
+    ),
+    Mutant(
+        "comparisons: the noise of one side alone",
+        "_pipeline/comparison.py",
+        "len(self.draws) + len(other.draws)",
+        "len(self.draws)",
+        (f"{COMPARED}::test_the_difference_of_counts_by_brute_force",),
+    ),
+    Mutant(
+        "comparisons: two drawn intervals as one",
+        "_pipeline/comparison.py",
+        "rate = rates[0] if together else rates[0] + rates[1]",
+        "rate = rates[0]",
+        (f"{COMPARED}::test_releases_of_two_years",),
+    ),
+    Mutant(
+        "comparisons: noise that both sides share counts as independent",
+        "_pipeline/comparison.py",
+        "or self.draws & other.draws:",
+        "or False:",
+        (f"{COMPARED}::test_totals_and_their_groups",),
+    ),
+    Mutant(
+        "orders: every group may fail with the whole probability",
+        "_pipeline/comparison.py",
+        "number.ends(rate / len(numbers))",
+        "number.ends(rate)",
+        (f"{COMPARED}::test_all_groups_share_the_probability_of_an_order",),
+    ),
+    Mutant(
+        "digits: ends are rounded inward",
+        "_pipeline/number_text.py",
+        "return self.text(value, ROUND_FLOOR)",
+        "return self.text(value, ROUND_CEILING)",
+        ("tests/pipeline/table_words_test.py::test_two_digits_of_an_error",),
     ),
     Mutant(
         "totals: counts below 0 are added as 0",

@@ -91,12 +91,12 @@ def test_the_step_of_a_column_is_not_for_means():
 
 def test_people_are_called_people():
     table = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", **GIVEN)
-    assert table.display_table().header[1] == "people, each in one group"
+    assert table.display_tables()[0].header[1] == "people, each in one group"
     assert "count" in table.wide()
     several = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", groups_per_person=2, **GIVEN)
-    assert several.display_table().header[1] == "people"
+    assert several.display_tables()[0].header[1] == "people"
     rows = duffdp.table(FEW, {"x": "mean"}, epsilon=1, **GIVEN)
-    assert rows.display_table().header[1] == "count"
+    assert rows.display_tables()[0].header[1] == "count"
     assert any("groups_per_person=2 counts people in two" in note for note in table.notes)
     assert any("the rows that were picked" in note for note in table.notes)
     assert not any("groups_per_person" in note for note in several.notes)

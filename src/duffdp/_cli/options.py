@@ -95,6 +95,24 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
             ["--out", "-o"], type=FILE, help="Write to this file instead of the terminal."
         ),
         click.Option(
+            ["--csv-separator"],
+            type=click.Choice([",", ";", "tab", "|"]),
+            default=",",
+            help="The separator of CSV.",
+        ),
+        click.Option(
+            ["--csv-decimal"],
+            type=click.Choice([".", ","]),
+            default=".",
+            help="The decimal mark of CSV.",
+        ),
+        click.Option(
+            ["--all-digits"],
+            is_flag=True,
+            default=False,
+            help="Write CSV with all digits, not rounded by the error.",
+        ),
+        click.Option(
             ["--report"],
             type=FILE,
             help="Also write a report about the release: report.html or report.md.",

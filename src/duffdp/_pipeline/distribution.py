@@ -14,7 +14,8 @@ import numpy as np
 
 from duffdp._facts import as_json
 from duffdp._parameters import Covers, Q, exact, read_interval, share_text
-from duffdp._pipeline.export import DisplayTable, as_html_table, as_text
+from duffdp._pipeline.export import DisplayTable, as_html_table
+from duffdp._pipeline.number_text import as_text
 from duffdp._pipeline.plots import draw_shares, new_axes
 from duffdp._sampling.cumulative_noise import END_RATIO, walk_bound
 from duffdp.domain import Bins, Floats, Grid

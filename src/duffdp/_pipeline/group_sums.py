@@ -1,8 +1,9 @@
-"""Sums over groups, made of drawn numbers: unbiased, with intervals, and free of cost."""
+"""Sums over groups and other intervals that follow from drawn numbers: they cost nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from duffdp._facts import Facts
@@ -12,15 +13,19 @@ from duffdp._pipeline.released_values import CellRow
 from duffdp.ledger.charge import Result
 from duffdp.mechanisms import mechanism_class
 from duffdp.statistics.histogram import projected
+from duffdp.statistics.program import DrawSpec, ReleaseProgram
 from duffdp.statistics.registry import statistic_spec
 from duffdp.statistics.spec import DrawSettings, IntervalSpec
 
 
 def noisy_numbers(plan: DrawPlan, facts: Facts, result: Result) -> Sequence[Sequence[int]] | None:
-    """The drawn numbers of groups whose values add up; None for other releases, where values of
-    small groups are withheld, and for counts that found their keys: these are too large on average.
+    """The drawn numbers of a release whose intervals follow from its noise (counts, sums, shares,
+    means); None for other releases, where values of small groups are withheld, and for counts that
+    found their keys: these are too large on average.
     """
-    if not facts.by or not plan.spec.additive or facts.suppression is not None:
+    spec = plan.spec
+    by_noise = spec.has_interval(facts.mechanism.asked) and not spec.interval_costs_epsilon
+    if not by_noise or facts.suppression is not None:
         return None
     if plan.finding is not None and plan.finding.counts_are_values:
         return None
@@ -34,26 +39,66 @@ def sum_of_groups(facts: Facts, noisy: Sequence[Sequence[int]], margin_groups: i
     interval costs nothing. `margin_groups` is the number of groups of the margin, whose intervals
     may have to hold together.
     """
-    spec, domain = statistic_spec(facts.statistic.name), facts.domain
-    parameters = spec.checked(facts.statistic.parameters)
-    settings = DrawSettings(facts.mechanism.asked, domain, facts.row_epsilon)
+    sums = sums_of_noise(facts, noisy)
     if facts.interval is None:
-        program = spec.program(parameters, settings)
-    else:
-        simultaneous = facts.interval.simultaneous
-        interval = IntervalSpec(
-            (1 - facts.interval.confidence) / (margin_groups if simultaneous else 1),
-            facts.interval.covers,
-            simultaneous,
-            facts.row_epsilon,
-            lambda name, epsilon: mechanism_class(name)(epsilon),
-            summands=max(1, len(noisy)),
-        )
-        program = spec.interval_program(parameters, settings, interval)
-    sums = [sum(column) for column in zip(*noisy, strict=True)] or [0] * len(program.columns)
+        return _cells(facts, _program(facts), sums)
+    simultaneous = facts.interval.simultaneous
+    rate = (1 - facts.interval.confidence) / (margin_groups if simultaneous else 1)
+    return _cells(facts, _program(facts, noise_spec(facts, rate, len(noisy), simultaneous)), sums)
+
+
+def sums_of_noise(facts: Facts, noisy: Sequence[Sequence[int]]) -> list[int]:
+    """The sums of the drawn numbers of groups, of which there may be none."""
+    sums = [sum(column) for column in zip(*noisy, strict=True)]
+    return sums or [0] * len(_program(facts).columns)
+
+
+def ends_from_noise(
+    facts: Facts, numbers: Sequence[int], summands: int, failure_rate: Fraction
+) -> CellRow:
+    """Values with ends that each fail with this probability, from the drawn numbers of one group,
+    or from their sums over several groups.
+    """
+    return _cells(facts, _program(facts, noise_spec(facts, failure_rate, summands)), numbers)
+
+
+def noise_spec(
+    facts: Facts, failure_rate: Fraction, summands: int, simultaneous: bool = False
+) -> IntervalSpec:
+    """The guarantee of ends that follow from the noise of so many groups; without groups, the
+    ends are those of one.
+    """
+    return IntervalSpec(
+        failure_rate,
+        "data" if facts.interval is None else facts.interval.covers,
+        simultaneous,
+        facts.row_epsilon,
+        lambda name, epsilon: mechanism_class(name)(epsilon),
+        summands=max(1, summands),
+    )
+
+
+def noise_draw(facts: Facts) -> DrawSpec:
+    """The draw that a release with known noise consists of."""
+    (draw,) = _program(facts).draws
+    return draw
+
+
+def _program(facts: Facts, interval: IntervalSpec | None = None) -> ReleaseProgram:
+    """The program of a release, with intervals if they are asked for."""
+    spec = statistic_spec(facts.statistic.name)
+    parameters = spec.checked(facts.statistic.parameters)
+    settings = DrawSettings(facts.mechanism.asked, facts.domain, facts.row_epsilon)
+    if interval is None:
+        return spec.program(parameters, settings)
+    return spec.interval_program(parameters, settings, interval)
+
+
+def _cells(facts: Facts, program: ReleaseProgram, numbers: Sequence[int]) -> CellRow:
+    """The released values of drawn numbers."""
     if program.post_process is None:  # a count
-        return tuple(max(0, number) for number in sums)
-    return tuple(program.post_process.values(domain, sums))
+        return tuple(max(0, number) for number in numbers)
+    return tuple(program.post_process.values(facts.domain, numbers))
 
 
 def counts_that_add_up(

@@ -257,10 +257,15 @@ class CheckedRequest(NamedTuple):
         return self.plan.columns if post_process is None else post_process.columns(self.domain)
 
     @property
+    def has_default_grid(self) -> bool:
+        """True if nobody chose the step, of answers or of what records count as."""
+        return self.request[STEP] is None and not isinstance(self.request[BOUNDS], Ordered)
+
+    @property
     def has_default_step(self) -> bool:
-        """Whether answers are candidates whose step nobody chose."""
-        chosen = self.request[STEP] is not None or isinstance(self.request[BOUNDS], Ordered)
-        return not chosen and any(column.kind == "candidate" for column in self.columns)
+        """True if answers are candidates whose step nobody chose."""
+        candidates = any(column.kind == "candidate" for column in self.columns)
+        return self.has_default_grid and candidates
 
     def plan_on(self, domain: PublicSet) -> DrawPlan:
         """The draws on the domain of a column whose type is known."""

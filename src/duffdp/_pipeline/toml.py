@@ -15,6 +15,7 @@ from duffdp.domain import Categories
 from duffdp.errors import DuffError
 
 PIPE = "-"  # the source is what is piped into the command
+CODE_BOOK = "file"  # of keys that are a code book, beside `key` and `label`
 REQUIRED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
 FIELDS = tuple(option.name for option in TEXT_FILE_OPTIONS)  # of a source that is text
@@ -112,13 +113,18 @@ def _with_keys(release: Any, folder: Path) -> Any:
     if isinstance(keys, str):
         return release | {"keys": str(folder / keys)}
     if isinstance(keys, dict):
-        paths = {
-            n: str(folder / part) if isinstance(part, str) else part for n, part in keys.items()
-        }
+        paths = {name: _in_folder(part, folder) for name, part in keys.items()}
         return release | {"keys": paths}
     if not isinstance(keys, list) or not keys or not all(isinstance(part, list) for part in keys):
         return release
     return release | {"keys": [Categories(part) for part in keys]}
+
+
+def _in_folder(part: Any, folder: Path) -> Any:
+    """Keys of one column: a path, or that of a code book, is meant from the folder of the plan."""
+    if isinstance(part, dict) and isinstance(part.get(CODE_BOOK), str):
+        return part | {CODE_BOOK: str(folder / part[CODE_BOOK])}
+    return str(folder / part) if isinstance(part, str) else part
 
 
 def refuse_unknown(entries: Mapping[str, Any], names: Iterable[str], where: str) -> None:

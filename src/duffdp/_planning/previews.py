@@ -12,7 +12,8 @@ from duffdp._engines.addresses import printable
 from duffdp._engines.arrays import read_array
 from duffdp._engines.pairs import PairEngine, make_pairs, pairs_of_records
 from duffdp._parameters import read_number
-from duffdp._pipeline.export import TOO_FEW, DisplayTable, as_html_table
+from duffdp._pipeline.export import DisplayTable, as_html_table
+from duffdp._pipeline.number_text import TOO_FEW
 from duffdp._pipeline.request import CheckedRequest, ReleaseRequest, grid_from_bounds
 from duffdp._planning.baselines import BASELINES, baseline_forecast, baselines_of, check_baseline
 from duffdp._planning.forecast import DataSet, ErrorLaw, Forecast, forecast, output_columns
