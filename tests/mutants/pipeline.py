@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import (
+    COVERAGE,
     DOOR,
     DRIVER,
     FAMILIES,
     INTERVALS,
     ONE_PERSON,
     PASSED_ON,
+    PAYMENT,
     PLAN,
     REFUSED,
+    ROWS,
     SEVERAL,
     SHARES,
     SIZES,
@@ -97,6 +100,7 @@ MUTANTS = (
         "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
         "    return keys\n",
         (FINDING_PAID,),
+        PAYMENT,
     ),
     Mutant(
         "all rows of a person find keys",
@@ -153,6 +157,7 @@ MUTANTS = (
         "sums = [sum(column) for column in",
         "sums = [sum(max(0, n) for n in column) for column in",
         ("tests/pipeline/table_test.py::test_totals_of_groups_without_rows_are_unbiased",),
+        COVERAGE,
     ),
     Mutant(
         "the step of a list depends on its records",
@@ -186,8 +191,8 @@ MUTANTS = (
         "            answered = yield from self._collect(shares, scope, groups)\n"
         "            columns = _by_draw(draws, count)\n"
         "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
-        "                draw, statistic, mechanism, positions = share\n"
-        "                who = (draw, statistic, mechanism, groups[positions])\n"
+        "                draw, statistic, paid, mechanism, positions = share\n"
+        "                who = (draw, statistic, paid, mechanism, groups[positions])\n"
         "                numbers = entropy.draw("
         "MechanismCall(plan, stage, *who, requests, evidence))\n"
         "                _place(columns[draw], positions, numbers, count)\n",
@@ -195,13 +200,14 @@ MUTANTS = (
         "            answered = yield from self._collect(shares, scope, groups)\n"
         "            columns = _by_draw(draws, count)\n"
         "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
-        "                draw, statistic, mechanism, positions = share\n"
-        "                who = (draw, statistic, mechanism, groups[positions])\n"
+        "                draw, statistic, paid, mechanism, positions = share\n"
+        "                who = (draw, statistic, paid, mechanism, groups[positions])\n"
         "                numbers = entropy.draw("
         "MechanismCall(plan, stage, *who, requests, evidence))\n"
         "                _place(columns[draw], positions, numbers, count)\n"
         "            account.pay(draws)\n",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
+        PAYMENT,
     ),
     Mutant(
         "account: twice the epsilon may be spent",
@@ -213,8 +219,8 @@ MUTANTS = (
     Mutant(
         "driver: a draw for all groups is made with more than is paid",
         "_pipeline/driver.py",
-        "make(draw.epsilon), np.arange",
-        "make(2 * draw.epsilon), np.arange",
+        "paid, make(paid), np.arange",
+        "paid, make(2 * paid), np.arange",
         (SHARES,),
     ),
     Mutant(
@@ -233,6 +239,7 @@ MUTANTS = (
             "    charges: Sequence[Charge | None] = ("
         ),
         (f"{ORDER}[triangles(nodes=4, mechanism=best)]",),
+        PAYMENT,
     ),
     Mutant(
         "a ledger accepts seeded graphs",
@@ -240,6 +247,7 @@ MUTANTS = (
         "table.domain, entropy_source.secure, sql)",
         "table.domain, entropy_source.secure or checked.spec.of_graphs, sql)",
         (f"{REFUSED}[triangles(nodes=4, mechanism=best)]",),
+        PAYMENT,
     ),
     Mutant(
         "a release is called bounded for one of its parts",
@@ -275,6 +283,7 @@ MUTANTS = (
         "cells = withhold_small_groups(facts, columns, cells, sizes)",
         "cells = tuple(zip(*values, strict=True))",
         (f"{SIZES}::test_values_of_small_groups_are_withheld_and_sizes_stand_beside",),
+        ROWS,
     ),
     Mutant(
         "a person is charged like a row",
@@ -295,6 +304,7 @@ MUTANTS = (
             ORDER,
             REFUSED,
         ),
+        PAYMENT,
     ),
     Mutant(
         "a plan that pays for its first release alone",
@@ -304,6 +314,7 @@ MUTANTS = (
         "        )",
         "[prepared[0].facts]) * len(prepared)",
         (PLAN,),
+        PAYMENT,
     ),
     Mutant(
         "a plan that pays for each release by itself",
@@ -314,6 +325,7 @@ MUTANTS = (
         "        )",
         "[ledger.charge(entry.facts) for entry in prepared]",
         (PLAN_BEYOND,),
+        PAYMENT,
     ),
     Mutant(
         "interval: groups do not count where all hold together",
@@ -321,6 +333,7 @@ MUTANTS = (
         "(groups if simultaneous else 1)",
         "1",
         (f"{SEVERAL}::test_groups_are_counted_where_all_hold_together",),
+        COVERAGE,
     ),
     Mutant(
         "interval: rows of a person count as a sample",
@@ -328,5 +341,6 @@ MUTANTS = (
         'if contributions != 1:\n        raise DuffError(\n            f"an interval for',
         'if False:\n        raise DuffError(\n            f"an interval for',
         (f"{INTERVALS}::test_what_an_interval_cannot_cover",),
+        COVERAGE,
     ),
 )

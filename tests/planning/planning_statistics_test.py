@@ -33,7 +33,7 @@ CATEGORIES = ["a"] * 9 + ["b"] * 7 + ["c"] * 2
 # Parameters and public set of every statistic, for the records above.
 CASES = {
     "median": BOUNDS,
-    "quantile": {"q": 0.9, **BOUNDS},
+    "quantile": {"q": 0.75, **BOUNDS},
     "quantiles": {"qs": (0.25, 0.75), **BOUNDS},
     "mean": BOUNDS,
     "sum": BOUNDS,
@@ -52,6 +52,7 @@ CASES = {
 SIMULATED = {
     ("quantiles", "best"),
     ("mean", "clipped"),
+    ("sum", "clipped"),
     ("variance", "best"),
     ("std", "best"),
     ("describe", "best"),
@@ -329,6 +330,8 @@ def test_widths_that_follow_from_noise():
 
 RELEASED = [
     ("mean", "clipped", {}),
+    ("sum", "clipped", {}),
+    ("quantile", "best", {"q": 0.95}),
     ("variance", "best", {}),
     ("variance", "duff", {}),
     ("std", "best", {}),

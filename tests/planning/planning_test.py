@@ -157,7 +157,10 @@ def test_dates_and_categories():
     [
         ({"epsilon": 0}, "epsilon must be"),
         ({"statistic": "maximum"}, "statistic must be one of"),
-        ({"statistic": "sum", "mechanisms": ["duff"]}, "mechanism must be one of best, laplace"),
+        (
+            {"statistic": "sum", "mechanisms": ["duff"]},
+            "mechanism must be one of best, clipped, laplace",
+        ),
         (
             {
                 "data": [dt.date(2020, 1, 2)],
