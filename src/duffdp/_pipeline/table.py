@@ -57,15 +57,13 @@ class Measure:
 
     def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
         """Its numbers for the groups of all levels. Counts and sums of a margin are the sums of
-        the numbers as drawn; with one margin, counts are printed so that they add up to it.
+        the numbers as drawn; counts are printed so that they add up to their margins.
         """
         rows, margins = list(self.release.cells), levels[1:]
         if self.margins or not margins:
             return rows + [row for release in self.margins for row in release.cells]
         noisy = self.release.noisy
         assert noisy is not None
-        if len(margins) == 1:
-            rows = counts_that_add_up(self.release.facts, rows, noisy)
         for groups, places in margins:
             # All groups together are one group, even if there are none.
             parts: dict[int, list[Sequence[int]]] = {} if groups.by else {0: []}
@@ -75,7 +73,8 @@ class Measure:
                 sum_of_groups(self.release.facts, parts[place], len(parts))
                 for place in sorted(parts)
             ]
-        return rows
+        places_of_margins = [places for _, places in margins]
+        return counts_that_add_up(self.release.facts, rows, noisy, places_of_margins)
 
     def estimates(self, rows: Sequence[CellRow]) -> list[list[Estimate]]:
         """Such numbers, each with its interval."""

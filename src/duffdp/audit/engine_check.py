@@ -159,7 +159,7 @@ def check_engine(engine: Any) -> EngineCheck:
 
     References
     ----------
-    `docs/explanation/engines.md`, "Check an engine".
+    `docs/reference/data-sources.md`, "Check an engine".
 
     Examples
     --------

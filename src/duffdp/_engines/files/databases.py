@@ -150,4 +150,5 @@ DATABASES = Format(
     open_database,
     part="a table as 'people.duckdb::table' or 'people.sqlite::table'",
     needs_part=True,
+    own_database=True,
 )

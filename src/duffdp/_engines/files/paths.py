@@ -113,8 +113,8 @@ def open_path(
         if declared and not form.is_text:
             raise _types_not_taken(name)
         if connection is None:
-            shared = form.shares_database
-            connection = _shared_connection() if shared else duckdb.connect(config=settings())
+            alone = form.own_database
+            connection = duckdb.connect(config=settings()) if alone else _shared_connection()
         reader = form.open(
             ReadRequest(connection, paths, part, columns, values, kind, person, rules)
         )
