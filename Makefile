@@ -44,7 +44,7 @@ mutants: $(READY)
 	$(BIN)/python -m tests.mutants
 
 # Attacks every statistic, mechanism and kind of neighbour from the outside, on all cores: about a
-# quarter of an hour on two. docs/audit.py writes its figures into docs/reviewers.md.
+# quarter of an hour on two. docs/audit.py writes its figures into docs/review/reviewers.md.
 audit: $(READY)
 	$(BIN)/duffdp audit --lower-bound --draws 20000
 
@@ -58,10 +58,10 @@ bench: $(READY)
 	$(BIN)/python -m benchmarks.command
 	$(BIN)/python -m benchmarks.studio
 
-# All figures of the paper from scratch, and the page docs/paper.md with every claim beside what was measured.
+# All figures of the paper from scratch, and the page docs/explanation/paper.md with every claim beside what was measured.
 paper: | $(BIN)/python
 	$(PIP) --editable '.[cli,paper]'
-	$(BIN)/duffdp paper --out docs --data demo/vertebral_column.csv
+	$(BIN)/duffdp paper --out docs/explanation --data demo/vertebral_column.csv
 
 commands: $(READY)
 	$(BIN)/python docs/commands.py

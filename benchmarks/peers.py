@@ -1,6 +1,6 @@
 """`python -m benchmarks.peers`: error and time of private statistics beside other libraries, in one
-run on real records, as the tables of docs/comparison.md. `--write` puts them there, and leaves the
-tables of other statistics as they are.
+run on real records, as the tables of docs/explanation/comparison.md. `--write` puts them there, and
+leaves the tables of other statistics as they are.
 
     python -m benchmarks.peers [--write] [median mean count sum histogram std]
 
@@ -25,7 +25,7 @@ import numpy as np
 import duffdp
 
 ROOT = Path(__file__).parent.parent
-PAGE = ROOT / "docs" / "comparison.md"
+PAGE = ROOT / "docs" / "explanation" / "comparison.md"
 BEGIN, END = "<!-- measured: written by benchmarks.peers -->", "<!-- end of what was measured -->"
 EPSILONS = (0.1, 1.0, 5.0)
 DRAWS, SLOW_DRAWS, SLOW = 2000, 200, 0.005  # draws; fewer where one takes longer than that

@@ -20,7 +20,7 @@ from duffdp._engines.arrays.threads import cores
 from duffdp.audit.cases import attack_cases, attacks, stays_below
 from duffdp.version import __version__
 
-PAGE = Path(__file__).with_name("reviewers.md")
+PAGE = Path(__file__).parent / "review" / "reviewers.md"
 BEGIN, END = "<!-- attacks: written by audit.py -->", "<!-- end of attacks -->"
 MULTIPLES = (2, 4, 8, 16, 32, 64)
 HEAD = "| release of epsilon 1 | a row | a row of a group | a person | an edge | found out at |"

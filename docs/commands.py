@@ -12,7 +12,7 @@ import click
 
 from duffdp._cli.app import application
 
-PAGE = Path(__file__).with_name("commands.md")
+PAGE = Path(__file__).parent / "reference" / "commands.md"
 BEGIN, END = "<!-- help: written by commands.py -->", "<!-- end of help -->"
 WIDTH = {"COLUMNS": "110", "NO_COLOR": "1"}
 

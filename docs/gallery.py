@@ -17,8 +17,10 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-PAGE = Path(__file__).with_name("gallery.md")
-EXAMPLE = re.compile(r"```python\n(.*?)\n```\n(?:\n!\[[^\]]*\]\((gallery/\w+\.png)\))?", re.DOTALL)
+PAGE = Path(__file__).parent / "how-to" / "gallery.md"
+EXAMPLE = re.compile(
+    r"```python\n(.*?)\n```\n(?:\n!\[[^\]]*\]\(\.\./(images/\w+\.png)\))?", re.DOTALL
+)
 
 
 def examples() -> list[tuple[str, str]]:
@@ -49,8 +51,7 @@ def main() -> None:
     for code, name in examples():
         exec(code, known)
         if name:
-            (PAGE.parent / name).parent.mkdir(exist_ok=True)
-            save(known["picture"], PAGE.parent / name)
+            save(known["picture"], PAGE.parents[1] / name)
 
 
 if __name__ == "__main__":

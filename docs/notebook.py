@@ -10,13 +10,14 @@ from pathlib import Path
 import nbformat
 from nbclient import NotebookClient
 
-NOTEBOOK = Path(__file__).with_name("notebook.ipynb")
+ROOT = Path(__file__).parents[1]
+NOTEBOOK = ROOT / "docs" / "get-started" / "notebook.ipynb"
 
 
 def executed() -> nbformat.NotebookNode:
     """The notebook, run from its first cell to its last in a new kernel."""
     cells = nbformat.read(NOTEBOOK, as_version=4)
-    place = {"metadata": {"path": str(NOTEBOOK.parents[1])}}
+    place = {"metadata": {"path": str(ROOT)}}
     NotebookClient(cells, timeout=120, kernel_name="python3", resources=place).execute()
     for cell in cells.cells:
         cell.metadata.pop("execution", None)  # times of this run

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import duffdp
 
-PAGE = Path(__file__).with_name("reviewers.md")
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "review" / "reviewers.md"
 BEGIN, END = "<!-- answers: written by reviewers.py -->", "<!-- end of answers -->"
-PEOPLE = str(PAGE.parents[1] / "tests" / "data" / "online_retail_invoices.csv")
+PEOPLE = str(ROOT / "tests" / "data" / "online_retail_invoices.csv")
 
 
 def answers() -> list[dict[str, object]]:

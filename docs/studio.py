@@ -17,7 +17,7 @@ sys.path.insert(
 from browser import chromium  # noqa: E402
 from studio import running, with_data  # noqa: E402
 
-PICTURE = Path(__file__).with_name("studio.png")
+PICTURE = Path(__file__).parent / "images" / "studio.png"
 SIZE = {"width": 1280, "height": 1010}
 LEVELS = ("HS-grad", "Some-college", "Bachelors", "Masters", "Doctorate")
 

@@ -168,11 +168,11 @@ def installed(maker: Environments, artifact: Path, extra: str, interpreter: str)
         run(python.parent / "duffdp", "demo", cwd=folder)
         for command in commands():
             run("bash", "-c", command, cwd=folder, path=python.parent)
-        pages = [ROOT / "docs" / "tutorial.md"]
+        pages = [ROOT / "docs" / "get-started" / "tutorial.md"]
         if extra == "all":
             pages = [
                 path
-                for path in (ROOT / "README.md", *(ROOT / "docs").glob("*.md"))
+                for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
                 if ">>> " in path.read_text(encoding="utf-8")
             ]
             (folder / "tests").mkdir()  # the data of two pages, which are in no package

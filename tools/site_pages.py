@@ -31,8 +31,9 @@ GROUPS: dict[str, tuple[str, ...]] = {
     "Counts": ("count", "share", "histogram", "mode", "top"),
     "Spread and slopes": ("std", "variance", "iqr", "slope"),
     "Graphs": ("triangles", "stars"),
-    "Tables and plans": ("table", "Plan", "TablePlan", "release", "ladder", "reach"),
-    "What comes out": ("Release", "Table", "Distribution"),
+    "Tables and plans": ("table", "CodeBook", "Plan", "TablePlan", "release", "ladder", "reach"),
+    "What comes out": ("Release", "Table", "CrossTable", "Distribution"),
+    "Comparisons": ("compare", "Comparison", "Ranking"),
     "Possible answers": ("Grid", "Digits", "Categories", "Pattern", "Bins", "StepFunction"),
     "Where records are": ("TextFile", "Query", "columns", "profile", "Profile", "ColumnProfile"),
     "Budget and planning": (
@@ -57,11 +58,11 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     pages = {place: _moved(ROOT / name) for name, place in ADDED.items()}
     pages["index.md"] = "---\nhide: [navigation]\n---\n\n" + pages["index.md"]
     pages |= {_place(title): _page(title, names) for title, names in reference().items()}
-    pages["notebook.md"] = notebook(ROOT / "docs" / "notebook.ipynb")
+    pages["get-started/notebook.md"] = notebook(ROOT / "docs" / "get-started" / "notebook.ipynb")
     for place, text in pages.items():
         files.append(File.generated(config, place, content=text))
     (section,) = (part for part in config.nav or [] if "Reference" in part)
-    section["Reference"] = [{title: _place(title)} for title in reference()]
+    section["Reference"].append({"Python": [{title: _place(title)} for title in reference()]})
     return files
 
 
@@ -70,7 +71,8 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
     markdown = re.sub(r"^```python\n(?=>>>)", "```pycon\n", markdown, flags=re.MULTILINE)
     markdown = re.sub(r"[ ]+# doctest: .*$", "", markdown, flags=re.MULTILINE)
     markdown = markdown.replace("\n\n```\n", "\n```\n").replace("<BLANKLINE>", "")
-    return markdown if page.file.src_uri.startswith("reference/") else _with_references(markdown)
+    in_api = page.file.src_uri.startswith("reference/api/")
+    return markdown if in_api else _with_references(markdown)
 
 
 def reference() -> dict[str, list[str]]:
@@ -138,4 +140,4 @@ def _page(title: str, names: list[str]) -> str:
 
 
 def _place(title: str) -> str:
-    return f"reference/{re.sub('[^a-z]+', '-', title.lower())}.md"
+    return f"reference/api/{re.sub('[^a-z]+', '-', title.lower())}.md"

@@ -2,7 +2,7 @@
 proof of each.
 
     python tools/trusted_base.py            prints the list and its lines
-    python tools/trusted_base.py --write    writes the table of docs/trusted-base.md
+    python tools/trusted_base.py --write    writes the table of docs/review/trusted-base.md
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "duffdp"
-PAGE = ROOT / "docs" / "trusted-base.md"
+PAGE = ROOT / "docs" / "review" / "trusted-base.md"
 BEGIN, END = "<!-- base: written by tools/trusted_base.py -->", "<!-- end of base -->"
 
 # Parts in reading order: the files of each, and where its proof and its tests are.
@@ -48,7 +48,7 @@ BASE: dict[str, tuple[tuple[str, ...], str]] = {
     ),
     "Evidence": (
         ("_steps.py", "_rank_profile.py", "_count_ladder.py", "_evidence.py"),
-        "[theory](theory.md), `tests/guarantees/neighbours_test.py`",
+        "[the guarantee](../explanation/guarantee.md), `tests/guarantees/neighbours_test.py`",
     ),
     "Programs": (
         ("statistics/statistic.py", "statistics/program.py"),
@@ -76,7 +76,8 @@ BASE: dict[str, tuple[tuple[str, ...], str]] = {
             "mechanisms/joint/_window_runs.py",
             "mechanisms/joint/_grouped_proposal.py",
         ),
-        "[theory](theory.md), [several quantiles](several-quantiles.md), `tests/mechanisms/`",
+        "[mechanisms](../explanation/mechanisms.md), "
+        "[several quantiles](../explanation/several-quantiles.md), `tests/mechanisms/`",
     ),
     "Sampler": (
         (
@@ -86,7 +87,7 @@ BASE: dict[str, tuple[tuple[str, ...], str]] = {
             "_sampling/integer_noise.py",
             "_sampling/rare_places.py",
         ),
-        "[theory](theory.md), `tests/sampling/`",
+        "[mechanisms](../explanation/mechanisms.md), `tests/sampling/`",
     ),
     "Ledger": (
         (

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from duffdp._engines.sql.query import Query
     from duffdp._engines.table import columns
     from duffdp._facts import MechanismFact, StatisticFact
+    from duffdp._pipeline.comparison import Comparison, Ranking, compare
+    from duffdp._pipeline.cross_table import CrossTable
     from duffdp._pipeline.distribution import Distribution
     from duffdp._pipeline.functions import (
         count,
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
     from duffdp._pipeline.profile import ColumnProfile, Profile
     from duffdp._pipeline.release import Release
     from duffdp._pipeline.table import Table
+    from duffdp._pipeline.wording import CodeBook
     from duffdp._planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp._planning.plan import Plan
     from duffdp._planning.profile import profile
@@ -57,7 +60,10 @@ __all__ = [
     "BoundsError",
     "BudgetExceeded",
     "Categories",
+    "CodeBook",
     "ColumnProfile",
+    "Comparison",
+    "CrossTable",
     "Digits",
     "Distribution",
     "DuffError",
@@ -73,6 +79,7 @@ __all__ = [
     "PrivacyUnit",
     "Profile",
     "Query",
+    "Ranking",
     "Release",
     "StatisticFact",
     "StepFunction",
@@ -82,6 +89,7 @@ __all__ = [
     "UnsupportedData",
     "audit",
     "columns",
+    "compare",
     "count",
     "describe",
     "distribution",
@@ -148,6 +156,9 @@ _HOME = {
     "_pipeline.profile": ("ColumnProfile", "Profile"),
     "_pipeline.release": ("Release",),
     "_pipeline.table": ("Table",),
+    "_pipeline.comparison": ("Comparison", "Ranking", "compare"),
+    "_pipeline.cross_table": ("CrossTable",),
+    "_pipeline.wording": ("CodeBook",),
     "_planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "_planning.plan": ("Plan",),
     "_planning.profile": ("profile",),
@@ -168,9 +179,9 @@ def __getattr__(name: str) -> Any:
         if name in names:
             value = globals()[name] = getattr(import_module(f"duffdp.{module}"), name)
             return value
-    from duffdp._alternatives import refused
+    from duffdp._alternatives import use_instead
 
-    raise AttributeError(refused(name) or f"module 'duffdp' has no attribute {name!r}")
+    raise AttributeError(f"there is no duffdp.{name}.{use_instead(name, __all__)}")
 
 
 def __dir__() -> list[str]:

@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -74,6 +74,14 @@ class Parameter(Generic[T]):
     positional: bool = False
     #: What the studio calls it.
     label: str = ""
+    #: Other names for it, as other libraries have them. Documentation and errors use `name`.
+    aliases: tuple[str, ...] = ()
+    #: Other words for some values: the documented value of each.
+    value_aliases: Mapping[str, Any] = field(default_factory=dict)
+
+    def documented_value(self, value: Any) -> Any:
+        """The value, or the documented one that it is another word for."""
+        return self.value_aliases.get(value, value) if isinstance(value, str) else value
 
     def read(self, value: Any) -> T:
         """The checked value, or the error that says the rule."""
@@ -201,6 +209,11 @@ def _epsilon(value: Any) -> Fraction | None:
         fits = number is not None and MIN_EPSILON <= float(number) <= MAX_EPSILON
     except (OverflowError, ValueError):
         fits = False
+    if number is not None and not fits and 0 < number < math.inf:
+        raise DuffError(
+            *(Argument("epsilon"), f" must be between {MIN_EPSILON:g} and {MAX_EPSILON:g}, got "),
+            f"{value!r:.40}.",
+        )
     return exact(number) if number is not None and fits else None
 
 
@@ -292,7 +305,7 @@ EPSILON: Parameter[Fraction] = Parameter(
     name="epsilon",
     help="The total privacy loss of this call.",
     doc="The total privacy loss of this call: a finite number above 0.",
-    rule=f"a finite number above 0 ({MIN_EPSILON:g} to {MAX_EPSILON:g})",
+    rule="a finite number above 0",
     example=1.0,
     convert=_epsilon,
     annotation="float",
@@ -447,6 +460,7 @@ UNIT: Parameter[str | None] = Parameter(
     annotation="str | None",
     metavar="COLUMN",
     label="Person",
+    aliases=("privacy_unit",),
 )
 CONTRIBUTIONS: Parameter[int] = Parameter(
     name="contributions",
@@ -460,6 +474,7 @@ CONTRIBUTIONS: Parameter[int] = Parameter(
     annotation="int",
     kind="whole",
     label="Rows per person",
+    aliases=("max_rows_per_person",),
 )
 GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
     name="groups_per_person",
@@ -472,6 +487,7 @@ GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
     convert=_whole(1),
     annotation="int | None",
     kind="whole",
+    aliases=("max_groups_per_person",),
 )
 SUPPRESS_BELOW: Parameter[int | None] = Parameter(
     name="suppress_below",
@@ -540,6 +556,7 @@ MECHANISM: Parameter[Choice] = Parameter(
     annotation="str",
     kind="choice",
     choices=("best", "clipped", "distance", "duff"),
+    value_aliases={"auto": "best"},
 )
 #: One line for each choice of `mechanism`.
 MECHANISMS = {
@@ -882,6 +899,63 @@ WEIGHTS: Parameter[Any] = Parameter(
     convert=_anything,
     annotation="Mapping[str, Any] | None",
 )
+
+
+def _texts(value: Any) -> dict[str, str] | None:
+    """A mapping from text to text that is not empty."""
+    if not isinstance(value, Mapping):
+        return None
+    good = all(isinstance(part, str) and part for pair in value.items() for part in pair)
+    return dict(value) if good else None
+
+
+def _labels(value: Any) -> dict[str, Any] | None:
+    """For each column a mapping from keys to text, or an object with `labels`."""
+    if not isinstance(value, Mapping):
+        return None
+    for column, labels in value.items():
+        listed = getattr(labels, "labels", labels)
+        if not isinstance(column, str) or not isinstance(listed, Mapping):
+            return None
+        if not all(isinstance(label, str) and label for label in listed.values()):
+            return None
+    return dict(value)
+
+
+NAMES: Parameter[dict[str, str] | None] = Parameter(
+    name="names",
+    help="Names of columns for readers.",
+    doc='Names of columns for readers: `{"age_median": "Median age", "count": "People"}`. Also of '
+    '`too_small`, of the columns of groups, and of the words "all", "to" and "too few to tell". '
+    "All outputs but JSON have them.",
+    rule="a mapping from columns of the table to other names",
+    example={"age_median": "Median age"},
+    default=None,
+    convert=_texts,
+    annotation="Mapping[str, str] | None",
+)
+LABELS: Parameter[dict[str, Any] | None] = Parameter(
+    name="labels",
+    help="Labels of keys for readers.",
+    doc='For some columns of groups, labels of keys for readers: `{"sex": {"F": "women"}}`; or a '
+    "`CodeBook`.",
+    rule="for each column of groups a mapping from keys to labels, or a CodeBook",
+    example={"sex": {"F": "women", "M": "men"}},
+    default=None,
+    convert=_labels,
+    annotation="Mapping[str, Any] | None",
+)
+SHOWN_IN: Parameter[dict[str, str] | None] = Parameter(
+    name="shown_in",
+    help="Units behind numbers; % shows a share as percent.",
+    doc='Units behind numbers, for columns of the table or of the data: `{"stay": "days"}`. "%" '
+    "shows a share as percent.",
+    rule="a mapping from columns to units",
+    example={"stay": "days"},
+    default=None,
+    convert=_texts,
+    annotation="Mapping[str, str] | None",
+)
 GROUP_SIZE: Parameter[int] = Parameter(
     name="group_size",
     help="How many records the smallest group has that matters.",
@@ -978,6 +1052,12 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
         "intervals, and smaller errors of medians, quantiles and ranges.",
     ),
     replace(
+        COVERS,
+        doc='What intervals cover: "data", the exact answer for the records, or "population", the '
+        "answer for what they were drawn from independently. Counts and sums have no interval for "
+        'a population, and cover "data" always.',
+    ),
+    replace(
         SIMULTANEOUS,
         doc="Whether all intervals of the table hold together with that probability, not only "
         "individually; they are wider.",
@@ -989,7 +1069,32 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     ),
     WEIGHTS,
     replace(MECHANISM, doc='"best" or "duff", where a statistic has both.'),
+    NAMES,
+    LABELS,
+    SHOWN_IN,
 )
+
+_NAMED = [parameter for parameter in globals().values() if isinstance(parameter, Parameter)]
+_ALIASES = {alias: parameter.name for parameter in _NAMED for alias in parameter.aliases}
+_WITH_VALUE_ALIASES = {parameter.name: parameter for parameter in _NAMED if parameter.value_aliases}
+_MAY_BE_ALIASED = frozenset((*_ALIASES, *_WITH_VALUE_ALIASES))
+
+
+def documented_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options by the documented names of parameters and values, where an alias was typed."""
+    if _MAY_BE_ALIASED.isdisjoint(options):
+        return options
+    documented: dict[str, Any] = {}
+    for typed, value in options.items():
+        name = _ALIASES.get(typed, typed)
+        if name in documented:
+            names = " and ".join(other for other in options if _ALIASES.get(other, other) == name)
+            raise DuffError(
+                f"{names} are names of the same parameter. Pass ", Argument(name), " alone."
+            )
+        parameter = _WITH_VALUE_ALIASES.get(name)
+        documented[name] = value if parameter is None else parameter.documented_value(value)
+    return documented
 
 
 class Groups(NamedTuple):

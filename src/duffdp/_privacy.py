@@ -157,7 +157,7 @@ class Loss:
     References
     ----------
     Zhu, Dong and Wang, "Optimal accounting of differential privacy via characteristic function"
-    (AISTATS 2022): dominating pairs. `docs/theory.md`: those of our mechanisms.
+    (AISTATS 2022): dominating pairs. `docs/explanation/composition.md`: those of our mechanisms.
 
     Examples
     --------

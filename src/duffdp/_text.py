@@ -14,6 +14,22 @@ from duffdp.errors import DuffError
 _MARKS = str.maketrans(
     {mark: f"\\{mark}" for mark in "\\`*_{}[]#!"} | {mark: f"&#{ord(mark)};" for mark in "&<>|~$@"}
 )
+_LATEX = str.maketrans(
+    {mark: f"\\{mark}" for mark in "&%$#_{}"}
+    | {
+        "\\": r"\textbackslash{}",
+        "~": r"\textasciitilde{}",
+        "^": r"\textasciicircum{}",
+        "<": r"\textless{}",
+        ">": r"\textgreater{}",
+        "|": r"\textbar{}",
+        '"': r"\textquotedbl{}",
+        "'": r"\textquotesingle{}",
+        "`": r"\textasciigrave{}",
+        "-": "-{}",  # no ligatures: two hyphens stay two
+        "[": "{}[",  # no optional argument after the end of a line
+    }
+)
 # Some dialects make links of addresses and pictures of words between colons; 10:30 is neither.
 _LINKS = re.compile(r"(?<!\d):(?=\S)|:(?=[^\d\s])|(?<=www)\.", re.IGNORECASE)
 _FORMULA = ("=", "+", "-", "@", "\uff1d", "\uff0b", "\uff0d", "\uff20")  # narrow and wide
@@ -71,6 +87,18 @@ def as_markdown(value: object) -> str:
     """Any text in a line or a table of Markdown: it is read as it is and marks nothing up."""
     text = " ".join(visible(str(value)).split()).translate(_MARKS)
     return _LINKS.sub(lambda match: f"&#{ord(match[0])};", text)
+
+
+def as_latex(value: object) -> str:
+    """Any text in a line of LaTeX: it is read as it is and starts no command.
+
+    Examples
+    --------
+    >>> from duffdp._text import as_latex
+    >>> as_latex("50 % of {a_b}")
+    '50 \\\\% of \\\\{a\\\\_b\\\\}'
+    """
+    return " ".join(visible(str(value)).split()).translate(_LATEX)
 
 
 def as_csv_text(text: str) -> str:

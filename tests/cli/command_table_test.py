@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 
 import polars as pl
 import pytest
@@ -53,7 +54,7 @@ def test_a_table(call, plan):
     assert (code, left(plan)) == (0, 0.5)
     head, *lines, caption = out.splitlines()
     assert head.split() == [
-        *("sex", "count", "age_median", "hours_per_week_0.25", "hours_per_week_0.75", "too_small")
+        *("sex", "count", "age_median", "hours_per_week_0.25", "hours_per_week_0.75")
     ]
     assert [line.split()[0] for line in lines] == ["Female", "Male", "all"]
     assert caption == "2 groups by sex, epsilon=1.5 for each row, intervals 95 % each"
@@ -98,10 +99,20 @@ def test_a_pipe_and_another_ledger(plan):
 
 WRONG = [
     ("epsilon = 1.5", "", 2, "the plan needs 'epsilon'"),
-    ('age = "median"', 'age = "medain"', 2, "the column 'age' of the table: statistic must be"),
+    (
+        'age = "median"',
+        'age = "medain"',
+        2,
+        "of the table: there is no statistic 'medain'. Did you mean",
+    ),
     ("age = [0, 120]", "", 2, "age_median: bounds of the column 'age' are missing"),
     ('age = "median"', 'agee = "median"', 2, "bounds has an unknown entry 'age'"),
-    ("total = true", 'unit = "nobody"', 4, "(count): there is no column 'nobody'"),
+    (
+        "total = true",
+        'unit = "nobody"',
+        4,
+        "duffdp: there is no column 'nobody'. Available columns: 'age', 'sex'",
+    ),
     ("total = true", "weights = {age_median = 0}", 2, "age_median: weight must be"),
     ('"people.parquet"', '"none.parquet"', 4, "no file"),
     ('"budget.db"', '"none.db"', 3, "no ledger"),
@@ -140,3 +151,20 @@ def test_a_file_that_fails_after_all_loses_nothing(call, plan, monkeypatch):
     assert (code, left(plan)) == (2, 0.5)
     assert out.startswith("sex,count,")
     assert "it is on standard output" in err
+
+
+def test_all_digits_and_what_was_written(call, plan):
+    """CSV is rounded by the error unless all digits are asked for; files are named."""
+    data = plan.parent / "people.parquet"
+    given = ("mean", data, "-c", "age", "--bounds", "0", "120", "-e", "1", "--interval", "0.9")
+    short, long = (
+        next(iter(rows(call(*given, "-f", "csv", *more)[1])))["value"]
+        for more in ((), ("--all-digits",))
+    )
+    assert len(short) < len(long)
+    mark = call(*given, "-f", "csv", "--csv-separator", ";", "--csv-decimal", ",")[1]
+    assert re.search(r"mean;\d+,\d+;\d+,\d+", mark)
+    for ending, words in ((".md", "| mean |"), (".tex", r"\toprule"), (".html", "<table")):
+        out = plan.parent / f"mean{ending}"
+        assert call(*given, "--out", out)[0] == 0
+        assert words in out.read_text()

@@ -14,7 +14,7 @@ from command_line import DATA
 from duffdp.statistics.registry import SUMMARIES
 
 DOCS = Path(__file__).parents[2] / "docs"
-TEXT = (DOCS / "commands.md").read_text(encoding="utf-8")
+TEXT = (DOCS / "reference" / "commands.md").read_text(encoding="utf-8")
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +36,8 @@ def test_every_command_is_on_the_page(script):
 
 
 def test_the_plan_on_the_page_runs(tmp_path, call):
-    (block,) = re.findall(r"```toml\n(.*?)```", (DOCS / "plans.md").read_text(), re.DOTALL)
+    page = (DOCS / "how-to" / "plans.md").read_text()
+    (block,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "plan.toml").write_text(block)
     (tmp_path / "adult.csv").symlink_to(DATA / "adult.csv")
     code, out, _ = call("release", tmp_path / "plan.toml", "--check")
@@ -46,7 +47,8 @@ def test_the_plan_on_the_page_runs(tmp_path, call):
 
 
 def test_the_table_on_the_page_runs(tmp_path, call):
-    (block,) = re.findall(r"```toml\n(.*?)```", (DOCS / "tables.md").read_text(), re.DOTALL)
+    page = (DOCS / "how-to" / "tables.md").read_text()
+    (block,) = re.findall(r"```toml\n(.*?)```", page, re.DOTALL)
     (tmp_path / "plan.toml").write_text(block)
     (tmp_path / "adult.csv").symlink_to(DATA / "adult.csv")
     code, out, _ = call("table", tmp_path / "plan.toml", "-f", "csv")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-PAGES = [*(ROOT / "docs").glob("*.md"), ROOT / "README.md"]
+PAGES = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
 
 
 def test_there_are_pages():
@@ -25,10 +25,12 @@ def test_links_and_files(page):
 
 
 def test_sections_that_docstrings_name():
-    headings = re.findall(
-        r"^## (.+)$", theory := (ROOT / "docs" / "theory.md").read_text(), re.MULTILINE
-    )
     for path in (ROOT / "src").rglob("*.py"):
-        for section in re.findall(r'`docs/theory\.md`,\s+"([^"]+)"', path.read_text()):
-            section = " ".join(section.split())  # a line may end in it
-            assert section in headings or f"**{section}.**" in theory, section
+        named = re.findall(r'`?(docs/[\w/-]+\.md)`?(?:,\s+(?:# )?"([^"]+)")?', path.read_text())
+        for page, section in named:
+            assert (ROOT / page).exists(), (path.name, page)
+            text = (ROOT / page).read_text()
+            section = " ".join(section.replace("#", " ").split())  # a line may end in it
+            headings = re.findall(r"^##? (.+)$", text, re.MULTILINE)
+            bold = f"**{section}.**" in " ".join(text.split())
+            assert not section or section in headings or bold, (path.name, page, section)

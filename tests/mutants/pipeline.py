@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import (
+    COVERAGE,
     DOOR,
     DRIVER,
     FAMILIES,
     INTERVALS,
     ONE_PERSON,
     PASSED_ON,
+    PAYMENT,
     PLAN,
     REFUSED,
+    ROWS,
     SEVERAL,
     SHARES,
     SIZES,
@@ -26,6 +29,8 @@ KEYS = "tests/guarantees/found_keys_test.py"
 KEY_SHARES = f"{KEYS}::test_shares_add_up_to_what_is_asked_and_charged"
 FINDING_PAID = f"{DRIVER}::test_finding_keys_is_paid_before_the_draw"
 FINDING_REST = f"{DRIVER}::test_values_have_what_finding_keys_left"
+
+COMPARED = "tests/pipeline/comparison_test.py"
 
 MUTANTS = (
     Mutant(
@@ -95,6 +100,7 @@ MUTANTS = (
         "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
         "    return keys\n",
         (FINDING_PAID,),
+        PAYMENT,
     ),
     Mutant(
         "all rows of a person find keys",
@@ -104,11 +110,54 @@ MUTANTS = (
         (f"{KEYS}::test_one_person_with_many_keys_costs_epsilon",),
     ),
     Mutant(
+        "comparisons: each side may fail with the whole probability",
+        "_pipeline/comparison.py",
+        "pair = number.ends(rate / 2)",
+        "pair = number.ends(rate)",
+        (f"{COMPARED}::test_both_sides_share_the_probability",),
+    ),
+    Mutant(
+        "comparisons: the noise of one side alone",
+        "_pipeline/comparison.py",
+        "len(self.draws) + len(other.draws)",
+        "len(self.draws)",
+        (f"{COMPARED}::test_the_difference_of_counts_by_brute_force",),
+    ),
+    Mutant(
+        "comparisons: two drawn intervals as one",
+        "_pipeline/comparison.py",
+        "rate = rates[0] if together else rates[0] + rates[1]",
+        "rate = rates[0]",
+        (f"{COMPARED}::test_releases_of_two_years",),
+    ),
+    Mutant(
+        "comparisons: noise that both sides share counts as independent",
+        "_pipeline/comparison.py",
+        "or self.draws & other.draws:",
+        "or False:",
+        (f"{COMPARED}::test_totals_and_their_groups",),
+    ),
+    Mutant(
+        "orders: every group may fail with the whole probability",
+        "_pipeline/comparison.py",
+        "number.ends(rate / len(numbers))",
+        "number.ends(rate)",
+        (f"{COMPARED}::test_all_groups_share_the_probability_of_an_order",),
+    ),
+    Mutant(
+        "digits: ends are rounded inward",
+        "_pipeline/number_text.py",
+        "return self.text(value, ROUND_FLOOR)",
+        "return self.text(value, ROUND_CEILING)",
+        ("tests/pipeline/table_words_test.py::test_two_digits_of_an_error",),
+    ),
+    Mutant(
         "totals: counts below 0 are added as 0",
         "_pipeline/group_sums.py",
         "sums = [sum(column) for column in",
         "sums = [sum(max(0, n) for n in column) for column in",
         ("tests/pipeline/table_test.py::test_totals_of_groups_without_rows_are_unbiased",),
+        COVERAGE,
     ),
     Mutant(
         "the step of a list depends on its records",
@@ -142,8 +191,8 @@ MUTANTS = (
         "            answered = yield from self._collect(shares, scope, groups)\n"
         "            columns = _by_draw(draws, count)\n"
         "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
-        "                draw, statistic, mechanism, positions = share\n"
-        "                who = (draw, statistic, mechanism, groups[positions])\n"
+        "                draw, statistic, paid, mechanism, positions = share\n"
+        "                who = (draw, statistic, paid, mechanism, groups[positions])\n"
         "                numbers = entropy.draw("
         "MechanismCall(plan, stage, *who, requests, evidence))\n"
         "                _place(columns[draw], positions, numbers, count)\n",
@@ -151,13 +200,14 @@ MUTANTS = (
         "            answered = yield from self._collect(shares, scope, groups)\n"
         "            columns = _by_draw(draws, count)\n"
         "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
-        "                draw, statistic, mechanism, positions = share\n"
-        "                who = (draw, statistic, mechanism, groups[positions])\n"
+        "                draw, statistic, paid, mechanism, positions = share\n"
+        "                who = (draw, statistic, paid, mechanism, groups[positions])\n"
         "                numbers = entropy.draw("
         "MechanismCall(plan, stage, *who, requests, evidence))\n"
         "                _place(columns[draw], positions, numbers, count)\n"
         "            account.pay(draws)\n",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
+        PAYMENT,
     ),
     Mutant(
         "account: twice the epsilon may be spent",
@@ -169,8 +219,8 @@ MUTANTS = (
     Mutant(
         "driver: a draw for all groups is made with more than is paid",
         "_pipeline/driver.py",
-        "make(draw.epsilon), np.arange",
-        "make(2 * draw.epsilon), np.arange",
+        "paid, make(paid), np.arange",
+        "paid, make(2 * paid), np.arange",
         (SHARES,),
     ),
     Mutant(
@@ -189,6 +239,7 @@ MUTANTS = (
             "    charges: Sequence[Charge | None] = ("
         ),
         (f"{ORDER}[triangles(nodes=4, mechanism=best)]",),
+        PAYMENT,
     ),
     Mutant(
         "a ledger accepts seeded graphs",
@@ -196,6 +247,7 @@ MUTANTS = (
         "table.domain, entropy_source.secure, sql)",
         "table.domain, entropy_source.secure or checked.spec.of_graphs, sql)",
         (f"{REFUSED}[triangles(nodes=4, mechanism=best)]",),
+        PAYMENT,
     ),
     Mutant(
         "a release is called bounded for one of its parts",
@@ -231,6 +283,7 @@ MUTANTS = (
         "cells = withhold_small_groups(facts, columns, cells, sizes)",
         "cells = tuple(zip(*values, strict=True))",
         (f"{SIZES}::test_values_of_small_groups_are_withheld_and_sizes_stand_beside",),
+        ROWS,
     ),
     Mutant(
         "a person is charged like a row",
@@ -251,6 +304,7 @@ MUTANTS = (
             ORDER,
             REFUSED,
         ),
+        PAYMENT,
     ),
     Mutant(
         "a plan that pays for its first release alone",
@@ -260,6 +314,7 @@ MUTANTS = (
         "        )",
         "[prepared[0].facts]) * len(prepared)",
         (PLAN,),
+        PAYMENT,
     ),
     Mutant(
         "a plan that pays for each release by itself",
@@ -270,6 +325,7 @@ MUTANTS = (
         "        )",
         "[ledger.charge(entry.facts) for entry in prepared]",
         (PLAN_BEYOND,),
+        PAYMENT,
     ),
     Mutant(
         "interval: groups do not count where all hold together",
@@ -277,6 +333,7 @@ MUTANTS = (
         "(groups if simultaneous else 1)",
         "1",
         (f"{SEVERAL}::test_groups_are_counted_where_all_hold_together",),
+        COVERAGE,
     ),
     Mutant(
         "interval: rows of a person count as a sample",
@@ -284,5 +341,6 @@ MUTANTS = (
         'if contributions != 1:\n        raise DuffError(\n            f"an interval for',
         'if False:\n        raise DuffError(\n            f"an interval for',
         (f"{INTERVALS}::test_what_an_interval_cannot_cover",),
+        COVERAGE,
     ),
 )

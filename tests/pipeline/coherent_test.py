@@ -91,12 +91,12 @@ def test_the_step_of_a_column_is_not_for_means():
 
 def test_people_are_called_people():
     table = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", **GIVEN)
-    assert table.display_table().header[1] == "people, each in one group"
+    assert table.display_tables()[0].header[1] == "people, each in one group"
     assert "count" in table.wide()
     several = duffdp.table(FEW, {"x": "mean"}, epsilon=1, unit="p", groups_per_person=2, **GIVEN)
-    assert several.display_table().header[1] == "people"
+    assert several.display_tables()[0].header[1] == "people"
     rows = duffdp.table(FEW, {"x": "mean"}, epsilon=1, **GIVEN)
-    assert rows.display_table().header[1] == "count"
+    assert rows.display_tables()[0].header[1] == "count"
     assert any("groups_per_person=2 counts people in two" in note for note in table.notes)
     assert any("the rows that were picked" in note for note in table.notes)
     assert not any("groups_per_person" in note for note in several.notes)
@@ -108,7 +108,9 @@ def test_habits_of_other_libraries(tmp_path, call):
     given = {"epsilon": 1e6, "column": "income", "bounds": (0, 3)}
     for where in ("sex == 'f'", "sex = 'f'"):
         assert duffdp.mean(frame, where=where, **given).value == pytest.approx(1, abs=0.01)
-    with pytest.raises(DuffError, match="text goes in single quotes, got 'f'"):
+    with pytest.raises(
+        DuffError, match="text goes in single quotes: f alone is the name of a column"
+    ):
         duffdp.mean(frame, where='sex = "f"', **given)
     for mask in (frame["sex"] == "f", (frame["sex"] == "f").to_numpy(), [True] * 100):
         with pytest.raises(DuffError, match="condition written as in SQL"):

@@ -351,7 +351,7 @@ def test_commands(call, tmp_path):
     code, _, err = call("median", ADULT, *AGES, "--interval", "95", "-e", "1")
     assert (code, "between 0 and 1, got 95.0" in err) == (2, True)
     out = call("count", ADULT, "--interval", "0.95", "-e", "1")[1]
-    assert re.search(r"count +\d+ \(\d+ to \d+\)\n", out)
+    assert re.search(r"count +[\d,]+ \([\d,]+ to [\d,]+\)\n", out)
     out = call("sum", ADULT, *AGES, "--interval", "0.95", "-e", "1", "-f", "csv")[1]
     assert list(rows(out)[0]) == ["statistic", "value", "low", "high"]
     clipped = ("--mechanism", "clipped", "--interval", "0.95")

@@ -21,7 +21,7 @@ from verb_calls import GRAPHS, TABLES
 FRAME = pl.DataFrame({"x": [0.0, 1.0, 2.0, 2.0] * 20, "g": ["a", "b"] * 40})
 GIVEN = {"bounds": (0, 2), "step": 1}
 # CSS that this checker is too old to know.
-UNKNOWN = re.compile("print-color-adjust")
+UNKNOWN = re.compile("print-color-adjust|details-content")
 
 
 def faults(*pages: Path) -> list[str]:

@@ -58,8 +58,8 @@ def line(page, group):
 def test_all_numbers_of_a_group_stand_in_one_line(table, tmp_path):
     page = duffdp.report.write(table, tmp_path / "page.html").read_text()
     assert page.count("<table") == 1
-    for group, row in zip(WARDS[:4], table.display_table().rows, strict=False):
-        numbers = [re.sub(r"[(),]", "", text).split()[0] for text in row[1:-1]]
+    for group, row in zip(WARDS[:4], table.display_tables()[0].rows, strict=False):
+        numbers = [re.sub(r"[(),]", "", text).split()[0] for text in row[1:]]
         shown = line(page, group).replace(",", "").split()
         assert len(numbers) == 12
         for number in numbers:
@@ -139,7 +139,8 @@ def test_the_sentence_to_repeat_and_the_gauge(tmp_path):
     ]
     for words in ("this page: epsilon = 2", "other releases: 1", "all so far: 3 of 8", "left: 5"):
         assert words in text
-    assert page.index('class="gauge"') < page.index("<table") < page.index("<svg")
+    assert page.index('class="lead"') < page.index("<table") < page.index("<svg")
+    assert page.index("<svg") < page.index("<details") < page.index('class="gauge"')
 
 
 def test_who_made_it_when_and_from_what(table, tmp_path):
@@ -180,7 +181,7 @@ def test_margins(tmp_path):
     table = duffdp.table(visits(), {"age": "median"}, epsilon=20, **given)
     path = duffdp.report.write(table, tmp_path / "page.html")
     text, _ = read(path)
-    assert "counts and sums are added up from the lines above" in text
+    assert "counts and sums are added up from the groups" in text
     assert f"{sum(table.wide()['count'][:2]):,}" in line(path.read_text(), "all")
     assert "in all: " not in text
     assert re.search(r"cost epsilon = 20 [^:]*: count 2\.222, age_median 17\.78\.", text)
@@ -194,7 +195,8 @@ def test_a_table_without_groups_and_one_that_is_too_wide(tmp_path):
         visits(), column="age", bins=range(0, 101, 5), by="ward", keys=WARDS, epsilon=1
     )
     page = duffdp.report.write(wide, tmp_path / "page.html").read_text()
-    assert page.count("<tr>") == 1 + 20 * len(WARDS)
+    assert page.count("<tr>") == 2 * (1 + len(WARDS))  # pictures, and all numbers folded
+    assert page.count('<svg class="small"') == len(WARDS)
 
 
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="prints with Chromium")

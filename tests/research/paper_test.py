@@ -71,8 +71,8 @@ def test_the_order_of_the_paper_holds(folder):
 
 
 def test_the_committed_page_is_complete():
-    page = (ROOT / "docs" / "paper.md").read_text(encoding="utf-8")
+    page = (ROOT / "docs" / "explanation" / "paper.md").read_text(encoding="utf-8")
     for name in re.findall(r"\((paper/\w+\.png)\)", page):
-        assert (ROOT / "docs" / name).exists()
+        assert (ROOT / "docs" / "explanation" / name).exists()
     for claim in ("187", "34", "130", "15", "Smallest in all experiments"):
         assert claim in page

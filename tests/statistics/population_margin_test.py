@@ -1,6 +1,6 @@
 """An interval for a population misses by noise and by sampling: what each of them may miss is at
-most its share of what is promised, by the formulas that `docs/intervals.md` and
-`docs/distribution.md` state, and in order are the quantiles of one release.
+most its share of what is promised, by the formulas that `docs/explanation/intervals.md` and
+`docs/explanation/distribution.md` state, and in order are the quantiles of one release.
 """
 
 from __future__ import annotations

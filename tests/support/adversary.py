@@ -178,9 +178,9 @@ def _public_table(table: Any) -> dict[str, Any]:
     frame = table.to_frame()
     facts["type"] = type(frame).__name__
     facts["columns"] = list(narwhals.from_native(frame).collect_schema())
-    told = table.display_table()
-    names = [row[: told.text_columns] for row in told.rows]
-    facts["text"] = told.header, names, told.caption, table.smallest
+    shown = table.display_tables()
+    names = [[row[: one.text_columns] for row in one.rows] for one in shown]
+    facts["text"] = [one.header for one in shown], names, shown[0].caption, table.smallest
     facts["formats"] = table.to_markdown().count("\n"), table.to_csv().count("\n")
     return facts
 

@@ -192,6 +192,8 @@ SHARED: dict[str, Case] = {
     "call_id": case("--call-id once", ledger="--ledger one.db"),
     "result_format": case("-f csv", "-f json"),
     "out": case("--out out.json"),
+    "csv_separator": case("--csv-separator ;", result_format="-f csv"),
+    "csv_decimal": case("--csv-decimal ,", codes=(0, 2), result_format="-f csv"),
     "report": case("--report page.md"),
     "registry": case("--registry entry.yaml"),
     "title": case("--title Ages", report="--report page.md"),
@@ -288,10 +290,11 @@ CASES: dict[str, dict[str, Case]] = {
             *("data", "pipe", "types", "decimal", "date_format", "thousands", "encoding"),
             *("skip_rows", "sql", "epsilon", "by", "keys", "where", "unit", "contributions"),
             *("ledger", "dataset", "call_id", "result_format", "out", "report", "title"),
-            "author",
+            *("author", "csv_separator", "csv_decimal"),
         )
     }
     | {
+        "quiet": case("--quiet", out="--out out.json"),
         "columns": case("--columns size", "--columns age"),
         "bounds": case("--bounds age 0 60", "--bounds age 0 120"),
     },
@@ -368,6 +371,10 @@ ELSEWHERE: dict[tuple[str, str], str] = {
     "audit_verdict_test.py relies",
     ("check-engine", "address"): "engine_check_test.py checks engines",
     ("check-engine", "out"): "engine_check_test.py reads what is written",
+    **{
+        (command, "all_digits"): "command_table_test.py; whole numbers have no others"
+        for command in (*STATISTICS, "release", "table", "profile")
+    },
     ("audit", "replay"): "replay_test.py replays commands",
     ("", "install_completion"): "command_edges_test.py installs it",
     ("", "show_completion"): "command_edges_test.py shows it",

@@ -16,7 +16,7 @@ Checked on this machine, with the installed code:
   enumeration, no sampling);
 - that {draws} draws from the operating system's randomness follow the stated law (a correct
   sampler fails once in 10^9 runs).
-Not checked: larger data sets and domains (the proofs in docs/theory.md cover them); the
+Not checked: larger data sets and domains (docs/explanation/guarantee.md has the proofs); the
 randomness of the operating system; how long a release takes; whether your bounds, keys and
 categories are public; whether one person has more rows than you say; several quantiles together,
 counts and graphs (their tests enumerate them); the engines that read tables; the ledger

@@ -12,6 +12,7 @@ import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import redirect_stdout
+from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
 
@@ -24,7 +25,6 @@ from duffdp.errors import ChargeNote, DuffError, charge_note
 
 if TYPE_CHECKING:
     from duffdp import Profile, Release, Table
-    from duffdp._pipeline.estimates import Estimate
     from duffdp.errors import Dialect
 
 Result = TypeVar("Result")
@@ -37,19 +37,25 @@ RELEASE_FORMATS = {
     "csv": (".csv",),
     "parquet": (".parquet",),
     "excel": (".xlsx",),
-}
-TABLE_FORMATS = RELEASE_FORMATS | {
     "markdown": (".md",),
     "latex": (".tex",),
     "html": (".html",),
 }
+TABLE_FORMATS = RELEASE_FORMATS
 # Formats that a terminal cannot show, and the packages that formats need.
 BINARY = {"parquet": "result.parquet", "excel": "result.xlsx"}
 PACKAGES = {
-    "latex": ("jinja2", "pandas"),
     "parquet": ("pyarrow.parquet",),
     "excel": ("xlsxwriter",),
 }
+
+
+class CsvStyle(NamedTuple):
+    """How CSV is written: the separator, the decimal mark, and whether numbers have all digits."""
+
+    separator: str = ","
+    decimal: str = "."
+    raw: bool = False
 
 
 class Destination(NamedTuple):
@@ -63,6 +69,8 @@ class Destination(NamedTuple):
     title: str
     author: str | None
     registry: Path | None
+    csv: CsvStyle
+    quiet: bool
 
 
 def check_destination(
@@ -89,7 +97,14 @@ def check_destination(
 
         check_writable(registry)
         check_registry_path(registry)
-    return Destination(form, out, report, options["title"], options["author"], registry)
+    separator = options["csv_separator"].replace("tab", "\t")
+    style = CsvStyle(separator, options["csv_decimal"], options["all_digits"])
+    if form == "csv":
+        from duffdp._pipeline.export import check_csv
+
+        check_csv(style.separator, style.decimal)
+    words = options["title"], options["author"]
+    return Destination(form, out, report, *words, registry, style, options["quiet"])
 
 
 def check_writable(path: Path | None) -> None:
@@ -212,8 +227,13 @@ class Output(ABC, Generic[Result]):
             place = "on standard output" if out is None else f"in {str(out)!r}"
             if report is not None:
                 self.write_report(result, report)
-            if self.destination.registry is not None:
-                self.write_registry(result, self.destination.registry)
+            registry = self.destination.registry
+            if registry is not None:
+                self.write_registry(result, registry)
+            if not self.destination.quiet:
+                for path in (out, report, registry):
+                    if path is not None:
+                        print(visible(f"wrote {path}"), file=sys.stderr)
         except BaseException as error:  # an interrupt, too
             ledger = self.ledger
             if ledger is not None:
@@ -237,13 +257,14 @@ class ReleasesOutput(Output[Mapping[str, "Release"]]):
             items = [self._name(name) | release.to_dict() for name, release in result.items()]
             _write_text(json.dumps(items if len(items) > 1 else items[0], indent=2), out)
         elif form == "csv":
-            _write_text(_csv(self._rows(result, form), out), out)
+            _write_text(_csv(self._rows(result, form), out, self.destination.csv), out)
         elif form == "parquet" and out is not None:
             _parquet(self._rows(result, form), out)
         elif form == "excel" and out is not None:
-            from duffdp._pipeline.export import SimpleTable
-
-            SimpleTable(_by_column(self._rows(result, form)), "").to_excel(out)
+            self._write_workbook(result, out)
+        elif form in ("markdown", "latex", "html"):
+            texts = [_people_text(release, form).rstrip("\n") for release in result.values()]
+            _write_text("\n\n".join(texts), out)
         else:
             captions = [
                 _caption(name if self.names else str(release.statistic), release)
@@ -251,19 +272,33 @@ class ReleasesOutput(Output[Mapping[str, "Release"]]):
             ]
             table(self._rows(result, form), captions, out)
 
+    def _write_workbook(self, result: Mapping[str, Release], out: Path) -> None:
+        from duffdp._pipeline.release import ReleaseRows
+
+        call_id = None if self.ledger is None else self.ledger.call_id
+        formats = {}
+        first, *others = result.values()
+        if not others and not first.has_distributions and len(first.formats()) == 1:
+            formats = dict(
+                zip(("value", "low", "high"), first.formats()[0].with_ends(), strict=True)
+            )
+        columns = _by_column(self._rows(result, "excel"))
+        ReleaseRows(columns, formats, result, call_id).to_excel(out)
+
     def _name(self, name: str) -> dict[str, Any]:
         return {"release": name} if self.names else {}
 
     def _rows(self, result: Mapping[str, Release], form: str) -> Rows:
+        rounded = form == "csv" and not self.destination.csv.raw
         return [
             self._name(name) | row
             for name, release in result.items()
-            for row in _rows(release, form)
+            for row in _rows(release, form, rounded)
         ]
 
     def csv_text(self, result: Mapping[str, Release]) -> str:
         """The rows as CSV."""
-        return _csv(self._rows(result, "csv"), None)
+        return _csv(self._rows(result, "csv"), None, CsvStyle())
 
     def releases(self, result: Mapping[str, Release]) -> Mapping[str, Release]:
         """The releases themselves."""
@@ -287,9 +322,7 @@ class WideOutput(Output[WideResult]):
         elif form == "excel" and out is not None:
             result.to_excel(out)
         elif form == "table":
-            display = result.display_table()
-            rows = [dict(zip(display.header, row, strict=True)) for row in display.rows]
-            table(rows, [display.caption], out)
+            _write_text(result.to_text(), out)
         else:
             text = self._text(result, form)
             if out is None:
@@ -298,14 +331,11 @@ class WideOutput(Output[WideResult]):
                 out.write_text(text, encoding="utf-8")
 
     def _text(self, result: WideResult, form: str) -> str:
-        texts: dict[str, Callable[[], str]] = {
-            "csv": result.to_csv,
-            "markdown": result.to_markdown,
-            "latex": result.to_latex,
-            "html": result.to_html,
-            "json": lambda: self.json_text(result),
-        }
-        return texts[form]()
+        if form == "json":
+            return self.json_text(result)
+        if form == "csv":
+            return result.to_csv(**self.destination.csv._asdict())
+        return _people_text(result, form)
 
     def json_text(self, result: WideResult) -> str:
         """All of it as JSON."""
@@ -350,6 +380,16 @@ class ProfileOutput(WideOutput["Profile"]):
         write_profile(result, report, self.destination.title, author=self.destination.author)
 
 
+def _people_text(result: Release | Table | Profile, form: str) -> str:
+    """A result as text for people."""
+    texts: dict[str, Callable[[], str]] = {
+        "markdown": result.to_markdown,
+        "latex": result.to_latex,
+        "html": result.to_html,
+    }
+    return texts[form]()
+
+
 def say(text: str) -> None:
     """Print lines without characters that act on a terminal."""
     print("\n".join(map(visible, text.split("\n"))))
@@ -381,9 +421,10 @@ def _write_text(text: str, out: Path | None) -> None:
         out.write_text(text + "\n", encoding="utf-8")
 
 
-def _rows(release: Release, form: str) -> Rows:
+def _rows(release: Release, form: str, rounded: bool = False) -> Rows:
     """A row for each value; the ends of its interval have their own columns, except in a table."""
     from duffdp._pipeline.estimates import columns_per_number
+    from duffdp._pipeline.number_text import TOO_FEW, estimate_text
     from duffdp._pipeline.released_values import COUNT, TOO_SMALL
 
     listed = release.rows()
@@ -397,32 +438,31 @@ def _rows(release: Release, form: str) -> Rows:
         ]
     ends = columns_per_number(release.facts.interval)
     rows = []
-    estimates = [(i, number) for i, group in enumerate(release.estimates()) for number in group]
+    forms = release.formats()
+    estimates = [
+        (i, number, form_of)
+        for i, group in enumerate(release.estimates())
+        for number, form_of in zip(group, forms, strict=True)
+    ]
     small = release.too_few()
-    for (keys, part, _), (i, estimate) in zip(listed[::ends], estimates, strict=True):
-        row = keys | {"statistic": part, "value": estimate.value}
+    for (keys, part, _), (i, estimate, number_form) in zip(listed[::ends], estimates, strict=True):
+        value, low, high = estimate[:3]
+        if rounded:
+            formats = number_form.with_ends()
+            value, low, high = (
+                one.number(number) for one, number in zip(formats, (value, low, high), strict=True)
+            )
+        row = keys | {"statistic": part, "value": value}
         if form == "table":
-            row["value"] = _with_ends(estimate)
+            row["value"] = TOO_FEW if value is None else estimate_text(estimate, number_form)
         elif ends > 1:
-            row |= {"low": estimate.low, "high": estimate.high}
+            row |= {"low": low, "high": high}
         if release.sizes is not None:
             row[COUNT] = release.sizes[i]
         if release.suppress_below is not None and form != "table":
             row[TOO_SMALL] = small[i]
         rows.append(row)
     return rows
-
-
-def _with_ends(estimate: Estimate) -> Any:
-    """A value for a terminal, with its interval if it has one."""
-    from duffdp._pipeline.export import TOO_FEW
-
-    if estimate.value is None:
-        return TOO_FEW
-    if estimate.low is None:
-        return estimate.value
-    ends = TOO_FEW if estimate.too_few else f"{_cell(estimate.low)} to {_cell(estimate.high)}"
-    return f"{_cell(estimate.value)} ({ends})"
 
 
 def _caption(name: str, release: Release) -> str:
@@ -464,7 +504,10 @@ def _covered(release: Release) -> str:
 def table(rows: Rows, captions: Sequence[str], out: Path | None = None) -> None:
     """Write rows as aligned columns, with numbers to the right."""
     columns = list(dict.fromkeys(name for row in rows for name in row))
-    right = [all(isinstance(row.get(name, 0), int | float) for row in rows) for name in columns]
+    right = [
+        name == "value" or all(isinstance(row.get(name, 0), int | float) for row in rows)
+        for name in columns
+    ]
     cells = [
         [*map(visible, columns)],
         *([_cell(row.get(name, "")) for name in columns] for row in rows),
@@ -490,17 +533,25 @@ def _cell(value: Any) -> str:
     return f"{value:.10g}" if isinstance(value, float) else visible(str(as_json(value)))
 
 
-def _csv(rows: Rows, out: Path | None) -> str:
+def _csv(rows: Rows, out: Path | None, style: CsvStyle) -> str:
     """Rows as CSV; only a terminal gets control characters in a printable form."""
     names = list(dict.fromkeys(name for row in rows for name in row))
-    cells = [names, *([as_json(row.get(name)) for name in names] for row in rows)]
+    cells: list[list[Any]] = [
+        list(names),
+        *([_csv_cell(row.get(name), style.decimal) for name in names] for row in rows),
+    ]
     if out is None and sys.stdout.isatty():
         cells = [
             [visible(cell) if isinstance(cell, str) else cell for cell in line] for line in cells
         ]
     text = io.StringIO()
-    csv.writer(text, lineterminator="\n").writerows(cells)
+    csv.writer(text, lineterminator="\n", delimiter=style.separator).writerows(cells)
     return text.getvalue().removesuffix("\n")
+
+
+def _csv_cell(value: Any, decimal: str) -> Any:
+    cell = as_json(value)
+    return str(cell).replace(".", decimal) if isinstance(value, float | Decimal) else cell
 
 
 def _by_column(rows: Rows) -> dict[str, list[Any]]:

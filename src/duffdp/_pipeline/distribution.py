@@ -14,7 +14,8 @@ import numpy as np
 
 from duffdp._facts import as_json
 from duffdp._parameters import Covers, Q, exact, read_interval, share_text
-from duffdp._pipeline.export import DisplayTable, as_html_table, as_text
+from duffdp._pipeline.export import DisplayTable, as_html_table
+from duffdp._pipeline.number_text import as_text
 from duffdp._pipeline.plots import draw_shares, new_axes
 from duffdp._sampling.cumulative_noise import END_RATIO, walk_bound
 from duffdp.domain import Bins, Floats, Grid
@@ -72,7 +73,8 @@ class Distribution:
 
     Utility
     -------
-    `docs/distribution.md` has the largest error of the shares, beside what sampling errs by.
+    `docs/explanation/distribution.md` has the largest error of the shares, beside what sampling
+    errs by.
 
     References
     ----------
@@ -386,7 +388,7 @@ def share_band(
 
     With at least this probability all of them hold: for the records, or for the distribution that
     they were drawn from independently. `noisy` are the sums of the first counts, each count with
-    two-sided geometric noise at epsilon. The proof is in `docs/distribution.md`.
+    two-sided geometric noise at epsilon. The proof is in `docs/explanation/distribution.md`.
     """
     failure_rate = 1 - confidence
     cells, total = len(noisy), noisy[-1]

@@ -104,10 +104,13 @@ def _lowest(draw: Draw) -> Fraction:
 
 
 class _Share(NamedTuple):
-    """The groups, by their positions in a program, that are asked the same in one draw."""
+    """The groups, by their positions in a program, that are asked the same in one draw and pay the
+    same for it.
+    """
 
     draw: int
     statistic: BaseStatistic
+    paid: Fraction
     mechanism: Any
     positions: Ints
 
@@ -116,13 +119,15 @@ class MechanismCall(NamedTuple):
     """One call of a mechanism: the only place where evidence meets entropy.
 
     `stage` counts the yields of the program and `draw` the draws of one yield; `groups` are those
-    of the engine; `requests` are what the statistic asked before it knew any answer.
+    of the engine; `requests` are what the statistic asked before it knew any answer. `paid` is the
+    epsilon that the account was charged for each group.
     """
 
     plan: DrawPlan
     stage: int
     draw: int
     statistic: BaseStatistic
+    paid: Fraction
     mechanism: Any
     groups: Ints
     requests: Requests
@@ -182,8 +187,8 @@ class ReleaseRun:
             answered = yield from self._collect(shares, scope, groups)
             columns = _by_draw(draws, count)
             for share, (requests, evidence) in zip(shares, answered, strict=True):
-                draw, statistic, mechanism, positions = share
-                who = (draw, statistic, mechanism, groups[positions])
+                draw, statistic, paid, mechanism, positions = share
+                who = (draw, statistic, paid, mechanism, groups[positions])
                 numbers = entropy.draw(MechanismCall(plan, stage, *who, requests, evidence))
                 _place(columns[draw], positions, numbers, count)
             try:
@@ -250,7 +255,8 @@ def _shares(draws: Sequence[Draw], count: int) -> Generator[_Share, None, None]:
     for i, draw in enumerate(draws):
         make = mechanism_class(draw.mechanism)
         if isinstance(draw.statistics, BaseStatistic) and isinstance(draw.epsilon, Fraction):
-            yield _Share(i, draw.statistics, make(draw.epsilon), np.arange(count))
+            paid = draw.epsilon
+            yield _Share(i, draw.statistics, paid, make(paid), np.arange(count))
             continue
         by_share: dict[tuple[BaseStatistic, Fraction], list[int]] = {}
         for position in range(count):
@@ -258,7 +264,8 @@ def _shares(draws: Sequence[Draw], count: int) -> Generator[_Share, None, None]:
             if statistic is not None:
                 by_share.setdefault((statistic, draw.epsilon_of(position)), []).append(position)
         for (statistic, epsilon), positions in by_share.items():
-            yield _Share(i, statistic, make(epsilon), np.array(positions, dtype=np.int64))
+            places = np.array(positions, dtype=np.int64)
+            yield _Share(i, statistic, epsilon, make(epsilon), places)
 
 
 def _by_draw(draws: Sequence[Draw], count: int) -> list[list[Sequence[int]]]:

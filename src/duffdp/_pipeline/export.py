@@ -3,24 +3,31 @@
 from __future__ import annotations
 
 import csv
-import datetime as dt
 import io
 import os
 from collections.abc import Mapping, Sequence
+from decimal import Decimal
 from typing import Any, NamedTuple
 
 from duffdp._engines.table import of_one_type
 from duffdp._facts import as_json
 from duffdp._optional import load
-from duffdp._pipeline.estimates import Estimate
-from duffdp._text import as_csv_text, as_html, as_markdown, visible
+from duffdp._pipeline.number_text import NumberFormat, as_text
+from duffdp._text import as_csv_text, as_html, as_latex, as_markdown, visible
+from duffdp.errors import Argument, DuffError
 
 EXTRA = "tables"  # the extra that installs all libraries used here
 _STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums"
 _CELL = "padding:.2em .8em;text-align:{side};border-bottom:1px solid rgba(128,128,128,.35)"
+_TITLE = "font-weight:600;margin:.6em 0 .2em"
 _MAX_SPREADSHEET_NUMBER = 10**15  # larger numbers are written as text: 15 digits are exact
-TOO_FEW = "too few to tell"  # instead of an interval that is the whole range
+_MAX_WIDTH = 60  # letters of a spreadsheet column
+_SHEET_MARKS = str.maketrans(dict.fromkeys("[]:*?/\\'", " "))  # that names of sheets must not have
+_MAX_SHEET_NAME = 31
+DECIMAL_MARKS = (".", ",")
+SEPARATORS = (",", ";", "\t", "|")
 Path = str | os.PathLike[str]
+Facts = Sequence[tuple[str, str]]  # what is public about numbers, each under its name
 
 
 class DisplayTable(NamedTuple):
@@ -31,6 +38,15 @@ class DisplayTable(NamedTuple):
     caption: str
     muted: Sequence[bool] = ()
     text_columns: int = 0  # the first so many are names, the others numbers
+    title: str = ""
+
+
+class Sheet(NamedTuple):
+    """A sheet of a workbook: columns of values, each with a format."""
+
+    name: str
+    columns: Mapping[str, Sequence[Any]]
+    formats: Mapping[str, NumberFormat] = {}
 
 
 class Exportable:
@@ -45,9 +61,25 @@ class Exportable:
         """The columns by their names, as Python values."""
         raise NotImplementedError
 
-    def display_table(self) -> DisplayTable:
-        """The table for people."""
+    def display_tables(self) -> list[DisplayTable]:
+        """The tables for people: one, or one for each statistic if they are cross tables."""
         raise NotImplementedError
+
+    def number_formats(self) -> dict[str, NumberFormat]:
+        """The formats of columns that are rounded for people."""
+        return {}
+
+    def rounded(self) -> dict[str, list[Any]]:
+        """The columns with numbers rounded as people read them."""
+        formats = self.number_formats()
+        return {
+            name: [formats[name].number(value) for value in values] if name in formats else values
+            for name, values in self.wide().items()
+        }
+
+    def facts_listed(self) -> Facts:
+        """Public facts about the numbers, for the second sheet of a workbook."""
+        return []
 
     def to_pandas(self) -> Any:
         """A pandas frame."""
@@ -65,62 +97,79 @@ class Exportable:
         """Write a Parquet file."""
         load("pyarrow.parquet", EXTRA).write_table(self.to_arrow(), path)
 
-    def to_csv(self, path: Path | None = None) -> str:
+    def to_csv(
+        self,
+        path: Path | None = None,
+        *,
+        separator: str = ",",
+        decimal: str = ".",
+        raw: bool = False,
+    ) -> str:
         """CSV text, also written to `path` if there is one.
 
-        A text that a spreadsheet would take for a formula gets an apostrophe in front.
+        Numbers are rounded as people read them, unless `raw` asks for all digits. A text that a
+        spreadsheet would take for a formula gets an apostrophe in front.
         """
-        columns, text = self.wide(), io.StringIO()
-        rows = csv.writer(text, lineterminator="\n")
+        check_csv(separator, decimal)
+        columns, text = self.wide() if raw else self.rounded(), io.StringIO()
+        rows = csv.writer(text, lineterminator="\n", delimiter=separator)
         rows.writerow(map(as_csv_text, columns))
-        rows.writerows(map(_csv_cells, zip(*columns.values(), strict=True)))
+        for row in zip(*columns.values(), strict=True):
+            rows.writerow(csv_cell(cell, decimal) for cell in row)
         return _write(text.getvalue(), path)
 
+    def sheets(self) -> list[Sheet]:
+        """The sheets of a workbook."""
+        return [Sheet("table", self.rounded(), self.number_formats())]
+
     def to_excel(self, path: Path) -> None:
-        """Write a workbook with one sheet; nothing in it is a formula or a link."""
+        """Write a workbook: the numbers with formats, and a sheet with the public facts about them;
+        nothing in it is a formula or a link.
+        """
         packed = io.BytesIO()  # a file that cannot be closed would warn when it is collected
         book = load("xlsxwriter", EXTRA).Workbook(packed)
-        sheet = book.add_worksheet("table")
-        bold = book.add_format({"bold": True})
-        for column, (name, values) in enumerate(self.wide().items()):
-            sheet.write_string(0, column, visible(name), bold)
-            for row, value in enumerate(values, 1):
-                if isinstance(value, bool):
-                    sheet.write_boolean(row, column, value)
-                elif isinstance(value, int | float) and abs(value) <= _MAX_SPREADSHEET_NUMBER:
-                    sheet.write_number(row, column, value)
-                elif value is not None:
-                    sheet.write_string(row, column, visible(str(as_json(value))))
-        sheet.freeze_panes(1, 0)
+        facts = self.facts_listed()
+        about = [Sheet("about", {"fact": [n for n, _ in facts], "value": [v for _, v in facts]})]
+        used: set[str] = set()
+        for sheet in [*self.sheets(), *(about if facts else [])]:
+            _write_sheet(book, sheet, _sheet_name(sheet.name, used))
         book.close()
         with open(path, "wb") as file:
             file.write(packed.getbuffer())
 
+    def to_text(self) -> str:
+        """Aligned columns of text, as a terminal shows them."""
+        parts = []
+        for table in self.display_tables():
+            lines = [[*map(visible, row)] for row in (table.header, *table.rows)]
+            aligned = aligned_columns(lines, table.text_columns)
+            parts.append("\n".join([*filter(None, [visible(table.title)]), *aligned]))
+        captions = dict.fromkeys(visible(table.caption) for table in self.display_tables())
+        return "\n\n".join(parts) + "".join(f"\n{caption}" for caption in captions if caption)
+
     def to_markdown(self, path: Path | None = None) -> str:
-        """A Markdown table, also written to `path` if there is one."""
-        table = self.display_table()
-        sides = ["---" if i < table.text_columns else "--:" for i in range(len(table.header))]
-        lines = [list(map(as_markdown, row)) for row in (table.header, *table.rows)]
-        text = "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], sides, *lines[1:]))
-        return _write(f"{text}\n\n{as_markdown(table.caption)}\n", path)
+        """Markdown tables, also written to `path` if there is one."""
+        parts = []
+        for table in self.display_tables():
+            sides = ["---" if i < table.text_columns else "--:" for i in range(len(table.header))]
+            lines = [list(map(as_markdown, row)) for row in (table.header, *table.rows)]
+            text = "\n".join(f"| {' | '.join(row)} |" for row in (lines[0], sides, *lines[1:]))
+            title = f"**{as_markdown(table.title)}**\n\n" if table.title else ""
+            parts.append(f"{title}{text}\n\n")
+        captions = dict.fromkeys(as_markdown(table.caption) for table in self.display_tables())
+        return _write("".join(parts) + "".join(f"{caption}\n" for caption in captions), path)
 
     def to_latex(self, path: Path | None = None) -> str:
-        """A LaTeX table for the package booktabs, also written to `path` if there is one."""
-        table = self.display_table()
-        load("jinja2", EXTRA)
-        pandas = load("pandas", EXTRA)
-        rows = [list(map(visible, row)) for row in table.rows]
-        sides = "l" * table.text_columns + "r" * (len(table.header) - table.text_columns)
-        frame = pandas.DataFrame(rows, columns=list(map(visible, table.header)))
-        text = frame.to_latex(index=False, escape=True, column_format=sides)
-        return _write(text, path)
+        """LaTeX tables for the package booktabs, also written to `path` if there is one."""
+        return _write("\n".join(map(as_latex_table, self.display_tables())), path)
 
     def to_html(self, path: Path | None = None) -> str:
-        """An HTML table, also written to `path` if there is one."""
-        return _write(as_html_table(self.display_table()), path)
+        """HTML tables, also written to `path` if there is one."""
+        return _write("".join(map(as_html_table, self.display_tables())), path)
 
     def _repr_html_(self) -> str:
-        return as_html_table(self.display_table(), self.notes)
+        *first, last = self.display_tables()
+        return "".join(map(as_html_table, first)) + as_html_table(last, self.notes)
 
     @property
     def notes(self) -> list[str]:
@@ -143,34 +192,27 @@ class SimpleTable(Exportable):
     def wide(self) -> dict[str, list[Any]]:
         return dict(self._columns)
 
-    def display_table(self) -> DisplayTable:
+    def display_tables(self) -> list[DisplayTable]:
         rows = [list(map(as_text, row)) for row in zip(*self._columns.values(), strict=True)]
-        return DisplayTable(list(self._columns), rows, self._caption, (), len(self._columns))
+        return [DisplayTable(list(self._columns), rows, self._caption, (), len(self._columns))]
+
+    def __str__(self) -> str:
+        return self.to_text()
 
     def __repr__(self) -> str:
         return f"<{visible(self._caption)}: {', '.join(map(visible, self._columns))}>"
 
 
-def as_text(value: Any) -> str:
-    """A value as a person would write it; empty for None."""
-    if value is None:
-        return ""
-    if isinstance(value, bool):
-        return "yes" if value else ""
-    if isinstance(value, dt.timedelta):
-        return str(value)
-    if isinstance(value, float):
-        return f"{value:,.6g}" if abs(value) < 1e6 else f"{value:,.0f}"
-    return f"{value:,}" if isinstance(value, int) else str(as_json(value))
-
-
-def estimate_text(estimate: Estimate) -> str:
-    """A value with its interval, if it has one."""
-    value, low, high, too_few = estimate
-    if low is None:
-        return TOO_FEW if too_few else as_text(value)
-    interval = TOO_FEW if too_few else f"{as_text(low)} to {as_text(high)}"
-    return f"{as_text(value)} ({interval})"
+def aligned_columns(lines: Sequence[Sequence[str]], text_columns: int) -> list[str]:
+    """Lines of aligned columns: the first ones to the left, numbers to the right."""
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return [
+        "  ".join(
+            text.ljust(width) if i < text_columns else text.rjust(width)
+            for i, (text, width) in enumerate(zip(line, widths, strict=True))
+        ).rstrip()
+        for line in lines
+    ]
 
 
 def as_html_table(table: DisplayTable, notes: Sequence[str] = ()) -> str:
@@ -185,7 +227,86 @@ def as_html_table(table: DisplayTable, notes: Sequence[str] = ()) -> str:
     below = "<br>".join(map(as_html, (table.caption, *notes)))
     caption = f'<caption style="caption-side:bottom">{below}</caption>'
     body = f"<tbody>{''.join(rows)}</tbody>"
-    return f'<table style="{_STYLE}">{caption}{head}{body}</table>'
+    title = f'<p style="{_TITLE}">{as_html(table.title)}</p>' if table.title else ""
+    return f'{title}<table style="{_STYLE}">{caption}{head}{body}</table>'
+
+
+def as_latex_table(table: DisplayTable) -> str:
+    """A table of LaTeX in the style of booktabs; its caption is a note below it."""
+    count = len(table.header)
+    sides = "l" * table.text_columns + "r" * (count - table.text_columns)
+    title = rf"\multicolumn{{{count}}}{{l}}{{\textbf{{{as_latex(table.title)}}}}} \\"
+    lines = [
+        rf"\begin{{tabular}}{{{sides}}}",
+        r"\toprule",
+        *([title, r"\midrule"] if table.title else []),
+        " & ".join(map(as_latex, table.header)) + r" \\",
+        r"\midrule",
+        *(" & ".join(map(as_latex, row)) + r" \\" for row in table.rows),
+        r"\bottomrule",
+        r"\end{tabular}",
+        "",
+        rf"{{\footnotesize {as_latex(table.caption)}}}",
+        "",
+    ]
+    return "\n".join(lines)
+
+
+def check_csv(separator: Any, decimal: Any) -> None:
+    """Refuse marks that CSV cannot be read with."""
+    if separator not in SEPARATORS:
+        raise DuffError.about("separator", separator, "a comma, semicolon, tab or bar", ";")
+    if decimal not in DECIMAL_MARKS:
+        raise DuffError.about("decimal", decimal, "a point or a comma", ",")
+    if decimal == separator:
+        raise DuffError(
+            *(Argument("decimal", decimal), " is the separator too. Pass for example "),
+            *(Argument("separator", ";"), "."),
+        )
+
+
+def csv_cell(value: Any, decimal: str = ".") -> Any:
+    """One cell of CSV; numbers have this decimal mark."""
+    if decimal != "." and isinstance(value, float | Decimal):
+        return str(as_json(value)).replace(".", decimal)
+    cell = as_json(value)
+    return as_csv_text(cell) if isinstance(cell, str) else cell
+
+
+def _write_sheet(book: Any, sheet: Sheet, name: str) -> None:
+    """One sheet: a bold header that stays, numbers with formats, columns as wide as they need."""
+    page = book.add_worksheet(name)
+    bold = book.add_format({"bold": True, "bottom": 1, "text_wrap": True, "valign": "bottom"})
+    wrap = book.add_format({"text_wrap": True, "valign": "top"})
+    for column, (header, values) in enumerate(sheet.columns.items()):
+        page.write_string(0, column, visible(header), bold)
+        form = sheet.formats.get(header)
+        style = None if form is None else book.add_format({"num_format": form.excel})
+        width = min(len(header), 24)
+        for row, value in enumerate(values, 1):
+            if isinstance(value, bool):
+                page.write_boolean(row, column, value)
+            elif isinstance(value, Decimal) and abs(value) <= _MAX_SPREADSHEET_NUMBER:
+                page.write_number(row, column, float(value), style)
+            elif isinstance(value, int | float) and abs(value) <= _MAX_SPREADSHEET_NUMBER:
+                page.write_number(row, column, value, style)
+            elif value is not None:
+                page.write_string(row, column, visible(str(as_json(value))), wrap)
+            text = as_text(value) if form is None else form.with_unit(value)
+            width = max(width, len(text))
+        page.set_column(column, column, min(width + 2, _MAX_WIDTH))
+    page.freeze_panes(1, 0)
+
+
+def _sheet_name(name: str, used: set[str]) -> str:
+    """A name that a workbook takes, different from those in use."""
+    clean = visible(name).translate(_SHEET_MARKS).strip()[:_MAX_SHEET_NAME] or "sheet"
+    unique, number = clean, 2
+    while unique.casefold() in used or unique.casefold() == "history":
+        unique = f"{clean[: _MAX_SHEET_NAME - 4]} {number}"
+        number += 1
+    used.add(unique.casefold())
+    return unique
 
 
 def _cells(tag: str, texts: Sequence[str], sides: Sequence[str]) -> str:
@@ -193,11 +314,6 @@ def _cells(tag: str, texts: Sequence[str], sides: Sequence[str]) -> str:
         f'<{tag} style="{_CELL.format(side=side)}">{as_html(text)}</{tag}>'
         for text, side in zip(texts, sides, strict=True)
     )
-
-
-def _csv_cells(row: Sequence[Any]) -> list[Any]:
-    cells = map(as_json, row)
-    return [as_csv_text(cell) if isinstance(cell, str) else cell for cell in cells]
 
 
 def _write(text: str, path: Path | None) -> str:

@@ -1,26 +1,32 @@
-"""Sums over groups, made of drawn numbers: unbiased, with intervals, and free of cost."""
+"""Sums over groups and other intervals that follow from drawn numbers: they cost nothing."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import Any
 
 from duffdp._facts import Facts
+from duffdp._pipeline.cross_counts import cross_counts
 from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._pipeline.estimates import columns_per_number
 from duffdp._pipeline.released_values import CellRow
 from duffdp.ledger.charge import Result
 from duffdp.mechanisms import mechanism_class
 from duffdp.statistics.histogram import projected
+from duffdp.statistics.program import DrawSpec, ReleaseProgram
 from duffdp.statistics.registry import statistic_spec
 from duffdp.statistics.spec import DrawSettings, IntervalSpec
 
 
 def noisy_numbers(plan: DrawPlan, facts: Facts, result: Result) -> Sequence[Sequence[int]] | None:
-    """The drawn numbers of groups whose values add up; None for other releases, where values of
-    small groups are withheld, and for counts that found their keys: these are too large on average.
+    """The drawn numbers of a release whose intervals follow from its noise (counts, sums, shares,
+    means); None for other releases, where values of small groups are withheld, and for counts that
+    found their keys: these are too large on average.
     """
-    if not facts.by or not plan.spec.additive or facts.suppression is not None:
+    spec = plan.spec
+    by_noise = spec.has_interval(facts.mechanism.asked) and not spec.interval_costs_epsilon
+    if not by_noise or facts.suppression is not None:
         return None
     if plan.finding is not None and plan.finding.counts_are_values:
         return None
@@ -34,33 +40,80 @@ def sum_of_groups(facts: Facts, noisy: Sequence[Sequence[int]], margin_groups: i
     interval costs nothing. `margin_groups` is the number of groups of the margin, whose intervals
     may have to hold together.
     """
-    spec, domain = statistic_spec(facts.statistic.name), facts.domain
-    parameters = spec.checked(facts.statistic.parameters)
-    settings = DrawSettings(facts.mechanism.asked, domain, facts.row_epsilon)
+    sums = sums_of_noise(facts, noisy)
     if facts.interval is None:
-        program = spec.program(parameters, settings)
-    else:
-        simultaneous = facts.interval.simultaneous
-        interval = IntervalSpec(
-            (1 - facts.interval.confidence) / (margin_groups if simultaneous else 1),
-            facts.interval.covers,
-            simultaneous,
-            facts.row_epsilon,
-            lambda name, epsilon: mechanism_class(name)(epsilon),
-            summands=max(1, len(noisy)),
-        )
-        program = spec.interval_program(parameters, settings, interval)
-    sums = [sum(column) for column in zip(*noisy, strict=True)] or [0] * len(program.columns)
+        return _cells(facts, _program(facts), sums)
+    simultaneous = facts.interval.simultaneous
+    rate = (1 - facts.interval.confidence) / (margin_groups if simultaneous else 1)
+    return _cells(facts, _program(facts, noise_spec(facts, rate, len(noisy), simultaneous)), sums)
+
+
+def sums_of_noise(facts: Facts, noisy: Sequence[Sequence[int]]) -> list[int]:
+    """The sums of the drawn numbers of groups, of which there may be none."""
+    sums = [sum(column) for column in zip(*noisy, strict=True)]
+    return sums or [0] * len(_program(facts).columns)
+
+
+def ends_from_noise(
+    facts: Facts, numbers: Sequence[int], summands: int, failure_rate: Fraction
+) -> CellRow:
+    """Values with ends that each fail with this probability, from the drawn numbers of one group,
+    or from their sums over several groups.
+    """
+    return _cells(facts, _program(facts, noise_spec(facts, failure_rate, summands)), numbers)
+
+
+def noise_spec(
+    facts: Facts, failure_rate: Fraction, summands: int, simultaneous: bool = False
+) -> IntervalSpec:
+    """The guarantee of ends that follow from the noise of so many groups; without groups, the
+    ends are those of one.
+    """
+    return IntervalSpec(
+        failure_rate,
+        "data" if facts.interval is None else facts.interval.covers,
+        simultaneous,
+        facts.row_epsilon,
+        lambda name, epsilon: mechanism_class(name)(epsilon),
+        summands=max(1, summands),
+    )
+
+
+def noise_draw(facts: Facts) -> DrawSpec:
+    """The draw that a release with known noise consists of."""
+    (draw,) = _program(facts).draws
+    return draw
+
+
+def _program(facts: Facts, interval: IntervalSpec | None = None) -> ReleaseProgram:
+    """The program of a release, with intervals if they are asked for."""
+    spec = statistic_spec(facts.statistic.name)
+    parameters = spec.checked(facts.statistic.parameters)
+    settings = DrawSettings(facts.mechanism.asked, facts.domain, facts.row_epsilon)
+    if interval is None:
+        return spec.program(parameters, settings)
+    return spec.interval_program(parameters, settings, interval)
+
+
+def _cells(facts: Facts, program: ReleaseProgram, numbers: Sequence[int]) -> CellRow:
+    """The released values of drawn numbers."""
     if program.post_process is None:  # a count
-        return tuple(max(0, number) for number in sums)
-    return tuple(program.post_process.values(domain, sums))
+        return tuple(max(0, number) for number in numbers)
+    return tuple(program.post_process.values(facts.domain, numbers))
 
 
 def counts_that_add_up(
-    facts: Facts, rows: Sequence[CellRow], noisy: Sequence[Sequence[int]]
+    facts: Facts,
+    rows: Sequence[CellRow],
+    noisy: Sequence[Sequence[int]],
+    margins: Sequence[Sequence[int]],
 ) -> list[CellRow]:
-    """Counts of groups, of 0 and more, that add up to the sum of the counts as drawn: the closest
-    ones by least squares. Intervals are widened to hold them. Other numbers stay as they are.
+    """The rows of groups and their margins with counts of 0 and more that add up: the closest ones
+    to the counts as drawn, by least squares. Intervals are widened to hold them. Other numbers stay
+    as they are.
+
+    `margins` has the place of each group in every margin: in the total alone, or in the rows, the
+    columns and the total of a cross table.
     """
     parameters = facts.statistic.parameters
     counts = statistic_spec(facts.statistic.name).makes_domain
@@ -69,7 +122,14 @@ def counts_that_add_up(
     step = columns_per_number(facts.interval)
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
     for i, drawn in enumerate(zip(*noisy, strict=True)):
-        values = projected(drawn)
+        total = max(0, sum(drawn))
+        if len(margins) == 1:
+            values = [*projected(drawn), total]
+        else:
+            crossed = cross_counts(drawn, margins[0], margins[1])
+            if crossed is None:
+                continue
+            values = [*crossed.cells, *crossed.rows, *crossed.columns, total]
         columns[step * i] = values
         if step > 1:
             low, high = step * i + 1, step * i + 2

@@ -30,12 +30,14 @@ _TIMES = ("date", "datetime")
 
 class Reading(NamedTuple):
     """How a release reads its values: the rules of a text file if they are text, whether the step
-    of answers is the default, and the engine if no test of every build runs on it.
+    of answers is the default, the engine if no test of every build runs on it, and whether nobody
+    chose a step, that of records included.
     """
 
     text: FieldRules | None = None
     default_step: bool = False
     untested_engine: str | None = None
+    default_grid: bool = False
 
 
 class Note(NamedTuple):

@@ -11,10 +11,13 @@ from duffdp._optional import load
 from duffdp._parameters import Covers
 from duffdp._pipeline.estimates import Estimate
 from duffdp._pipeline.export import EXTRA
+from duffdp._pipeline.number_text import PERCENT
 from duffdp._text import visible
 from duffdp.domain import Grid
 
 _MAX_LABEL = 28  # letters
+_MAX_AXIS_LABEL = 60
+_MAX_SHORT_NUMBER = 1e5  # larger ticks would get an exponent
 
 
 class PlotSeries(NamedTuple):
@@ -24,6 +27,7 @@ class PlotSeries(NamedTuple):
     labels: list[str]
     estimates: Sequence[Estimate]
     muted: list[bool]
+    unit: str = ""
 
 
 def new_axes(columns: int, rows: int) -> list[Any]:
@@ -52,9 +56,24 @@ def draw_series(series: PlotSeries, axes: Any) -> Any:
         axes.plot([_number(estimate.value)], [place], "o", color="C0", alpha=alpha)
     axes.set_yticks(range(len(series.labels)), list(map(_label, series.labels)))
     axes.set_ylim(max(1, len(series.labels)) - 0.5, -0.5)
-    axes.set_xlabel(_label(series.name))
+    unit = f" ({series.unit})" if series.unit else ""
+    axes.set_xlabel(_label(f"{series.name}{unit}", _MAX_AXIS_LABEL))
+    _plain_numbers(axes.xaxis, series)
     axes.grid(axis="x", alpha=0.3)
     return axes
+
+
+def _plain_numbers(axis: Any, series: PlotSeries) -> None:
+    """Ticks with all their digits, thousands apart and percent as percent; dates stay dates."""
+    values = [estimate.value for estimate in series.estimates if estimate.value is not None]
+    if not values or not all(isinstance(value, int | float | Decimal) for value in values):
+        return
+    ticker = load("matplotlib.ticker", EXTRA)
+    scale = 100 if series.unit == PERCENT else 1
+    axis.set_major_locator(ticker.MaxNLocator(5))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{scale * x:,.6g}"))
+    if max(map(abs, values)) >= _MAX_SHORT_NUMBER:
+        axis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{scale * x:,.0f}"))
 
 
 def draw_groups(
@@ -120,8 +139,8 @@ def _number(value: Any) -> Any:
     return float(value) if isinstance(value, Decimal) else value
 
 
-def _label(text: str) -> str:
+def _label(text: str, limit: int = _MAX_LABEL) -> str:
     """A label without formulas, not too long."""
     text = visible(text)
-    cut = text if len(text) <= _MAX_LABEL else f"{text[: _MAX_LABEL - 1]}…"
+    cut = text if len(text) <= limit else f"{text[: limit - 1]}…"
     return cut.replace("$", r"\$")

@@ -15,7 +15,8 @@ from itertools import accumulate
 from typing import Any, Literal
 
 from duffdp._facts import as_json
-from duffdp._pipeline.export import DisplayTable, Exportable, as_text
+from duffdp._pipeline.export import DisplayTable, Exportable
+from duffdp._pipeline.number_text import as_text
 from duffdp._pipeline.release import Release
 from duffdp._privacy import PrivacyUnit
 from duffdp._text import visible
@@ -346,7 +347,7 @@ class Profile(Exportable):
             "column" if name == "name" else name: [row[name] for row in rows] for name in rows[0]
         }
 
-    def display_table(self) -> DisplayTable:
+    def display_tables(self) -> list[DisplayTable]:
         """The table for people: shares in percent, columns that nobody asked for left out."""
         header, texts = [], []
         shown: dict[str, Callable[[Any], str]] = dict.fromkeys(_SHARES, _percent)
@@ -354,9 +355,8 @@ class Profile(Exportable):
             if any(value is not None for value in values):
                 header.append(name)
                 texts.append([shown.get(name, as_text)(value) for value in values])
-        return DisplayTable(
-            header, list(map(list, zip(*texts, strict=True))), self._caption(), (), 3
-        )
+        rows = list(map(list, zip(*texts, strict=True)))
+        return [DisplayTable(header, rows, self._caption(), (), 3)]
 
     def to_dict(self) -> dict[str, Any]:
         """All of it as types that JSON has."""
@@ -393,7 +393,7 @@ class Profile(Exportable):
 
     def __str__(self) -> str:
         """The table with its caption and remarks, as text."""
-        table = self.display_table()
+        (table,) = self.display_tables()
         lines = [list(map(visible, line)) for line in (table.header, *table.rows)]
         widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
         texts = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
 from typing import Any
@@ -14,8 +14,10 @@ from duffdp._parameters import Covers, share_text
 from duffdp._pipeline.distribution import TABLE_QUANTILES, Distribution
 from duffdp._pipeline.error_bounds import distance_bound
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of, whole_range
-from duffdp._pipeline.export import DisplayTable, Exportable, as_text, estimate_text
+from duffdp._pipeline.export import DisplayTable, Exportable, SimpleTable
+from duffdp._pipeline.export import Facts as ListedFacts
 from duffdp._pipeline.notes import Reading, notes_about
+from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
 from duffdp._pipeline.plots import draw_distributions, draw_groups
 from duffdp._pipeline.released_values import (
     CellRow,
@@ -29,10 +31,12 @@ from duffdp._pipeline.released_values import (
     values_by_key,
 )
 from duffdp._privacy import Loss, PrivacyUnit
-from duffdp.domain import Grid, PublicSet
+from duffdp.domain import Grid, Presence, PublicSet
 from duffdp.errors import DuffError
 from duffdp.statistics.program import OutputColumn
 from duffdp.statistics.registry import REGISTRY, statistic_spec
+
+_MAX_KEYS = 200  # listed in a workbook
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -283,7 +287,7 @@ class Release(Exportable):
 
         References
         ----------
-        `docs/theory.md`, "How far an output can be"; Asi and Duchi (NeurIPS 2020).
+        `docs/explanation/mechanisms.md`, "How far an output can be"; Asi and Duchi (NeurIPS 2020).
 
         Examples
         --------
@@ -352,21 +356,52 @@ class Release(Exportable):
         names = frame_column_names(self.facts, self.columns)
         return keys | frame_columns(self.facts, names, self.cells, self.sizes)
 
-    def display_table(self) -> DisplayTable:
+    def formats(self) -> list[NumberFormat]:
+        """The format of each number of a group."""
+        rows = self.estimates()
+        return [
+            number_format([row[i] for row in rows], column.kind, self.domain)
+            for i, column in enumerate(self.columns[:: self._step])
+        ]
+
+    @property
+    def has_default_step(self) -> bool:
+        """True if nobody chose the step of its answers, or of what records count as."""
+        return (
+            isinstance(self.domain, Grid) and self.reading is not None and self.reading.default_grid
+        )
+
+    def number_formats(self) -> dict[str, NumberFormat]:
+        if self.has_distributions:
+            return {}
+        names = frame_column_names(self.facts, self.columns)
+        begin = 0 if self.sizes is None else 1
+        forms = [
+            form
+            for number in self.formats()
+            for form in (number,) * (self._step == 1) or number.with_ends()
+        ]
+        return dict(zip(names[begin:], forms, strict=False))
+
+    def display_tables(self) -> list[DisplayTable]:
         """The table for people, each interval beside its value."""
         if self.has_distributions:
             columns = self.wide()
             lines = [list(map(as_text, row)) for row in zip(*columns.values(), strict=True)]
-            return DisplayTable(list(columns), lines, repr(self), (), len(self.by) + 1)
+            return [DisplayTable(list(columns), lines, repr(self), (), len(self.by) + 1)]
         sizes = [()] * len(self.cells) if self.sizes is None else [(size,) for size in self.sizes]
+        forms = self.formats()
         rows = [
-            [*map(as_text, (*key, *size)), *map(estimate_text, row)]
+            [*map(as_text, (*key, *size)), *map(estimate_text, row, forms)]
             for key, size, row in zip(self._rows_of_keys(), sizes, self.estimates(), strict=True)
         ]
         names, begin = frame_column_names(self.facts, self.columns), int(self.facts.has_sizes)
         values = names[begin : begin + len(self.columns) : self._step]
         header = [*self.by, *names[:begin], *values]
-        return DisplayTable(header, rows, repr(self), self.too_few(), len(self.by))
+        return [DisplayTable(header, rows, repr(self), self.too_few(), len(self.by))]
+
+    def facts_listed(self) -> ListedFacts:
+        return listed_facts([("", self)])
 
     def _rows_of_keys(self) -> Sequence[tuple[Any, ...]]:
         """The keys of all groups; one empty key without groups."""
@@ -397,6 +432,7 @@ class Release(Exportable):
             "delta": self.delta,
             **self.facts.to_dict(),
             "columns": [column._asdict() for column in self.columns],
+            **({"default_step": True} if self.has_default_step else {}),
             **({} if self.noisy is None else {"noisy": list(map(list, self.noisy))}),
             "time": self.time.isoformat(),
             "version": self.version,
@@ -419,6 +455,7 @@ class Release(Exportable):
                 fields["version"],
                 _sizes_from_json(value, facts, columns),
                 fields.get("noisy"),
+                Reading(default_grid=True) if fields.get("default_step") else None,
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise DuffError(
@@ -429,6 +466,77 @@ class Release(Exportable):
     def to_json(self) -> str:
         """All fields as JSON text."""
         return json.dumps(self.to_dict())
+
+
+class ReleaseRows(SimpleTable):
+    """Rows of releases for a workbook, with a sheet of the public facts about them."""
+
+    __slots__ = ("_call_id", "_formats", "_releases")
+
+    def __init__(
+        self,
+        columns: Mapping[str, list[Any]],
+        formats: Mapping[str, NumberFormat],
+        releases: Mapping[str, Release],
+        call_id: str | None,
+    ) -> None:
+        super().__init__(columns, "")
+        self._formats, self._releases, self._call_id = dict(formats), releases, call_id
+
+    def number_formats(self) -> dict[str, NumberFormat]:
+        return self._formats
+
+    def facts_listed(self) -> ListedFacts:
+        several = len(self._releases) > 1
+        named = [(name if several else "", one) for name, one in self._releases.items()]
+        call_id = [] if self._call_id is None else [("call id", self._call_id)]
+        return [*listed_facts(named), *call_id]
+
+
+def listed_facts(releases: Sequence[tuple[str, Release]]) -> list[tuple[str, str]]:
+    """Public facts about releases, each under its name; those that all share are listed once."""
+    facts: list[tuple[str, str]] = []
+    for name, release in releases:
+        about = f"{name}: " if name else ""
+        listed = [
+            ("statistic", str(release.statistic)),
+            ("epsilon", f"{release.epsilon:.12g}"),
+            ("mechanism", str(release.mechanism)),
+            ("column", release.column),
+            ("possible values", _domain_text(release.domain)),
+        ]
+        facts += [(f"{about}{fact}", text) for fact, text in listed if text]
+    first = releases[0][1]
+    interval = first.facts.interval
+    shared = [
+        ("delta", f"{sum(release.delta for _, release in releases):g}"),
+        ("protects", str(first.unit)),
+        ("rows per person", "" if first.unit.column is None else str(first.contributions)),
+        ("rows where", first.where or ""),
+        ("groups by", ", ".join(first.by)),
+        ("keys", _keys_text(first.keys) if first.by else ""),
+        ("intervals", "" if interval is None else f"{float(100 * interval.confidence):.6g} %"),
+        ("intervals cover", "" if interval is None else interval.covers),
+        ("randomness", "operating system" if first.secure else "a seed: NOT PRIVATE"),
+        ("drawn", first.time.isoformat(sep=" ", timespec="seconds")),
+        ("made with", f"duffdp {first.version}"),
+    ]
+    return [*facts, *((name, text) for name, text in shared if text)]
+
+
+def _domain_text(domain: PublicSet) -> str:
+    if isinstance(domain, Grid):
+        return (
+            f"{as_text(domain.lower)} to {as_text(domain.upper)} in steps of {as_text(domain.step)}"
+        )
+    return "" if isinstance(domain, Presence) else repr(domain)
+
+
+def _keys_text(keys: Sequence[tuple[Any, ...]]) -> str:
+    """Keys, as many as a cell shows."""
+    texts = [", ".join(map(as_text, key)) for key in keys[:_MAX_KEYS]]
+    more = f"; and {len(keys) - _MAX_KEYS:,} more" if len(keys) > _MAX_KEYS else ""
+    return "; ".join(texts) + more
 
 
 def _quantile_columns(facts: Facts, cells: Sequence[tuple[Distribution]]) -> dict[str, list[Any]]:

@@ -257,10 +257,15 @@ class CheckedRequest(NamedTuple):
         return self.plan.columns if post_process is None else post_process.columns(self.domain)
 
     @property
+    def has_default_grid(self) -> bool:
+        """True if nobody chose the step, of answers or of what records count as."""
+        return self.request[STEP] is None and not isinstance(self.request[BOUNDS], Ordered)
+
+    @property
     def has_default_step(self) -> bool:
-        """Whether answers are candidates whose step nobody chose."""
-        chosen = self.request[STEP] is not None or isinstance(self.request[BOUNDS], Ordered)
-        return not chosen and any(column.kind == "candidate" for column in self.columns)
+        """True if answers are candidates whose step nobody chose."""
+        candidates = any(column.kind == "candidate" for column in self.columns)
+        return self.has_default_grid and candidates
 
     def plan_on(self, domain: PublicSet) -> DrawPlan:
         """The draws on the domain of a column whose type is known."""
@@ -381,13 +386,20 @@ def grid_from_bounds(
     try:
         lower, upper = bounds
     except (TypeError, ValueError):
-        value = "none" if bounds is None else repr(bounds)
         digits: tuple[str | Argument, ...] = (".",)
         if rule == "order":
             digits = (", or ", Argument("digits", 3), " where nobody knows them.")
+        problem: tuple[str | Argument, ...] = (
+            *("the public ", Argument("bounds")),
+            " are missing: the smallest and the largest plausible value, known without the data",
+        )
+        if bounds is not None:
+            problem = (
+                *(Argument("bounds"), " must be a pair (lower, upper) known without the data, "),
+                f"got {bounds!r:.60}",
+            )
         raise BoundsError(
-            *(Argument("bounds"), " must be a pair (lower, upper) known without the data, got "),
-            *(f"{value}. Pass for example ", Argument("bounds", BOUNDS.example), *digits),
+            *(*problem, ". Pass for example ", Argument("bounds", BOUNDS.example), *digits)
         ) from None
     if step is not None:
         return Grid(lower, upper, step)

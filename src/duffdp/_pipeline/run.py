@@ -119,7 +119,9 @@ class PreparedRelease(NamedTuple):
         plan = checked.plan_on(table.domain)
         sql = data.sql if isinstance(data, Query) else None
         facts = checked.facts(plan, table.domain, entropy_source.secure, sql)
-        reading = Reading(default_step=checked.has_default_step)
+        reading = Reading(
+            default_step=checked.has_default_step, default_grid=checked.has_default_grid
+        )
         if isinstance(table, SourceTable):
             reading = reading._replace(
                 text=table.text_rules, untested_engine=table.adapter.untested_engine

@@ -9,26 +9,28 @@ from fractions import Fraction
 from typing import Any
 
 from duffdp._engines.selection import in_margin
-from duffdp._facts import as_json
-from duffdp._parameters import Groups, Interval, read_interval
-from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
-from duffdp._pipeline.export import (
-    TOO_FEW,
-    DisplayTable,
-    Exportable,
-    SimpleTable,
-    as_text,
-    estimate_text,
+from duffdp._parameters import Covers, Groups, Interval, read_interval
+from duffdp._pipeline.comparison import (
+    ComparedNumber,
+    Comparison,
+    Ranking,
+    comparison,
+    ranking,
 )
-from duffdp._pipeline.group_sums import counts_that_add_up, sum_of_groups
+from duffdp._pipeline.cross_table import CrossCell, CrossTable, ShownColumn
+from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
+from duffdp._pipeline.export import DisplayTable, Exportable, Sheet, SimpleTable
+from duffdp._pipeline.export import Facts as ListedFacts
+from duffdp._pipeline.group_sums import counts_that_add_up, sum_of_groups, sums_of_noise
 from duffdp._pipeline.notes import notes_about
+from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
 from duffdp._pipeline.plots import PlotSeries, draw_series, new_axes
-from duffdp._pipeline.release import Release
+from duffdp._pipeline.release import Release, listed_facts
 from duffdp._pipeline.released_values import TOO_SMALL, CellRow
+from duffdp._pipeline.wording import ALL, PLAIN, Wording
 from duffdp._privacy import PrivacyUnit
-from duffdp.errors import DuffError
+from duffdp.errors import DuffError, did_you_mean, quoted_names
 
-ALL = "all"  # instead of a key, where the groups of its column are combined
 GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
 
 
@@ -55,15 +57,13 @@ class Measure:
 
     def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
         """Its numbers for the groups of all levels. Counts and sums of a margin are the sums of
-        the numbers as drawn; with one margin, counts are printed so that they add up to it.
+        the numbers as drawn; counts are printed so that they add up to their margins.
         """
         rows, margins = list(self.release.cells), levels[1:]
         if self.margins or not margins:
             return rows + [row for release in self.margins for row in release.cells]
         noisy = self.release.noisy
         assert noisy is not None
-        if len(margins) == 1:
-            rows = counts_that_add_up(self.release.facts, rows, noisy)
         for groups, places in margins:
             # All groups together are one group, even if there are none.
             parts: dict[int, list[Sequence[int]]] = {} if groups.by else {0: []}
@@ -73,7 +73,8 @@ class Measure:
                 sum_of_groups(self.release.facts, parts[place], len(parts))
                 for place in sorted(parts)
             ]
-        return rows
+        places_of_margins = [places for _, places in margins]
+        return counts_that_add_up(self.release.facts, rows, noisy, places_of_margins)
 
     def estimates(self, rows: Sequence[CellRow]) -> list[list[Estimate]]:
         """Such numbers, each with its interval."""
@@ -92,6 +93,17 @@ class Measure:
         if given is None:
             return ()
         return tuple(given) if isinstance(given, tuple | list) else (given,)
+
+    def names(self, wording: Wording) -> list[str]:
+        """The names of its columns for readers; a renamed release begins those of its parts."""
+        renamed, several = wording.names.get(self.name), len(self.columns) > self.step
+        names = []
+        for column, part in zip(self.columns, self.release.columns, strict=True):
+            name = wording.name(column)
+            if name == column and renamed is not None and several:
+                name = f"{renamed} {part.name}"
+            names.append(name)
+        return names
 
     def value_columns(self) -> tuple[str, ...]:
         """Its columns without the ends of intervals."""
@@ -117,9 +129,10 @@ class Table(Exportable):
     smallest, suppressed
         A group with a smaller noisy count is `too_small`; and whether numbers of such groups are
         withheld, all but the count.
-    confidence, simultaneous
-        How often an interval holds the exact answer for the records: each of them, or all of the
-        table together.
+    confidence, covers, simultaneous
+        How often an interval holds the answer: for the records, or for the population that they
+        were drawn from (counts and sums always for the records); and whether that is said of each
+        interval, or of all of the table together.
     epsilon, unit, secure
         What all releases cost together, whom they protect, and whether they came from the operating
         system's randomness.
@@ -151,6 +164,8 @@ class Table(Exportable):
     frame: Any
     suppressed: bool = False
     interval: Interval | None = None
+    wording: Wording = PLAIN
+    call_id: str | None = None
 
     @property
     def releases(self) -> dict[str, Release]:
@@ -187,6 +202,10 @@ class Table(Exportable):
         return None if self.interval is None else float(self.interval.confidence)
 
     @property
+    def covers(self) -> Covers | None:
+        return None if self.interval is None else self.interval.covers
+
+    @property
     def simultaneous(self) -> bool | None:
         return None if self.interval is None else self.interval.simultaneous
 
@@ -210,43 +229,261 @@ class Table(Exportable):
         """Key columns (missing in a margin that takes all of them together), released numbers
         and `too_small`; a row for each group.
         """
-        columns = _by_column(self.by, self._keys())
+        name, keys = self.wording.name, self.row_keys()
+        columns: dict[str, list[Any]] = {}
+        for i, by in enumerate(self.by):
+            parts = [key[i] for key in keys]
+            labels = [None if part is None else self.wording.key(by, part) for part in parts]
+            columns[name(by)] = labels
         for measure in self.measures:
-            columns |= _by_column(measure.columns, self._rows(measure))
-        return columns | {TOO_SMALL: self.too_small()}
+            columns |= _by_column(measure.names(self.wording), self._rows(measure))
+        return columns | {name(TOO_SMALL): self.too_small()}
+
+    def rounded(self) -> dict[str, list[Any]]:
+        """The columns with numbers rounded as people read them, and "all" as the key of totals."""
+        columns = Exportable.rounded(self)
+        for by in self.by:
+            name = self.wording.name(by)
+            columns[name] = [self.wording.key(by, part) for part in columns[name]]
+        return columns
+
+    def number_formats(self) -> dict[str, NumberFormat]:
+        formats: dict[str, NumberFormat] = {}
+        shown = {column.column: column for column in self.shown_columns()}
+        for measure in self.measures:
+            for i in range(0, len(measure.columns), measure.step):
+                names = measure.names(self.wording)[i : i + measure.step]
+                forms = shown[measure.columns[i]].format.with_ends()
+                formats |= dict(zip(names, forms, strict=False))
+        return formats
+
+    def shown_columns(self, *measures: Measure) -> list[ShownColumn]:
+        """Every number of a group with its format; of some measures, or of all."""
+        columns = []
+        for measure in measures or self.measures:
+            release = measure.release
+            parts = release.columns[:: measure.step]
+            rows = self._estimates(measure)
+            names = self._headers(measure)
+            for i, (name, shown, part) in enumerate(
+                zip(measure.value_columns(), names, parts, strict=True)
+            ):
+                estimates = [row[i] for row in rows]
+                counts = part.kind == "count" and release.column is not None
+                unit = "" if counts else self.wording.shown_in.get(name, "")
+                default_step = release.has_default_step
+                form = number_format(estimates, part.kind, release.domain, unit, default_step)
+                label = part.name if len(parts) > 1 else ""
+                columns.append(ShownColumn(name, shown, label, part.kind, form, estimates))
+        return columns
 
     def tidy(self) -> SimpleTable:
         """A row for each number: keys, `column`, `statistic`, `value`, `low`, `high`, `too_small`;
         with the same `to_pandas()` and so on.
         """
-        names = [*self.by, "column", "statistic", "value", "low", "high", TOO_SMALL]
+        word = self.wording.name
+        names = [*map(word, self.by), "column", "statistic", "value", "low", "high"]
+        names.append(word(TOO_SMALL))
         rows = []
         for measure in self.measures:
             release = measure.release
             labels = release.labels()[:: measure.step]
             for key, row, is_small in zip(
-                self._keys(), self._estimates(measure), self.too_small(), strict=True
+                self.row_keys(), self._estimates(measure), self.too_small(), strict=True
             ):
                 for label, (value, low, high, _) in zip(labels, row, strict=True):
                     rows.append((*key, release.column, label, value, low, high, is_small))
         return SimpleTable(_by_column(_unique(names), rows), self._caption())
 
-    def display_table(self) -> DisplayTable:
-        """The table for people: each interval beside its number, and words instead of the numbers
-        of a group that is too small.
+    def cross(self, name: str) -> CrossTable:
+        """The cross table of one statistic: the first column of groups down, the second across,
+        with the margins if there are totals.
+
+        `name` is that of a release ("age_median"), of one of its columns, or its name for readers.
+        A release with several numbers has all of them in one cell.
         """
-        small = self.too_small()
-        keys = [[ALL if part is None else as_text(part) for part in key] for key in self._keys()]
-        header, columns = list(self.by), []
+        if len(self.by) != 2:
+            raise DuffError(
+                f"a cross table has two columns of groups, got {len(self.by)}. Pass for example "
+                'by=["region", "sex"] to the table.'
+            )
         for measure in self.measures:
-            header += self._headers(measure)
-            columns.append([list(map(estimate_text, row)) for row in self._estimates(measure)])
+            columns = self.shown_columns(measure)
+            if name in (measure.name, self.wording.name(measure.name)):
+                return self._cross(self.title(measure), columns)
+            for column in columns:
+                if name in (column.column, column.name):
+                    return self._cross(column.name, [column])
+        raise self._no_column(name)
+
+    def cross_tables(self) -> list[CrossTable]:
+        """The cross table of each statistic."""
+        return [
+            self._cross(self.title(measure), self.shown_columns(measure))
+            for measure in self.measures
+        ]
+
+    def title(self, measure: Measure) -> str:
+        """The name of a measure for readers."""
+        if measure is self.measures[0]:
+            return self._headers(measure)[0]
+        return self.wording.name(measure.name)
+
+    def _cross(self, title: str, columns: list[ShownColumn]) -> CrossTable:
+        keys, small = self.row_keys(), self.too_small()
+        places = {key: i for i, key in enumerate(keys)}
+        rows, across = (list(dict.fromkeys(key[i] for key in keys)) for i in (0, 1))
+
+        def cell(key: CellRow) -> CrossCell | None:
+            if key not in places:
+                return None
+            place = places[key]
+            estimates = [column.estimates[place] for column in columns]
+            # A count says by itself that it is small.
+            hidden = small[place] and columns[0].column != self.measures[0].columns[0]
+            return CrossCell(estimates, hidden)
+
+        cells = [[cell((row, column)) for column in across] for row in rows]
+        first, second = self.by
+        caption = self._caption()
+        return CrossTable(
+            title, (first, second), rows, across, cells, columns, self.wording, caption
+        )
+
+    def compare(
+        self, name: str, first: Any, second: Any, *, confidence: float | None = None
+    ) -> Comparison:
+        """The difference and the ratio of one number of two groups, at no cost.
+
+        `name` is a column ("age_median") or its name for readers. A group is its key, or a tuple of
+        keys for several columns of groups, as in the data or by their labels; "all" is a total.
+        `confidence` is that of `duffdp.compare`.
+        """
+        measure, part, column = self._number(name)
+        numbers = self.compared_numbers(measure, part)
+        keys = [self._place(group) for group in (first, second)]
+        names = self.group_name(keys[0]), self.group_name(keys[1])
+        pair = [(numbers[keys[0]], numbers[keys[1]])]
+        return comparison(names, (), pair, confidence, column.name, column.format.unit)
+
+    def rank(self, name: str, *, confidence: float | None = None) -> Ranking:
+        """The order of the groups by one number, and which pairs are certain, at no cost.
+
+        Where the noise is known (counts, sums, shares, means) all certain pairs are in the right
+        order together, with this confidence. Otherwise that holds for each pair, unless the table
+        was released with `simultaneous`.
+        """
+        measure, part, column = self._number(name)
+        keys = [key[0] if len(self.by) == 1 else key for key in self.keys]
+        if len(keys) < 2:
+            raise DuffError("an order needs two groups or more. Pass by and keys to the table.")
+        numbers = self.compared_numbers(measure, part)[: len(keys)]
+        return ranking(column.name, keys, numbers, column.format, confidence)
+
+    def _number(self, name: str) -> tuple[Measure, int, ShownColumn]:
+        """The measure, the part and the column of a name."""
+        for measure in self.measures:
+            columns = self.shown_columns(measure)
+            for part, column in enumerate(columns):
+                alone = len(columns) == 1 and name == measure.name
+                if alone or name in (column.column, column.name):
+                    return measure, part, column
+        raise self._no_column(name)
+
+    def compared_numbers(self, measure: Measure, part: int) -> list[ComparedNumber]:
+        """One number of every row, with its noise where that is known."""
+        rows, release = self._estimates(measure), measure.release
+        kind = release.columns[part * measure.step].kind
+        numbers: list[ComparedNumber] = []
+        for level, (groups, places) in enumerate(self._levels()):
+            own = measure.margins[level - 1] if level and measure.margins else release
+            members: dict[int, list[int]] = {} if groups.by else {0: []}
+            for group, place in enumerate(places):
+                members.setdefault(place, []).append(group)
+            for place in sorted(members):
+                if own is not release or not level:
+                    noisy = None if own.noisy is None else own.noisy[place]
+                    draws = frozenset({(level, place)})
+                else:
+                    assert release.noisy is not None
+                    parts = [release.noisy[group] for group in members[place]]
+                    noisy = sums_of_noise(release.facts, parts)
+                    draws = frozenset((0, group) for group in members[place])
+                row = rows[len(numbers)]
+                numbers.append(ComparedNumber(row[part], own.facts, part, noisy, draws, kind))
+        return numbers
+
+    def _place(self, group: Any) -> int:
+        """The row of a group that is named by keys or labels."""
+        parts = tuple(group) if isinstance(group, tuple | list) else (group,)
+        keys = self.row_keys()
+        for i, key in enumerate(keys):
+            if key == parts:
+                return i
+        for i, key in enumerate(keys):
+            shown = self.wording.keys(self.by, key)
+            matches = [
+                as_text(wanted) in (ALL if part is None else as_text(part), as_text(label))
+                for wanted, part, label in zip(parts, key, shown, strict=False)
+            ]
+            if len(parts) == len(key) and all(matches):
+                return i
+        listed = "; ".join(map(self.group_name, range(min(len(keys), 6))))
+        raise DuffError(f"there is no group {group!r:.60}. Its groups are {listed}.")
+
+    def group_name(self, place: int) -> str:
+        """The name of the group of a row, for readers."""
+        return ", ".join(map(as_text, self.wording.keys(self.by, self.row_keys()[place])))
+
+    def _no_column(self, name: object) -> DuffError:
+        names = [name for measure in self.measures for name in measure.value_columns()]
+        return DuffError(
+            f"there is no column {name!r:.60}.{did_you_mean(name, names)} Its columns are "
+            f"{quoted_names(names)}."
+        )
+
+    def display_tables(self) -> list[DisplayTable]:
+        """The tables for people: each interval beside its number, and words instead of the numbers
+        of a group that is too small. With two columns of groups, a cross table for each statistic.
+        """
+        if len(self.by) == 2:
+            return [table for cross in self.cross_tables() for table in cross.display_tables()]
+        words, small, columns = self.wording, self.too_small(), self.shown_columns()
         texts = []
-        for key, is_small, *parts in zip(keys, small, *columns, strict=True):
-            numbers = [text for part in parts for text in part]
-            visible = [TOO_FEW, *[""] * (len(numbers) - 1)] if is_small else numbers
-            texts.append([*key, *visible, as_text(is_small)])
-        return DisplayTable([*header, TOO_SMALL], texts, self._caption(), small, len(self.by))
+        for i, key in enumerate(self.row_keys()):
+            labels = list(map(as_text, words.keys(self.by, key)))
+            numbers = [
+                estimate_text(column.estimates[i], column.format, words.to, words.too_few)
+                for column in columns
+            ]
+            visible = [words.too_few, *[""] * (len(numbers) - 1)] if small[i] else numbers
+            texts.append([*labels, *visible])
+        header = [*map(words.name, self.by), *(column.name for column in columns)]
+        return [DisplayTable(header, texts, self._caption(), small, len(self.by))]
+
+    def sheets(self) -> list[Sheet]:
+        """A sheet with all numbers; with two columns of groups, a cross table for each statistic
+        with one number before it.
+        """
+        crosses = self.cross_tables() if len(self.by) == 2 else []
+        return [
+            Sheet(cross.name, cross.rounded(), cross.number_formats())
+            for cross in crosses
+            if cross.has_single_numbers
+        ] + Exportable.sheets(self)
+
+    def facts_listed(self) -> ListedFacts:
+        releases = []
+        for measure in self.measures:
+            title = self.title(measure)
+            releases.append((title, measure.release))
+            for margin, release in zip(self.margins, measure.margins, strict=False):
+                by = tuple(map(self.wording.name, margin))
+                releases.append((margin_name(title, by), release))
+        facts = [("epsilon of the table", f"{self.epsilon:.12g}"), *listed_facts(releases)]
+        if self.call_id is not None:
+            facts.append(("call id", self.call_id))
+        return facts
 
     def to_frame(self) -> Any:
         """The table in the library that the data came from; after `from_dict` a list of rows."""
@@ -256,19 +493,18 @@ class Table(Exportable):
         """Points with intervals by group, one pair of axes for each column (all of them if none is
         named); returns the axes of matplotlib. Groups that are too small are pale.
         """
-        labels = [_label(key) for key in self._keys()]
-        estimates: dict[str, Sequence[Estimate]] = {}
-        for measure in self.measures:
-            estimates |= _by_column(measure.value_columns(), self._estimates(measure))
+        words = self.wording
+        labels = [", ".join(map(as_text, words.keys(self.by, key))) for key in self.row_keys()]
+        shown = {column.column: column for column in self.shown_columns()}
         for name in names:
-            if name not in estimates:
-                raise DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(estimates)}.")
-        columns = names or tuple(estimates)
+            if name not in shown:
+                raise self._no_column(name)
+        columns = [shown[name] for name in names] or list(shown.values())
         pairs = new_axes(len(columns), len(labels)) if axes is None else list(axes)
         muted = self.too_small()
         return [
-            draw_series(PlotSeries(name, labels, estimates[name], muted), pair)
-            for name, pair in zip(columns, pairs, strict=True)
+            draw_series(PlotSeries(one.name, labels, one.estimates, muted, one.format.unit), pair)
+            for one, pair in zip(columns, pairs, strict=True)
         ]
 
     def to_dict(self) -> dict[str, Any]:
@@ -281,8 +517,14 @@ class Table(Exportable):
             **(
                 {}
                 if self.interval is None
-                else {"confidence": self.confidence, "simultaneous": self.simultaneous}
+                else {
+                    "confidence": self.confidence,
+                    "covers": self.covers,
+                    "simultaneous": self.simultaneous,
+                }
             ),
+            **({"wording": self.wording.to_dict()} if any(self.wording) else {}),
+            **({} if self.call_id is None else {"call_id": self.call_id}),
             "epsilon": self.epsilon,
             "measures": [
                 {
@@ -312,9 +554,14 @@ class Table(Exportable):
             first = measures[0].release
             interval = first.facts.interval
             if interval is not None:
-                interval = read_interval(fields["confidence"], "data", fields["simultaneous"])
+                covers = fields.get("covers", "data")
+                interval = read_interval(fields["confidence"], covers, fields["simultaneous"])
             groups, smallest = Groups(first.by, first.keys), fields["smallest"]
-            table = cls(measures, groups, margins, smallest, None, fields["suppressed"], interval)
+            wording = Wording.from_dict(fields.get("wording", {}))
+            table = cls(
+                *(measures, groups, margins, smallest, None, fields["suppressed"], interval),
+                *(wording, fields.get("call_id")),
+            )
         except (KeyError, TypeError, IndexError, AttributeError) as error:
             raise DuffError(
                 f"this is not what to_dict() of a table gives ({type(error).__name__}). Pass the "
@@ -335,7 +582,10 @@ class Table(Exportable):
         return hash(self.to_json())
 
     def __len__(self) -> int:
-        return len(self._keys())
+        return len(self.row_keys())
+
+    def __str__(self) -> str:
+        return self.to_text()
 
     def __repr__(self) -> str:
         names = ", ".join(measure.name for measure in self.measures)
@@ -348,21 +598,26 @@ class Table(Exportable):
         return [note.worded() for note in notes_about(made)]
 
     def _caption(self) -> str:
-        groups = f"{len(self.keys)} groups by {', '.join(self.by)}, " if self.by else ""
+        names = ", ".join(map(self.wording.name, self.by))
+        groups = f"{len(self.keys)} groups by {names}, " if self.by else ""
         ends = ""
         if self.confidence is not None:
             scope = "together" if self.simultaneous else "each"
-            ends = f", intervals {100 * self.confidence:.6g} % {scope}"
+            about = " for the population" if self.covers == "population" else ""
+            ends = f", intervals {100 * self.confidence:.6g} % {scope}{about}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"{groups}epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
 
-    def _headers(self, measure: Measure) -> tuple[str, ...]:
-        """Headers for people: a count of people is called so, and says where they count."""
-        unit = measure.release.unit
-        if measure is not self.measures[0] or unit.kind != "person":
-            return measure.value_columns()
+    def _headers(self, measure: Measure) -> list[str]:
+        """Headers for people: a count of people is called so, and says where they count, unless
+        it has a name.
+        """
+        names = measure.names(self.wording)[:: measure.step]
+        unit, renamed = measure.release.unit, measure.name in self.wording.names
+        if measure is not self.measures[0] or unit.kind != "person" or renamed:
+            return names
         once = ", each in one group" if self.by and unit.groups_per_person is None else ""
-        return (f"people{once}",)
+        return [f"people{once}"]
 
     def _rows(self, measure: Measure) -> list[CellRow]:
         """The numbers of a measure to export: those of small groups may be withheld, counts are
@@ -410,7 +665,7 @@ class Table(Exportable):
         """The groups of the table, and those of its margins."""
         return [in_margin(self.groups, by) for by in (self.by, *self.margins)]
 
-    def _keys(self) -> list[CellRow]:
+    def row_keys(self) -> list[CellRow]:
         """The keys of all rows; None for a column whose groups a margin combines."""
         rows: list[CellRow] = []
         for (by, keys), _ in self._levels():
@@ -449,10 +704,6 @@ def _in_order(
             cells[place + 1] = min(cells[place + 1], value)
             cells[place + 2] = max(cells[place + 2], value)
     return tuple(cells)
-
-
-def _label(key: CellRow) -> str:
-    return ", ".join(ALL if part is None else str(as_json(part)) for part in key)
 
 
 def _unique(names: list[str]) -> list[str]:

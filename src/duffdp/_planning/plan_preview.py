@@ -20,7 +20,8 @@ from duffdp._parameters import (
     plain_number,
 )
 from duffdp._pipeline.draw_plan import SIZE_SHARE
-from duffdp._pipeline.export import TOO_FEW, SimpleTable
+from duffdp._pipeline.export import SimpleTable
+from duffdp._pipeline.number_text import TOO_FEW
 from duffdp._pipeline.request import CheckedRequest, ReleaseRequest
 from duffdp._pipeline.toml import refuse_unknown
 from duffdp._planning.epsilon import SIMULATED_RATIO, least_epsilon

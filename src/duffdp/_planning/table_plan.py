@@ -15,26 +15,40 @@ from duffdp._engines.keys import load_keys
 from duffdp._engines.table import SourceTable
 from duffdp._engines.universe import read_universe
 from duffdp._parameters import (
+    COVERS,
     SMALLEST,
     SUPPRESS_BELOW,
     TOTAL,
     WEIGHT,
+    Covers,
     Groups,
     Interval,
     Q,
+    documented_options,
     plain_number,
     read_interval,
     share_text,
 )
 from duffdp._pipeline.error_bounds import count_bound
 from duffdp._pipeline.export import SimpleTable
+from duffdp._pipeline.number_text import PERCENT
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import COUNT, TOO_SMALL, unique_column_names
 from duffdp._pipeline.request import CheckedRequest
+from duffdp._pipeline.signatures import takes_aliases
 from duffdp._pipeline.table import Measure, Table, margin_name
 from duffdp._pipeline.toml import read_table_text, read_table_toml, refuse_unknown
+from duffdp._pipeline.wording import (
+    CodeBook,
+    Wording,
+    check_wording,
+    read_wording,
+    refuse_percent,
+    with_code_books,
+)
 from duffdp._planning.plan import Cost, Plan
 from duffdp.errors import Argument, BoundsError, DuffError
+from duffdp.ledger import Ledger
 from duffdp.statistics.program import OutputColumn
 from duffdp.statistics.registry import statistic_spec
 from duffdp.statistics.spec import StatisticSpec
@@ -63,6 +77,7 @@ FOR_ALL = (
     ),
     *("simultaneous", "suppress_below"),
 )
+SHARE = "share"  # the statistic that can be shown as percent
 _EXAMPLES: dict[str, Any] = {"bounds": (0, 120), "step": 1, "categories": ["yes", "no"]}
 
 
@@ -72,7 +87,8 @@ class TablePlan:
     Parameters
     ----------
     statistics, epsilon, bounds, step, categories, by, keys, other, total, unit, contributions,
-    groups_per_person, interval, simultaneous, smallest, suppress_below, weights, mechanism
+    groups_per_person, interval, covers, simultaneous, smallest, suppress_below, weights, mechanism,
+    names, labels, shown_in
         As `duffdp.table` takes them.
     source, ledger, dataset, call_id, sources
         The data, the budget and what a reviewer asks, as `duffdp.Plan` takes them.
@@ -96,6 +112,7 @@ class TablePlan:
     [('count', '1/10'), ('age_median', '4/5'), ('age_mean', '2/5')]
     """
 
+    @takes_aliases
     def __init__(
         self,
         statistics: Mapping[str, Any],
@@ -113,22 +130,28 @@ class TablePlan:
         contributions: int = 1,
         groups_per_person: int | None = None,
         interval: float | None = DEFAULT_CONFIDENCE,
+        covers: Covers = "data",
         simultaneous: bool = False,
         smallest: int | None = None,
         suppress_below: int | None = None,
         weights: Mapping[str, Any] | None = None,
         mechanism: str = "best",
+        names: Mapping[str, str] | None = None,
+        labels: Mapping[str, Any] | None = None,
+        shown_in: Mapping[str, str] | None = None,
         source: Any = None,
         ledger: Any = None,
         dataset: str | None = None,
         call_id: str | None = None,
         sources: Mapping[str, str] | None = None,
     ) -> None:
-        self.interval = read_interval(interval, "data", simultaneous)
+        self.interval = read_interval(interval, covers, simultaneous)
         columns = _by_column({"bounds": bounds, "step": step, "categories": categories})
-        cells = _cells(statistics, columns, interval, mechanism)
+        cells = _cells(statistics, columns, interval, COVERS.read(covers), mechanism)
+        keys, labels = with_code_books(by, keys, labels)
+        wording = read_wording(names, labels, shown_in)
         words = [cell.words | group for cell, group in _with_groups(cells, by, keys, other, total)]
-        self.plan = Plan(
+        self.plan: Plan = _TableReleases(
             words,
             epsilon=epsilon,
             where=where,
@@ -154,6 +177,7 @@ class TablePlan:
         by_columns = self.plan.releases[0].selection.by
         self.margins = _margins(by_columns) if TOTAL.read(total) else ()
         self._outputs = _named_outputs(cells, self.plan.releases)
+        self.wording = self._checked_wording(wording, labels)
         self._repeated_margins = {
             name: () if checked.spec.additive else self.margins
             for name, checked in self._cells.items()
@@ -161,6 +185,25 @@ class TablePlan:
         if self.interval is not None and self.interval.simultaneous:
             self._cells = _simultaneous(self._cells, self.interval, len(self.margins))
         self.plan = self._with_shares(weights)
+
+    def _checked_wording(self, wording: Wording, labels: Any) -> Wording:
+        """The words of the table, if they are for columns and keys that it has."""
+        columns = {
+            column: checked.selection.column or ""
+            for name, checked in self._cells.items()
+            for column in self._outputs[name]
+        }
+        selection = self.plan.releases[0].selection
+        books = [name for name, part in (labels or {}).items() if isinstance(part, CodeBook)]
+        checked_words = check_wording(
+            wording, selection.by, selection.keys, columns, self._cells, books
+        )
+        for name, checked in self._cells.items():
+            if checked.spec.name != SHARE:
+                for column in self._outputs[name]:
+                    if checked_words.shown_in.get(column) == PERCENT:
+                        raise refuse_percent(column)
+        return checked_words
 
     def _with_shares(self, weights: Mapping[str, Any] | None) -> Plan:
         """The plan with the shares of epsilon; margins get equal parts of them."""
@@ -277,9 +320,17 @@ class TablePlan:
         if rehearsal is not None:
             self.plan.rehearse(prepared, lambda releases: rehearsal(self._table(releases)))
         table = self._table(self.plan.make(prepared, ledger, done))
+        table = replace(
+            table, call_id=self._call_id(self.plan.ledger if ledger is None else ledger)
+        )
         source = prepared[0].data
         assert isinstance(source, SourceTable)
         return replace(table, frame=source.frame(table.wide()))
+
+    def _call_id(self, ledger: Any) -> str | None:
+        """The call id of a run that was charged to this ledger."""
+        bound = ledger.call_id if isinstance(ledger, Ledger) else None
+        return bound if bound is not None or ledger is None else self.plan.call_id
 
     def _table(self, releases: Mapping[str, Release]) -> Table:
         """The table of all releases, without a frame."""
@@ -302,11 +353,22 @@ class TablePlan:
             assert noise is not None
             smallest = noise + 1
         hides, groups = self.suppress_below is not None, Groups(facts.by, facts.keys)
-        return Table(measures, groups, self.margins, smallest, None, hides, self.interval)
+        return Table(
+            *(measures, groups, self.margins, smallest, None, hides, self.interval, self.wording)
+        )
 
     def __repr__(self) -> str:
         names = ", ".join(map(repr, self._repeated_margins))
         return f"TablePlan({names}, epsilon={float(self.plan.epsilon):g})"
+
+
+class _TableReleases(Plan):
+    """The releases of a table, which nobody numbered: errors name the cell. Everything about the
+    count is about the whole table.
+    """
+
+    def _label(self, number: int, name: object) -> str:
+        return "" if name == COUNT else f"{name}: "
 
 
 def _with_groups(
@@ -422,7 +484,11 @@ def _by_column(options: dict[str, Any]) -> dict[str, Mapping[str, Any]]:
 
 
 def _cells(
-    statistics: Any, columns: Mapping[str, Mapping[str, Any]], interval: Any, mechanism: str
+    statistics: Any,
+    columns: Mapping[str, Mapping[str, Any]],
+    interval: Any,
+    covers: Covers,
+    mechanism: str,
 ) -> list[_Cell]:
     """The count, and what each column is asked for."""
     if not isinstance(statistics, Mapping) or not statistics:
@@ -453,6 +519,8 @@ def _cells(
             usual = mechanism if mechanism in resolved.choices else resolved.choices[0]
             if resolved.has_interval(words.get("mechanism", usual)) and _cheap_ends(resolved):
                 words = {"interval": interval} | words
+                if covers != COVERS.default and resolved.covers_population and words["interval"]:
+                    words = {"covers": covers} | words
             cells.append(cell._replace(words=words | {"column": column, "name": cell.name}))
     return cells
 
@@ -486,7 +554,9 @@ def _cells_of_column(column: Any, requested: Any) -> list[_Cell]:
     """The cells of one column: numbers are quantiles, drawn together if there are several."""
     if not isinstance(column, str):
         raise DuffError(f"a column is named by a text, got {column!r:.60}.")
-    listed = list(requested) if isinstance(requested, list | tuple) else [requested]
+    listed: list[Any] = []
+    for item in requested if isinstance(requested, list | tuple) else [requested]:
+        listed += item if isinstance(item, list | tuple) else [item]
     shares = [Q.read(item) for item in listed if plain_number(item) is not None]
     cells, quantiles = [], False
     for item in listed:
@@ -498,7 +568,7 @@ def _cells_of_column(column: Any, requested: Any) -> list[_Cell]:
             words: dict[str, Any] = {"statistic": "quantile", "q": shares}
             cells.append(_Cell(f"{column}_{name}", column, words))
             continue
-        words = dict(item) if isinstance(item, Mapping) else {"statistic": item}
+        words = dict(documented_options(item)) if isinstance(item, Mapping) else {"statistic": item}
         for word in words:
             if word in FOR_ALL:
                 raise DuffError(
@@ -508,7 +578,7 @@ def _cells_of_column(column: Any, requested: Any) -> list[_Cell]:
         try:
             spec = statistic_spec(words.get("statistic"))
         except DuffError as error:
-            raise DuffError(f"the column {column!r} of the table: {error}") from None
+            raise error.prefixed(f"the column {column!r} of the table: ") from None
         named = words.pop("name", None)
         if named is not None and (not isinstance(named, str) or not named):
             raise DuffError(f"name must be a text, got {named!r:.60}.")

@@ -6,6 +6,7 @@ import json
 import tempfile
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
 from fractions import Fraction
@@ -48,7 +49,7 @@ class ReleaseJob:
     attempts: int = 0
     finished: int = 0
     error: str = ""
-    table: DisplayTable | None = None
+    tables: Sequence[DisplayTable] = ()
     files: dict[str, str] = field(default_factory=dict)
 
     @property
@@ -146,7 +147,7 @@ class ReleaseJobs:
                 _files(table, job, ledger, plan)
 
             table = plan.run(done=done, rehearsal=rehearsal)
-            job.table = table.display_table()
+            job.tables = table.display_tables()
             job.files = _files(table, job, ledger, plan)
             job.state = "made"
         except DuffError as error:

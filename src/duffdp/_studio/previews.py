@@ -10,7 +10,7 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from duffdp._parameters import COLUMN, EPSILON, MARGIN
-from duffdp._pipeline.export import TOO_FEW
+from duffdp._pipeline.number_text import TOO_FEW
 from duffdp._pipeline.request import ReleaseRequest
 from duffdp._planning.outcomes import NeedsSimulation
 from duffdp._planning.previews import MAX_TOO_FEW

@@ -159,7 +159,7 @@ def check_engine(engine: Any) -> EngineCheck:
 
     References
     ----------
-    `docs/engines.md`, "Check an engine".
+    `docs/reference/data-sources.md`, "Check an engine".
 
     Examples
     --------

@@ -172,7 +172,7 @@ class Digits:
     References
     ----------
     Mironov, "On significance of the least significant bits for differential privacy" (CCS 2012);
-    `docs/choose-bounds.md`.
+    `docs/how-to/choose-bounds.md`.
 
     Examples
     --------

@@ -35,7 +35,7 @@ __all__ = [
 ]
 
 # The names of mechanisms in facts and releases. Each class states its `loss_family`, which totals
-# for a delta rest on: "pure" unless more is proven in `docs/theory.md`.
+# for a delta rest on: "pure" unless more is proven in `docs/explanation/composition.md`.
 CLASSES = {
     "exponential": "Exponential",
     "permute-and-flip": "PermuteAndFlip",

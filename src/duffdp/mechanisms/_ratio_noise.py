@@ -3,7 +3,7 @@ one has.
 
 If U and V got the noise a and b, and U / (U + V) = m, then (U + a) - m (U + a + V + b) is
 (1 - m) a - m b, whatever U and V are. With s = a - b and d = a + b that is half of s + c d for
-c = 1 - 2 m (docs/intervals.md, "Ratios").
+c = 1 - 2 m (docs/explanation/intervals.md, "Ratios").
 """
 
 from __future__ import annotations

@@ -41,12 +41,13 @@ def distance_bound(
 
     Utility
     -------
-    Attained by data whose records are all equal (`docs/theory.md`, "How far an output can be").
+    Attained by data whose records are all equal (`docs/explanation/mechanisms.md`, "How far an
+    output can be").
 
     References
     ----------
     Asi and Duchi, "Instance-optimality in differential privacy" (NeurIPS 2020), for the exponential
-    mechanism; the exact worst case of each mechanism is in `docs/theory.md`.
+    mechanism; the exact worst case of each mechanism is in `docs/explanation/mechanisms.md`.
 
     Examples
     --------
@@ -85,7 +86,7 @@ def mean_distance_bound(coefficient: Fraction, confidence: Any) -> int:
 
     References
     ----------
-    `docs/theory.md`, "How far a mean can be".
+    `docs/explanation/mechanisms.md`, "How far a mean can be".
 
     Examples
     --------

@@ -10,6 +10,8 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, ClassVar
 
+import numpy as np
+
 from duffdp._evidence import Totals
 from duffdp._parameters import EPSILON
 from duffdp._privacy import LossFamily
@@ -88,6 +90,19 @@ class Geometric:
         """The probability that the noise of one number is `least`, above 0, or more in size."""
         rate = self.epsilon / sensitivity
         return 2 * math.exp(-rate * least) / (1 + math.exp(-rate))
+
+    def variance(self, sensitivity: int) -> float:
+        """The variance of the noise of one number, in squares of the sensitivity."""
+        rate = self.epsilon / sensitivity
+        return 2 * math.exp(-rate) / (math.expm1(-rate) * sensitivity) ** 2
+
+    def characteristic(self, sensitivity: int, angles: Any) -> Any:
+        """The characteristic function of the noise of one number, at real or complex angles per
+        sensitivity.
+        """
+        rate = self.epsilon / sensitivity
+        peak = 4 * math.exp(-rate) / math.expm1(-rate) ** 2
+        return 1 / (1 + peak * np.sin(angles / (2 * sensitivity)) ** 2)
 
     def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
         """The noise of the sum of so many numbers that is not exceeded with this probability."""

@@ -63,7 +63,7 @@ class Lattice(Mechanism):
     ----------
     McKenna and Sheldon, "Permute-and-flip: a new mechanism for differentially private selection"
     (NeurIPS 2020). Geng and Viswanath, "The optimal mechanism in differential privacy" (ISIT
-    2014): noise in stairs. The proof is in `docs/theory.md`, "On a lattice".
+    2014): noise in stairs. The proof is in `docs/explanation/mechanisms.md`, "On a lattice".
 
     Examples
     --------
@@ -80,8 +80,9 @@ class Lattice(Mechanism):
     on_lattice = True
 
     def _log_weight(self, steps: StepFunction, c: float) -> Floats:
-        """One integral for the candidates on each of the 1 / rate lattices (`docs/theory.md`, "On
-        a lattice")."""
+        """One integral for the candidates on each of the 1 / rate lattices
+        (`docs/explanation/mechanisms.md`, "On a lattice").
+        """
         stride = int(1 / steps.rate)
         level, run = np.unique(steps.distance, return_inverse=True)
         excess = level - level[0]

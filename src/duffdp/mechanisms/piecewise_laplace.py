@@ -63,7 +63,7 @@ class PiecewiseLaplace:
     ----------
     Zhang et al. (SIGMOD 2015): ladders. Nissim, Raskhodnikova and Smith (STOC 2007): smoothing.
     Durfee (2025): piecewise Laplace noise over the reach of t changes. The proof for smoothed rungs
-    is in `docs/graphs.md`.
+    is in `docs/explanation/graphs.md`.
 
     Examples
     --------

@@ -42,7 +42,7 @@ class Ranking(Geometric):
     References
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
-    (TCC 2006); `docs/theory.md`, "The most common values".
+    (TCC 2006); `docs/explanation/statistics.md`, "The most common values".
 
     Examples
     --------

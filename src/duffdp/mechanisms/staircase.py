@@ -13,6 +13,8 @@ from functools import lru_cache
 from operator import add
 from typing import Any, ClassVar, NamedTuple
 
+import numpy as np
+
 from duffdp._evidence import Totals
 from duffdp._parameters import EPSILON
 from duffdp._privacy import LossFamily
@@ -127,6 +129,29 @@ class Staircase:
             low, high = (low, middle) if is_covered else (middle, high)
         return low if self.tail(sensitivity, low + 1) <= 1 - confidence else high
 
+    def variance(self, sensitivity: int) -> float:
+        """The variance of the noise of one number, in squares of the sensitivity."""
+        width = Fraction(best_width(self.epsilon, sensitivity, 1), sensitivity)
+        scale = _moments(self.epsilon, width, sensitivity, 1)
+        return scale.squares / scale.points
+
+    def characteristic(self, sensitivity: int, angles: Any) -> Any:
+        """The characteristic function of the noise of one number, at real or complex angles per
+        sensitivity, none of them 0.
+
+        The noise is uniform on a ball whose radius is a geometric number of sensitivities larger
+        than the first step.
+        """
+        width = Fraction(best_width(self.epsilon, sensitivity, 1), sensitivity)
+        points = _moments(self.epsilon, width, sensitivity, 1).points
+        decay, complement = math.exp(-self.epsilon), -math.expm1(-self.epsilon)
+        half = angles / sensitivity / 2
+        edge = float(width) * angles - half
+        # The sum over all radii of the sines at their edges, by two geometric series.
+        rising, falling = (np.exp(s * edge) / (1 - decay * np.exp(s * angles)) for s in (1j, -1j))
+        sines = (rising - falling) / 2j
+        return 2 * complement * sines / (points * angles * np.sinc(half / np.pi))
+
     def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
         """The noise of the sum of so many numbers that is not exceeded with this probability."""
         kind: Any = type(self)  # mypy takes no class for hashable
@@ -143,11 +168,13 @@ class Staircase:
 
 class _Moments(NamedTuple):
     """Of a uniform point in every ball, weighted with exp(-epsilon k) (1 - exp(-epsilon)): how
-    many there are and how far from 0 they are, added up; in units of the sensitivity.
+    many there are and how far from 0 they are, added up; for one number the squares of that, too.
+    In units of the sensitivity.
     """
 
     points: float
     sums: float
+    squares: float = 0.0
 
 
 def _moments(epsilon: float, share: Fraction, sensitivity: int, numbers: int) -> _Moments:
@@ -163,8 +190,8 @@ def _moments(epsilon: float, share: Fraction, sensitivity: int, numbers: int) ->
     m1 = k1 + w
     m2 = k2 + 2 * w * k1 + w**2
     m3 = k3 + 3 * w * k2 + 3 * w**2 * k1 + w**3
-    if numbers == 1:  # 2 m - 1 points, with a sum of m (m - 1)
-        return _Moments(2 * m1 - h, m2 - h * m1)
+    if numbers == 1:  # 2 m - 1 points, with a sum of m (m - 1) and squares of m (m-1) (2 m-1) / 3
+        return _Moments(2 * m1 - h, m2 - h * m1, (2 * m3 - 3 * h * m2 + h * h * m1) / 3)
     if numbers == 2:  # 2 m^2 - 2 m + 1 points, with a sum of 2 m (m - 1) (2 m - 1) / 3
         return _Moments(2 * m2 - 2 * h * m1 + h * h, (4 * m3 - 6 * h * m2 + 2 * h * h * m1) / 3)
     # (4 m^3 - 6 m^2 + 8 m - 3) / 3 points, with a sum of m^4 - 2 m^3 + 2 m^2 - m
@@ -181,7 +208,7 @@ def best_width(epsilon: float, sensitivity: int, numbers: int) -> int:
     """
 
     def error(share: Fraction) -> float:
-        points, sums = _moments(epsilon, share, sensitivity, numbers)
+        points, sums, _ = _moments(epsilon, share, sensitivity, numbers)
         return sums / points if points else 0.0  # a product that no double holds
 
     low, high = Fraction(1, sensitivity), Fraction(1)

@@ -8,13 +8,15 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from duffdp._pipeline.distribution import Distribution
-from duffdp._pipeline.export import TOO_FEW
+from duffdp._pipeline.number_text import PERCENT
+from duffdp._pipeline.release import Release
 from duffdp._text import parameter_text, visible
 from duffdp.domain import Categories, Digits, Membership, Ordered, PublicSet
 from duffdp.report.formats import candidate_text
 from duffdp.report.results import ReleasedNumber, ReleaseResult, ResultTable
 from duffdp.report.svg import circle, line, polygon, polyline, rectangle, svg, text
 from duffdp.statistics.program import NumberKind
+from duffdp.statistics.registry import REGISTRY, statistic_spec
 
 _MAX_ROWS = 40
 _MAX_CATEGORIES = 6
@@ -26,6 +28,7 @@ _LEVELS = (0, 0.25, 0.5, 0.75, 1)  # of shares, at the side of a distribution
 _WIDTH, _TOP, _RIGHT, _FOOT, _LETTER = 440, 12, 26, 28, 6.6
 _ROW, _BAR, _WHISKER, _NUMBER_ROOM = 24, 14, 4, 60
 _DISTRIBUTION_HEIGHT = 150
+_SMALL_WIDTH, _SMALL_HEIGHT = 96, 24
 _AXIS_ROOM = 0.04  # of an axis, beyond the largest number
 Ticks = list[tuple[float, str]]  # where, and what is written there
 
@@ -54,7 +57,14 @@ class Axis(NamedTuple):
 
 def figures(table: ResultTable) -> list[Figure]:
     """The figures of a table of results, in the order of its releases."""
-    return [figure for result in table.results for figure in _figures(table, result)]
+    if table.crossed:
+        return []
+    return [
+        figure
+        for result in table.results
+        if not result.is_picture or result.release.has_distributions
+        for figure in _figures(table, result)
+    ]
 
 
 def _figures(table: ResultTable, result: ReleaseResult) -> list[Figure]:
@@ -62,6 +72,9 @@ def _figures(table: ResultTable, result: ReleaseResult) -> list[Figure]:
     if release.unit.kind == "edge":
         return []  # the largest possible count of triangles says nothing about a likely one
     groups = [", ".join(key) for key in table.keys]
+    if release.noisy is not None and any(map(any, table.combined)) and _is_additive(release):
+        table, result = _without_margins(table, result)  # a total would make the others small
+        groups = [", ".join(key) for key in table.keys]
     if release.has_distributions:
         distributions = [cell for (cell,) in release.cells]
         if len(distributions) > _MAX_DISTRIBUTIONS:
@@ -81,6 +94,24 @@ def _figures(table: ResultTable, result: ReleaseResult) -> list[Figure]:
         return []
     caption = [result.heading, _legend(table, result), chart.note]
     return [Figure(". ".join(filter(None, caption)), chart.svg)]
+
+
+def _is_additive(release: Release) -> bool:
+    name = release.statistic.name
+    return name in REGISTRY and statistic_spec(name).additive
+
+
+def _without_margins(
+    table: ResultTable, result: ReleaseResult
+) -> tuple[ResultTable, ReleaseResult]:
+    """The table and one of its results without the rows that combine groups."""
+    rows = [i for i, combined in enumerate(table.combined) if not any(combined)]
+    columns = [
+        column._replace(numbers=[column.numbers[i] for i in rows]) for column in result.columns
+    ]
+    small = [table.too_small[i] for i in rows]
+    kept = table._replace(keys=[table.keys[i] for i in rows], too_small=small)
+    return kept, result._replace(columns=columns)
 
 
 def _legend(table: ResultTable, result: ReleaseResult) -> str:
@@ -116,7 +147,8 @@ def _bars(table: ResultTable, groups: list[str], result: ReleaseResult) -> Chart
             labels.append(", ".join(filter(None, (group, column.name if has_several else ""))))
             # As in the table beside it, which hides the numbers of a group that is too small.
             numbers.append(column.numbers[i]._replace(too_few=table.too_small[i]))
-    return bar_chart(labels, numbers, result.heading, upper=1 if share else None)
+    percent = any(column.unit == PERCENT for column in result.columns)
+    return bar_chart(labels, numbers, result.heading, upper=1 if share else None, percent=percent)
 
 
 def _points(table: ResultTable, groups: list[str], result: ReleaseResult) -> Chart | None:
@@ -133,7 +165,11 @@ def _points(table: ResultTable, groups: list[str], result: ReleaseResult) -> Cha
 
 
 def bar_chart(
-    labels: list[str], numbers: list[ReleasedNumber], title: str, upper: float | None = None
+    labels: list[str],
+    numbers: list[ReleasedNumber],
+    title: str,
+    upper: float | None = None,
+    percent: bool = False,
 ) -> Chart | None:
     """A bar for each number, with a line for its interval, on an axis that holds 0 (and `upper`).
 
@@ -163,12 +199,14 @@ def bar_chart(
         return left + width * (value - low) / (high - low)
 
     steps = range(-int(-low // step), int(high / step + 1e-9) + 1)
-    parts = _marks([(place(i * step), f"{i * step:,.15g}") for i in steps], base)
+    scale, unit = (100, " %") if percent else (1, "")
+    ticks = [(place(i * step), f"{scale * i * step:,.12g}{unit}") for i in steps]
+    parts = _marks(ticks, base)
     for i, (label, number) in enumerate(zip(short, numbers, strict=True)):
         y = _TOP + _ROW * (i + 0.5)
         parts.append(text(label, (left - 10, y + 4), anchor="end"))
         if number.too_few:
-            parts.append(text(TOO_FEW, (place(0) + 8, y + 4), "axis"))
+            parts.append(text(number.too_few_words, (place(0) + 8, y + 4), "axis"))
             continue
         begin, end = sorted((place(0), place(number.value)))
         parts.append(rectangle("value", (begin, y - _BAR / 2), end - begin, _BAR, radius=2))
@@ -212,7 +250,7 @@ def point_chart(
         y = _TOP + _ROW * (i + 0.5)
         parts.append(text(label, (left - 10, y + 4), anchor="end"))
         if all(number.too_few for number in row):
-            parts.append(text(TOO_FEW, (left + width / 2, y + 4), "axis", "middle"))
+            parts.append(text(row[0].too_few_words, (left + width / 2, y + 4), "axis", "middle"))
             continue
         parts.append(line("row", (left, y), (left + width, y)))
         across = [left + width * axis.share(number.value) for number in row]
@@ -260,6 +298,56 @@ def distribution_chart(distribution: Distribution, label: str) -> str:
     group = f": {label}" if label else ""
     description = f"The share of records up to a value, with its band{group}"
     return svg(_WIDTH, base + _FOOT, description, parts)
+
+
+def small_picture(result: ReleaseResult, numbers: list[ReleasedNumber]) -> str:
+    """The numbers of one group in a cell: bars for counts, each scaled to the highest of its group;
+    a line, a box and a dot for quantiles, on the axis that all groups share.
+    """
+    described = "; ".join(
+        f"{column.name} {number.line()}"
+        for column, number in zip(result.columns, numbers, strict=True)
+    )
+    if all(column.kind == "count" for column in result.columns):
+        return svg(_SMALL_WIDTH, _SMALL_HEIGHT, described, _small_bars(numbers), "small")
+    return svg(_SMALL_WIDTH, _SMALL_HEIGHT, described, _small_box(result, numbers), "small")
+
+
+def _small_bars(numbers: list[ReleasedNumber]) -> list[str]:
+    values = [max(0.0, float(number.value)) for number in numbers]
+    highest = max(values) or 1.0
+    wide, room = _SMALL_WIDTH / len(values), _SMALL_HEIGHT - 2
+    parts = [line("tick", (0, _SMALL_HEIGHT - 1), (_SMALL_WIDTH, _SMALL_HEIGHT - 1))]
+    for i, (value, number) in enumerate(zip(values, numbers, strict=True)):
+        tall = round(room * value / highest, 1)
+        corner = (i * wide + 0.5, room + 1 - tall)
+        parts.append(rectangle("value", corner, wide - 1, tall, title=number.line()))
+    return parts
+
+
+def _small_box(result: ReleaseResult, numbers: list[ReleasedNumber]) -> list[str]:
+    domain = result.release.domain
+
+    assert isinstance(domain, Ordered)
+
+    def place(value: Any) -> float:
+        return float(domain.index(value) if domain.timed else value)
+
+    every = [place(one.value) for c in result.columns for one in c.numbers if one.value is not None]
+    low, high = min(every), max(every)
+    room, y = _SMALL_WIDTH - 8, _SMALL_HEIGHT / 2
+    across = [4 + room * (place(number.value) - low) / ((high - low) or 1.0) for number in numbers]
+    middle = len(across) // 2
+    quarter = len(across) // 4
+    box = rectangle(
+        "band", (across[quarter], y - 5), across[-1 - quarter] - across[quarter], 10, radius=1
+    )
+    return [
+        line("row", (0, y), (_SMALL_WIDTH, y)),
+        line("span", (across[0], y), (across[-1], y)),
+        box,
+        circle("value", (across[middle], y), 3),
+    ]
 
 
 # Axes.

@@ -25,6 +25,8 @@ _TIMING = (
     "Let nobody outside measure it."
 )
 
+_DEFAULT_STEP = "The default: it follows from the bounds, the statistic and epsilon alone."
+
 
 class Budget(Protocol):
     """A ledger as a report needs it: the total epsilon, and what remains of it."""
@@ -151,7 +153,9 @@ def hazard_answers(
         _in_all(gauge),
         _delta(releases),
         *(
-            from_user(
+            HazardAnswer("Source of step", _DEFAULT_STEP)
+            if name == "step" and name not in sources and _has_default_steps(releases)
+            else from_user(
                 f"Source of {name}", name, f"Whoever chose {name} must not have seen the records."
             )
             for name in _assumed(releases)
@@ -220,6 +224,11 @@ def _assumed(releases: Sequence[Release]) -> list[str]:
     if any(release.grouped for release in releases):
         names.append("keys")
     return names
+
+
+def _has_default_steps(releases: Sequence[Release]) -> bool:
+    """True if nobody chose a step."""
+    return all(release.has_default_step for release in releases if isinstance(release.domain, Grid))
 
 
 def _bias(releases: Sequence[Release]) -> list[str]:

@@ -9,18 +9,19 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from duffdp._pipeline.export import TOO_FEW
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.sources import read_sources
 from duffdp._pipeline.table import Table
 from duffdp._text import as_markdown, parameter_text, visible
 from duffdp.errors import DuffError
 from duffdp.report import sentences
-from duffdp.report.charts import figures
+from duffdp.report.charts import figures, small_picture
 from duffdp.report.hazards import Budget, budget_gauge, hazard_answers
+from duffdp.report.picker import picker_data
 from duffdp.report.results import NamedReleases, result_tables
 
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
+_SCRIPT = Path(__file__).with_name("picker.js")
 _TEMPLATES = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN}
 
 
@@ -79,8 +80,9 @@ def write(
     References
     ----------
     Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definition 6, for the error as a number of
-    people; `docs/theory.md`, "How far an output can be". Near, Darais, Lefkovitz and Howarth,
-    "Guidelines for evaluating differential privacy guarantees" (NIST SP 800-226, 2025).
+    people; `docs/explanation/mechanisms.md`, "How far an output can be". Near, Darais, Lefkovitz
+    and Howarth, "Guidelines for evaluating differential privacy guarantees" (NIST SP 800-226,
+    2025).
 
     Examples
     --------
@@ -112,7 +114,11 @@ def write(
         provenance=_provenance(all_releases, author, source, plan, ledger),
         tables=tables,
         figures=figures if template == _HTML else None,
-        too_few=TOO_FEW,
+        small_picture=small_picture,
+        picker=picker_data(releases) if isinstance(releases, Table) else None,
+        script=_SCRIPT.read_text(encoding="utf-8") if template == _HTML else "",
+        error=sentences.error_in_short(all_releases),
+        reading=sentences.how_to_read(all_releases, tables),
         total=total,
         odds=sentences.odds(total, kinds, math.fsum(release.delta for release in all_releases)),
         whom=sentences.whom(kinds),

@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 from duffdp._parameters import share_text
-from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
-from duffdp._pipeline.export import TOO_FEW
+from duffdp._pipeline.estimates import Estimate, columns_per_number
+from duffdp._pipeline.number_text import TOO_FEW, NumberFormat, as_text, number_format
 from duffdp._pipeline.release import Release
-from duffdp._pipeline.released_values import TOO_SMALL
-from duffdp._pipeline.table import ALL, Table
-from duffdp._text import duration_text
-from duffdp.domain import Membership, Ordered
+from duffdp._pipeline.table import Table
+from duffdp._pipeline.wording import ALL, PLAIN, Wording
+from duffdp.domain import Ordered
 from duffdp.errors import DuffError
-from duffdp.report.formats import candidate_text
 from duffdp.statistics.program import NumberKind
 from duffdp.statistics.registry import REGISTRY, statistic_spec
 
 _MAX_ACROSS = 14  # numbers of a group; with more, each of them has a row
+# Numbers of a group that are a picture instead: in a list, and in the cells of a cross table.
+MIN_PICTURE, MIN_CELL_PICTURE = 4, 3
+_SHADES = 5  # of a cross table
 NamedReleases = list[tuple[str, Release]]
 
 
@@ -31,11 +31,12 @@ class ReleasedNumber(NamedTuple):
     value: Any = None
     span: tuple[Any, Any] | None = None
     too_few: bool = False  # the interval is the whole range
+    too_few_words: str = TOO_FEW
 
     def line(self) -> str:
         """Number and interval in one line."""
         if self.too_few:
-            return TOO_FEW
+            return self.too_few_words
         return f"{self.text} ({self.ends})" if self.ends else self.text
 
 
@@ -46,6 +47,7 @@ class ResultColumn(NamedTuple):
     kind: NumberKind
     numbers: list[ReleasedNumber]
     is_group_size: bool = False  # noisy sizes, drawn beside the requested numbers
+    unit: str = ""
 
 
 class ReleaseResult(NamedTuple):
@@ -55,12 +57,57 @@ class ReleaseResult(NamedTuple):
     release: Release
     columns: list[ResultColumn]
 
+    @property
+    def is_picture(self) -> bool:
+        """True if the numbers of a group are many of one kind: a small picture shows them."""
+        kinds = {column.kind for column in self.columns}
+        least = MIN_CELL_PICTURE if len(self.release.by) == 2 else MIN_PICTURE
+        return (
+            self.release.grouped
+            and self.release.sizes is None
+            and len(self.columns) >= least
+            and kinds in ({"count"}, {"candidate"}, {"distribution"})
+            and all(is_ordered(self.release, column) for column in self.columns)
+        )
+
+    def middle(self, numbers: Sequence[ReleasedNumber]) -> str:
+        """The number in the middle of quantiles, beside their picture; counts have none."""
+        counts = self.columns[0].kind == "count"
+        return "" if counts else numbers[len(numbers) // 2].text
+
+
+class CrossCell(NamedTuple):
+    """One cell of a cross table: its numbers, and its shade from 0, none, to the darkest."""
+
+    numbers: list[ReleasedNumber]
+    too_small: bool
+    margin: bool
+    shade: int = 0
+
+    @property
+    def text(self) -> str:
+        """All numbers in one line."""
+        return " / ".join(number.text for number in self.numbers)
+
+
+class CrossResult(NamedTuple):
+    """A release as a cross table: the keys of one column down, those of the other across."""
+
+    result: ReleaseResult
+    header: list[str]
+    rows: list[tuple[str, bool, list[CrossCell | None]]]  # label, whether a margin, cells
+
+    @property
+    def shaded(self) -> bool:
+        """True if cells are shaded by their numbers."""
+        return any(cell and cell.shade for _, _, cells in self.rows for cell in cells)
+
 
 class TableRow(NamedTuple):
     """One row of a table of results."""
 
     keys: list[str]
-    numbers: list[ReleasedNumber]
+    cells: list[list[ReleasedNumber]]  # several numbers are a picture
     too_small: bool
     margin: bool
 
@@ -73,15 +120,16 @@ class ResultTable(NamedTuple):
     heading: str
     by: tuple[str, ...]
     keys: list[list[str]]
+    combined: list[tuple[bool, ...]]  # for each row, which of its keys stand for all groups
     results: list[ReleaseResult]
     too_small: list[bool]  # groups with too few records to tell anything
-    margins: list[bool]  # rows that combine groups
     notes: list[str]
+    too_few: str = TOO_FEW
 
     @property
     def across(self) -> int:
-        """The number of numbers per group."""
-        return sum(len(result.columns) for result in self.results)
+        """The number of columns with numbers per group."""
+        return sum(1 if result.is_picture else len(result.columns) for result in self.results)
 
     @property
     def single(self) -> ReleasedNumber | None:
@@ -95,33 +143,97 @@ class ResultTable(NamedTuple):
         return bool(self.by) and self.across <= _MAX_ACROSS
 
     @property
+    def crossed(self) -> bool:
+        """True if groups have two columns, so that each statistic is a cross table."""
+        return len(self.by) == 2
+
+    @property
+    def pictures(self) -> list[ReleaseResult]:
+        """The results that small pictures show."""
+        return [result for result in self.results if result.is_picture]
+
+    @property
     def two_headers(self) -> bool:
         """True if a release has several numbers, so that the head of a wide table has two rows."""
-        return any(len(result.columns) > 1 for result in self.results)
+        return any(len(result.columns) > 1 and not result.is_picture for result in self.results)
+
+    def crosses(self) -> list[CrossResult]:
+        """A cross table for each statistic."""
+        parts = [list(zip(self.combined[i], key, strict=True)) for i, key in enumerate(self.keys)]
+        rows, across = (list(dict.fromkeys(part[i] for part in parts)) for i in (0, 1))
+        places = {tuple(part): i for i, part in enumerate(parts)}
+        return [self._cross(result, rows, across, places) for result in self.results]
+
+    def _cross(
+        self,
+        result: ReleaseResult,
+        rows: list[tuple[bool, str]],
+        across: list[tuple[bool, str]],
+        places: dict[tuple[tuple[bool, str], ...], int],
+    ) -> CrossResult:
+        shades = self._shades(result)
+
+        def cell(row: tuple[bool, str], column: tuple[bool, str]) -> CrossCell | None:
+            place = places.get((row, column))
+            if place is None:
+                return None
+            numbers = [one.numbers[place] for one in result.columns]
+            margin = row[0] or column[0]
+            return CrossCell(numbers, self.too_small[place], margin, shades.get(place, 0))
+
+        lines = [(row[1], row[0], [cell(row, column) for column in across]) for row in rows]
+        return CrossResult(result, [self.by[0], *(text for _, text in across)], lines)
+
+    def _shades(self, result: ReleaseResult) -> dict[int, int]:
+        """The shade of each group with one number, by its value; margins have none."""
+        if len(result.columns) != 1:
+            return {}
+        values = {
+            i: float(number.value)
+            for i, number in enumerate(result.columns[0].numbers)
+            if not self.too_small[i] and not any(self.combined[i]) and is_number(number.value)
+        }
+        low, high = min(values.values(), default=0.0), max(values.values(), default=0.0)
+        if not low < high:
+            return {}
+        return {
+            i: 1 + min(int(_SHADES * (value - low) / (high - low)), _SHADES - 1)
+            for i, value in values.items()
+        }
 
     def rows(self) -> list[TableRow]:
         """A row for every group or, if that would be too wide, for every number, whose name is the
-        last of the keys.
+        last of the keys. A picture has the numbers of its release in one column.
         """
-        columns = [(result, column) for result in self.results for column in result.columns]
         rows = []
         for i, key in enumerate(self.keys):
-            marks = self.too_small[i], self.margins[i]
+            marks = self.too_small[i], any(self.combined[i])
+            cells = [
+                [column.numbers[i] for column in part]
+                for result in self.results
+                for part in ([result.columns] if result.is_picture else _alone(result.columns))
+            ]
             if self.wide:
-                rows.append(TableRow(key, [column.numbers[i] for _, column in columns], *marks))
+                rows.append(TableRow(key, cells, *marks))
                 continue
-            for result, column in columns:
-                label = self._row_label(result, column)
-                rows.append(TableRow([*key, label], [column.numbers[i]], *marks))
+            labels = [
+                self._row_label(result, column)
+                for result in self.results
+                for column in ([None] if result.is_picture else result.columns)
+            ]
+            rows += [
+                TableRow([*key, label], [cell], *marks)
+                for label, cell in zip(labels, cells, strict=True)
+            ]
         return rows
 
     def header(self) -> list[str]:
         """The names of the columns of `rows`."""
         if self.wide:
             names = [
-                f"{result.heading} {column.name}".rstrip()
+                result.heading if column is None else f"{result.heading} {column.name}".rstrip()
                 for result in self.results
-                for column in result.columns
+                for column in ([None] if result.is_picture else result.columns)
             ]
             return [*self.by, *names]
         if self.single is not None:
@@ -134,10 +246,15 @@ class ResultTable(NamedTuple):
             "value",
         ]
 
-    def _row_label(self, result: ReleaseResult, column: ResultColumn) -> str:
+    def _row_label(self, result: ReleaseResult, column: ResultColumn | None) -> str:
+        name = "" if column is None else column.name
         if len(self.results) == 1:
-            return column.name or result.release.title
-        return f"{result.heading} {column.name}".rstrip()
+            return name or result.release.title
+        return f"{result.heading} {name}".rstrip()
+
+
+def _alone(columns: list[ResultColumn]) -> list[list[ResultColumn]]:
+    return [[column] for column in columns]
 
 
 def result_tables(releases: Any) -> tuple[list[ResultTable], NamedReleases]:
@@ -145,9 +262,9 @@ def result_tables(releases: Any) -> tuple[list[ResultTable], NamedReleases]:
     and every release under its name, margins under that of their statistic.
     """
     if isinstance(releases, Table):
-        measures = releases.measures
+        measures, name = releases.measures, releases.wording.name
         return [_of_table(releases)], [
-            (m.name, release) for m in measures for release in (m.release, *m.margins)
+            (name(m.name), release) for m in measures for release in (m.release, *m.margins)
         ]
     named = _named_releases(releases)
     same_groups: dict[Any, NamedReleases] = {}
@@ -187,7 +304,14 @@ def _of_releases(named: NamedReleases) -> ResultTable:
     """The table of releases with the same groups, or of one release without groups."""
     first = named[0][1]
     keys = [list(map(str, key)) for key in first.keys] if first.by else [[]]
-    results = [_result(heading, release, release.cells) for heading, release in named]
+    results = [
+        ReleaseResult(
+            heading,
+            release,
+            _quantiles(release) if release.has_distributions else _columns_of(release),
+        )
+        for heading, release in named
+    ]
     heading = named[0][0] if len(named) == 1 else f"By {', '.join(first.by)}"
     # Where one number could be anything, the others of the group are noise as well.
     small = [any(flags) for flags in zip(*(release.too_few() for _, release in named), strict=True)]
@@ -197,66 +321,71 @@ def _of_releases(named: NamedReleases) -> ResultTable:
         for threshold in thresholds
         if threshold is not None and any(small)
     ]
-    return ResultTable(heading, first.by, keys, results, small, [False] * len(keys), notes)
+    combined = [(False,) * len(first.by)] * len(keys)
+    return ResultTable(heading, first.by, keys, combined, results, small, notes)
+
+
+def _columns_of(release: Release) -> list[ResultColumn]:
+    """The numbers of a release, and the noisy sizes beside them."""
+    step = columns_per_number(release.facts.interval)
+    parts, estimates = release.columns[::step], release.estimates()
+    several = len(parts) > 1 or release.sizes is not None
+    columns = [
+        ResultColumn(
+            part.name if several else "",
+            part.kind,
+            [_number(row[i], form) for row in estimates],
+        )
+        for i, (part, form) in enumerate(zip(parts, release.formats(), strict=True))
+    ]
+    if release.sizes is None:
+        return columns
+    sizes = [ReleasedNumber(f"{size:,}", value=size) for size in release.sizes]
+    return [ResultColumn("count", "count", sizes, is_group_size=True), *columns]
 
 
 def _of_table(table: Table) -> ResultTable:
-    columns = table.wide()
-    keys = [list(key) for key in zip(*(columns[name] for name in table.by), strict=True)]
+    words, keys, small = table.wording, table.row_keys(), table.too_small()
     results = []
     for measure in table.measures:
-        rows = list(zip(*(columns[name] for name in measure.columns), strict=True))
-        results.append(_result(measure.name, measure.release, rows))
-    if not table.by:
-        keys = [[]]
-    margins = [None in key for key in keys]
-    texts = [[ALL if part is None else str(part) for part in key] for key in keys]
-    heading = f"By {', '.join(table.by)}" if table.by else "In all"
-    small, notes = columns[TOO_SMALL], []
+        columns = [
+            ResultColumn(
+                column.part,
+                column.kind,
+                [_number(estimate, column.format, words) for estimate in column.estimates],
+                unit=column.format.unit,
+            )
+            for column in table.shown_columns(measure)
+        ]
+        results.append(ReleaseResult(table.title(measure), measure.release, columns))
+    combined = [tuple(part is None for part in key) for key in keys]
+    texts = [list(map(as_text, words.keys(table.by, key))) for key in keys]
+    by = tuple(map(words.name, table.by))
+    heading = f"By {', '.join(by)}" if by else "In all"
+    notes = []
     if any(small):
         notes.append(
-            f"Too few to tell: the noisy count is below {table.smallest:,}, or an interval is all "
-            "that could come out."
+            f"“{words.too_few}”: the noisy count is below {table.smallest:,}, or an interval is "
+            "all that could come out."
         )
-    if any(margins):
+    if any(map(any, combined)):
         notes.append(
-            f"“{ALL}” takes groups together: counts and sums are added up from the lines above, "
-            "which costs nothing, and the rest was drawn again."
+            f"“{words.name(ALL)}” takes groups together: counts and sums are added up from the "
+            "groups, which costs nothing, and the rest was drawn again."
         )
-    return ResultTable(heading, table.by, texts, results, small, margins, notes)
+    return ResultTable(heading, by, texts, combined, results, small, notes, words.too_few)
 
 
-def _result(heading: str, release: Release, rows: Sequence[Sequence[Any]]) -> ReleaseResult:
-    """The numbers of a release in these rows: its own cells, or those of a table."""
-    if release.has_distributions:
-        return ReleaseResult(heading, release, _quantiles(release))
-    interval = release.facts.interval
-    columns = release.columns[:: columns_per_number(interval)]
-    estimates = [estimates_of(release.columns, row, release.domain, interval) for row in rows]
-    result = [
-        ResultColumn(
-            column.name if len(columns) > 1 or release.sizes is not None else "",
-            column.kind,
-            [_number(release, column.kind, row[i]) for row in estimates],
-        )
-        for i, column in enumerate(columns)
-    ]
-    if release.sizes is not None:
-        sizes = [ReleasedNumber(f"{size:,}", value=size) for size in release.sizes]
-        result = [ResultColumn("count", "count", sizes, is_group_size=True), *result]
-    return ReleaseResult(heading, release, result)
-
-
-def _number(release: Release, kind: NumberKind, estimate: Estimate) -> ReleasedNumber:
-    """A value with its interval; sums over groups have none, and words replace withheld values."""
+def _number(estimate: Estimate, form: NumberFormat, words: Wording = PLAIN) -> ReleasedNumber:
+    """A value with its interval; words replace withheld values."""
     value, low, high, too_few = estimate
     if value is None:
-        return ReleasedNumber(TOO_FEW, too_few=True)
-    text = _text(release, kind, value)
+        return ReleasedNumber(words.too_few, too_few=True, too_few_words=words.too_few)
+    text = form.with_unit(value)
     if low is None:
-        return ReleasedNumber(text, value=value)
-    ends = f"{_text(release, kind, low)} to {_text(release, kind, high)}"
-    return ReleasedNumber(text, ends, value, (low, high), too_few)
+        return ReleasedNumber(text, value=value, too_few_words=words.too_few)
+    ends = form.ends(estimate, words.to)
+    return ReleasedNumber(text, ends, value, (low, high), too_few, words.too_few)
 
 
 def _quantiles(release: Release) -> list[ResultColumn]:
@@ -264,24 +393,21 @@ def _quantiles(release: Release) -> list[ResultColumn]:
     by_group = [distribution.quantiles() for (distribution,) in release.cells]
     columns = []
     for same_q in zip(*by_group, strict=True):
-        numbers = []
-        for _, value, low, high in same_q:
-            text, *ends = (candidate_text(end, release.domain) for end in (value, low, high))
-            numbers.append(ReleasedNumber(text, " to ".join(ends), value, (low, high)))
+        estimates = [Estimate(value, low, high) for _, value, low, high in same_q]
+        form = number_format(estimates, "candidate", release.domain)
+        numbers = [_number(estimate, form) for estimate in estimates]
         columns.append(ResultColumn(share_text(same_q[0][0]), "distribution", numbers))
     return columns
 
 
-def _text(release: Release, kind: NumberKind, value: Any) -> str:
-    """A candidate with the digits of its domain; a share, duration or count as people write it."""
-    domain = release.domain
-    if kind == "candidate":
-        return candidate_text(value, domain)
-    if isinstance(value, dt.timedelta):
-        return duration_text(value)
-    if isinstance(value, int):
-        return f"{value:,}"
-    if isinstance(domain, Membership):
-        return f"{value:.4f}"
-    digits = 6 if isinstance(domain, Ordered) and abs(value) < 1e6 else 10
-    return f"{value:,.{digits}g}"
+def is_ordered(release: Release, column: ResultColumn) -> bool:
+    """True if a picture can have an axis for these numbers."""
+    return column.kind == "count" or isinstance(release.domain, Ordered)
+
+
+def is_number(value: Any) -> bool:
+    """True for numbers that an axis can hold."""
+    try:
+        return not isinstance(value, str | bool) and float(value) == float(value)
+    except (TypeError, ValueError):
+        return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import math
-from collections.abc import Set
+from collections.abc import Sequence, Set
 
 from duffdp._facts import FINDING, SIZE, MechanismPart
 from duffdp._pipeline.error_bounds import count_bound
@@ -18,6 +18,7 @@ from duffdp.errors import DuffError
 from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.staircase import Staircase
 from duffdp.report.formats import candidate_text
+from duffdp.report.results import ResultTable
 from duffdp.statistics.registry import REGISTRY, statistic_spec
 from duffdp.statistics.sum import Sum
 
@@ -96,6 +97,70 @@ def odds(epsilon: float, kinds: Set[UnitKind], delta: float = 0.0) -> str:
         f"Seeing this page changes anyone's odds about {you} by a factor of at most {factor:.3g}: "
         f"a fifty-fifty guess can become at most {100 * sure:.3g} % sure.{delta_note}"
     )
+
+
+def error_in_short(releases: Sequence[Release]) -> str:
+    """One sentence on the error of a report: its intervals, or the first bound that is known."""
+    intervals = {
+        (one.facts.interval.covers, one.facts.interval.simultaneous): one.facts.interval.confidence
+        for one in releases
+        if one.facts.interval is not None
+    }
+    if not intervals:
+        return next(iter(accuracy(releases[0])), "No group was found, so no number has an error.")
+    confidence = min(intervals.values())
+    population = any(covers == "population" for covers, _ in intervals)
+    target = "the answer for the population" if population else "the exact answer"
+    several = (
+        len(releases) > 1 or releases[0].grouped or len(releases[0].columns) > INTERVAL_COLUMNS
+    )
+    together = all(simultaneous for _, simultaneous in intervals)
+    scope = ", all of them together" if together else ", each individually"
+    return (
+        f"Every number has noise: with at least {float(100 * confidence):.6g} % probability an "
+        f"interval beside it holds {target}{scope if several else ''}."
+    )
+
+
+def how_to_read(releases: Sequence[Release], tables: Sequence[ResultTable]) -> list[str]:
+    """At most ten sentences for readers, about all releases of a report."""
+    grouped = any(release.grouped for release in releases)
+    crossed = any(table.crossed for table in tables)
+    with_ends = any(release.confidence is not None for release in releases)
+    domains = [release.domain for release in releases if release.unit.kind != "edge"]
+    bounds = dict.fromkeys(
+        bound
+        for release in releases
+        if (bound := count_bound(release.facts, 0.95)) is not None
+        and isinstance(release.domain, Presence)
+    )
+    sentences = [
+        "The noise protects whoever is in the data; it is random, and its size is known.",
+        "Numbers are rounded to two digits of their error, and counts to whole numbers."
+        if with_ends
+        else "",
+        "The ends of intervals are rounded outward." if with_ends else "",
+        f"A count of one group is off by at most {' or '.join(f'{b:,}' for b in bounds)} in 95 of "
+        "100 such tables."
+        if bounds and grouped
+        else "",
+        "Cells with more color have larger numbers." if crossed else "",
+        "Small bars show how the counts of one group compare with each other; point at a bar to "
+        "see its number."
+        if any(
+            column.kind == "count"
+            for table in tables
+            for result in table.pictures
+            for column in result.columns
+        )
+        else "",
+        "Intervals of two groups may overlap although the groups differ." if grouped else "",
+        "Every listed group has an answer, even without records." if grouped else "",
+        "Values beyond the public bounds count as the nearest bound."
+        if any(isinstance(domain, Grid | Digits) for domain in domains)
+        else "",
+    ]
+    return list(filter(None, sentences))
 
 
 def whom(kinds: Set[UnitKind]) -> str:
@@ -258,8 +323,10 @@ def _noise(release: Release, public: str) -> list[str]:
     domain, spent = release.domain, release.facts.row_epsilon
     assert isinstance(domain, Grid)
     if release.mechanism.of_values[-1].utility == "clipped":
-        mean = release.statistic.name == "mean"
-        bias = "the mean is biased towards the other records" if mean else "it comes out too small"
+        name = release.statistic.name
+        is_biased = name in ("mean", "sum")
+        bias = f"the {name} is biased towards the other records"
+        bias = bias if is_biased else "it comes out too small"
         return [
             "Records outside of a private interval count as its nearest end: where a heavy tail "
             f"matters {bias}, and no bound is known that does without the data."
@@ -343,7 +410,7 @@ def _from_what_is_public(release: Release) -> list[str]:
             f"With at least {100 * release.cells[0][0].confidence:.6g} % probability the exact "
             "share of records up to every value lies in the band, and every exact quantile "
             "between the ends beside it, all at once"
-            f"{', in scope group by itself' if release.grouped else ''}. This holds for any data."
+            f"{', in each group by itself' if release.grouped else ''}. This holds for any data."
         ]
     if release.mechanism.of_values[-1].name == Staircase.name:
         return _noise(release, public)

@@ -290,7 +290,7 @@ def median(values: Any, domain: Grid) -> Sensitivity:
     References
     ----------
     Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbours that replace a record;
-    `docs/paper.md`.
+    `docs/explanation/paper.md`.
 
     Examples
     --------
@@ -334,7 +334,7 @@ def quantile(values: Any, q: Any, domain: Grid) -> Sensitivity:
     References
     ----------
     Nissim, Raskhodnikova and Smith (STOC 2007), section 3.1, for neighbours that replace a record;
-    `docs/paper.md`.
+    `docs/explanation/paper.md`.
 
     Examples
     --------

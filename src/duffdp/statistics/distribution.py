@@ -80,7 +80,7 @@ class CountsBetween(TotalsStatistic):
     References
     ----------
     Dwork, McSherry, Nissim and Smith, "Calibrating noise to sensitivity in private data analysis"
-    (TCC 2006), example 1; `docs/distribution.md`.
+    (TCC 2006), example 1; `docs/explanation/distribution.md`.
     """
 
     starts: tuple[int, ...]

@@ -1,7 +1,8 @@
 """Confidence intervals of the data's quantiles: the values first, then how wide the intervals are.
 
 A half-width comes from a public list in which each is twice the one before. Its score says how many
-records the interval has to spare, and is aimed at a public number of them (docs/intervals.md).
+records the interval has to spare, and is aimed at a public number of them
+(docs/explanation/intervals.md).
 """
 
 from __future__ import annotations
@@ -75,7 +76,7 @@ class IntervalWidth(DistanceStatistic):
 
     References
     ----------
-    `docs/intervals.md`, "The width".
+    `docs/explanation/intervals.md`, "The width".
 
     Examples
     --------
@@ -201,7 +202,8 @@ def _score_limits(epsilon: Fraction, failure_rate: Fraction, widths: int) -> _Sc
     """The limits for one draw.
 
     A width weighs `r` times the one before it; `r` is 2 but for rounding. The aim is the least with
-    which failing widths are drawn no more often than promised (docs/intervals.md, "The width").
+    which failing widths are drawn no more often than promised (docs/explanation/intervals.md, "The
+    width").
     """
     steps_per_nat = 2 * STEPS_PER_RECORD / float(epsilon)
     if steps_per_nat * (widths + TAIL_NATS - math.log(failure_rate)) * 1e6 > MAX_SCORE_STEPS:

@@ -68,7 +68,7 @@ class InterquartileRange(DistanceStatistic):
     References
     ----------
     Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; the closed form and its proof
-    in `docs/theory.md`, "Interquartile range".
+    in `docs/explanation/statistics.md`, "Interquartile range".
 
     Examples
     --------

@@ -36,7 +36,8 @@ class Statistic(Protocol):
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definition 6; `docs/your-own-statistic.md`.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), definition 6;
+    `docs/how-to/your-own-statistic.md`.
 
     Examples
     --------
@@ -91,7 +92,7 @@ def ladder(
     References
     ----------
     Zhang, Cormode, Procopiuc, Srivastava and Xiao, "Private release of graph statistics using
-    ladder functions" (SIGMOD 2015), section 4. `docs/your-own-statistic.md`.
+    ladder functions" (SIGMOD 2015), section 4. `docs/how-to/your-own-statistic.md`.
 
     Examples
     --------
@@ -137,7 +138,8 @@ def reach(intervals: Iterable[tuple[Any, Any]], domain: Grid) -> StepFunction:
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/your-own-statistic.md`.
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1;
+    `docs/how-to/your-own-statistic.md`.
 
     Examples
     --------

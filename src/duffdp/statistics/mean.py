@@ -79,7 +79,7 @@ class Mean(DistanceStatistic):
     References
     ----------
     Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; the closed form and its proof
-    in `docs/theory.md`.
+    in `docs/explanation/statistics.md`.
 
     Examples
     --------
@@ -216,7 +216,7 @@ class SoftCounts(TotalsStatistic):
 
     References
     ----------
-    `docs/theory.md`, "Mean by soft counts".
+    `docs/explanation/statistics.md`, "Mean by soft counts".
 
     Examples
     --------

@@ -108,8 +108,8 @@ class PrivateRange(DistanceStatistic):
 
     References
     ----------
-    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007); `docs/theory.md`,
-    "Private range".
+    McSherry and Talwar, "Mechanism design via differential privacy" (FOCS 2007);
+    `docs/explanation/statistics.md`, "Private range".
     """
 
     prices: tuple[int | None, ...] = (0,)

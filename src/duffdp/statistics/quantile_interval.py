@@ -2,7 +2,8 @@
 
 Intervals for the data: the values first, then their width (`interval_width.py`). Intervals for the
 population: each end is drawn. It is aimed at a rank outside of the quantile, far enough to be on
-the right side with the wanted confidence, for every number of records (docs/intervals.md).
+the right side with the wanted confidence, for every number of records
+(docs/explanation/intervals.md).
 """
 
 from __future__ import annotations
@@ -35,7 +36,8 @@ Side = Literal["low", "high"]
 SIDES: tuple[Side, Side] = ("low", "high")
 
 # Share of epsilon for the values. For the population a value then errs by a tenth of the width or
-# less, and the interval is up to a seventh wider than without it (docs/intervals.md, "The value").
+# less, and the interval is up to a seventh wider than without it (docs/explanation/intervals.md,
+# "The value").
 VALUE_SHARES: dict[Covers, Fraction] = {"data": VALUES_SHARE, "population": Fraction(1, 8)}
 STEPS_PER_RANK = 64  # about: distances count in fractions of a rank
 # Ranks by which one record may move the aim: paid for by as much less noise.
@@ -157,8 +159,9 @@ class IntervalEnd(DistanceStatistic):
 
     References
     ----------
-    `docs/intervals.md`; Zubkov and Serov, "A complete proof of universal inequalities for the
-    distribution function of the binomial law" (Theory of Probability and its Applications, 2013).
+    `docs/explanation/intervals.md`; Zubkov and Serov, "A complete proof of universal inequalities
+    for the distribution function of the binomial law" (Theory of Probability and its Applications,
+    2013).
 
     Examples
     --------
@@ -395,8 +398,8 @@ class _SamplingBound:
     numbers of records between two knots.
 
     An end that is aimed `a` ranks below misses with at most the expectation of a logistic function
-    of B + a, for a binomial B (docs/intervals.md, "Coverage"). It is summed over cells of the
-    logistic function, each at its upper end, with the bound of Zubkov and Serov for B.
+    of B + a, for a binomial B (docs/explanation/intervals.md, "Coverage"). It is summed over cells
+    of the logistic function, each at its upper end, with the bound of Zubkov and Serov for B.
     """
 
     SOLVER_STEPS = 8

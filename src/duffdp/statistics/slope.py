@@ -70,7 +70,7 @@ class Slope(DistanceStatistic):
     ----------
     Sen, "Estimates of the regression coefficient based on Kendall's tau" (JASA 1968); Alabi,
     McMillan, Sarathy, Smith and Vadhan, "Differentially private simple linear regression" (PETS
-    2022); the proof in `docs/theory.md`.
+    2022); the proof in `docs/explanation/statistics.md`.
 
     Examples
     --------

@@ -37,7 +37,7 @@ class Top(Cells):
 
     References
     ----------
-    `docs/theory.md`, "The most common values".
+    `docs/explanation/statistics.md`, "The most common values".
 
     Examples
     --------

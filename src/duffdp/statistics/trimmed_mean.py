@@ -54,8 +54,8 @@ class TrimmedMean(DistanceStatistic):
 
     References
     ----------
-    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1; `docs/theory.md`, "Trimmed
-    mean".
+    Gillenwater and Munoz Medina, "Duff" (NeurIPS 2020), section 4.1;
+    `docs/explanation/statistics.md`, "Trimmed mean".
 
     Examples
     --------

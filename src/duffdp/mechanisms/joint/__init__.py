@@ -67,8 +67,8 @@ class Joint:
     References
     ----------
     Gillenwater, Joseph and Kulesza, "Differentially private quantiles" (ICML 2021): the score with
-    s = n and its forward pass. `docs/several-quantiles.md`: the free size, ties, windows and the
-    exact draw.
+    s = n and its forward pass. `docs/explanation/several-quantiles.md`: the free size, ties,
+    windows and the exact draw.
 
     Examples
     --------

@@ -111,7 +111,7 @@ class Proposal:
     def _weigh_sizes(self) -> None:
         """The weights of all sizes but those that are drawn about one time in 2**RARE, by a bound
         on all their weights: the score is at least the records that a size is off by. Sizes that
-        are unlikely by another bound share a pass (docs/several-quantiles.md).
+        are unlikely by another bound share a pass (docs/explanation/several-quantiles.md).
         """
         profile, epsilon = self._profile, self._epsilon
         quantiles = len(profile.qs)

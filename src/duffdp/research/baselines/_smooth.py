@@ -306,7 +306,8 @@ class SmoothPareto(NoiseMechanism):
 
     References
     ----------
-    Nissim, Raskhodnikova and Smith (STOC 2007), section 2.1, for admissible noise; `docs/paper.md`.
+    Nissim, Raskhodnikova and Smith (STOC 2007), section 2.1, for admissible noise;
+    `docs/explanation/paper.md`.
 
     Examples
     --------

@@ -1,0 +1,608 @@
+"""Comparisons of released numbers: post-processing, so they cost no epsilon.
+
+Where the noise is known (counts, sums, shares, means), ends are computed from the noise at the
+confidence of the comparison: by the exact distribution of the sum of both noises where both numbers
+are sums with the same noise, and otherwise from two intervals that each fail with half of the
+probability. Where ends were drawn (quantiles), both intervals hold together with at least the
+probability that the union bound leaves.
+"""
+
+from __future__ import annotations
+
+import datetime as dt
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from fractions import Fraction
+from itertools import combinations
+from typing import Any, NamedTuple
+
+from duffdp._facts import Facts
+from duffdp._parameters import CONFIDENCE, exact
+from duffdp._pipeline.estimates import Estimate, columns_per_number
+from duffdp._pipeline.export import DisplayTable, Exportable
+from duffdp._pipeline.group_sums import ends_from_noise, noise_draw, noise_spec
+from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
+from duffdp._pipeline.release import Release
+from duffdp.domain import Grid
+from duffdp.errors import DuffError
+from duffdp.statistics.noise_interval import largest_noise
+from duffdp.statistics.program import NumberKind
+from duffdp.statistics.registry import REGISTRY, statistic_spec
+
+DEFAULT_CONFIDENCE = Fraction(95, 100)  # where no interval says another
+_INTERVAL_COLUMNS = 3
+
+
+class ComparedNumber(NamedTuple):
+    """One released number, and what is known about its noise."""
+
+    estimate: Estimate
+    facts: Facts
+    part: int  # which number of its group
+    noisy: Sequence[int] | None  # the drawn numbers of its group, or their sums over groups
+    draws: frozenset[tuple[int, int]]  # the release and the groups that it was drawn for
+    kind: NumberKind
+
+    def ends(self, failure_rate: Fraction) -> tuple[Any, Any] | None:
+        """Ends that fail with this probability, if the noise is known."""
+        if self.noisy is None:
+            return None
+        row = ends_from_noise(self.facts, self.noisy, len(self.draws), failure_rate)
+        _, low, high = row[_INTERVAL_COLUMNS * self.part : _INTERVAL_COLUMNS * (self.part + 1)]
+        return low, high
+
+    @property
+    def center(self) -> Any:
+        """The number as it was drawn, for a count or a sum; it may be below 0."""
+        assert self.noisy is not None
+        return self._amount(self.noisy[self.part])
+
+    def reach(self, other: ComparedNumber, failure_rate: Fraction) -> Any:
+        """How far the exact difference of two counts or sums is from that of the drawn numbers at
+        most, up to this probability; None if the noise of the difference is not known exactly.
+
+        Both noises are sums of independent symmetric noises of one distribution, so their
+        difference has the distribution of the sum of all of them.
+        """
+        facts, second = self.facts, other.facts
+        if self.noisy is None or other.noisy is None or self.draws & other.draws:
+            return None
+        if not statistic_spec(facts.statistic.name).additive:
+            return None
+        noise = (facts.row_epsilon, facts.domain, facts.mechanism.asked)
+        if noise != (second.row_epsilon, second.domain, second.mechanism.asked):
+            return None
+        spec = noise_spec(facts, failure_rate, len(self.draws) + len(other.draws))
+        return self._amount(largest_noise(noise_draw(facts), spec, facts.domain))
+
+    def _amount(self, number: int) -> Any:
+        """A number of records, or of the units of a sum, as a value."""
+        if self.kind == "count":
+            return number
+        assert isinstance(self.facts.domain, Grid)
+        return self.facts.domain.multiple(number)
+
+    @property
+    def failure_rate(self) -> Fraction | None:
+        """The probability that the released interval fails."""
+        interval = self.facts.interval
+        return None if interval is None else 1 - interval.confidence
+
+
+class Difference(NamedTuple):
+    """The difference and the ratio of two numbers, with ends; None where there are none."""
+
+    first: Any
+    second: Any
+    difference: Any = None
+    low: Any = None
+    high: Any = None
+    ratio: float | None = None
+    ratio_low: float | None = None
+    ratio_high: float | None = None
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Comparison(Exportable):
+    """Difference of two released numbers, or of two releases group by group.
+
+    Attributes
+    ----------
+    difference, low, high
+        The first number minus the second, and the ends of an interval around it. With groups, lists
+        in the order of the groups. None where a number is withheld or has no interval.
+    ratio, ratio_low, ratio_high
+        The first number divided by the second, if both are above 0; an end is infinite where the
+        second could be 0.
+    confidence
+        The probability, at least, with which an interval of the difference holds, and that with
+        which one of the ratio holds: each individually.
+    exact
+        True if the confidence follows from the exact distribution of both noises.
+
+    Privacy
+    -------
+    Made of released numbers and public facts: post-processing, which costs nothing.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), proposition 2.1:
+    post-processing; `docs/explanation/intervals.md`, "Comparisons".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> this_year = duffdp.count(range(500), epsilon=1, interval=0.95)
+    >>> last_year = duffdp.count(range(300), epsilon=1, interval=0.95)
+    >>> change = duffdp.compare(this_year, last_year)
+    >>> change.low > 150, change.different, change.confidence
+    (True, True, 0.95)
+    """
+
+    names: tuple[str, str]
+    groups: Sequence[str]  # empty for one pair of numbers
+    differences: Sequence[Difference]
+    confidence: float | None
+    exact: bool
+    format: NumberFormat
+    title: str
+
+    def _of(self, field: str) -> Any:
+        values = [getattr(one, field) for one in self.differences]
+        return values if self.groups else values[0]
+
+    @property
+    def difference(self) -> Any:
+        return self._of("difference")
+
+    @property
+    def low(self) -> Any:
+        return self._of("low")
+
+    @property
+    def high(self) -> Any:
+        return self._of("high")
+
+    @property
+    def ratio(self) -> Any:
+        return self._of("ratio")
+
+    @property
+    def ratio_low(self) -> Any:
+        return self._of("ratio_low")
+
+    @property
+    def ratio_high(self) -> Any:
+        return self._of("ratio_high")
+
+    @property
+    def different(self) -> Any:
+        """True if the interval of the difference does not hold 0; None without an interval."""
+        flags = [
+            None if one.low is None else _zero_like(one.low) not in _Span(one.low, one.high)
+            for one in self.differences
+        ]
+        return flags if self.groups else flags[0]
+
+    def wide(self) -> dict[str, list[Any]]:
+        """Groups, both numbers, the difference and the ratio with their ends."""
+        columns: dict[str, list[Any]] = {"group": list(self.groups)} if self.groups else {}
+        for name in Difference._fields:
+            columns[name] = [getattr(one, name) for one in self.differences]
+        return columns
+
+    def number_formats(self) -> dict[str, NumberFormat]:
+        value, low, high = self.format.with_ends()
+        return dict.fromkeys(("first", "second", "difference"), value) | {
+            "low": low,
+            "high": high,
+        }
+
+    def display_tables(self) -> list[DisplayTable]:
+        rows = []
+        for i, one in enumerate(self.differences):
+            estimate = Estimate(one.difference, one.low, one.high, one.difference is None)
+            texts = [
+                self.format.with_unit(one.first),
+                self.format.with_unit(one.second),
+                estimate_text(estimate, self.format),
+                _ratio_text(one),
+            ]
+            rows.append([*([self.groups[i]] if self.groups else []), *texts])
+        header = [*(["group"] if self.groups else []), *self.names, "difference", "ratio"]
+        level = (
+            "no interval is known"
+            if self.confidence is None
+            else f"with at least {100 * self.confidence:.6g} % probability an interval holds"
+        )
+        text_columns = 1 if self.groups else 0
+        return [DisplayTable(header, rows, f"{self.title}; {level}", (), text_columns)]
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return f"<Comparison {self.to_text()}>"
+
+
+class RankedGroup(NamedTuple):
+    """A group with its place: the place of its number, and the places that it may have."""
+
+    key: Any
+    value: Any
+    low: Any
+    high: Any
+    place: int
+    first_place: int
+    last_place: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Ranking(Exportable):
+    """Order of the groups of a table by one number, and which part of it is certain.
+
+    Attributes
+    ----------
+    order
+        The keys of the groups, the largest number first.
+    certain, uncertain
+        Pairs of keys: those whose order is certain, the larger first, and those whose intervals
+        overlap.
+    confidence, simultaneous
+        The probability, at least, with which all certain pairs are in the right order; if not
+        `simultaneous`, with which a single pair is.
+
+    Privacy
+    -------
+    Made of released numbers and public facts: post-processing, which costs nothing.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), proposition 2.1:
+    post-processing; `docs/explanation/intervals.md`, "Comparisons".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> given = {"epsilon": 4, "bounds": {"age": (0, 120)}, "by": "sex", "keys": ["Female", "Male"]}
+    >>> table = duffdp.table("demo/adult.parquet", {"age": "mean"}, **given)
+    >>> table.rank("count").certain
+    [('Male', 'Female')]
+    """
+
+    name: str
+    groups: Sequence[RankedGroup]
+    confidence: float | None
+    simultaneous: bool
+    format: NumberFormat
+
+    @property
+    def order(self) -> list[Any]:
+        return [group.key for group in self.groups]
+
+    @property
+    def certain(self) -> list[tuple[Any, Any]]:
+        return [(one.key, two.key) for one, two in self._pairs() if _is_above(one, two)]
+
+    @property
+    def uncertain(self) -> list[tuple[Any, Any]]:
+        return [(one.key, two.key) for one, two in self._pairs() if not _is_above(one, two)]
+
+    def _pairs(self) -> list[tuple[RankedGroup, RankedGroup]]:
+        return list(combinations(self.groups, 2))
+
+    def wide(self) -> dict[str, list[Any]]:
+        """Groups in their order, with numbers and places."""
+        names = ("group", *RankedGroup._fields[1:])
+        columns = map(list, zip(*self.groups, strict=True))
+        return dict(zip(names, columns, strict=True))
+
+    def number_formats(self) -> dict[str, NumberFormat]:
+        return dict(zip(("value", "low", "high"), self.format.with_ends(), strict=True))
+
+    def display_tables(self) -> list[DisplayTable]:
+        rows = [
+            [
+                as_text(group.key) if not isinstance(group.key, tuple) else ", ".join(group.key),
+                estimate_text(Estimate(group.value, group.low, group.high), self.format),
+                str(group.place)
+                if group.first_place == group.last_place
+                else f"{group.first_place} to {group.last_place}",
+            ]
+            for group in self.groups
+        ]
+        scope = "all places hold together" if self.simultaneous else "the order of a pair is right"
+        caption = f"{len(self.uncertain)} of {len(self._pairs())} pairs are not certain"
+        if self.confidence is not None:
+            caption += f"; with at least {100 * self.confidence:.6g} % probability {scope}"
+        return [DisplayTable(["group", self.name, "place"], rows, caption, (), 1)]
+
+    def __str__(self) -> str:
+        return self.to_text()
+
+    def __repr__(self) -> str:
+        return f"<Ranking {self.name}: {len(self.uncertain)} of {len(self._pairs())} pairs open>"
+
+
+def compare(first: Release, second: Release, *, confidence: float | None = None) -> Comparison:
+    """Compare two releases of one statistic, such as those of two years.
+
+    Parameters
+    ----------
+    first, second
+        The releases. Both have the same statistic and count the same unit; with groups, the same
+        keys. Records may be in both.
+    confidence
+        The probability, at least, with which an interval of the comparison holds. None: that of the
+        releases, or 0.95. Ends of quantiles were drawn, so their confidence cannot be chosen here.
+
+    Returns
+    -------
+    Comparison
+        `difference`, `low`, `high` and `ratio`; lists if the releases have groups.
+
+    Privacy
+    -------
+    Made of releases: post-processing, which costs nothing.
+
+    Utility
+    -------
+    For counts with the same noise the interval is about 1.4 times as wide as that of one count.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), proposition 2.1:
+    post-processing; `docs/explanation/intervals.md`, "Comparisons".
+
+    Examples
+    --------
+    >>> import duffdp
+    >>> given = {"epsilon": 1, "bounds": (0, 100), "interval": 0.95}
+    >>> change = duffdp.compare(duffdp.mean([60] * 900, **given), duffdp.mean([40] * 900, **given))
+    >>> change.low < 20 < change.high, change.exact
+    (True, True)
+    """
+    for release in (first, second):
+        if not isinstance(release, Release):
+            raise DuffError(
+                f"compare takes two releases, got {type(release).__name__}. To compare groups of a "
+                'table, call for example table.compare("age_median", "north", "south").'
+            )
+        if len(release.columns[:: columns_per_number(release.facts.interval)]) != 1:
+            raise DuffError(
+                f"compare takes releases with one number, got {release.statistic}. Release the "
+                "number by itself, or compare columns of a table."
+            )
+    if (first.statistic, first.counted) != (second.statistic, second.counted):
+        raise DuffError(
+            f"compare takes two releases of one statistic, got {first.statistic} and "
+            f"{second.statistic}, of {first.counted or 'values'} and {second.counted or 'values'}."
+        )
+    if (first.by, list(first.keys)) != (second.by, list(second.keys)):
+        raise DuffError("compare takes releases of the same groups. Pass the same by and keys.")
+    pairs = list(zip(release_numbers(first, 0), release_numbers(second, 1), strict=True))
+    groups = [", ".join(map(as_text, key)) for key in first.keys]
+    return comparison(("first", "second"), groups, pairs, confidence, first.title)
+
+
+def release_numbers(release: Release, source: int, part: int = 0) -> list[ComparedNumber]:
+    """The numbers of a release, one for each group, ready to be compared."""
+    column = release.columns[part * columns_per_number(release.facts.interval)]
+    unknown: list[Sequence[int] | None] = [None] * len(release.cells)
+    noisy = unknown if release.noisy is None else release.noisy
+    return [
+        ComparedNumber(
+            row[part], release.facts, part, numbers, frozenset({(source, i)}), column.kind
+        )
+        for i, (row, numbers) in enumerate(zip(release.estimates(), noisy, strict=True))
+    ]
+
+
+def comparison(
+    names: tuple[str, str],
+    groups: Sequence[str],
+    pairs: Sequence[tuple[ComparedNumber, ComparedNumber]],
+    confidence: float | None,
+    title: str,
+    unit: str = "",
+) -> Comparison:
+    """The comparison of pairs of numbers of the same two kinds."""
+    first, second = pairs[0]
+    _check(first, second)
+    rate, is_exact = _failure_rate(first, second, confidence)
+    differences = [_difference(one, two, rate) for one, two in pairs]
+    estimates = [
+        Estimate(one.difference, one.low, one.high, one.difference is None) for one in differences
+    ]
+    form = number_format(estimates, first.kind, first.facts.domain, unit)
+    level = None if rate is None else float(1 - rate)
+    return Comparison(names, groups, differences, level, is_exact, form, title)
+
+
+def ranking(
+    name: str,
+    keys: Sequence[Any],
+    numbers: Sequence[ComparedNumber],
+    form: NumberFormat,
+    confidence: float | None,
+) -> Ranking:
+    """The order of numbers, the largest first; a withheld number has no place."""
+    first = numbers[0]
+    _check(first, first)
+    simultaneous = True
+    level: float | None = None
+    if first.noisy is not None:
+        rate = _requested_rate(first, confidence)
+        level = float(1 - rate)
+        ends = [number.ends(rate / len(numbers)) for number in numbers]
+    else:
+        _refuse_confidence(confidence)
+        ends = [(number.estimate.low, number.estimate.high) for number in numbers]
+        interval = first.facts.interval
+        simultaneous = interval is not None and interval.simultaneous
+        pair_rate = (1 if simultaneous else 2) * (first.failure_rate or 0)
+        level = None if interval is None else float(max(Fraction(0), 1 - pair_rate))
+    known = [
+        (key, number.estimate.value, *(end or (None, None)))
+        for key, number, end in zip(keys, numbers, ends, strict=True)
+        if number.estimate.value is not None
+    ]
+    known.sort(key=lambda group: group[1], reverse=True)
+    groups = []
+    for i, (key, value, low, high) in enumerate(known):
+        low, high = _holding(low, high, value)
+        others = [
+            _holding(other_low, other_high, other)
+            for j, (_, other, other_low, other_high) in enumerate(known)
+            if j != i
+        ]
+        above = sum(1 for other in others if low is not None and other[0] > high)
+        below = sum(1 for other in others if low is not None and other[1] < low)
+        last = len(known) - below
+        groups.append(RankedGroup(key, value, low, high, i + 1, above + 1, last))
+    return Ranking(name, groups, level, simultaneous, form)
+
+
+def _is_above(one: RankedGroup, two: RankedGroup) -> bool:
+    return one.low is not None and two.high is not None and one.low > two.high
+
+
+def _check(first: ComparedNumber, second: ComparedNumber) -> None:
+    """Refuse numbers that have no difference."""
+    facts = first.facts
+    if first.kind == "distribution" or (
+        facts.domain.kind == "category" and first.kind == "candidate"
+    ):
+        raise DuffError(f"{facts.statistic} has no difference: its values are no numbers.")
+    covers = {one.facts.interval.covers for one in (first, second) if one.facts.interval}
+    if len(covers) > 1:
+        raise DuffError(
+            "compare takes intervals that cover the same, got data and population. Release both "
+            "with the same covers."
+        )
+
+
+def _failure_rate(
+    first: ComparedNumber, second: ComparedNumber, confidence: float | None
+) -> tuple[Fraction | None, bool]:
+    """The probability that an interval of a comparison fails, and whether noise decides it."""
+    if first.noisy is not None and second.noisy is not None:
+        return _requested_rate(first, confidence), True
+    _refuse_confidence(confidence)
+    rates = first.failure_rate, second.failure_rate
+    if rates[0] is None or rates[1] is None:
+        return None, False
+    (source,), (other,) = ({at for at, _ in one.draws} for one in (first, second))
+    interval = first.facts.interval
+    assert interval is not None
+    together = source == other and interval.simultaneous
+    rate = rates[0] if together else rates[0] + rates[1]
+    return (rate, False) if rate < 1 else (None, False)
+
+
+def _requested_rate(number: ComparedNumber, confidence: float | None) -> Fraction:
+    if confidence is not None:
+        return 1 - exact(CONFIDENCE.read(confidence))
+    return number.failure_rate or 1 - DEFAULT_CONFIDENCE
+
+
+def _refuse_confidence(confidence: float | None) -> None:
+    if confidence is not None:
+        raise DuffError(
+            "the confidence of a comparison follows from the drawn intervals here. Leave "
+            "confidence out, or release with another interval."
+        )
+
+
+def _difference(first: ComparedNumber, second: ComparedNumber, rate: Fraction | None) -> Difference:
+    """The difference of two numbers with ends that fail with this probability."""
+    one, two = first.estimate.value, second.estimate.value
+    if one is None or two is None:
+        return Difference(one, two)
+    ends = None if rate is None else _both_ends(first, second, rate)
+    ratios = _ratios(one, two, ends)
+    if rate is None or ends is None:
+        return Difference(one, two, one - two, None, None, *ratios)
+    reach = first.reach(second, rate)
+    if reach is None:
+        low = _outward(ends[0][0], ends[1][1], -math.inf)
+        high = _outward(ends[0][1], ends[1][0], math.inf)
+    else:
+        drawn = first.center - second.center
+        low, high = _outward(drawn, reach, -math.inf), _outward(drawn, -reach, math.inf)
+    low, high = _holding(low, high, one - two)
+    return Difference(one, two, one - two, low, high, *ratios)
+
+
+def _both_ends(
+    first: ComparedNumber, second: ComparedNumber, rate: Fraction
+) -> tuple[tuple[Any, Any], tuple[Any, Any]] | None:
+    """Ends of both numbers that hold together; None if one has none."""
+    ends = []
+    for number in (first, second):
+        if first.noisy is not None and second.noisy is not None:
+            pair = number.ends(rate / 2)
+            assert pair is not None
+        else:
+            pair = number.estimate.low, number.estimate.high
+        if pair[0] is None:
+            return None
+        ends.append(pair)
+    return ends[0], ends[1]
+
+
+def _ratios(
+    one: Any, two: Any, ends: tuple[tuple[Any, Any], tuple[Any, Any]] | None
+) -> tuple[float | None, float | None, float | None]:
+    """The ratio of two numbers above 0, and its ends."""
+    if not all(isinstance(value, int | float | Decimal) and value > 0 for value in (one, two)):
+        return None, None, None
+    ratio = float(Fraction(one) / Fraction(two))
+    if ends is None:
+        return ratio, None, None
+    (low, high), (other_low, other_high) = ends
+    if low < 0 or other_low < 0:
+        return None, None, None
+    least = float(Fraction(low) / Fraction(other_high)) if other_high > 0 else 0.0
+    most = float(Fraction(high) / Fraction(other_low)) if other_low > 0 else math.inf
+    least, most = max(0.0, math.nextafter(least, -1)), math.nextafter(most, math.inf)
+    return ratio, min(least, ratio), max(most, ratio)
+
+
+def _outward(one: Any, two: Any, towards: float) -> Any:
+    """The difference of two ends, not rounded inward."""
+    difference = one - two
+    return math.nextafter(difference, towards) if isinstance(difference, float) else difference
+
+
+def _holding(low: Any, high: Any, value: Any) -> tuple[Any, Any]:
+    """Ends that hold the printed value, which may have been moved to be 0 or to add up."""
+    return (None, None) if low is None else (min(low, value), max(high, value))
+
+
+class _Span(NamedTuple):
+    low: Any
+    high: Any
+
+    def __contains__(self, value: object) -> bool:
+        return bool(self.low <= value <= self.high)
+
+
+def _zero_like(value: Any) -> Any:
+    return dt.timedelta(0) if isinstance(value, dt.timedelta) else 0
+
+
+def _ratio_text(one: Difference) -> str:
+    if one.ratio is None:
+        return ""
+    if one.ratio_low is None or one.ratio_high is None:
+        return f"{one.ratio:.3g}"
+    high = "any" if math.isinf(one.ratio_high) else f"{one.ratio_high:.3g}"
+    return f"{one.ratio:.3g} ({one.ratio_low:.3g} to {high})"
+
+
+def is_comparable(facts: Facts) -> bool:
+    """True if the values of a release are numbers or moments, which have differences."""
+    return facts.statistic.name in REGISTRY and facts.domain.kind != "category"

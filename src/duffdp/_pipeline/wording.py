@@ -1,0 +1,226 @@
+"""Words of a table for its readers: names of columns, labels of keys, units behind numbers.
+
+They are public parameters and change no draw, so they are no facts of a release: the same call
+with other words is the same release.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from duffdp._engines.keys import FileKeys, load_keys
+from duffdp._facts import as_json
+from duffdp._parameters import LABELS, NAMES, SHOWN_IN
+from duffdp._pipeline.number_text import PERCENT, TOO_FEW
+from duffdp._pipeline.released_values import TOO_SMALL
+from duffdp._pipeline.toml import CODE_BOOK, refuse_unknown
+from duffdp.errors import Argument, DuffError
+
+ALL = "all"  # instead of a key, where the groups of its column are combined
+TO = "to"  # between the ends of an interval
+ENDS = ("_low", "_high")
+
+
+class CodeBook:
+    """File that lists the keys of a column and a label for each.
+
+    Parameters
+    ----------
+    path
+        The file: any table that duffdp reads, for example CSV, Excel or Parquet.
+    key
+        The column of the file that has the keys, as they are in the data.
+    label
+        The column of the file that has the labels for readers.
+
+    Privacy
+    -------
+    Keys and labels are public. They must not come from the data.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3: what
+    is public needs no protection.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, duffdp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "codes.csv")
+    ...     _ = path.write_text("code,text\\nF,women\\nM,men\\n")
+    ...     book = duffdp.CodeBook(path, key="code", label="text")
+    >>> book.labels
+    {'F': 'women', 'M': 'men'}
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, key: str, label: str) -> None:
+        read = load_keys([key, label], os.fspath(path))
+        if not isinstance(read, FileKeys) or any(len(row) != 2 for row in read.rows):
+            raise DuffError(
+                f"a code book is a table with columns for keys and labels, got {str(path)!r:.200}. "
+                "Pass for example CodeBook('codes.csv', key='code', label='text')."
+            )
+        self.path, self.rows, self._written = read.path, read.rows, bool(read.written)
+
+    @property
+    def labels(self) -> dict[Any, str]:
+        """The label of each key."""
+        return {key: str(label) for key, label in self.rows}
+
+    def keys_of(self, column: str) -> FileKeys:
+        """The keys, for a column of groups."""
+        rows = tuple((key,) for key, _ in self.rows)
+        return FileKeys(self.path, rows, (column,) if self._written else ())
+
+    def __repr__(self) -> str:
+        return f"CodeBook({self.path!r})"
+
+
+class Wording(NamedTuple):
+    """Names of columns and words, labels of keys by column, and units of columns."""
+
+    names: Mapping[str, str] = {}
+    labels: Mapping[str, Mapping[str, str]] = {}  # keys by their text
+    shown_in: Mapping[str, str] = {}
+
+    def name(self, column: str) -> str:
+        """The name of a column, or another word, for readers."""
+        if column in self.names:
+            return self.names[column]
+        for end in ENDS:
+            stem = column.removesuffix(end)
+            if stem != column and stem in self.names:
+                return f"{self.names[stem]}{end.replace('_', ' ')}"
+        return column
+
+    def key(self, column: str, key: Any) -> Any:
+        """The label of a key, or the key itself; None is the total."""
+        if key is None:
+            return self.name(ALL)
+        labels = self.labels.get(column)
+        return key if labels is None else labels.get(str(as_json(key)), key)
+
+    def keys(self, by: Sequence[str], key: Sequence[Any]) -> list[Any]:
+        """The labels of the keys of one row."""
+        return [self.key(column, part) for column, part in zip(by, key, strict=True)]
+
+    def labeled(self, column: str) -> bool:
+        """True if keys of this column have labels."""
+        return column in self.labels
+
+    @property
+    def too_few(self) -> str:
+        """The words instead of numbers of a group that is too small."""
+        return self.name(TOO_FEW)
+
+    @property
+    def to(self) -> str:
+        """The word between the ends of an interval."""
+        return self.name(TO)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Its parts that are not empty, as types that JSON has."""
+        parts = self._asdict().items()
+        return {name: as_json(dict(part)) for name, part in parts if part}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> Wording:
+        """The wording behind `to_dict()`."""
+        return cls(**{name: fields[name] for name in cls._fields if name in fields})
+
+
+PLAIN = Wording()  # the names of the columns themselves
+
+
+def read_wording(names: Any, labels: Any, shown_in: Any) -> Wording:
+    """Checked words: mappings of text; the columns that they are for are checked later."""
+    columns = LABELS.read(labels) or {}
+    texts = {}
+    for column, part in columns.items():
+        pairs = part.labels if isinstance(part, CodeBook) else part
+        texts[column] = {str(as_json(key)): label for key, label in pairs.items()}
+    return Wording(NAMES.read(names) or {}, texts, SHOWN_IN.read(shown_in) or {})
+
+
+def with_code_books(by: Any, keys: Any, labels: Any) -> tuple[Any, Any]:
+    """Keys with what code books list in their place; their labels, unless there are others."""
+    if isinstance(keys, CodeBook) and isinstance(by, str | list | tuple) and by:
+        keys = {by if isinstance(by, str) else by[0]: keys}
+    if not isinstance(keys, Mapping):
+        return keys, labels
+    books = {
+        name: _code_book(part) if isinstance(part, Mapping) else part
+        for name, part in keys.items()
+        if isinstance(part, CodeBook | Mapping)
+    }
+    listed = {name: part.keys_of(name) for name, part in books.items()}
+    if books and (labels is None or isinstance(labels, Mapping)):
+        labels = books | dict(labels or {})
+    return dict(keys) | listed, labels
+
+
+def _code_book(entries: Mapping[str, Any]) -> CodeBook:
+    """The code book that a plan names by `file`, `key` and `label`."""
+    parts = (CODE_BOOK, "key", "label")
+    if set(entries) != set(parts) or not all(isinstance(entries[part], str) for part in parts):
+        raise DuffError(
+            f"a code book in keys has {', '.join(parts)}, got {', '.join(map(str, entries)):.60}. "
+            'Write for example {file = "codes.csv", key = "code", label = "text"}.'
+        )
+    return CodeBook(entries[CODE_BOOK], key=entries["key"], label=entries["label"])
+
+
+def check_wording(
+    wording: Wording,
+    by: Sequence[str],
+    keys: Iterable[Sequence[Any]],
+    columns: Mapping[str, str],
+    measures: Iterable[str],
+    books: Iterable[str],
+) -> Wording:
+    """The wording of a table, if it names what the table has; units by the columns of the table.
+
+    `columns` maps each column of values to the column of the data that it is about, `measures` are
+    the names of releases, and `books` are the columns of groups whose labels come from a code book,
+    which may list more than the keys.
+    """
+    own = (*dict.fromkeys((*by, *columns, *measures)), TOO_SMALL, ALL, TO, TOO_FEW)
+    refuse_unknown(wording.names, own, "names")
+    named = [wording.name(column).casefold() for column in (*by, *columns, TOO_SMALL)]
+    for name in named:
+        if named.count(name) > 1:
+            raise DuffError(
+                Argument("names"), f" calls two columns {name!r:.60}. Give each its own name."
+            )
+    refuse_unknown(wording.labels, by, "labels")
+    key_rows = list(keys)
+    for column, labels in wording.labels.items():
+        place = list(by).index(column)
+        texts = {str(as_json(key[place])) for key in key_rows}
+        if column not in books:
+            refuse_unknown(labels, sorted(texts), f"labels of {column}")
+        shown = [labels.get(text, text) for text in sorted(texts)]
+        if len(set(shown)) < len(shown):
+            raise DuffError(
+                Argument("labels"), f" of {column!r:.60} give two keys one label. Tell them apart."
+            )
+    inputs = dict.fromkeys(columns.values())
+    refuse_unknown(wording.shown_in, (*columns, *filter(None, inputs)), "shown_in")
+    units = {}
+    for column, origin in columns.items():
+        unit = wording.shown_in.get(column)
+        if unit is None and origin:
+            unit = wording.shown_in.get(origin)
+        if unit is not None:
+            units[column] = unit
+    return wording._replace(shown_in=units)
+
+
+def refuse_percent(column: str) -> DuffError:
+    """The error for percent of what is no share."""
+    return DuffError(
+        Argument("shown_in", {column: PERCENT}),
+        f" shows a share of 1 as percent, and {column} is no share. Pass another unit.",
+    )

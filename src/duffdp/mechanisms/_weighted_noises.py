@@ -1,0 +1,152 @@
+"""Sum of independent noises, each times a weight: the size that it rarely exceeds."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from functools import cached_property
+from typing import Any, NamedTuple, Protocol
+
+import numpy as np
+
+from duffdp.domain import Floats
+from duffdp.mechanisms._noise_sums import LEAST_FAILURE_RATE
+
+SLACK = 0.01  # deviations by which a bound may be too large
+SMOOTHING_REACH = 5  # deviations of the smoothing normal, which it rarely leaves
+SMOOTHING_MISS = 6e-7  # how often it does
+LAST_ANGLE = 8  # deviations of the smoothed distribution's transform: exp(-32) of it is left out
+NEGLIGIBLE = 1e-6  # of the failure rate: what lies outside of the period
+TILTS = 2.0 ** np.arange(-14, 0)  # shares of the largest possible tilt that a tail is bounded by
+
+
+class Noise(Protocol):
+    """Symmetric noise on whole numbers, whose tails fall exponentially."""
+
+    @property
+    def epsilon(self) -> float:
+        """Nats by which its probability falls for each `sensitivity`."""
+
+    def variance(self, sensitivity: int) -> float:
+        """The variance of one number, in squares of the sensitivity."""
+
+    def characteristic(self, sensitivity: int, angles: Any) -> Any:
+        """The characteristic function, at real or complex angles per sensitivity."""
+
+    def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
+        """The noise that is not exceeded with this probability."""
+
+    def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
+        """The noise of the sum of so many numbers that is not exceeded with this probability."""
+
+
+class WeightedNoise(NamedTuple):
+    """So many noises of one distribution, each times the same weight."""
+
+    noise: Noise
+    weight: Fraction
+    times: int
+
+
+class NoiseSum:
+    """Sum of independent noises of one sensitivity, each times a weight.
+
+    Its distribution is found by its characteristic function, the product of those of its parts. A
+    little normal noise is added, so that the function ends; the bound is moved outward by as much.
+    What lies outside of a long period is bounded by Chernoff's inequality. So bounds hold, and are
+    too large by at most `SLACK` deviations.
+    """
+
+    def __init__(self, parts: Sequence[WeightedNoise], sensitivity: int) -> None:
+        self._parts = [part for part in parts if part.weight and part.times]
+        self._sensitivity = sensitivity
+
+    @cached_property
+    def deviation(self) -> float:
+        """The standard deviation, in sensitivities."""
+        variances = (
+            part.times * float(part.weight) ** 2 * part.noise.variance(self._sensitivity)
+            for part in self._parts
+        )
+        return math.sqrt(math.fsum(variances))
+
+    def largest(self, failure_rate: Fraction) -> Fraction:
+        """The size of the sum that is exceeded with at most this probability."""
+        if not self._parts:
+            return Fraction(0)
+        noises = {part.noise for part in self._parts}
+        if len(noises) == 1 and all(abs(part.weight) == 1 for part in self._parts):
+            (noise,), count = noises, sum(part.times for part in self._parts)
+            return Fraction(noise.largest_noise_of_sum(self._sensitivity, count, 1 - failure_rate))
+        if failure_rate < LEAST_FAILURE_RATE:
+            return self._largest_by_parts(failure_rate)
+        spectrum = self._spectrum(float(failure_rate))
+        allowed = float(failure_rate) * (1 - SMOOTHING_MISS - NEGLIGIBLE)
+        low, high = 0.0, spectrum.reach
+        for _ in range(60):
+            middle = (low + high) / 2
+            is_rare = 1 - spectrum.coverage(middle) <= allowed
+            low, high = (low, middle) if is_rare else (middle, high)
+        bound = high + SMOOTHING_REACH * spectrum.smoothing
+        return Fraction(bound) * self._sensitivity
+
+    def expected_size(self) -> float:
+        """The expected absolute value, in sensitivities, up to rounding errors."""
+        return self._spectrum(LEAST_FAILURE_RATE).expected_size() if self._parts else 0.0
+
+    def _largest_by_parts(self, failure_rate: Fraction) -> Fraction:
+        """A bound by which each noise has its part of the failure rate."""
+        confidence = 1 - failure_rate / sum(part.times for part in self._parts)
+        return sum(
+            (
+                part.times
+                * abs(part.weight)
+                * part.noise.largest_noise(self._sensitivity, confidence)
+                for part in self._parts
+            ),
+            Fraction(0),
+        )
+
+    def _spectrum(self, failure_rate: float) -> _Spectrum:
+        smoothing = self.deviation * SLACK / SMOOTHING_REACH
+        reach = self._reach(failure_rate * NEGLIGIBLE, smoothing)
+        last = math.ceil(LAST_ANGLE * reach / (math.pi * smoothing))
+        angles: Floats = np.arange(1.0, last + 1) * (math.pi / reach)
+        values: Floats = np.exp(-((smoothing * angles) ** 2) / 2)
+        for part in self._parts:
+            tilted = float(part.weight) * angles
+            values = (
+                values * part.noise.characteristic(self._sensitivity, tilted).real ** part.times
+            )
+        return _Spectrum(angles, values, reach, smoothing)
+
+    def _reach(self, probability: float, smoothing: float) -> float:
+        """The size that the smoothed sum exceeds with at most this probability (Chernoff)."""
+        largest = min(part.noise.epsilon / abs(float(part.weight)) for part in self._parts)
+        tilts = largest * np.append(TILTS, 1 - TILTS[:-1])
+        nats = (smoothing * tilts) ** 2 / 2 + math.log(2 / probability)
+        for part in self._parts:
+            angles = 1j * float(part.weight) * tilts
+            moments = part.noise.characteristic(self._sensitivity, angles).real
+            nats += part.times * np.log(moments)
+        return float(np.min(nats / tilts))
+
+
+class _Spectrum(NamedTuple):
+    """The characteristic function of a symmetric sum at the angles of a period of twice `reach`."""
+
+    angles: Floats
+    values: Floats
+    reach: float
+    smoothing: float
+
+    def coverage(self, size: float) -> float:
+        """The probability that the size of the sum is at most this."""
+        waves = self.values * np.sin(self.angles * size) / self.angles
+        return (size + 2 * math.fsum(waves.tolist())) / self.reach
+
+    def expected_size(self) -> float:
+        """The expected size of the sum."""
+        odd, angles = self.values[::2], self.angles[::2]
+        return self.reach / 2 - 4 / self.reach * math.fsum((odd / angles**2).tolist())
