@@ -330,7 +330,9 @@ def test_statistics_that_are_asked_together_get_their_own_answers():
     ]
 
 
-@pytest.mark.parametrize(("statistic", "choice"), [("mean", "clipped"), ("variance", "best")])
+@pytest.mark.parametrize(
+    ("statistic", "choice"), [("mean", "clipped"), ("sum", "clipped"), ("variance", "best")]
+)
 def test_a_share_of_a_program_passes_epsilon_on(statistic, choice):
     """Beside noisy sizes as well: of draws that may get more, no more is said than their sum."""
     alone = plan_of(statistic, choice=choice, domain=WIDE).loss.parts
@@ -378,9 +380,11 @@ MANY_QS = tuple(Fraction(i, 32) for i in range(1, 32))
         ("quantiles", {"qs": (0, 0.25, 0.75, 1)}, "duff", {"suppress_below": 10}),
         ("quantiles", {"qs": MANY_QS}, "best", {"interval": 0.9}),
         ("median", {}, "best", {"interval": 0.9, "suppress_below": 10}),
+        ("quantile", {"q": 0.99}, "best", {"interval": 0.9, "suppress_below": 10}),
         ("iqr", {}, "best", {"interval": 0.9}),
         ("describe", {}, "best", {"interval": 0.9}),
         ("mean", {}, "clipped", {"suppress_below": 10}),
+        ("sum", {}, "clipped", {"suppress_below": 10}),
         ("variance", {}, "best", {"suppress_below": 10}),
     ],
 )
