@@ -29,7 +29,7 @@ from duffdp._pipeline.release import Release, listed_facts
 from duffdp._pipeline.released_values import TOO_SMALL, CellRow
 from duffdp._pipeline.wording import ALL, PLAIN, Wording
 from duffdp._privacy import PrivacyUnit
-from duffdp.errors import DuffError
+from duffdp.errors import DuffError, did_you_mean, quoted_names
 
 GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
 
@@ -431,8 +431,8 @@ class Table(Exportable):
             ]
             if len(parts) == len(key) and all(matches):
                 return i
-        listed = "; ".join(self.group_name(i) for i in range(min(len(keys), 6)))
-        raise DuffError(f"there is no group {group!r:.60}. Hint: {listed}.")
+        listed = "; ".join(map(self.group_name, range(min(len(keys), 6))))
+        raise DuffError(f"there is no group {group!r:.60}. Its groups are {listed}.")
 
     def group_name(self, place: int) -> str:
         """The name of the group of a row, for readers."""
@@ -440,7 +440,10 @@ class Table(Exportable):
 
     def _no_column(self, name: object) -> DuffError:
         names = [name for measure in self.measures for name in measure.value_columns()]
-        return DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(names)}.")
+        return DuffError(
+            f"there is no column {name!r:.60}.{did_you_mean(name, names)} Its columns are "
+            f"{quoted_names(names)}."
+        )
 
     def display_tables(self) -> list[DisplayTable]:
         """The tables for people: each interval beside its number, and words instead of the numbers
