@@ -114,7 +114,7 @@ MUTANTS = (
         (f"{OUTER}::test_which_groups_are_narrowed",),
     ),
     Mutant(
-        "several quantiles: their ranks are looked up where records lie, not where they are clamped to",
+        "several quantiles: their ranks are looked up where records lie, unclamped",
         "_rank_profile.py",
         "            before, at = 0, before + at\n",
         "            pass\n",
