@@ -29,7 +29,7 @@ from duffdp._pipeline.release import Release, listed_facts
 from duffdp._pipeline.released_values import TOO_SMALL, CellRow
 from duffdp._pipeline.wording import ALL, PLAIN, Wording
 from duffdp._privacy import PrivacyUnit
-from duffdp.errors import DuffError
+from duffdp.errors import DuffError, did_you_mean, quoted_names
 
 GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
 
@@ -57,15 +57,13 @@ class Measure:
 
     def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
         """Its numbers for the groups of all levels. Counts and sums of a margin are the sums of
-        the numbers as drawn; with one margin, counts are printed so that they add up to it.
+        the numbers as drawn; counts are printed so that they add up to their margins.
         """
         rows, margins = list(self.release.cells), levels[1:]
         if self.margins or not margins:
             return rows + [row for release in self.margins for row in release.cells]
         noisy = self.release.noisy
         assert noisy is not None
-        if len(margins) == 1:
-            rows = counts_that_add_up(self.release.facts, rows, noisy)
         for groups, places in margins:
             # All groups together are one group, even if there are none.
             parts: dict[int, list[Sequence[int]]] = {} if groups.by else {0: []}
@@ -75,7 +73,8 @@ class Measure:
                 sum_of_groups(self.release.facts, parts[place], len(parts))
                 for place in sorted(parts)
             ]
-        return rows
+        places_of_margins = [places for _, places in margins]
+        return counts_that_add_up(self.release.facts, rows, noisy, places_of_margins)
 
     def estimates(self, rows: Sequence[CellRow]) -> list[list[Estimate]]:
         """Such numbers, each with its interval."""
@@ -429,8 +428,8 @@ class Table(Exportable):
             ]
             if len(parts) == len(key) and all(matches):
                 return i
-        listed = "; ".join(self.group_name(i) for i in range(min(len(keys), 6)))
-        raise DuffError(f"there is no group {group!r:.60}. Hint: {listed}.")
+        listed = "; ".join(map(self.group_name, range(min(len(keys), 6))))
+        raise DuffError(f"there is no group {group!r:.60}. Its groups are {listed}.")
 
     def group_name(self, place: int) -> str:
         """The name of the group of a row, for readers."""
@@ -438,7 +437,10 @@ class Table(Exportable):
 
     def _no_column(self, name: object) -> DuffError:
         names = [name for measure in self.measures for name in measure.value_columns()]
-        return DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(names)}.")
+        return DuffError(
+            f"there is no column {name!r:.60}.{did_you_mean(name, names)} Its columns are "
+            f"{quoted_names(names)}."
+        )
 
     def display_tables(self) -> list[DisplayTable]:
         """The tables for people: each interval beside its number, and words instead of the numbers
