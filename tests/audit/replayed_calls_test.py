@@ -7,6 +7,7 @@ from __future__ import annotations
 import datetime as dt
 from functools import partial
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -14,6 +15,8 @@ import pytest
 import duffdp
 from duffdp.audit import neighbors, replay
 from duffdp.audit.replay_cases import JOINING_ROWS, KEYS, replay_cases, synthetic_table
+from duffdp.statistics.program import DrawSpec, ReleaseProgram
+from duffdp.statistics.registry import REGISTRY
 
 PEOPLE = {"unit": "person", "contributions": 2}
 GROUPS = {"by": "group", "keys": KEYS}
@@ -52,6 +55,28 @@ def test_a_list_whose_records_become_others():
     call = partial(duffdp.median, epsilon=1, bounds=(0, 9))
     for value in (2.5, "2.5", None, True, "word"):
         sound(call, [1, 2, 3], [1, 2, 3, value])
+
+
+@pytest.mark.parametrize("records", [20, 40, 80, 160])
+def test_ends_of_a_population(records):
+    """With so few records one more moves the aim of an end the most."""
+    for q in (0.25, 0.5, 0.9):
+        call = partial(duffdp.quantile, q=q, epsilon=10, interval=0.99, covers="population", **GRID)
+        for value in (0.0, 1000.0):
+            data = np.arange(float(records))
+            sound(call, data, np.append(data, value))
+
+
+def test_quantiles_of_a_known_number_of_records(monkeypatch):
+    """The number that was released, not the true one."""
+    statistic = duffdp.statistics.Quantiles([0.25, 0.75], records=300)
+    draw = DrawSpec(statistic, "joint-exponential", ("low", "high"))
+    program = ReleaseProgram((draw,))
+    monkeypatch.setattr(type(REGISTRY["quantiles"]), "program", lambda *_: program)
+    call = partial(duffdp.quantiles, qs=(0.25, 0.75), epsilon=1, **GRID)
+    data = np.arange(300.0)
+    for value in (0.0, 1000.0):
+        sound(call, data, np.append(data, value))
 
 
 # Every engine, for people, groups and pairs.
@@ -197,6 +222,18 @@ def test_a_field_that_does_not_fit(text, tmp_path):
         for frame in (ODD, more)
     ]
     sound(partial(duffdp.sum, column="v", epsilon=1, bounds=(-9, 9), step=1), *queries)
+
+
+def test_people_whose_names_differ_in_case():
+    """A connection that takes them for one person would let one change the row of the other."""
+    sql = "SELECT p, SUM(x) AS x FROM data GROUP BY p"
+    rows = {"p": ["Bo", "Ann", "Ann", "Cy", "bo"], "x": [0, 500, 500, 3, 1000]}
+    connection = duckdb.connect()
+    connection.execute("SET default_collation = 'NOCASE'")
+    frames = [pl.DataFrame(rows), pl.DataFrame(rows)[:-1]]
+    tables = [frame.to_arrow() for frame in frames]
+    queries = [duffdp.Query(connection.from_arrow(table), sql) for table in tables]
+    sound(partial(duffdp.mean, column="x", epsilon=1, **GRID, unit="p"), *queries)
 
 
 def test_sums_over_the_rows_of_a_person():

@@ -8,6 +8,7 @@ from tests.mutants.mutant import (
     FAIRNESS,
     ONE_PERSON,
     ONE_ROW,
+    ORDER,
     PAYMENT,
     REFUSAL,
     ROWS,
@@ -94,6 +95,7 @@ MUTANTS = (
         '_SUMMED = "TRY_CAST({} AS DECIMAL(26, 9))"',
         '_SUMMED = "TRY_CAST({} AS DOUBLE)"',
         ("tests/engines/query_test.py::test_a_person_changes_their_own_row_alone",),
+        ORDER,
     ),
     Mutant(
         "sql: what is not known is let in",
@@ -299,6 +301,7 @@ MUTANTS = (
         "if selection.by:\n            self.keys",
         "if selection.groups.by:\n            self.keys",
         (f"{TABLE_DOOR}::test_one_row_moves_all_of_a_table_by_at_most_epsilon",),
+        ROWS,
     ),
     Mutant(
         "distribution: a record counts in two cells",

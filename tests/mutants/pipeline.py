@@ -215,6 +215,7 @@ MUTANTS = (
         "largest = for_all + max(for_each) if for_each else for_all",
         "largest = for_all",
         (f"{DRIVER}::test_one_group_that_spends_more_stops_all",),
+        ONE_CALL,
     ),
     Mutant(
         "account: the draw comes before its payment",
@@ -248,6 +249,7 @@ MUTANTS = (
         "if largest > budget or",
         "if largest >= 2 * budget or",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
+        ONE_CALL,
     ),
     Mutant(
         "driver: a draw for all groups is made with more than is paid",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import COVERAGE, DOOR, PAYMENT, PLAN, TABLE_DOOR, Mutant
+from tests.mutants.mutant import COVERAGE, DOOR, PAYMENT, PLAN, ROWS, TABLE_DOOR, Mutant
 
 PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
 
@@ -43,6 +43,7 @@ MUTANTS = (
         'counts.append(("people", self._rows | {"contributions": 1}))',
         'counts.append(("people", self._rows))',
         (PROFILE,),
+        ROWS,
     ),
     Mutant(
         "totals: sums of a margin hold together as often as one of them",
