@@ -44,6 +44,27 @@ def cases_of(rows):
     return _cases[rows]
 
 
+@pytest.mark.parametrize("q", [0.01, 0.05, 0.95, 0.99])
+@pytest.mark.parametrize("epsilon", [1, 5])
+def test_outer_quantiles_of_far_bounds(q, epsilon):
+    """The range is drawn first, and records lie beyond its ends."""
+    call = partial(duffdp.quantile, q=q, epsilon=epsilon, bounds=(0, 10**6), step=1)
+    for records in (200, 2000):
+        data = np.floor(1000 * np.exp(3 * np.sin(np.arange(records))))
+        for value in (0.0, 1000.0, 10.0**6):
+            for seed in range(3):
+                sound(call, data, np.append(data, value), seed=seed)
+
+
+@pytest.mark.parametrize("verb", [duffdp.sum, duffdp.mean])
+@pytest.mark.parametrize("mechanism", ["best", "clipped"])
+def test_bounds_below_zero(verb, mechanism):
+    call = partial(verb, epsilon=5, bounds=(-1000, 10), step=1, mechanism=mechanism)
+    data = -np.arange(300.0)
+    for value in (-1000.0, 10.0):
+        sound(call, data, np.append(data, value))
+
+
 def test_as_many_quantiles_as_are_drawn_together():
     call = partial(duffdp.quantiles, qs=np.arange(1, 20) / 20, epsilon=1, **GRID)
     data = np.arange(300.0)
