@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import COVERAGE, DOOR, PAYMENT, PLAN, ROWS, TABLE_DOOR, Mutant
+from tests.mutants.mutant import (
+    COVERAGE,
+    DOOR,
+    NOT_REPLAYED,
+    PAYMENT,
+    PLAN,
+    ROWS,
+    TABLE_DOOR,
+    Mutant,
+)
 
 PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
 
