@@ -637,6 +637,7 @@ TYPES: Parameter[Any] = Parameter(
     convert=_anything,
     annotation="Mapping[str, str] | None",
     metavar="COLUMN=TYPE,...",
+    label="Types of columns",
 )
 DECIMAL: Parameter[str] = Parameter(
     name="decimal",
@@ -649,6 +650,7 @@ DECIMAL: Parameter[str] = Parameter(
     convert=lambda value: value if value in (".", ",") else None,
     annotation="str",
     metavar="MARK",
+    label="Decimal mark",
 )
 THOUSANDS: Parameter[str | None] = Parameter(
     name="thousands",
@@ -662,6 +664,7 @@ THOUSANDS: Parameter[str | None] = Parameter(
     convert=lambda value: value if value in THOUSANDS_MARKS else None,
     annotation="str | None",
     metavar="MARK",
+    label="Mark between thousands",
 )
 DATE_FORMAT: Parameter[Any] = Parameter(
     name="date_format",
@@ -671,6 +674,7 @@ DATE_FORMAT: Parameter[Any] = Parameter(
     convert=_anything,
     annotation="str | None",
     metavar="FORMAT",
+    label="Layout of dates",
 )
 ENCODING: Parameter[str] = Parameter(
     name="encoding",
@@ -685,6 +689,7 @@ ENCODING: Parameter[str] = Parameter(
     convert=_encoding,
     annotation="str",
     metavar="NAME",
+    label="Encoding",
 )
 SKIP_ROWS: Parameter[int] = Parameter(
     name="skip_rows",
@@ -698,6 +703,7 @@ SKIP_ROWS: Parameter[int] = Parameter(
     annotation="int",
     kind="whole",
     metavar="ROWS",
+    label="Lines above the header",
 )
 #: What a text file takes, in the order of signatures and help.
 TEXT_FILE_OPTIONS: tuple[Parameter[Any], ...] = (
