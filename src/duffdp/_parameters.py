@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -74,6 +74,14 @@ class Parameter(Generic[T]):
     positional: bool = False
     #: What the studio calls it.
     label: str = ""
+    #: Other names for it, as other libraries have them. Documentation and errors use `name`.
+    aliases: tuple[str, ...] = ()
+    #: Other words for some values: the documented value of each.
+    value_aliases: Mapping[str, Any] = field(default_factory=dict)
+
+    def documented_value(self, value: Any) -> Any:
+        """The value, or the documented one that it is another word for."""
+        return self.value_aliases.get(value, value) if isinstance(value, str) else value
 
     def read(self, value: Any) -> T:
         """The checked value, or the error that says the rule."""
@@ -201,6 +209,11 @@ def _epsilon(value: Any) -> Fraction | None:
         fits = number is not None and MIN_EPSILON <= float(number) <= MAX_EPSILON
     except (OverflowError, ValueError):
         fits = False
+    if number is not None and not fits and 0 < number < math.inf:
+        raise DuffError(
+            *(Argument("epsilon"), f" must be between {MIN_EPSILON:g} and {MAX_EPSILON:g}, got "),
+            f"{value!r:.40}.",
+        )
     return exact(number) if number is not None and fits else None
 
 
@@ -292,7 +305,7 @@ EPSILON: Parameter[Fraction] = Parameter(
     name="epsilon",
     help="The total privacy loss of this call.",
     doc="The total privacy loss of this call: a finite number above 0.",
-    rule=f"a finite number above 0 ({MIN_EPSILON:g} to {MAX_EPSILON:g})",
+    rule="a finite number above 0",
     example=1.0,
     convert=_epsilon,
     annotation="float",
@@ -447,6 +460,7 @@ UNIT: Parameter[str | None] = Parameter(
     annotation="str | None",
     metavar="COLUMN",
     label="Person",
+    aliases=("privacy_unit",),
 )
 CONTRIBUTIONS: Parameter[int] = Parameter(
     name="contributions",
@@ -460,6 +474,7 @@ CONTRIBUTIONS: Parameter[int] = Parameter(
     annotation="int",
     kind="whole",
     label="Rows per person",
+    aliases=("max_rows_per_person",),
 )
 GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
     name="groups_per_person",
@@ -472,6 +487,7 @@ GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
     convert=_whole(1),
     annotation="int | None",
     kind="whole",
+    aliases=("max_groups_per_person",),
 )
 SUPPRESS_BELOW: Parameter[int | None] = Parameter(
     name="suppress_below",
@@ -540,6 +556,7 @@ MECHANISM: Parameter[Choice] = Parameter(
     annotation="str",
     kind="choice",
     choices=("best", "clipped", "distance", "duff"),
+    value_aliases={"auto": "best"},
 )
 #: One line for each choice of `mechanism`.
 MECHANISMS = {
@@ -620,6 +637,7 @@ TYPES: Parameter[Any] = Parameter(
     convert=_anything,
     annotation="Mapping[str, str] | None",
     metavar="COLUMN=TYPE,...",
+    label="Types of columns",
 )
 DECIMAL: Parameter[str] = Parameter(
     name="decimal",
@@ -632,6 +650,7 @@ DECIMAL: Parameter[str] = Parameter(
     convert=lambda value: value if value in (".", ",") else None,
     annotation="str",
     metavar="MARK",
+    label="Decimal mark",
 )
 THOUSANDS: Parameter[str | None] = Parameter(
     name="thousands",
@@ -645,6 +664,7 @@ THOUSANDS: Parameter[str | None] = Parameter(
     convert=lambda value: value if value in THOUSANDS_MARKS else None,
     annotation="str | None",
     metavar="MARK",
+    label="Mark between thousands",
 )
 DATE_FORMAT: Parameter[Any] = Parameter(
     name="date_format",
@@ -654,6 +674,7 @@ DATE_FORMAT: Parameter[Any] = Parameter(
     convert=_anything,
     annotation="str | None",
     metavar="FORMAT",
+    label="Layout of dates",
 )
 ENCODING: Parameter[str] = Parameter(
     name="encoding",
@@ -668,6 +689,7 @@ ENCODING: Parameter[str] = Parameter(
     convert=_encoding,
     annotation="str",
     metavar="NAME",
+    label="Encoding",
 )
 SKIP_ROWS: Parameter[int] = Parameter(
     name="skip_rows",
@@ -681,6 +703,7 @@ SKIP_ROWS: Parameter[int] = Parameter(
     annotation="int",
     kind="whole",
     metavar="ROWS",
+    label="Lines above the header",
 )
 #: What a text file takes, in the order of signatures and help.
 TEXT_FILE_OPTIONS: tuple[Parameter[Any], ...] = (
@@ -1056,6 +1079,28 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     LABELS,
     SHOWN_IN,
 )
+
+_NAMED = [parameter for parameter in globals().values() if isinstance(parameter, Parameter)]
+_ALIASES = {alias: parameter.name for parameter in _NAMED for alias in parameter.aliases}
+_WITH_VALUE_ALIASES = {parameter.name: parameter for parameter in _NAMED if parameter.value_aliases}
+_MAY_BE_ALIASED = frozenset((*_ALIASES, *_WITH_VALUE_ALIASES))
+
+
+def documented_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options by the documented names of parameters and values, where an alias was typed."""
+    if _MAY_BE_ALIASED.isdisjoint(options):
+        return options
+    documented: dict[str, Any] = {}
+    for typed, value in options.items():
+        name = _ALIASES.get(typed, typed)
+        if name in documented:
+            names = " and ".join(other for other in options if _ALIASES.get(other, other) == name)
+            raise DuffError(
+                f"{names} are names of the same parameter. Pass ", Argument(name), " alone."
+            )
+        parameter = _WITH_VALUE_ALIASES.get(name)
+        documented[name] = value if parameter is None else parameter.documented_value(value)
+    return documented
 
 
 class Groups(NamedTuple):

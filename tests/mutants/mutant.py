@@ -23,6 +23,7 @@ class Mutant(NamedTuple):
 LAW = "law of a draw: a replay repeats its numbers"
 FAIRNESS = "which rows count: both runs choose alike"
 PAYMENT = "ledger or order of payments: a ledger refuses a replay"
+ONE_CALL = "a promise that no statistic of today uses: nothing differs unless a program does wrong"
 COVERAGE = "how often an interval holds, or how large an error is: no epsilon"
 ROWS = "what is read or shown of each record by itself: a promise, but none about epsilon"
 REFUSAL = "what is refused, so that no call can be replayed"

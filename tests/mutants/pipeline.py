@@ -8,6 +8,7 @@ from tests.mutants.mutant import (
     DRIVER,
     FAMILIES,
     INTERVALS,
+    ONE_CALL,
     ONE_PERSON,
     PASSED_ON,
     PAYMENT,
@@ -88,6 +89,38 @@ MUTANTS = (
         "epsilon_per_row(self._budget - self._for_all, unit)",
         "epsilon_per_row(self._budget, unit)",
         (FINDING_REST,),
+    ),
+    Mutant(
+        "account: groups are opened twice",
+        "_pipeline/driver.py",
+        "            self._opened.append((first, last))",
+        "            self._opened = [(first, last)] if last < 0 else []",
+        (f"{DRIVER}::test_a_release_is_drawn_once",),
+        ONE_CALL,
+    ),
+    Mutant(
+        "account: keys are found with what values have",
+        "_pipeline/driver.py",
+        "budget = Fraction(0) if self._opened else self._budget",
+        "budget = self._budget",
+        (f"{DRIVER}::test_keys_are_not_found_after_values",),
+        ONE_CALL,
+    ),
+    Mutant(
+        "programs see how many records there are",
+        "_pipeline/driver.py",
+        "start(Scope(self.domain, count), plan.row_epsilon)",
+        "start(Scope(self.domain, count, self.engine.max_records), plan.row_epsilon)",
+        (f"{DRIVER}::test_a_program_sees_nothing_of_the_records",),
+        ONE_CALL,
+    ),
+    Mutant(
+        "two releases that find keys have those of one of them",
+        "_pipeline/run.py",
+        "numbers = [list(chain.from_iterable(keys_of[i])), *numbers]",
+        "numbers = [list(chain.from_iterable(found[prepared[i].universe])), *numbers]",
+        (f"{KEYS}::test_each_release_that_finds_keys_has_its_own",),
+        ROWS,
     ),
     Mutant(
         "account: keys are found before they are paid",
@@ -188,7 +221,7 @@ MUTANTS = (
         "_pipeline/driver.py",
         "            account.pay(draws)\n"
         "            shares = list(_shares(draws, count))\n"
-        "            answered = yield from self._collect(shares, scope, groups)\n"
+        "            answered = yield from self._collect(shares, groups)\n"
         "            columns = _by_draw(draws, count)\n"
         "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
         "                draw, statistic, paid, mechanism, positions = share\n"
@@ -197,7 +230,7 @@ MUTANTS = (
         "MechanismCall(plan, stage, *who, requests, evidence))\n"
         "                _place(columns[draw], positions, numbers, count)\n",
         "            shares = list(_shares(draws, count))\n"
-        "            answered = yield from self._collect(shares, scope, groups)\n"
+        "            answered = yield from self._collect(shares, groups)\n"
         "            columns = _by_draw(draws, count)\n"
         "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
         "                draw, statistic, paid, mechanism, positions = share\n"
@@ -212,8 +245,8 @@ MUTANTS = (
     Mutant(
         "account: twice the epsilon may be spent",
         "_pipeline/driver.py",
-        "if largest > self._budget or",
-        "if largest >= 2 * self._budget or",
+        "if largest > budget or",
+        "if largest >= 2 * budget or",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
     ),
     Mutant(

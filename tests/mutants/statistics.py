@@ -114,6 +114,20 @@ MUTANTS = (
         (f"{OUTER}::test_which_groups_are_narrowed",),
     ),
     Mutant(
+        "several quantiles: their ranks are looked up where records lie, unclamped",
+        "_rank_profile.py",
+        "            before, at = 0, before + at\n",
+        "            pass\n",
+        (f"{OUTER}::test_ranks_of_clamped_records_are_those_of_records_that_were_clamped",),
+    ),
+    Mutant(
+        "several quantiles: a range is drawn and records are not clamped to it",
+        "statistics/quantiles.py",
+        "            by_group = _clamped_groups(by_group, self.ends, cells)\n",
+        "",
+        (f"{OUTER}::test_ranks_of_clamped_records_are_those_of_records_that_were_clamped",),
+    ),
+    Mutant(
         "clipped sum: a range that was drawn is unspent",
         "statistics/sum.py",
         "range_epsilon if candidate == NOT_DRAWN else Fraction(0) for",

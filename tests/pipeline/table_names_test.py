@@ -43,7 +43,7 @@ EVIL = {
     "mathematics": r"$\frac{1}$ \$ $",
     "latex": r"\input{/etc/passwd} %x #1 ^~ {",
 }
-TAGS = {"br", "table", "caption", "thead", "tbody", "tr", "th", "td", "div"}
+TAGS = {"br", "table", "caption", "thead", "tbody", "tr", "th", "td", "div", "p", "span"}
 
 
 def released(bad, **given):

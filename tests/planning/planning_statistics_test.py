@@ -539,7 +539,7 @@ class Unread:
     [
         ({"statistic": "triangles"}, "depends on a whole graph.*rng=1"),
         ({"statistic": "stars"}, "depends on a whole graph"),
-        ({"statistic": "trimmed_mean"}, "trim goes with"),
+        ({"statistic": "trimmed_mean"}, "trimmed_mean needs trim"),
         ({"statistic": "trimmed_mean", "trim": 0.7}, "trim must"),
         ({"statistic": "top", "k": 0}, "k must"),
         ({"colour": 3}, "median takes no colour"),
@@ -589,7 +589,7 @@ def test_bad_wishes(wish, text):
     [
         ("normal", {"statistic": "slope", "bounds": (0, 1), "n": 9}, "public or made-up records"),
         ("normal", {"statistic": "share", "values": ["a"], "n": 9}, "public or made-up records"),
-        ("normal", {"statistic": "share", "between": (0, 1), "n": 9}, "bounds must be a pair"),
+        ("normal", {"statistic": "share", "between": (0, 1), "n": 9}, "bounds are missing"),
         ([1, 2], {"bounds": (0, 9), "group_size": 3}, "more than there are records"),
         ([1, 2], {"statistic": "slope", "bounds": (0, 9)}, "records of a slope are pairs"),
     ],

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from duffdp._optional import load
-from duffdp.errors import DuffError, UnsupportedData
+from duffdp.errors import DuffError, SourceError, UnsupportedData
 
 SCHEMES = ("postgresql", "postgres")
 SEPARATOR = "::"
@@ -36,9 +36,9 @@ def read_address(name: str) -> Address:
     """The parts of an address, checked; no error quotes what could be a password."""
     scheme = name.partition(":")[0].lower()
     if scheme not in SCHEMES:
-        raise UnsupportedData(
-            f"addresses of databases begin with postgresql://, got {scheme}://. For another "
-            "database pass a table of ibis; files are read from disks."
+        raise SourceError(
+            f"duffdp reads files on this machine and tables at postgresql://, got {scheme}://. "
+            "Open it with DuckDB, Polars, Spark or ibis, and pass the frame."
         )
     if not _SCHEME.match(name):
         raise UnsupportedData(
@@ -60,6 +60,18 @@ def read_address(name: str) -> Address:
     return Address(
         server, public, None if schema is None else _unquoted(schema), _unquoted(table_name)
     )
+
+
+def has_password(name: str) -> bool:
+    """True if an address holds a password, or cannot be read."""
+    load("psycopg", "postgres")
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        return any(part.endswith("password") for part in conninfo_to_dict(_split(name)[0]))
+    except (ProgrammingError, ValueError):
+        return True
 
 
 def printable(name: str) -> str:

@@ -7,6 +7,7 @@ from fractions import Fraction
 from typing import Any
 
 from duffdp._facts import Facts
+from duffdp._pipeline.cross_counts import cross_counts
 from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._pipeline.estimates import columns_per_number
 from duffdp._pipeline.released_values import CellRow
@@ -102,10 +103,17 @@ def _cells(facts: Facts, program: ReleaseProgram, numbers: Sequence[int]) -> Cel
 
 
 def counts_that_add_up(
-    facts: Facts, rows: Sequence[CellRow], noisy: Sequence[Sequence[int]]
+    facts: Facts,
+    rows: Sequence[CellRow],
+    noisy: Sequence[Sequence[int]],
+    margins: Sequence[Sequence[int]],
 ) -> list[CellRow]:
-    """Counts of groups, of 0 and more, that add up to the sum of the counts as drawn: the closest
-    ones by least squares. Intervals are widened to hold them. Other numbers stay as they are.
+    """The rows of groups and their margins with counts of 0 and more that add up: the closest ones
+    to the counts as drawn, by least squares. Intervals are widened to hold them. Other numbers stay
+    as they are.
+
+    `margins` has the place of each group in every margin: in the total alone, or in the rows, the
+    columns and the total of a cross table.
     """
     parameters = facts.statistic.parameters
     counts = statistic_spec(facts.statistic.name).makes_domain
@@ -114,7 +122,14 @@ def counts_that_add_up(
     step = columns_per_number(facts.interval)
     columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
     for i, drawn in enumerate(zip(*noisy, strict=True)):
-        values = projected(drawn)
+        total = max(0, sum(drawn))
+        if len(margins) == 1:
+            values = [*projected(drawn), total]
+        else:
+            crossed = cross_counts(drawn, margins[0], margins[1])
+            if crossed is None:
+                continue
+            values = [*crossed.cells, *crossed.rows, *crossed.columns, total]
         columns[step * i] = values
         if step > 1:
             low, high = step * i + 1, step * i + 2

@@ -228,12 +228,13 @@ def _results(
     call with the same id, or new ones.
     """
     unread: list[int] = []
-    found: dict[KeyUniverse, list[FoundKey]] = {}
+    found: dict[KeyUniverse, list[FoundKey]] = {}  # for releases that find none themselves
+    keys_of: dict[int, list[FoundKey]] = {}
 
     def stored(i: int, numbers: Numbers) -> Result:
-        universe, paid = prepared[i].universe, charges[i]
-        if universe is not None:
-            numbers = [list(chain.from_iterable(found[universe])), *numbers]
+        paid = charges[i]
+        if i in keys_of:
+            numbers = [list(chain.from_iterable(keys_of[i])), *numbers]
         result = Result(numbers, dt.datetime.now(dt.UTC))
         if paid is not None and paid.store is not None:
             paid.store(result)
@@ -244,7 +245,7 @@ def _results(
         entry, universe = prepared[i], prepared[i].universe
         if paid is not None and paid.earlier is not None:
             if universe is not None:
-                found[universe] = _keys_in(paid.earlier)
+                found.setdefault(universe, _keys_in(paid.earlier))
             yield i, paid.earlier
         elif universe is None:
             unread.append(i)
@@ -252,7 +253,7 @@ def _results(
             finding = entry.plan.finding
             if finding is not None:
                 found[universe] = _find_keys(entry, finding)
-            keys = found[universe]
+            keys = keys_of[i] = found[universe]
             no_values = finding is not None and finding.counts_are_values
             if no_values or (not keys and entry.facts.other is None and entry.facts.by):
                 yield i, stored(i, [])

@@ -29,7 +29,7 @@ from duffdp._pipeline.release import Release, listed_facts
 from duffdp._pipeline.released_values import TOO_SMALL, CellRow
 from duffdp._pipeline.wording import ALL, PLAIN, Wording
 from duffdp._privacy import PrivacyUnit
-from duffdp.errors import DuffError
+from duffdp.errors import DuffError, did_you_mean, quoted_names
 
 GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
 
@@ -57,15 +57,13 @@ class Measure:
 
     def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
         """Its numbers for the groups of all levels. Counts and sums of a margin are the sums of
-        the numbers as drawn; with one margin, counts are printed so that they add up to it.
+        the numbers as drawn; counts are printed so that they add up to their margins.
         """
         rows, margins = list(self.release.cells), levels[1:]
         if self.margins or not margins:
             return rows + [row for release in self.margins for row in release.cells]
         noisy = self.release.noisy
         assert noisy is not None
-        if len(margins) == 1:
-            rows = counts_that_add_up(self.release.facts, rows, noisy)
         for groups, places in margins:
             # All groups together are one group, even if there are none.
             parts: dict[int, list[Sequence[int]]] = {} if groups.by else {0: []}
@@ -75,7 +73,8 @@ class Measure:
                 sum_of_groups(self.release.facts, parts[place], len(parts))
                 for place in sorted(parts)
             ]
-        return rows
+        places_of_margins = [places for _, places in margins]
+        return counts_that_add_up(self.release.facts, rows, noisy, places_of_margins)
 
     def estimates(self, rows: Sequence[CellRow]) -> list[list[Estimate]]:
         """Such numbers, each with its interval."""
@@ -240,9 +239,9 @@ class Table(Exportable):
             columns |= _by_column(measure.names(self.wording), self._rows(measure))
         return columns | {name(TOO_SMALL): self.too_small()}
 
-    def rounded(self) -> dict[str, list[Any]]:
+    def rounded(self, raw: bool = False) -> dict[str, list[Any]]:
         """The columns with numbers rounded as people read them, and "all" as the key of totals."""
-        columns = Exportable.rounded(self)
+        columns = Exportable.rounded(self, raw)
         for by in self.by:
             name = self.wording.name(by)
             columns[name] = [self.wording.key(by, part) for part in columns[name]]
@@ -365,7 +364,8 @@ class Table(Exportable):
         keys = [self._place(group) for group in (first, second)]
         names = self.group_name(keys[0]), self.group_name(keys[1])
         pair = [(numbers[keys[0]], numbers[keys[1]])]
-        return comparison(names, (), pair, confidence, column.name, column.format.unit)
+        unit = column.format.unit
+        return comparison(names, (), pair, confidence, column.name, unit, self.wording)
 
     def rank(self, name: str, *, confidence: float | None = None) -> Ranking:
         """The order of the groups by one number, and which pairs are certain, at no cost.
@@ -379,7 +379,9 @@ class Table(Exportable):
         if len(keys) < 2:
             raise DuffError("an order needs two groups or more. Pass by and keys to the table.")
         numbers = self.compared_numbers(measure, part)[: len(keys)]
-        return ranking(column.name, keys, numbers, column.format, confidence)
+        labels = [self.group_name(i) for i in range(len(keys))]
+        form = column.format
+        return ranking(column.name, keys, labels, numbers, form, confidence, self.wording)
 
     def _number(self, name: str) -> tuple[Measure, int, ShownColumn]:
         """The measure, the part and the column of a name."""
@@ -429,8 +431,8 @@ class Table(Exportable):
             ]
             if len(parts) == len(key) and all(matches):
                 return i
-        listed = "; ".join(self.group_name(i) for i in range(min(len(keys), 6)))
-        raise DuffError(f"there is no group {group!r:.60}. Hint: {listed}.")
+        listed = "; ".join(map(self.group_name, range(min(len(keys), 6))))
+        raise DuffError(f"there is no group {group!r:.60}. Its groups are {listed}.")
 
     def group_name(self, place: int) -> str:
         """The name of the group of a row, for readers."""
@@ -438,7 +440,10 @@ class Table(Exportable):
 
     def _no_column(self, name: object) -> DuffError:
         names = [name for measure in self.measures for name in measure.value_columns()]
-        return DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(names)}.")
+        return DuffError(
+            f"there is no column {name!r:.60}.{did_you_mean(name, names)} Its columns are "
+            f"{quoted_names(names)}."
+        )
 
     def display_tables(self) -> list[DisplayTable]:
         """The tables for people: each interval beside its number, and words instead of the numbers
@@ -478,10 +483,9 @@ class Table(Exportable):
             for margin, release in zip(self.margins, measure.margins, strict=False):
                 by = tuple(map(self.wording.name, margin))
                 releases.append((margin_name(title, by), release))
-        facts = [("epsilon of the table", f"{self.epsilon:.12g}"), *listed_facts(releases)]
-        if self.call_id is not None:
-            facts.append(("call id", self.call_id))
-        return facts
+        call = [] if self.call_id is None else [("call id", self.call_id)]
+        small = f"noisy count below {self.smallest:,}{', withheld' if self.suppressed else ''}"
+        return [*call, ("too small", small), *listed_facts(releases)]
 
     def to_frame(self) -> Any:
         """The table in the library that the data came from; after `from_dict` a list of rows."""

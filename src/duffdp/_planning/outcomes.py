@@ -202,7 +202,7 @@ class _ChosenNumbers:
 
     def _resume(self, sent: Ints) -> _NextDraws | Columns:
         """Start the program and send it these numbers."""
-        scope = Scope(self._domain, len(sent), self._engine.max_records)
+        scope = Scope(self._domain, len(sent))
         program = self._plan.program.start(scope, self._plan.row_epsilon)
         columns: Iterator[list[int]] = iter(sent.T.tolist())
         try:

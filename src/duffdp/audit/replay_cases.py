@@ -133,11 +133,14 @@ def synthetic_table(rows: int) -> Any:
         for odd in (2654435761, 2246822519, 3266489917, 668265263)
     ]
     x = np.minimum(np.floor(-100 * np.log1p(-spread[0])), BOUNDS[1])
+    group = np.array(KEYS)[np.searchsorted(GROUP_ENDS, spread[2])]
+    last = min(rows, JOINING_ROWS)  # a person who joins is in all groups
+    group[rows - last :] = np.resize(KEYS, last)
     return arrow.table(
         {
             "x": x,
             "y": x / 2 + np.floor(100 * spread[1]),
-            "group": np.array(KEYS)[np.searchsorted(GROUP_ENDS, spread[2])],
+            "group": group,
             "person": (max(rows / 3, 1) * spread[3]).astype(np.int64),
         }
     )

@@ -19,7 +19,7 @@ from duffdp._engines.files.format import Format, Reader, ReadRequest, header_col
 from duffdp._engines.files.text_records import TABLE_NUMBERS, fill_table
 from duffdp._optional import load
 from duffdp._parameters import DEFAULT_ENCODING
-from duffdp.errors import Argument, DuffError, UnsupportedData
+from duffdp.errors import Argument, DuffError, UnsupportedData, did_you_mean, quoted_names
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -95,19 +95,39 @@ class Sheet(Reader):
             except DuffError:
                 raise
             except Exception:
-                raise UnsupportedData(
-                    f"cannot read {self._path!r}: it is not a readable workbook of Excel."
-                ) from None
+                raise _unreadable(self._path) from None
 
     def _chosen(self, known: list[str]) -> str:
         if self._sheet in known:
             return self._sheet
         if not self._sheet and len(known) == 1:
             return known[0]
-        given = f"name the sheet of {self._path!r}, as in '{self._path}{SEPARATOR}sheet'"
-        if self._sheet:
-            given = f"there is no sheet {self._sheet!r} in {self._path!r}"
-        raise UnsupportedData(f"{given}. Hint: its sheets are {', '.join(map(repr, known[:8]))}.")
+        problem = (
+            f"there is no sheet {self._sheet!r} in {self._path!r}."
+            f"{did_you_mean(self._sheet, known)}"
+            if self._sheet
+            else f"{self._path!r} has several sheets. Name one, as in "
+            f"'{self._path}{SEPARATOR}{known[0]}'."
+        )
+        raise UnsupportedData(f"{problem} Its sheets are {quoted_names(known)}.")
+
+
+def sheet_names(path: str) -> list[str]:
+    """The sheets of a workbook, in order."""
+    openpyxl = load("openpyxl", "excel")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            book = openpyxl.load_workbook(path, read_only=True)
+            names = list(book.sheetnames)
+            book.close()
+        except Exception:
+            raise _unreadable(path) from None
+    return names
+
+
+def _unreadable(path: str) -> UnsupportedData:
+    return UnsupportedData(f"cannot read {path!r}: it is not a readable workbook of Excel.")
 
 
 def _fields(fields: Any, kinds: dict[str, str | FieldLabels], rules: FieldRules) -> str:
@@ -147,4 +167,5 @@ EXCEL = Format(
     Sheet,
     is_text=True,
     part="a sheet of Excel as 'people.xlsx::sheet'",
+    parts=sheet_names,
 )
