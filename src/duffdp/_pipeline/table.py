@@ -239,9 +239,9 @@ class Table(Exportable):
             columns |= _by_column(measure.names(self.wording), self._rows(measure))
         return columns | {name(TOO_SMALL): self.too_small()}
 
-    def rounded(self) -> dict[str, list[Any]]:
+    def rounded(self, raw: bool = False) -> dict[str, list[Any]]:
         """The columns with numbers rounded as people read them, and "all" as the key of totals."""
-        columns = Exportable.rounded(self)
+        columns = Exportable.rounded(self, raw)
         for by in self.by:
             name = self.wording.name(by)
             columns[name] = [self.wording.key(by, part) for part in columns[name]]
@@ -364,7 +364,8 @@ class Table(Exportable):
         keys = [self._place(group) for group in (first, second)]
         names = self.group_name(keys[0]), self.group_name(keys[1])
         pair = [(numbers[keys[0]], numbers[keys[1]])]
-        return comparison(names, (), pair, confidence, column.name, column.format.unit)
+        unit = column.format.unit
+        return comparison(names, (), pair, confidence, column.name, unit, self.wording)
 
     def rank(self, name: str, *, confidence: float | None = None) -> Ranking:
         """The order of the groups by one number, and which pairs are certain, at no cost.
@@ -378,7 +379,9 @@ class Table(Exportable):
         if len(keys) < 2:
             raise DuffError("an order needs two groups or more. Pass by and keys to the table.")
         numbers = self.compared_numbers(measure, part)[: len(keys)]
-        return ranking(column.name, keys, numbers, column.format, confidence)
+        labels = [self.group_name(i) for i in range(len(keys))]
+        form = column.format
+        return ranking(column.name, keys, labels, numbers, form, confidence, self.wording)
 
     def _number(self, name: str) -> tuple[Measure, int, ShownColumn]:
         """The measure, the part and the column of a name."""
@@ -480,10 +483,9 @@ class Table(Exportable):
             for margin, release in zip(self.margins, measure.margins, strict=False):
                 by = tuple(map(self.wording.name, margin))
                 releases.append((margin_name(title, by), release))
-        facts = [("epsilon of the table", f"{self.epsilon:.12g}"), *listed_facts(releases)]
-        if self.call_id is not None:
-            facts.append(("call id", self.call_id))
-        return facts
+        call = [] if self.call_id is None else [("call id", self.call_id)]
+        small = f"noisy count below {self.smallest:,}{', withheld' if self.suppressed else ''}"
+        return [*call, ("too small", small), *listed_facts(releases)]
 
     def to_frame(self) -> Any:
         """The table in the library that the data came from; after `from_dict` a list of rows."""
