@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.sources import read_sources
@@ -19,6 +19,9 @@ from duffdp.report.charts import figures, small_picture
 from duffdp.report.hazards import Budget, budget_gauge, hazard_answers
 from duffdp.report.picker import picker_data
 from duffdp.report.results import NamedReleases, result_tables
+
+if TYPE_CHECKING:
+    from duffdp.audit.engine_check import EngineCheck
 
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
 _SCRIPT = Path(__file__).with_name("picker.js")
@@ -42,6 +45,7 @@ def write(
     source: str | None = None,
     plan: str | Path | None = None,
     sources: Mapping[str, str] | None = None,
+    engine_check: EngineCheck | None = None,
 ) -> Path:
     """Write a page about releases: what was found, how private and how wrong it is, and what a
     reviewer has to know.
@@ -66,6 +70,9 @@ def write(
         What a reviewer asks and no release knows, in your words: where `bounds`, `step`,
         `categories` and `keys` came from, when the `plan` was fixed, other `publications` from the
         same data, which `audit` was run. What is missing is marked.
+    engine_check
+        The result of `duffdp.audit.check_engine` for the engine that holds the data, or
+        `EngineCheck.from_file(path)` of one that was kept. The page prints its first line.
 
     Returns
     -------
@@ -111,7 +118,7 @@ def write(
     gauge = None if ledger is None else budget_gauge(ledger, total)
     text = environment.get_template(template).render(
         title=title,
-        provenance=_provenance(all_releases, author, source, plan, ledger),
+        provenance=_provenance(all_releases, author, source, plan, ledger, engine_check),
         tables=tables,
         figures=figures if template == _HTML else None,
         small_picture=small_picture,
@@ -164,6 +171,7 @@ def _provenance(
     source: str | None,
     plan: str | Path | None,
     ledger: Any,
+    engine_check: EngineCheck | None,
 ) -> list[tuple[str, str]]:
     """The public facts about how a report was made, each under its name."""
     days = sorted({release.time.date().isoformat() for release in releases})
@@ -175,6 +183,7 @@ def _provenance(
         ("Made with", f"duffdp {', '.join(versions)}"),
         ("Plan", None if plan is None else _fingerprint(Path(plan))),
         ("Ledger's last hash", _last_hash(ledger)),
+        ("Engine check", None if engine_check is None else engine_check.summary),
     ]
     return [(name, str(text)) for name, text in facts if text is not None]
 
