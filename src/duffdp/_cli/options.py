@@ -13,6 +13,7 @@ import click
 from duffdp._parameters import (
     CALL_ID,
     DATASET,
+    EXPLAIN,
     KEYS,
     LEDGER,
     QUIET,
@@ -152,6 +153,7 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
             type=FILE,
             help="A result of check-engine, whose first line the report prints.",
         ),
+        option(EXPLAIN),
         option(QUIET),
     )
 

@@ -19,7 +19,7 @@ from duffdp._parameters import BY, CONTRIBUTIONS, DATA, EPSILON, KEYS, UNIT, WHE
 from duffdp._text import value
 from duffdp.errors import Argument, DuffError
 
-OF_RELEASES = ("registry", "engine_check")  # a profile is no deployment, and its page has no check
+OF_RELEASES = ("registry", "engine_check", "explain")  # a profile is no deployment
 
 
 @click.command(
