@@ -626,6 +626,16 @@ QUIET: Parameter[bool] = Parameter(
     kind="flag",
 )
 
+EXPLAIN: Parameter[bool] = Parameter(
+    name="explain",
+    help="Also show by which mechanism each number is drawn.",
+    rule="True or False",
+    default=False,
+    convert=_flag,
+    annotation="bool",
+    kind="flag",
+)
+
 # Fields of text files, and queries over data.
 
 TYPES: Parameter[Any] = Parameter(

@@ -98,6 +98,7 @@ MUTANTS = (
         "        below = ranks.total - at_high\n",
         "        below = ranks.below\n",
         (f"{OUTER}::test_a_window_and_its_tail_are_the_whole_step_function",),
+        COVERAGE,
     ),
     Mutant(
         "outer quantile: the tail counts records where they lie, not where they are clamped to",
@@ -105,6 +106,7 @@ MUTANTS = (
         "            return 0, before + at\n",
         "            return before, at\n",
         (f"{OUTER}::test_a_window_and_its_tail_are_the_whole_step_function",),
+        COVERAGE,
     ),
     Mutant(
         "outer quantile: the range is drawn whatever was counted",
@@ -112,6 +114,7 @@ MUTANTS = (
         "if count * beyond * epsilon < max_weight",
         "if count >= 0",
         (f"{OUTER}::test_which_groups_are_narrowed",),
+        COVERAGE,
     ),
     Mutant(
         "several quantiles: their ranks are looked up where records lie, unclamped",

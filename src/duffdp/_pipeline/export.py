@@ -25,7 +25,7 @@ _CARD = (
     "border:1px solid rgba(128,128,128,.35)"
 )
 _NUMBER = "margin:.1em 0;font-size:1.5em;font-variant-numeric:tabular-nums"
-_BESIDE = "font-size:.65em"
+_BESIDE = "font-size:.8em;opacity:.8"
 _MAX_SPREADSHEET_NUMBER = 10**15  # larger numbers are written as text: 15 digits are exact
 _MAX_WIDTH = 60  # letters of a spreadsheet column
 _SHEET_MARKS = str.maketrans(dict.fromkeys("[]:*?/\\'", " "))  # that names of sheets must not have
@@ -239,15 +239,22 @@ def as_html_table(table: DisplayTable, notes: Sequence[str] = ()) -> str:
 
 def as_html_card(title: str, numbers: Sequence[tuple[str, str, str]], below: Sequence[str]) -> str:
     """A few numbers for a notebook, each with its name, its text and its interval."""
-    lines = []
-    for name, text, ends in numbers:
-        beside = f' <span style="{_BESIDE}">({as_html(ends)})</span>' if ends else ""
-        before = f'<span style="{_BESIDE}">{as_html(name)}</span> ' if len(numbers) > 1 else ""
-        lines.append(f'<p style="{_NUMBER}">{before}{as_html(text)}{beside}</p>')
+    texts = [
+        f'{as_html(text)} <span style="{_BESIDE}">{as_html(f"({ends})" if ends else "")}</span>'
+        for _, text, ends in numbers
+    ]
+    if len(numbers) == 1:
+        body = f'<p style="{_NUMBER}">{texts[0]}</p>'
+    else:
+        rows = [
+            f'<tr><td style="padding-right:1em">{as_html(name)}</td><td>{text}</td></tr>'
+            for (name, _, _), text in zip(numbers, texts, strict=True)
+        ]
+        body = f'<table style="{_STYLE};margin:.2em 0"><tbody>{"".join(rows)}</tbody></table>'
     small = "<br>".join(map(as_html, below))
     first = f'<p style="margin:0;font-weight:600">{as_html(title)}</p>'
     last = f'<p style="margin:0;font-size:.85em;opacity:.8">{small}</p>'
-    return f'<div style="{_CARD}">{first}{"".join(lines)}{last}</div>'
+    return f'<div style="{_CARD}">{first}{body}{last}</div>'
 
 
 def as_latex_table(table: DisplayTable) -> str:

@@ -427,7 +427,8 @@ class Release(Exportable):
         if interval is not None:
             scope = " together" if interval.simultaneous else ""
             level = f"{float(100 * interval.confidence):.6g} %{scope}"
-            ends = f", intervals {level} for the {interval.covers}"
+            several = "s" if self.grouped or len(self.columns) > self._step else ""
+            ends = f", interval{several} {level} for the {interval.covers}"
         seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
         return f"epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
 
@@ -448,9 +449,12 @@ class Release(Exportable):
         """
         labels = [", ".join(map(str, key)) for key in self.keys] or [""]
         if self.has_distributions:
-            return draw_distributions(labels, [distribution for (distribution,) in self.cells], ax)
+            distributions = [distribution for (distribution,) in self.cells]
+            return draw_distributions(self.column or "value", labels, distributions, ax)
         names = [column.name for column in self.columns[:: self._step]]
-        return draw_groups(self.counted or self.title, labels, names, self.estimates(), ax)
+        title = self.title if self.column is None else f"{self.title} of {self.column}"
+        name = title if self.counted is None else f"{title} ({self.counted})"
+        return draw_groups(name, labels, names, self.estimates(), ax)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as JSON values; with groups, `value` is a list of rows."""
