@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.sources import read_sources
@@ -20,12 +20,16 @@ from duffdp.report.hazards import Budget, budget_gauge, hazard_answers
 from duffdp.report.picker import picker_data
 from duffdp.report.results import NamedReleases, result_tables
 
-if TYPE_CHECKING:
-    from duffdp.audit.engine_check import EngineCheck
-
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
 _SCRIPT = Path(__file__).with_name("picker.js")
 _TEMPLATES = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN}
+
+
+class Checked(Protocol):
+    """The result of a check of an engine as a report needs it: one line."""
+
+    @property
+    def summary(self) -> str: ...
 
 
 class Sentence(NamedTuple):
@@ -45,7 +49,7 @@ def write(
     source: str | None = None,
     plan: str | Path | None = None,
     sources: Mapping[str, str] | None = None,
-    engine_check: EngineCheck | None = None,
+    engine_check: Checked | None = None,
 ) -> Path:
     """Write a page about releases: what was found, how private and how wrong it is, and what a
     reviewer has to know.
@@ -171,7 +175,7 @@ def _provenance(
     source: str | None,
     plan: str | Path | None,
     ledger: Any,
-    engine_check: EngineCheck | None,
+    engine_check: Checked | None,
 ) -> list[tuple[str, str]]:
     """The public facts about how a report was made, each under its name."""
     days = sorted({release.time.date().isoformat() for release in releases})
