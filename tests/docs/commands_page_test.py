@@ -10,7 +10,6 @@ from pathlib import Path
 import pytest
 from tools.pages import commands, run_command
 
-from command_line import DATA
 from duffdp._cli.extras import DEMO_FILES
 from duffdp._parameters import RELEASE_OPTIONS, WEIGHT
 from duffdp._pipeline.toml import TOP, TOP_OF_TABLE
@@ -58,7 +57,7 @@ def test_the_plan_on_the_page_runs(tmp_path, call, name, command, lines):
     text = (DOCS / "how-to" / f"{name}.md").read_text()
     (block,) = re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
     (tmp_path / "plan.toml").write_text(block)
-    (tmp_path / "adult.csv").symlink_to(DATA / "adult.csv")
+    (tmp_path / "demo").symlink_to(ROOT / "demo")
     assert call(command, tmp_path / "plan.toml", "--check")[0] == 0
     code, out, _ = call(command, tmp_path / "plan.toml", "-f", "csv")
     assert (code, out.count("\n")) == (0, lines)
