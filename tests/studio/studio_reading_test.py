@@ -62,9 +62,9 @@ def page(driver, folder):
 
 def rebuilt(page, change):
     """Make a change that rebuilds the form, and wait until it is there."""
-    page.evaluate("document.getElementById('plan').dataset.old = 'yes'")
+    page.evaluate("window.formBefore = document.getElementById('plan')")
     change()
-    page.wait_for_selector("#plan:not([data-old])")
+    page.wait_for_function("() => document.getElementById('plan') !== window.formBefore")
 
 
 def released(page, name):
