@@ -4,15 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import Any
 
 from duffdp._facts import Facts
 from duffdp._pipeline.draw_plan import DrawPlan
-from duffdp._pipeline.estimates import columns_per_number
 from duffdp._pipeline.released_values import CellRow
 from duffdp.ledger.charge import Result
 from duffdp.mechanisms import mechanism_class
-from duffdp.statistics.histogram import projected
 from duffdp.statistics.program import DrawSpec, ReleaseProgram
 from duffdp.statistics.registry import statistic_spec
 from duffdp.statistics.spec import DrawSettings, IntervalSpec
@@ -84,6 +81,11 @@ def noise_draw(facts: Facts) -> DrawSpec:
     return draw
 
 
+def cells_of(facts: Facts, numbers: Sequence[int]) -> CellRow:
+    """The released values of whole numbers, without ends."""
+    return _cells(facts, _program(facts), numbers)
+
+
 def _program(facts: Facts, interval: IntervalSpec | None = None) -> ReleaseProgram:
     """The program of a release, with intervals if they are asked for."""
     spec = statistic_spec(facts.statistic.name)
@@ -99,25 +101,3 @@ def _cells(facts: Facts, program: ReleaseProgram, numbers: Sequence[int]) -> Cel
     if program.post_process is None:  # a count
         return tuple(max(0, number) for number in numbers)
     return tuple(program.post_process.values(facts.domain, numbers))
-
-
-def counts_that_add_up(
-    facts: Facts, rows: Sequence[CellRow], noisy: Sequence[Sequence[int]]
-) -> list[CellRow]:
-    """Counts of groups, of 0 and more, that add up to the sum of the counts as drawn: the closest
-    ones by least squares. Intervals are widened to hold them. Other numbers stay as they are.
-    """
-    parameters = facts.statistic.parameters
-    counts = statistic_spec(facts.statistic.name).makes_domain
-    if not counts or parameters.get("adds_up") or parameters.get("nonnegative") is False:
-        return list(rows)
-    step = columns_per_number(facts.interval)
-    columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
-    for i, drawn in enumerate(zip(*noisy, strict=True)):
-        values = projected(drawn)
-        columns[step * i] = values
-        if step > 1:
-            low, high = step * i + 1, step * i + 2
-            columns[low] = list(map(min, columns[low], values))
-            columns[high] = list(map(max, columns[high], values))
-    return list(zip(*columns, strict=True))

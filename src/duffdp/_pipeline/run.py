@@ -23,7 +23,7 @@ from duffdp._engines.pairs import PairColumns, PairEngine, make_pairs
 from duffdp._engines.people import Cap
 from duffdp._engines.requests import Engine
 from duffdp._engines.sql.query import Query, source_name
-from duffdp._engines.table import OpenSources, SourceTable, share_scans
+from duffdp._engines.table import OpenSources, SourceTable, share_rows, share_scans
 from duffdp._engines.universe import KeyUniverse
 from duffdp._facts import Facts
 from duffdp._parameters import KEYS, LEDGER, RNG
@@ -36,6 +36,7 @@ from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import released_values
 from duffdp._pipeline.request import ALL_RECORDS, CheckedRequest, ReleaseRequest
 from duffdp._pipeline.text_values import with_keys
+from duffdp._rows import Row
 from duffdp._sampling.entropy import SYSTEM, Entropy, entropy
 from duffdp.domain import Presence, PublicSet
 from duffdp.errors import Argument, DuffError, charge_note
@@ -229,6 +230,7 @@ def _results(
     """
     unread: list[int] = []
     found: dict[KeyUniverse, list[FoundKey]] = {}
+    occurring: dict[KeyUniverse, Sequence[Row]] = {}  # that were not found
 
     def stored(i: int, numbers: Numbers) -> Result:
         universe, paid = prepared[i].universe, charges[i]
@@ -258,9 +260,14 @@ def _results(
                 yield i, stored(i, [])
             else:
                 assert isinstance(entry.data, SourceTable)
-                entry.data.regroup([universe.key(key.place) for key in keys])
+                if entry.data.selection.other_names and universe not in occurring:
+                    occurring[universe] = _occurring(entry, universe, keys)
+                listed = [universe.key(key.place) for key in keys]
+                entry.data.regroup(listed, occurring.get(universe, ()))
                 unread.append(i)
-    sharing = share_scans([prepared[i].data for i in unread]) if len(unread) > 1 else []
+    tables = [prepared[i].data for i in unread]
+    alike = share_rows(tables) if len(unread) > 1 else []
+    sharing = share_scans([table for table in tables if all(table is not one for one in alike)])
     for i, numbers in _draw_all({i: prepared[i] for i in unread}, sharing):
         yield i, stored(i, numbers)
 
@@ -300,6 +307,17 @@ def _find_keys(entry: PreparedRelease, finding: KeyFinding) -> list[FoundKey]:
     counts = entry.data.key_counts(cap, every_row, entry.entropy)
     keys = driver.find_keys(finding, counts, entry.entropy, entry.account)
     return [FoundKey(*key) for key in keys]
+
+
+def _occurring(
+    entry: PreparedRelease, universe: KeyUniverse, found: Sequence[FoundKey]
+) -> Sequence[Row]:
+    """The possible keys that occur in any row and were not found. They decide in which group of
+    others a row is, by its own key alone, so whoever's rows count plays no part.
+    """
+    assert isinstance(entry.data, SourceTable)
+    places = entry.data.key_places()
+    return [universe.key(place) for place in sorted(places - {key.place for key in found})]
 
 
 def with_found_keys(entry: PreparedRelease, result: Result) -> tuple[PreparedRelease, Result]:

@@ -21,7 +21,8 @@ from duffdp._pipeline.cross_table import CrossCell, CrossTable, ShownColumn
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
 from duffdp._pipeline.export import DisplayTable, Exportable, Sheet, SimpleTable
 from duffdp._pipeline.export import Facts as ListedFacts
-from duffdp._pipeline.group_sums import counts_that_add_up, sum_of_groups, sums_of_noise
+from duffdp._pipeline.group_sums import sum_of_groups, sums_of_noise
+from duffdp._pipeline.level_rows import GroupLevel, adds_up, rows_of_levels, tree_of
 from duffdp._pipeline.notes import notes_about
 from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
 from duffdp._pipeline.plots import PlotSeries, draw_series, new_axes
@@ -31,19 +32,17 @@ from duffdp._pipeline.wording import ALL, PLAIN, Wording
 from duffdp._privacy import PrivacyUnit
 from duffdp.errors import DuffError
 
-GroupLevel = tuple[Groups, Sequence[int]]  # groups, and to which of them each key belongs
-
 
 @dataclass(frozen=True, slots=True)
 class Measure:
     """One release of a table: its name, its columns, and a release of the same statistic for each
-    margin, unless margins are sums.
+    margin. Where groups add up, margins need none; None stands for those that have none.
     """
 
     name: str
     columns: tuple[str, ...]
     release: Release
-    margins: tuple[Release, ...] = ()
+    margins: tuple[Release | None, ...] = ()
 
     @property
     def step(self) -> int:
@@ -55,17 +54,27 @@ class Measure:
         """True if its columns are values and the ends of their intervals."""
         return self.release.facts.interval is not None
 
+    @property
+    def margin_releases(self) -> list[Release]:
+        """The releases of margins that were drawn."""
+        return [release for release in self.margins if release is not None]
+
     def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
-        """Its numbers for the groups of all levels. Counts and sums of a margin are the sums of
-        the numbers as drawn; with one margin, counts are printed so that they add up to it.
+        """Its numbers for the groups of all levels. Where groups add up, all levels are estimated
+        together, so that they add up as well; margins that cross each other are sums of the numbers
+        as drawn.
         """
         rows, margins = list(self.release.cells), levels[1:]
-        if self.margins or not margins:
-            return rows + [row for release in self.margins for row in release.cells]
-        noisy = self.release.noisy
+        if not margins or not adds_up(self.release.facts):
+            return rows + [row for release in self.margin_releases for row in release.cells]
+        noisy, tree = self.release.noisy, tree_of(levels)
         assert noisy is not None
-        if len(margins) == 1:
-            rows = counts_that_add_up(self.release.facts, rows, noisy)
+        if tree is not None and not self.release.facts.statistic.parameters.get("adds_up"):
+            drawn = [self.release, *(self.margins or [None] * len(margins))]
+            facts = [None if release is None else release.facts for release in drawn]
+            return rows_of_levels(
+                tree, facts, [None if release is None else release.noisy for release in drawn]
+            )
         for groups, places in margins:
             # All groups together are one group, even if there are none.
             parts: dict[int, list[Sequence[int]]] = {} if groups.by else {0: []}
@@ -113,7 +122,8 @@ class Measure:
     def too_few(self, count: int) -> list[bool]:
         """For this number of groups, whether an interval is the whole range."""
         too_few = self.release.too_few()
-        too_few += [is_small for release in self.margins for is_small in release.too_few()]
+        if not adds_up(self.release.facts):
+            too_few += [small for release in self.margin_releases for small in release.too_few()]
         return too_few + [False] * (count - len(too_few))
 
 
@@ -175,7 +185,8 @@ class Table(Exportable):
         for measure in self.measures:
             releases[measure.name] = measure.release
             for margin, release in zip(self.margins, measure.margins, strict=False):
-                releases[margin_name(measure.name, margin)] = release
+                if release is not None:
+                    releases[margin_name(measure.name, margin)] = release
         return releases
 
     @property
@@ -396,13 +407,20 @@ class Table(Exportable):
         rows, release = self._estimates(measure), measure.release
         kind = release.columns[part * measure.step].kind
         numbers: list[ComparedNumber] = []
+        added = adds_up(release.facts)
+        estimated = added and bool(measure.margin_releases)  # of draws on several levels
         for level, (groups, places) in enumerate(self._levels()):
-            own = measure.margins[level - 1] if level and measure.margins else release
+            own = release
+            if level and not added:
+                own = measure.margin_releases[level - 1]
             members: dict[int, list[int]] = {} if groups.by else {0: []}
             for group, place in enumerate(places):
                 members.setdefault(place, []).append(group)
             for place in sorted(members):
-                if own is not release or not level:
+                draws: frozenset[tuple[int, int]] = frozenset()
+                if estimated:
+                    noisy = None
+                elif own is not release or not level:
                     noisy = None if own.noisy is None else own.noisy[place]
                     draws = frozenset({(level, place)})
                 else:
@@ -475,9 +493,10 @@ class Table(Exportable):
         for measure in self.measures:
             title = self.title(measure)
             releases.append((title, measure.release))
-            for margin, release in zip(self.margins, measure.margins, strict=False):
-                by = tuple(map(self.wording.name, margin))
-                releases.append((margin_name(title, by), release))
+            for margin, margin_release in zip(self.margins, measure.margins, strict=False):
+                if margin_release is not None:
+                    by = tuple(map(self.wording.name, margin))
+                    releases.append((margin_name(title, by), margin_release))
         facts = [("epsilon of the table", f"{self.epsilon:.12g}"), *listed_facts(releases)]
         if self.call_id is not None:
             facts.append(("call id", self.call_id))
@@ -529,7 +548,10 @@ class Table(Exportable):
                     "name": measure.name,
                     "columns": list(measure.columns),
                     "release": measure.release.to_dict(),
-                    "margins": [release.to_dict() for release in measure.margins],
+                    "margins": [
+                        None if release is None else release.to_dict()
+                        for release in measure.margins
+                    ],
                 }
                 for measure in self.measures
             ],
@@ -544,7 +566,9 @@ class Table(Exportable):
                     entry["name"],
                     tuple(entry["columns"]),
                     Release.from_dict(entry["release"]),
-                    tuple(map(Release.from_dict, entry["margins"])),
+                    tuple(
+                        None if one is None else Release.from_dict(one) for one in entry["margins"]
+                    ),
                 )
                 for entry in fields["measures"]
             )

@@ -264,7 +264,7 @@ def result_tables(releases: Any) -> tuple[list[ResultTable], NamedReleases]:
     if isinstance(releases, Table):
         measures, name = releases.measures, releases.wording.name
         return [_of_table(releases)], [
-            (name(m.name), release) for m in measures for release in (m.release, *m.margins)
+            (name(m.name), release) for m in measures for release in (m.release, *m.margin_releases)
         ]
     named = _named_releases(releases)
     same_groups: dict[Any, NamedReleases] = {}
