@@ -65,7 +65,7 @@ def best(epsilon: float, size: int) -> Mechanism:
 
 def default_error(values: np.ndarray, q: float, epsilon: float, low: float, high: float) -> float:
     """The mean error of a default call; rounding counts."""
-    grid = default_grid(low, high, "order", whole=False, untyped=False)
+    grid = default_grid(low, high, "order", integer_type=False, untyped=False)
     law = best(epsilon, grid.size).law(Quantile(q, "signed").steps(values, grid))
     return law.expected_error(quantile(values, q))
 

@@ -1,8 +1,15 @@
-"""`python -m benchmarks.scale`: how time, memory and what comes back grow when the work does.
+"""`python -m benchmarks.scale`: what a release costs as tables grow.
 
-Each kind of work grows tenfold at a time, in a process of its own that DuckDB may use `--memory`
-for, until one takes longer than `--seconds`. The last column is the slope between two sizes: 1 is
-linear, 0 does not grow. Name kinds to run them alone: rows, groups, people, quantiles, columns.
+Each kind of work grows tenfold at a time, in a process of its own, until one takes longer than
+`--seconds`. Name kinds to run them alone. `--engine` is one of
+
+- duckdb: a Parquet file, as DuckDB reads it for duffdp, with `--memory` for itself;
+- sql: the same file by the SQL that databases behind ibis get, which DuckDB runs here;
+- spark: the same file in Spark on two cores.
+
+`scanned` is what a warehouse bills: each query reads every value of the columns that it needs, at 8
+bytes a value. `shuffled` are the rows that Spark moved between tasks. `rows back` came to this
+process. The slope is between the times of two sizes: 1 is linear, 0 does not grow.
 """
 
 from __future__ import annotations
@@ -10,116 +17,252 @@ from __future__ import annotations
 import argparse
 import json
 import math
+import os
+import re
 import subprocess
 import sys
 import tempfile
+import time
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any, NamedTuple
 
 import duckdb
 
-NORMAL = "sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())"
-PREPARED = """
-import json, re, sys, time, duckdb, duffdp
-from duffdp._engines.adapters.duckdb import DuckdbRelation
+import duffdp
 
-fetch, stored, pieces = DuckdbRelation.fetch, DuckdbRelation.stored, DuckdbRelation.pieces
-seen = dict(queries=0, rows=0)
-def counted_store(engine, frame):
-    seen["queries"] += 1
-    return stored(engine, frame)
-def counted_pieces(engine, frame, types):
-    seen["queries"] += 1
-    return pieces(engine, frame, types)
-def counted(engine, frame):
-    got = fetch(engine, frame)
-    seen["queries"] += 1
-    seen["rows"] += max(map(len, got.values()))
-    return got
-DuckdbRelation.fetch, DuckdbRelation.stored = counted, counted_store
-DuckdbRelation.pieces = counted_pieces
-connection = duckdb.connect(config=dict(memory_limit="{memory}", temp_directory="{folder}"))
-data = connection.read_parquet("{path}")
-given = dict(column="x", epsilon=1.0, bounds=(-10, 10))
-begin = time.perf_counter()
-{work}
-seconds = time.perf_counter() - begin
-peak = int(re.search(r"VmHWM:\\s+(\\d+)", open("/proc/self/status").read())[1]) / 1024
-print(json.dumps(dict(seconds=seconds, peak=peak, **seen)))
-"""
-# For each kind of work the columns of the table, its rows and what is done, for a size {n}.
-KINDS: dict[str, tuple[str, str, str, tuple[int, ...]]] = {
-    "rows": (
-        f"{NORMAL} AS x",
-        "{n}",
-        "duffdp.median(data, **given)",
-        (10**5, 10**6, 10**7, 10**8, 10**9),
+NORMAL = "sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())"
+CALL: dict[str, Any] = {"column": "x", "epsilon": 1.0, "bounds": (-10, 10)}
+ROW_SIZES = (10**6, 10**7, 10**8, 10**9)
+GROUP_SIZES = (1, 10, 100, 1000, 10**4, 10**5)
+ROWS_OF_GROUPS = 10**7
+PEOPLE = "range % greatest({rows} // 4, 1) AS p"
+GROUP = "(random() * {size})::BIGINT % {size} AS g"
+ENGINES = ("duckdb", "sql", "spark")
+VALUE_BYTES = 8
+GIB = 2**30
+
+
+class Kind(NamedTuple):
+    """One kind of work: the columns of its table, its sizes, the rows of a size, how many columns a
+    query reads, and the release.
+    """
+
+    columns: str
+    sizes: tuple[int, ...]
+    rows: Callable[[int], int]
+    columns_read: int
+    release: Callable[[Any, int], object]
+
+
+def _median(**options: Any) -> Callable[[Any, int], object]:
+    """A median with these options; `keys` are as many groups as the size says."""
+
+    def release(data: Any, size: int) -> object:
+        groups = {"keys": range(size)} if "by" in options else {}
+        return duffdp.median(data, **CALL, **options, **groups)
+
+    return release
+
+
+def _columns(data: Any, size: int) -> None:
+    for i in range(size):
+        duffdp.median(data, **CALL | {"column": f"c{i}"})
+
+
+def _quantiles(data: Any, size: int) -> object:
+    return duffdp.quantiles(data, [(i + 1) / (size + 1) for i in range(size)], **CALL)
+
+
+def _by_group(size: int) -> int:
+    return ROWS_OF_GROUPS
+
+
+def _a_million(size: int) -> int:
+    return 10**6
+
+
+KINDS: dict[str, Kind] = {
+    "rows": Kind(f"{NORMAL} AS x", ROW_SIZES, int, 1, _median()),
+    "people": Kind(f"{PEOPLE}, {NORMAL} AS x", ROW_SIZES, int, 2, _median(unit="p")),
+    "groups": Kind(f"{GROUP}, {NORMAL} AS x", GROUP_SIZES, _by_group, 2, _median(by="g")),
+    "groups of people": Kind(
+        f"{GROUP}, {PEOPLE}, {NORMAL} AS x", GROUP_SIZES, _by_group, 3, _median(by="g", unit="p")
     ),
-    "groups": (
-        f"(random() * {{n}})::BIGINT % {{n}} AS g, {NORMAL} AS x",
-        "4_000_000",
-        'duffdp.median(data, by="g", keys=range({n}), **given)',
-        (10, 100, 1000, 10**4, 10**5, 10**6),
-    ),
-    "people": (
-        f"range % ({{n}} // 4) AS p, {NORMAL} AS x",
-        "{n}",
-        'duffdp.median(data, unit="p", **given)',
-        (10**5, 10**6, 10**7, 10**8),
-    ),
-    "quantiles": (
-        f"{NORMAL} AS x",
-        "1_000_000",
-        "duffdp.quantiles(data, [(i + 1) / ({n} + 1) for i in range({n})], **given)",
-        (1, 9, 99, 999),
-    ),
-    "columns": (
-        ", ".join(f"{NORMAL} AS c{i}" for i in range(100)),
-        "1_000_000",
-        "for i in range({n}): duffdp.median(data, **given | dict(column=f'c{{i}}'))",
-        (1, 10, 100),
+    "quantiles": Kind(f"{NORMAL} AS x", (1, 9, 99, 999), _a_million, 1, _quantiles),
+    "columns": Kind(
+        ", ".join(f"{NORMAL} AS c{i}" for i in range(100)), (1, 10, 100), _a_million, 1, _columns
     ),
 }
 
 
-def measured(kind: str, size: int, folder: Path, memory: str) -> dict[str, float]:
-    """One run in a process of its own."""
-    columns, rows, work, _ = KINDS[kind]
-    path = folder / f"{kind}.parquet"
-    made = f"SELECT {columns.format(n=size)} FROM range({rows.format(n=size)})"
-    duckdb.sql(f"COPY ({made}) TO '{path}'")
-    code = PREPARED.format(memory=memory, folder=folder, path=path, work=work.format(n=size))
-    alone = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    path.unlink()
-    # DuckDB may have drawn a bar in front of it.
-    found: dict[str, float] = json.loads(alone.stdout[alone.stdout.rindex("{") :])
-    return found
+class Cost(NamedTuple):
+    """What one release cost."""
+
+    seconds: float
+    mebibytes: float  # of memory, at most, in the process that asks
+    scans: int
+    rows_shuffled: int
+    rows_back: int
 
 
-def main(kinds: list[str], seconds: float, memory: str) -> None:
-    heads = f"{'time':>12}{'peak':>12}{'queries':>9}{'rows back':>11}{'slope':>8}"
-    print(f"{'what':12}{'size':>14}{heads}")
-    for kind in kinds or KINDS:
+class Meter:
+    """Counts the scans of a table and the rows that come back, in the adapter of an engine."""
+
+    def __init__(self, adapter: type, count_scans: Callable[[Any], int]) -> None:
+        self.scans = self.rows_back = 0
+        for name in ("fetch", "stored", "pieces"):
+            self._count(adapter, name, count_scans)
+
+    def _count(self, adapter: type, name: str, count_scans: Callable[[Any], int]) -> None:
+        method = getattr(adapter, name)
+
+        def counted(engine: Any, frame: Any, *more: Any) -> Any:
+            if name != "stored" or adapter.__name__ == "DuckdbRelation":  # which stores at once
+                self.scans += count_scans(frame.to_native())
+            answer = method(engine, frame, *more)
+            if name == "fetch":
+                self.rows_back += max(map(len, answer.values()), default=0)
+            return answer
+
+        setattr(adapter, name, counted)
+
+
+def _parquet_scans(plan: str) -> int:
+    """How often a plan reads a whole Parquet file: it has a name and a function for each."""
+    if "SAMPLE" in plan:  # of a few blocks
+        return 0
+    return (plan.count("READ_PARQUET") + plan.count("PARQUET_SCAN")) // 2
+
+
+def cost_in_duckdb(kind: Kind, size: int, path: str, memory: str) -> Cost:
+    """The cost of a release as DuckDB reads a file for duffdp."""
+    from duffdp._engines.adapters.duckdb import DuckdbRelation
+
+    meter = Meter(DuckdbRelation, lambda relation: _parquet_scans(relation.explain()))
+    connection = _connection(path, memory)
+    seconds = _time(kind, size, connection.read_parquet(path))
+    return Cost(seconds, _peak(), meter.scans, 0, meter.rows_back)
+
+
+def cost_in_sql(kind: Kind, size: int, path: str, memory: str) -> Cost:
+    """The cost of a release by the SQL of ibis."""
+    import ibis
+
+    from duffdp._engines.adapters.ibis import IbisDuckdb
+
+    backend = ibis.duckdb.from_connection(_connection(path, memory))
+
+    def scans(expression: Any) -> int:
+        ((_, plan),) = backend.con.execute(f"EXPLAIN {ibis.to_sql(expression)}").fetchall()
+        return _parquet_scans(plan)
+
+    meter = Meter(IbisDuckdb, scans)
+    seconds = _time(kind, size, backend.read_parquet(path))
+    return Cost(seconds, _peak(), meter.scans, 0, meter.rows_back)
+
+
+def cost_in_spark(kind: Kind, size: int, path: str, memory: str) -> Cost:
+    """The cost of a release in Spark, by what its stages read and wrote."""
+    os.environ.setdefault("SPARK_LOCAL_IP", "127.0.0.1")
+    from pyspark.sql import SparkSession
+
+    from duffdp._engines.adapters.spark import SparkFrame
+
+    builder = SparkSession.builder.master("local[2]").config("spark.driver.memory", "4g")
+    builder = builder.config("spark.ui.enabled", "false")
+    session = builder.config("spark.driver.bindAddress", "127.0.0.1").getOrCreate()
+    session.sparkContext.setLogLevel("OFF")
+    context = session.sparkContext
+    meter = Meter(SparkFrame, lambda frame: 0)
+    data = session.read.parquet(path)
+    seconds = _time(kind, size, data)
+    peak, rows = _peak(), kind.rows(size)
+    assert context._gateway is not None
+    none = context._gateway.new_array(context._gateway.jvm.double, 0)
+    listed = context._jsc.sc().statusStore().stageList(None, False, False, none, None)
+    stages = [listed.apply(place) for place in range(listed.size())]
+    scanned = sum(stage.inputRecords() for stage in stages if stage.inputRecords() >= rows)
+    shuffled = sum(stage.shuffleWriteRecords() for stage in stages)
+    session.stop()
+    return Cost(seconds, peak, round(scanned / rows), shuffled, meter.rows_back)
+
+
+def _connection(path: str, memory: str) -> Any:
+    folder = str(Path(path).parent)
+    return duckdb.connect(config={"memory_limit": memory, "temp_directory": folder})
+
+
+def _time(kind: Kind, size: int, data: Any) -> float:
+    begin = time.perf_counter()
+    kind.release(data, size)
+    return time.perf_counter() - begin
+
+
+def _peak() -> float:
+    """The most memory that this process has had, in MiB."""
+    peak = re.search(r"VmHWM:\s+(\d+)", Path("/proc/self/status").read_text())
+    assert peak is not None
+    return int(peak[1]) / 1024
+
+
+COSTS = {"duckdb": cost_in_duckdb, "sql": cost_in_sql, "spark": cost_in_spark}
+
+
+def cost_alone(engine: str, name: str, size: int, folder: str, memory: str) -> Cost:
+    """The cost of one size, in a process of its own."""
+    kind = KINDS[name]
+    path = str(Path(folder) / "rows.parquet")
+    columns = kind.columns.format(size=size, rows=kind.rows(size))
+    duckdb.sql(f"COPY (SELECT {columns} FROM range({kind.rows(size)})) TO '{path}'")
+    child = [sys.executable, "-m", "benchmarks.scale", name, "--engine", engine]
+    child += ["--memory", memory, "--alone", str(size), path]
+    alone = subprocess.run(child, capture_output=True, text=True, check=True)
+    # DuckDB and Spark may have drawn a bar in front of it.
+    return Cost(*json.loads(alone.stdout[alone.stdout.rindex("[") :]))
+
+
+def main(engine: str, kinds: list[str], seconds: float, memory: str, largest: int) -> None:
+    print(
+        f"{engine:18}{'size':>14}{'rows':>15}{'queries':>9}{'scanned':>13}{'shuffled':>14}"
+        f"{'rows back':>11}{'time':>12}{'peak':>12}{'slope':>8}"
+    )
+    for name in kinds or KINDS:
         before: tuple[int, float] | None = None
-        for size in KINDS[kind][-1]:
+        for size in KINDS[name].sizes:
+            rows = KINDS[name].rows(size)
+            if rows > largest:
+                break
             with tempfile.TemporaryDirectory() as folder:
-                found = measured(kind, size, Path(folder), memory)
+                cost = cost_alone(engine, name, size, folder, memory)
             slope = math.nan
             if before is not None:
-                slope = math.log(found["seconds"] / before[1]) / math.log(size / before[0])
+                slope = math.log(cost.seconds / before[1]) / math.log(size / before[0])
+            scanned = cost.scans * rows * KINDS[name].columns_read * VALUE_BYTES / GIB
+            shuffled = f"{cost.rows_shuffled:,}" if engine == "spark" else "-"
             print(
-                f"{kind:12}{size:14,}{found['seconds']:10.3f} s{found['peak']:8.0f} MiB"
-                f"{found['queries']:9}{found['rows']:11,}{slope:8.2f}",
+                f"{name:18}{size:14,}{rows:15,}{cost.scans:9}{scanned:9.2f} GiB{shuffled:>14}"
+                f"{cost.rows_back:11,}{cost.seconds:10.2f} s{cost.mebibytes:8.0f} MiB{slope:8.2f}",
                 flush=True,
             )
-            before = size, found["seconds"]
-            if found["seconds"] > seconds:
+            before = size, cost.seconds
+            if cost.seconds > seconds:
                 break
 
 
 if __name__ == "__main__":
-    parser = argparse.ArgumentParser(description=__doc__)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("kinds", nargs="*", choices=[*KINDS, []])
+    parser.add_argument("--engine", choices=ENGINES, default="duckdb")
     parser.add_argument("--seconds", type=float, default=60.0)
     parser.add_argument("--memory", default="2GiB")
+    parser.add_argument("--largest", type=float, default=1e9, help="the most rows of a table")
+    parser.add_argument("--alone", nargs=2, metavar=("SIZE", "PATH"), help=argparse.SUPPRESS)
     given = parser.parse_args()
-    main(given.kinds, given.seconds, given.memory)
+    if given.alone:
+        size, path = given.alone
+        print(json.dumps(COSTS[given.engine](KINDS[given.kinds[0]], int(size), path, given.memory)))
+    else:
+        main(given.engine, given.kinds, given.seconds, given.memory, int(given.largest))

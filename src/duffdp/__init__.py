@@ -179,9 +179,9 @@ def __getattr__(name: str) -> Any:
         if name in names:
             value = globals()[name] = getattr(import_module(f"duffdp.{module}"), name)
             return value
-    from duffdp._alternatives import refused
+    from duffdp._alternatives import use_instead
 
-    raise AttributeError(refused(name) or f"module 'duffdp' has no attribute {name!r}")
+    raise AttributeError(f"there is no duffdp.{name}.{use_instead(name, __all__)}")
 
 
 def __dir__() -> list[str]:

@@ -1,10 +1,15 @@
-"""Statistics that one record can move to anything: what to ask for in their place."""
+"""Names that people try and that are not there: what to use instead."""
 
 from __future__ import annotations
+
+from collections.abc import Iterable
+
+from duffdp.errors import did_you_mean
 
 _ENDS = "one record alone decides about it. Use quantile with q = {}, which a few cannot move"
 _PAIRS = "one record can move it to anything. Compare quantiles or means in groups by the other"
 
+# One record can move these to anything.
 ALTERNATIVES = {
     "min": _ENDS.format(0.01),
     "minimum": _ENDS.format(0.01),
@@ -19,6 +24,29 @@ ALTERNATIVES = {
 }
 
 
-def refused(name: str) -> str | None:
-    """Why there is no such statistic and what to use; None if there is nothing to say."""
-    return f"there is no {name}: {ALTERNATIVES[name]}." if name in ALTERNATIVES else None
+_PLANS = "Plans are run by duffdp release and duffdp table, or by Plan and TablePlan in Python"
+COMMANDS = {"plan": _PLANS, "run": _PLANS}
+SYNONYMS = {
+    "avg": "mean",
+    "average": "mean",
+    "percentile": "quantile",
+    "percentiles": "quantiles",
+    "stddev": "std",
+    "stdev": "std",
+    "var": "variance",
+    "proportion": "share",
+    "fraction": "share",
+    "hist": "histogram",
+    "summary": "describe",
+    "size": "count",
+}
+
+
+def use_instead(name: str, names: Iterable[str]) -> str:
+    """Why there is no such name among some, and what to use, after a space; empty if there is
+    nothing to say.
+    """
+    for reason in (ALTERNATIVES.get(name), COMMANDS.get(name)):
+        if reason is not None:
+            return f" {reason[0].upper()}{reason[1:]}."
+    return did_you_mean(SYNONYMS.get(name, name), names)

@@ -30,7 +30,7 @@ class CountLadder:
         The count; what is above `largest` counts as `largest`.
     sensitivity
         `sensitivity(begin, end)` lists I(t) for t = begin .. end - 1. It does not decrease.
-    most
+    largest
         The largest possible output, public. It bounds the sensitivities too.
     order
         I grows no faster than a polynomial of this order:

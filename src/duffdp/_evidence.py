@@ -1,8 +1,8 @@
 """Evidence: a statistic's knowledge of the records of each group once its requests are answered.
 The input of a mechanism, never part of a release.
 
-Promise: Mechanisms receive these four types and nothing else; a sensitivity is declared beside the
-numbers.
+Promise: Mechanisms receive these five types and nothing else; a sensitivity is declared beside the
+numbers, and counts of keys have 1.
 """
 
 from __future__ import annotations

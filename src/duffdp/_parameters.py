@@ -11,7 +11,7 @@ from __future__ import annotations
 import codecs
 import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
@@ -74,6 +74,14 @@ class Parameter(Generic[T]):
     positional: bool = False
     #: What the studio calls it.
     label: str = ""
+    #: Other names for it, as other libraries have them. Documentation and errors use `name`.
+    aliases: tuple[str, ...] = ()
+    #: Other words for some values: the documented value of each.
+    value_aliases: Mapping[str, Any] = field(default_factory=dict)
+
+    def documented_value(self, value: Any) -> Any:
+        """The value, or the documented one that it is another word for."""
+        return self.value_aliases.get(value, value) if isinstance(value, str) else value
 
     def read(self, value: Any) -> T:
         """The checked value, or the error that says the rule."""
@@ -201,6 +209,11 @@ def _epsilon(value: Any) -> Fraction | None:
         fits = number is not None and MIN_EPSILON <= float(number) <= MAX_EPSILON
     except (OverflowError, ValueError):
         fits = False
+    if number is not None and not fits and 0 < number < math.inf:
+        raise DuffError(
+            *(Argument("epsilon"), f" must be between {MIN_EPSILON:g} and {MAX_EPSILON:g}, got "),
+            f"{value!r:.40}.",
+        )
     return exact(number) if number is not None and fits else None
 
 
@@ -292,7 +305,7 @@ EPSILON: Parameter[Fraction] = Parameter(
     name="epsilon",
     help="The total privacy loss of this call.",
     doc="The total privacy loss of this call: a finite number above 0.",
-    rule=f"a finite number above 0 ({MIN_EPSILON:g} to {MAX_EPSILON:g})",
+    rule="a finite number above 0",
     example=1.0,
     convert=_epsilon,
     annotation="float",
@@ -466,6 +479,7 @@ UNIT: Parameter[str | None] = Parameter(
     annotation="str | None",
     metavar="COLUMN",
     label="Person",
+    aliases=("privacy_unit",),
 )
 CONTRIBUTIONS: Parameter[int] = Parameter(
     name="contributions",
@@ -479,6 +493,7 @@ CONTRIBUTIONS: Parameter[int] = Parameter(
     annotation="int",
     kind="whole",
     label="Rows per person",
+    aliases=("max_rows_per_person",),
 )
 GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
     name="groups_per_person",
@@ -491,6 +506,7 @@ GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
     convert=_whole(1),
     annotation="int | None",
     kind="whole",
+    aliases=("max_groups_per_person",),
 )
 SUPPRESS_BELOW: Parameter[int | None] = Parameter(
     name="suppress_below",
@@ -559,6 +575,7 @@ MECHANISM: Parameter[Choice] = Parameter(
     annotation="str",
     kind="choice",
     choices=("best", "clipped", "distance", "duff"),
+    value_aliases={"auto": "best"},
 )
 #: One line for each choice of `mechanism`.
 MECHANISMS = {
@@ -1078,6 +1095,28 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     LABELS,
     SHOWN_IN,
 )
+
+_NAMED = [parameter for parameter in globals().values() if isinstance(parameter, Parameter)]
+_ALIASES = {alias: parameter.name for parameter in _NAMED for alias in parameter.aliases}
+_WITH_VALUE_ALIASES = {parameter.name: parameter for parameter in _NAMED if parameter.value_aliases}
+_MAY_BE_ALIASED = frozenset((*_ALIASES, *_WITH_VALUE_ALIASES))
+
+
+def documented_options(options: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The options by the documented names of parameters and values, where an alias was typed."""
+    if _MAY_BE_ALIASED.isdisjoint(options):
+        return options
+    documented: dict[str, Any] = {}
+    for typed, value in options.items():
+        name = _ALIASES.get(typed, typed)
+        if name in documented:
+            names = " and ".join(other for other in options if _ALIASES.get(other, other) == name)
+            raise DuffError(
+                f"{names} are names of the same parameter. Pass ", Argument(name), " alone."
+            )
+        parameter = _WITH_VALUE_ALIASES.get(name)
+        documented[name] = value if parameter is None else parameter.documented_value(value)
+    return documented
 
 
 class Groups(NamedTuple):

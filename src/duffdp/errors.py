@@ -58,6 +58,10 @@ def _literal(value: Any) -> str:
         return repr(value) if '"' in value else f'"{value}"'
     if isinstance(value, list):
         return f"[{', '.join(map(_literal, value))}]"
+    if isinstance(value, dict):
+        return (
+            f"{{{', '.join(f'{_literal(key)}: {_literal(part)}' for key, part in value.items())}}}"
+        )
     return repr(value)
 
 
@@ -74,6 +78,27 @@ def word(parts: Iterable[str | Argument], dialect: Dialect) -> str:
         else dialect.assignment(part.name, part.value)
         for part in parts
     )
+
+
+def did_you_mean(name: object, names: Iterable[str]) -> str:
+    """The question for similar names, after a space; empty if none is similar."""
+    from difflib import get_close_matches  # here: most calls end without an error
+
+    folded: dict[str, str] = {}
+    for other in names:
+        folded.setdefault(other.casefold(), other)
+    wanted = str(name).casefold()
+    similar = [wanted] if wanted in folded else get_close_matches(wanted, folded, 2, 0.6)
+    return (
+        f" Did you mean {' or '.join(repr(folded[other]) for other in similar)}?" if similar else ""
+    )
+
+
+def quoted_names(names: Iterable[str], limit: int = 8) -> str:
+    """Names for an error, in quotes; of many the first ones."""
+    quoted = [repr(name) for name in names]
+    more = f" and {len(quoted) - limit} more" if len(quoted) > limit else ""
+    return ", ".join(quoted[:limit]) + more
 
 
 class DuffError(ValueError):
@@ -132,6 +157,15 @@ class UnsupportedData(DuffError):
     Privacy
     -------
     Depends on the declared type and shape of the column, which are public.
+    """
+
+
+class SourceError(UnsupportedData):
+    """Data that cannot be opened, whatever is asked of them.
+
+    Privacy
+    -------
+    The text is about the name of the data alone.
     """
 
 

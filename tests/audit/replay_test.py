@@ -1,5 +1,6 @@
-"""Replay: sound calls pass, for every statistic and on real sizes; whatever breaks a promise of
-privacy is found.
+"""Replay: sound calls pass on real sizes; whatever breaks a promise of privacy is found.
+
+Every statistic and every engine: `replayed_calls_test.py`.
 """
 
 from __future__ import annotations
@@ -34,7 +35,6 @@ from duffdp.statistics.program import Draw, DrawSpec, ReleaseProgram
 from duffdp.statistics.registry import REGISTRY
 from duffdp.statistics.statistic import TotalsStatistic
 
-CASES = list(replay_cases(600))
 GRID = {"bounds": (0, 9), "step": 1}
 NUMBERS = np.arange(200.0) % 10
 MEAN = partial(duffdp.mean, epsilon=1, **GRID)
@@ -62,19 +62,12 @@ def with_person(frame, rows):
 # Sound calls.
 
 
-@pytest.mark.parametrize("case", CASES, ids=str)
-def test_every_statistic_keeps_its_promises(case):
-    result = case.replay()
-    assert result.ok, result.findings
-    assert result.rows
-    assert 0 <= result.loss <= 1 + 1e-9
-
-
 def test_all_statistics_and_all_mechanisms_are_replayed():
     from duffdp.mechanisms import CLASSES
 
-    assert {case.spec.name for case in CASES} == set(REGISTRY)
-    seen = {row.mechanism for case in CASES for row in case.replay().rows}
+    cases = list(replay_cases(100))
+    assert {case.spec.name for case in cases} == set(REGISTRY)
+    seen = {row.mechanism for case in cases for row in case.replay().rows}
     # Replays refuse keys that are found: their laws are enumerated in found_keys_test.py.
     assert seen == set(CLASSES) - {"thresholded-geometric"}
 
@@ -217,7 +210,7 @@ def test_twice_the_epsilon_is_passed_on(monkeypatch):
         return lambda epsilon: mechanism_class(name)(2 * epsilon)
 
     monkeypatch.setattr(driver, "mechanism_class", doubled)
-    found(MEDIAN, NUMBERS, joined(NUMBERS), "more epsilon than the release has")
+    found(MEDIAN, NUMBERS, joined(NUMBERS), "has more than was paid")
     found(MEDIAN, NUMBERS, joined(NUMBERS), "add up to more than epsilon")
 
 
@@ -441,7 +434,8 @@ def test_a_release_that_only_some_data_have(more):
 
 
 def group(evidence, statistic=None):
-    return GroupEvidence(statistic or Count(), evidence, 0, 1.0)
+    mechanism = mechanism_class("two-sided-geometric")(1)
+    return GroupEvidence(statistic or Count(), evidence, 0, mechanism, Fraction(1))
 
 
 def ladder(count, *rungs, largest=100):
@@ -460,7 +454,7 @@ def recorded_calls():
     from duffdp.audit.replay import Recorder
 
     names = {"median", "count", "quantiles", "triangles"}
-    for case in CASES:
+    for case in replay_cases(100):
         if case.spec.name in names and case.kind in ("row", "edge"):
             recorder = Recorder(1)
             case(case.data, rng=recorder)

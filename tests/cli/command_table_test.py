@@ -99,10 +99,20 @@ def test_a_pipe_and_another_ledger(plan):
 
 WRONG = [
     ("epsilon = 1.5", "", 2, "the plan needs 'epsilon'"),
-    ('age = "median"', 'age = "medain"', 2, "the column 'age' of the table: statistic must be"),
+    (
+        'age = "median"',
+        'age = "medain"',
+        2,
+        "of the table: there is no statistic 'medain'. Did you mean",
+    ),
     ("age = [0, 120]", "", 2, "age_median: bounds of the column 'age' are missing"),
     ('age = "median"', 'agee = "median"', 2, "bounds has an unknown entry 'age'"),
-    ("total = true", 'unit = "nobody"', 4, "(count): there is no column 'nobody'"),
+    (
+        "total = true",
+        'unit = "nobody"',
+        4,
+        "duffdp: there is no column 'nobody'. Available columns: 'age', 'sex'",
+    ),
     ("total = true", "weights = {age_median = 0}", 2, "age_median: weight must be"),
     ('"people.parquet"', '"none.parquet"', 4, "no file"),
     ('"budget.db"', '"none.db"', 3, "no ledger"),

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import runpy
 from pathlib import Path
 
 import duffdp
+from duffdp._cli.extras import DEMO_FILES
 
 ROOT = Path(__file__).parents[2]
 
@@ -13,7 +15,8 @@ def test_the_data_of_the_examples(call, tmp_path):
     code, out, _ = call("demo", tmp_path / "new" / "demo")
     assert code == 0
     assert "adult.parquet" in out
-    for name in ("adult.parquet", "vertebral_column.csv", "education.toml", "DATA.md"):
+    assert len(DEMO_FILES) == 5
+    for name in DEMO_FILES:
         written = tmp_path / "new" / "demo" / name
         assert written.read_bytes() == (ROOT / "demo" / name).read_bytes()
     path = str(tmp_path / "new" / "demo" / "adult.parquet")
@@ -29,6 +32,11 @@ def test_the_table_of_the_readme(call, tmp_path):
     assert code == 0
     assert "Doctorate" in out
     assert "all so far: 2 of 5" in " ".join(page.read_text().split())
+
+
+def test_the_visits_are_those_of_their_script():
+    script = runpy.run_path(str(ROOT / "demo" / "visits.py"))
+    assert (ROOT / "demo" / "visits.csv").read_text().splitlines() == script["lines"]()
 
 
 def test_in_the_project_itself_nothing_is_lost(call):

@@ -180,7 +180,10 @@ BAD = {
     "no such schema": (lambda: postgres.address("clinics.people"), "there is no such schema"),
     "an index is no table": (lambda: postgres.address("pg_catalog.pg_class_oid_index"), "no table"),
     "another database": (lambda: "mysql://root:hunter2@host/db::t", "pass a table of ibis"),
-    "files elsewhere": (lambda: "s3://bucket/people.parquet", "files are read from disks"),
+    "files elsewhere": (
+        lambda: "s3://bucket/people.parquet",
+        "Open it with DuckDB, Polars, Spark or ibis",
+    ),
     "nobody listens": (lambda: NOBODY, REFUSED),
     "no such host": (lambda: "postgresql://ann:hunter2@no.such.host.invalid/db::t", REFUSED),
     "no such user": (lambda: postgres.address(PEOPLE, "nobody:hunter2"), REFUSED),

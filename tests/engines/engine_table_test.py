@@ -1,5 +1,5 @@
-"""The tables of docs/explanation/engines.md, made by running every engine: what it answers, in
-how many queries, with how many rows back.
+"""The tables of docs/reference/data-sources.md and docs/explanation/engines.md, made by running
+every engine: what it answers, in how many queries, with how many rows back.
 """
 
 from __future__ import annotations
@@ -23,7 +23,8 @@ from duffdp.statistics.statistic import Scope
 from engines import ENGINES
 from inquiries import run
 
-PAGE = Path(__file__).parents[2] / "docs" / "explanation" / "engines.md"
+DOCS = Path(__file__).parents[2] / "docs"
+SOURCES, ENGINES_PAGE = DOCS / "reference" / "data-sources.md", DOCS / "explanation" / "engines.md"
 SURE = 500.0
 COLUMNS = {
     "x": (pa.int64(), [3, 3, 5, 7, 3, 9, 9, 9, 2, 9, 9]),
@@ -93,7 +94,7 @@ def test_what_each_engine_answers():
         rows.append([name, *cells])
     made = table(["engine", *(f"all statistics{kind}" for kind in KINDS)], rows)
     print(made)
-    assert made in PAGE.read_text()
+    assert made in SOURCES.read_text()
 
 
 @pytest.fixture
@@ -147,7 +148,7 @@ def test_how_many_queries_and_rows(asked):
                 )
     made = table(["statistic", "domain", "groups", "queries", "rows back, about"], rows)
     print(made)
-    assert made in PAGE.read_text()
+    assert made in ENGINES_PAGE.read_text()
 
 
 class OnPaper(query_engine.QueryEngine):
@@ -240,7 +241,7 @@ def test_a_million_million_rows_on_paper(monkeypatch):
         )
     print(said)
     for words in said:
-        assert words in PAGE.read_text()
+        assert words in ENGINES_PAGE.read_text()
 
 
 def _rounded(number):

@@ -131,9 +131,9 @@ def test_a_first_line_that_names_no_columns(tmp_path, content):
 
 def test_columns_that_cannot_be_chosen(tmp_path):
     (tmp_path / "t.csv").write_text("age,sex,sex\n33,f,secret\n")
-    with pytest.raises(UnsupportedData, match=r"no column 'ages'\. Hint: 'age'"):
+    with pytest.raises(UnsupportedData, match=r"no column 'ages'\. Did you mean 'age'"):
         rows(tmp_path / "t.csv", ["ages"])
-    with pytest.raises(UnsupportedData, match=r"no column 'Age'\. Hint: 'age'"):
+    with pytest.raises(UnsupportedData, match=r"no column 'Age'\. Did you mean 'age'"):
         rows(tmp_path / "t.csv", ["Age"])
     with pytest.raises(UnsupportedData, match="'sex' more than once"):
         rows(tmp_path / "t.csv", ["sex"])
@@ -779,7 +779,7 @@ def test_no_error_quotes_a_record(tmp_path):
         (tmp_path / "t.csv").write_text(f"x,y\n{line}\n1,2\n")
         with pytest.raises(UnsupportedData) as caught:
             rows(tmp_path / "t.csv", ["z"])
-        assert str(caught.value) == "there is no column 'z'. Hint: 'x', 'y'."
+        assert str(caught.value) == "there is no column 'z'. Available columns: 'x', 'y'."
 
 
 def test_batches(tmp_path, monkeypatch):

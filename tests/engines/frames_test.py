@@ -502,7 +502,7 @@ def test_files_that_cannot_be_read(tmp_path, folder):
             said = str(error)
         assert "secret" not in said
     for table in ("people.duckdb::nobody", "people.sqlite::nobody"):
-        with pytest.raises(UnsupportedData, match="Hint: its tables are people"):
+        with pytest.raises(UnsupportedData, match="Its tables are 'people'"):
             duffdp.median(folder / table, column="age", epsilon=1, bounds=(0, 9))
 
 
@@ -511,7 +511,7 @@ def test_bad_columns(engine, frames):
     if engine == "pandas" and frame["g"].dtype == object:
         pytest.skip("texts of pandas 2 are objects, which may be anything")
     given = {"epsilon": 1, "bounds": (0, 9)}
-    with pytest.raises(UnsupportedData, match=r"no column 'xx'\. Hint: 'x'"):
+    with pytest.raises(UnsupportedData, match=r"no column 'xx'\. Did you mean 'x'"):
         duffdp.median(frame, column="xx", **given)
     with pytest.raises(UnsupportedData, match="no column 'gg'"):
         duffdp.median(frame, column="x", by="gg", keys=["u"], **given)
@@ -519,7 +519,7 @@ def test_bad_columns(engine, frames):
         duffdp.median(frame, column="x", unit="pp", **given)
     with pytest.raises(UnsupportedData, match="numbers"):
         duffdp.median(frame, column="g", **given)
-    with pytest.raises(DuffError, match="must be named"):
+    with pytest.raises(DuffError, match="column is required"):
         duffdp.median(frame, **given)
     with pytest.raises(DuffError, match="kind of that column"):
         duffdp.median(frame, column="x", by="g", keys=[1, 2], **given)
@@ -543,7 +543,7 @@ class Unread:
         ({"keys": ["a"]}, "keys needs by"),
         ({"by": "g", "keys": []}, "empty"),
         ({"by": "g", "keys": ["a", "a"]}, "differ"),
-        ({"by": "g", "keys": "ab"}, "cannot read the list of values"),
+        ({"by": "g", "keys": "ab"}, "there is no file"),
         ({"by": 5, "keys": ["a"]}, "by must be"),
         ({"by": ["g", "g"], "keys": ["a"]}, "by must be"),
         ({"by": ["g", "h"], "keys": ["a"]}, "each key"),
@@ -842,5 +842,5 @@ def test_keys_that_are_no_values(key):
 
 
 def test_a_frame_without_columns():
-    with pytest.raises(DuffError, match="the data have no columns"):
+    with pytest.raises(DuffError, match="The data have no columns"):
         duffdp.median(pl.DataFrame(), column="x", epsilon=1, bounds=(0, 9))

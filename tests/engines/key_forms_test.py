@@ -148,7 +148,7 @@ def test_a_column_of_the_data_as_keys_shows_none_of_them(column):
 @pytest.mark.parametrize(
     ("keys", "rule", "kind"),
     [
-        ("north", "cannot read the list of values 'north'", DuffError),
+        ("north", "there is no file 'north'", DuffError),
         ("nothing.csv", "there is no file", UnsupportedData),
         (5, "keys must be a list, a frame", DuffError),
         ({"sex": ["f"]}, "a list for each column of by, ward, got sex", DuffError),

@@ -157,7 +157,7 @@ DATED = FRAME.with_columns(pl.lit(dt.date(2024, 1, 1)).alias("d"))
         (("x", "y"), {}, DuffError, "names of two columns"),
         (("x", Y), {"data": FRAME}, DuffError, "names of two columns"),
         (("x", "x"), {"data": FRAME}, DuffError, "two different columns"),
-        (("x", "z"), {"data": FRAME}, UnsupportedData, "no column 'z'. Hint: 'x'"),
+        (("x", "z"), {"data": FRAME}, UnsupportedData, "no column 'z'. Available columns: 'x'"),
         (("x", "g"), {"data": FRAME}, UnsupportedData, "must be of numbers, got 'g' of type Str"),
         (("d", "y"), {"data": DATED}, UnsupportedData, "got 'd' of type Date"),
         (("d", "y"), {"data": DATED.lazy()}, UnsupportedData, "got 'd' of type Date"),
@@ -170,7 +170,7 @@ DATED = FRAME.with_columns(pl.lit(dt.date(2024, 1, 1)).alias("d"))
         (("x", "y"), {"data": FRAME, "by": "y", "keys": [1]}, DuffError, "by must not name"),
         (("x", "y"), {"data": FRAME, "unit": "x"}, DuffError, "unit must not name"),
         (("x", "y"), {"data": FRAME["x"]}, DuffError, "one series"),
-        ((X, Y), {"bounds": None}, BoundsError, "bounds must be a pair"),
+        ((X, Y), {"bounds": None}, BoundsError, "bounds are missing"),
         ((X, Y), {"bounds": (dt.date(2024, 1, 1), dt.date(2025, 1, 1))}, BoundsError, "numbers"),
         ((X, Y), {"bounds": (0, 1), "step": 2.0**-50}, BoundsError, "Pass a larger step"),
         ((X, Y), {"bounds": (0, 1e100), "step": 1e99}, BoundsError, "within 2\\*\\*300"),
@@ -204,7 +204,7 @@ def test_what_a_release_says():
     assert (str(alone.statistic), alone.title) == ("slope", "Slope")
     assert str(alone.mechanism) == "exponential(distance)"
     assert duffdp.Release.from_dict(alone.to_dict()) == alone
-    with pytest.raises(DuffError, match="no bound on the distance"):
+    with pytest.raises(DuffError, match="distance_bound is for"):
         alone.distance_bound()
 
 

@@ -271,7 +271,7 @@ def test_what_runs_is_what_was_read():
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("SELECT agee FROM data", "no column 'agee'. Hint: 'age'"),
+        ("SELECT agee FROM data", "no column 'agee'. Did you mean 'age'"),
         ("SELECT age FROM data WHERE agee > 1", "no column 'agee'"),
         ("SELECT ward + age AS x FROM data WHERE age", "does not fit|no column"),
         ("SELECT date_trunc('day', age) AS x FROM data", "does not fit the types"),
@@ -516,7 +516,7 @@ def test_the_command_the_ledger_and_the_report_say_it(call, visits, tmp_path):
     code, out, err = call("count", visits, "--sql", "SELECT * FROM data", "-e", 1)
     assert (code, out, err.count("\n")) == (2, "", 1)
     code, _, err = call("count", visits, "--sql", "SELECT costs FROM data", "-e", 1)
-    assert (code, "Hint: 'cost'" in err) == (4, True)
+    assert (code, "Did you mean 'cost'" in err) == (4, True)
     assert call("median", visits, *how, *asked[:-2])[0] == 2
 
 

@@ -233,7 +233,7 @@ def test_what_is_no_condition_is_refused_before_a_charge(text, tmp_path):
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("agee > 1", r"no column 'agee'\. Hint: 'age'"),
+        ("agee > 1", r"no column 'agee'\. Did you mean 'age'"),
         ("age = 'x'", "of the kind integer, got 'x'"),
         ("age = TRUE", "of the kind integer, got True"),
         ("cost > '1'", "of the kind double"),

@@ -195,6 +195,37 @@ def test_rows_of_a_person_divide_epsilon():
         release(spend(ONE / 10 + Fraction(1, 10**30)), contributions=10)
 
 
+def test_a_release_is_drawn_once():
+    """Its account opens each group once, alone and in blocks."""
+    plan = replace(plan_of("count", domain=GRID), program=ReleaseProgram((COUNT,), spend(ONE)))
+    account, source = driver.Account(plan.loss.epsilon), Recorded()
+    drawn(plan, GRID, engine(), source, account)
+    asked = source.asked
+    with pytest.raises(driver.Overspent, match="twice"):
+        drawn(plan, GRID, engine(), source, account)
+    assert source.asked == asked
+    account = driver.Account(ONE)
+    for groups in (np.arange(3), np.arange(3, 5), np.arange(0)):
+        account.for_groups(groups, plan.unit)
+    for groups in (np.arange(2, 4), np.arange(1), np.arange(9)):
+        with pytest.raises(driver.Overspent, match="twice"):
+            account.for_groups(groups, plan.unit)
+
+
+def test_a_program_sees_nothing_of_the_records():
+    """Not how many there are either, which statistics may use to choose a faster way."""
+    seen = []
+
+    def program(draws, scope, epsilon):
+        seen.append(scope)
+        (numbers,) = yield [Draw(Count(), "two-sided-geometric", epsilon)]
+        return numbers
+
+    release(program, sizes=(3, 5))
+    release(program, sizes=(3, 5000))
+    assert seen[0] == seen[1]
+
+
 CODES = KeyUniverse(("code",), (duffdp.Pattern("[ab][01]", false_keys=1),))
 PEOPLE = {"unit": "person", "contributions": 3, "groups_per_person": 2}
 TOO_MUCH = Fraction(1, 10**30)
@@ -218,6 +249,16 @@ def test_finding_keys_is_paid_before_the_draw(statistic, people):
         driver.find_keys(finding, {1: 10**6}, source, driver.Account(finding.epsilon - TOO_MUCH))
     with pytest.raises(driver.Overspent):
         driver.find_keys(finding, {1: 10**6}, source, account)  # twice for one price
+    assert source.asked == 0
+
+
+def test_keys_are_not_found_after_values():
+    """What values may spend was opened for them."""
+    plan = plan_with_keys("median")
+    account, source = driver.Account(plan.loss.epsilon), Recorded()
+    account.for_groups(np.arange(2), plan.unit)
+    with pytest.raises(driver.Overspent, match="has 0"):
+        driver.find_keys(plan.finding, {1: 10**6}, source, account)
     assert source.asked == 0
 
 
@@ -289,7 +330,9 @@ def test_statistics_that_are_asked_together_get_their_own_answers():
     ]
 
 
-@pytest.mark.parametrize(("statistic", "choice"), [("mean", "clipped"), ("variance", "best")])
+@pytest.mark.parametrize(
+    ("statistic", "choice"), [("mean", "clipped"), ("sum", "clipped"), ("variance", "best")]
+)
 def test_a_share_of_a_program_passes_epsilon_on(statistic, choice):
     """Beside noisy sizes as well: of draws that may get more, no more is said than their sum."""
     alone = plan_of(statistic, choice=choice, domain=WIDE).loss.parts
@@ -337,9 +380,11 @@ MANY_QS = tuple(Fraction(i, 32) for i in range(1, 32))
         ("quantiles", {"qs": (0, 0.25, 0.75, 1)}, "duff", {"suppress_below": 10}),
         ("quantiles", {"qs": MANY_QS}, "best", {"interval": 0.9}),
         ("median", {}, "best", {"interval": 0.9, "suppress_below": 10}),
+        ("quantile", {"q": 0.99}, "best", {"interval": 0.9, "suppress_below": 10}),
         ("iqr", {}, "best", {"interval": 0.9}),
         ("describe", {}, "best", {"interval": 0.9}),
         ("mean", {}, "clipped", {"suppress_below": 10}),
+        ("sum", {}, "clipped", {"suppress_below": 10}),
         ("variance", {}, "best", {"suppress_below": 10}),
     ],
 )

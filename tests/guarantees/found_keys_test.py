@@ -137,6 +137,27 @@ def test_a_table_finds_keys_once():
     assert [key for (key,) in table.keys] == ["a0"]
 
 
+def test_each_release_that_finds_keys_has_its_own():
+    """Two releases of a plan find keys: "b1" is found by one, by both or by none."""
+    rows = {"x": [1] * 50 + [7] * 9, "code": ["a0"] * 50 + ["b1"] * 9, "p": range(59)}
+    given = {"column": "x", "by": "code", "keys": CODES, **GRID}
+    plan = duffdp.Plan(
+        epsilon=2,
+        releases=[
+            {"name": "first", "statistic": "median", "finding": 0.05, **given},
+            {"name": "second", "statistic": "median", "finding": 0.25, **given},
+        ],
+    )
+    differ, same_counts = 0, 0
+    for seed in range(40):
+        released = plan.run(frame(rows), rng=seed)
+        first, second = (released[name] for name in ("first", "second"))
+        differ += first.keys != second.keys
+        same_counts += first.sizes == second.sizes
+    assert differ
+    assert same_counts < 20
+
+
 def test_nothing_is_read_before_it_is_paid(tmp_path, monkeypatch):
     ledger, seen = Ledger(tmp_path / "budget.db", epsilon=1), []
     original = SourceTable.key_counts

@@ -7,6 +7,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
+from decimal import Context, Decimal, localcontext
 from fractions import Fraction
 
 import numpy as np
@@ -160,15 +161,20 @@ def test_few_bits_are_refined(monkeypatch):
     assert stats.poisson.sf(total - 1, mean) > FALSE_ALARM
 
 
-@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(3)])
+@pytest.mark.parametrize("epsilon", [Fraction(1, 10), Fraction(1, 3), Fraction(3)])
 @pytest.mark.parametrize("threshold", [1, 40])
-def test_rate_is_within_its_bounds(epsilon, threshold):
-    """Against three times as many digits."""
-    low, high = event_rate(epsilon, threshold, 20)
-    finer = event_rate(epsilon, threshold, 60)
-    assert low < finer[0] <= finer[1] < high
-    chance = math.exp(-float(epsilon) * threshold) / (1 + math.exp(-float(epsilon)))
-    assert float(low) == pytest.approx(-math.log1p(-chance), rel=1e-12)
+@pytest.mark.parametrize("digits", [20, 60])
+def test_rate_is_within_its_bounds(epsilon, threshold, digits):
+    """Against 200 digits, whatever the decimals of the caller are like."""
+    with localcontext(Context(prec=200)):
+        step = Decimal(epsilon.numerator) / epsilon.denominator
+        chance = (-step * threshold).exp() / (1 + (-step).exp())
+        rate = -Fraction((1 - chance).ln())
+    for context in (Context(), Context(prec=2)):
+        with localcontext(context):
+            low, high = event_rate(epsilon, threshold, digits)
+        assert low < rate < high
+        assert high - low < 3 * rate / 10**digits
 
 
 @pytest.mark.parametrize("epsilon", [0.2, 1.0, 3.0])

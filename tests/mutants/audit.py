@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import Mutant
+from tests.mutants.mutant import COVERAGE, Mutant
 
 LOWER = "tests/audit/lower_bound_test.py"
 
@@ -13,6 +13,7 @@ MUTANTS = (
         "inside(draws[1::2]).sum()",
         "inside(draws[::2]).sum()",
         (f"{LOWER}::test_draws_that_chose_the_event_do_not_count_it",),
+        COVERAGE,
     ),
     Mutant(
         "auditor: it never sees the one who joins",
@@ -20,5 +21,6 @@ MUTANTS = (
         "for j in ((), (joined,))",
         "for j in ((), ())",
         (f"{LOWER}::test_a_release_that_spends_more_is_found_out",),
+        COVERAGE,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import ADDRESSES, Mutant
+from tests.mutants.mutant import ADDRESSES, PAYMENT, REFUSAL, WORDS, Mutant
 
 MUTANTS = (
     Mutant(
@@ -13,6 +13,7 @@ MUTANTS = (
         (
             "tests/report/sign_off_test.py::test_data_are_named_without_folder_host_user_and_password",
         ),
+        WORDS,
     ),
     Mutant(
         "command: a list is read from the file of the data",
@@ -20,6 +21,7 @@ MUTANTS = (
         'refuse_data_as_keys(text[1:], options["data"], parameter.name)',
         "pass",
         ("tests/cli/command_edges_test.py::test_a_list_is_not_read_from_the_data",),
+        REFUSAL,
     ),
     Mutant(
         "command: what a failure has cost is forgotten",
@@ -29,6 +31,7 @@ MUTANTS = (
         (
             "tests/cli/command_process_test.py::test_an_error_in_words_of_options_tells_what_is_paid",
         ),
+        PAYMENT,
     ),
     Mutant(
         "command: a misplaced address is quoted with its password",
@@ -36,5 +39,6 @@ MUTANTS = (
         'without_passwords(" ".join(text.split()))',
         '" ".join(text.split())',
         (f"{ADDRESSES}::test_a_password_appears_nowhere",),
+        WORDS,
     ),
 )

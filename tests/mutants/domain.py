@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import DIGITS, Mutant
+from tests.mutants.mutant import DIGITS, ROWS, Mutant
 
 MUTANTS = (
     Mutant(
@@ -11,6 +11,7 @@ MUTANTS = (
         "/ units + 0.5).floor() + offsets",
         "/ units).floor() + offsets",
         (f"{DIGITS}::test_columns_are_snapped_as_arrays_are",),
+        ROWS,
     ),
     Mutant(
         "a record in two cells of a share",
@@ -18,5 +19,6 @@ MUTANTS = (
         "return -1 if place is None else INSIDE if place >= 0 else OUTSIDE",
         "return -1 if place is None else INSIDE",
         ("tests/domain/bins_test.py::test_a_record_is_inside_outside_or_missing",),
+        ROWS,
     ),
 )

@@ -5,10 +5,16 @@ from __future__ import annotations
 from tests.mutants.mutant import (
     ADDRESSES,
     DOOR,
+    FAIRNESS,
     ONE_PERSON,
     ONE_ROW,
+    PAYMENT,
+    REFUSAL,
+    ROWS,
+    SERVER,
     SEVERAL_GROUPS,
     TABLE_DOOR,
+    WORDS,
     Mutant,
 )
 
@@ -49,6 +55,7 @@ MUTANTS = (
         'rows.join(small, on=self.by, how="left")',
         'rows.join(small, on=self.by, how="inner")',
         (f"{FOUND_KEYS}::test_all_others",),
+        ROWS,
     ),
     Mutant(
         "memory: rows of all others are dropped",
@@ -56,6 +63,7 @@ MUTANTS = (
         "return np.where(numbers < 0, self._keys.other, numbers)",
         "return numbers",
         (f"{FOUND_KEYS}::test_all_others",),
+        ROWS,
     ),
     Mutant(
         "fields: missing ones of a query are dropped",
@@ -63,6 +71,7 @@ MUTANTS = (
         "return isinstance(domain, Fields) or (isinstance(domain, Presence) and domain.rows)",
         "return isinstance(domain, Presence) and domain.rows",
         ("tests/pipeline/profile_test.py::test_every_field_is_in_one_cell_in_every_engine",),
+        ROWS,
     ),
     Mutant(
         "where: a row without a value is kept by a negation",
@@ -70,6 +79,7 @@ MUTANTS = (
         "return present & ~listed if part.negated else listed",
         "return ~listed if part.negated else listed",
         ("tests/engines/where_test.py::test_one_record_moves_one_count_by_one_or_none",),
+        ROWS,
     ),
     Mutant(
         "sql: where an expression fails, the query does",
@@ -93,6 +103,7 @@ MUTANTS = (
         (
             "tests/engines/query_test.py::test_what_could_mix_records_is_refused_before_anything_is_read",
         ),
+        REFUSAL,
     ),
     Mutant(
         "sql: rows are brought together without people",
@@ -100,6 +111,7 @@ MUTANTS = (
         "if unit not in people:",
         "if False:",
         ("tests/engines/query_test.py::test_sums_over_the_rows_of_a_person",),
+        REFUSAL,
     ),
     Mutant(
         "sql: a collation brings people together",
@@ -114,6 +126,7 @@ MUTANTS = (
         '"divide": _rounded("({0} / NULLIF({1}, 0))")',
         '"divide": _rounded("({0} / {1})")',
         (f"{SERVERS}[postgres]",),
+        SERVER,
     ),
     Mutant(
         "a field that does not fit its declared type is an error",
@@ -142,6 +155,7 @@ MUTANTS = (
         "self.close = close_after(self.adapter.drop, self.close)",
         "pass",
         (f"{CALLER}::test_nothing_is_left_behind_in_a_connection",),
+        SERVER,
     ),
     Mutant(
         "what a lazy query runs into is quoted",
@@ -149,6 +163,7 @@ MUTANTS = (
         "(self._eager and not is_of_library(error))",
         "not is_of_library(error)",
         (f"{CALLER}::test_a_function_of_the_caller_that_fails_in_a_query_is_not_quoted[p]",),
+        WORDS,
     ),
     Mutant(
         "blocks of a file are taken for those of another one",
@@ -156,6 +171,7 @@ MUTANTS = (
         '"enable_external_file_cache": False',
         '"enable_external_file_cache": True',
         (REPLACED_SOON,),
+        SERVER,
     ),
     Mutant(
         "a call id belongs to all tables of a server",
@@ -163,6 +179,7 @@ MUTANTS = (
         "repr((server, schema, table))",
         "server",
         ("tests/engines/addresses_test.py::test_a_call_id_belongs_to_one_table",),
+        PAYMENT,
     ),
     Mutant(
         "shared passes: one more row of a person counts",
@@ -179,6 +196,7 @@ MUTANTS = (
         "return path, place, by, keys, unit, contributions, where",
         "return path, place, by, keys, unit, contributions",
         (SAME_ROWS,),
+        ROWS,
     ),
     Mutant(
         "groups of a person: one more than was said, in lazy tables",
@@ -195,6 +213,7 @@ MUTANTS = (
         (
             f"{PEOPLE_FILE}::test_how_many_rows_a_group_has_does_not_decide_whether_it_counts[duckdb]",
         ),
+        FAIRNESS,
     ),
     Mutant(
         "keys: a column of the data is quoted",
@@ -202,6 +221,7 @@ MUTANTS = (
         "quoted = isinstance(keys, list | tuple) or not is_of_library(keys)",
         "quoted = True",
         (f"{KEY_FORMS}::test_a_column_of_the_data_as_keys_shows_none_of_them",),
+        REFUSAL,
     ),
     Mutant(
         "keys: the data themselves are taken for keys",
@@ -209,6 +229,7 @@ MUTANTS = (
         "        is_data = part is data and part is not None\n",
         "        is_data = False\n",
         (f"{KEY_FORMS}::test_the_data_are_no_keys",),
+        REFUSAL,
     ),
     Mutant(
         "a plan that checks no types before it pays",
@@ -216,6 +237,7 @@ MUTANTS = (
         "if timed == moments and (timed or dtype.is_numeric() or dtype == nw.Boolean):",
         "if True:",
         (PLAN_FAILS,),
+        PAYMENT,
     ),
     Mutant(
         "a person wins the race once more than is paid for",
@@ -230,6 +252,7 @@ MUTANTS = (
         SHUFFLED,
         "offsets = generator.integers(0, np.maximum(row_counts[:, None] - places - 1, 1))",
         (FAIR,),
+        FAIRNESS,
     ),
     Mutant(
         "postgres: nan is a large number",
@@ -237,6 +260,7 @@ MUTANTS = (
         'native.filter(column < _number("NaN", kind))',
         "native.filter(column.notnull())",
         (NASTY,),
+        SERVER,
     ),
     Mutant(
         "postgres: queries of one release see different rows",
@@ -244,6 +268,7 @@ MUTANTS = (
         '_SNAPSHOT = "BEGIN ISOLATION LEVEL REPEATABLE READ, READ ONLY"',
         '_SNAPSHOT = "BEGIN READ ONLY"',
         ("tests/engines/postgres_test.py::test_a_release_sees_one_state_of_the_table",),
+        SERVER,
     ),
     Mutant(
         "postgres: an error tells a password",
@@ -251,6 +276,7 @@ MUTANTS = (
         "user = f\"{quote(parts['user'])}@\"",
         "user = f\"{quote(parts['user'])}:{parts.get('password')}@\"",
         (f"{ADDRESSES}::test_one_clear_line_and_nothing_charged",),
+        WORDS,
     ),
     Mutant(
         "postgres: rights are looked at after the charge",
@@ -258,6 +284,7 @@ MUTANTS = (
         "self._check_rights([name for name in to_check if name in self.types.columns])",
         "pass",
         (f"{ADDRESSES}::test_a_user_may_read_some_columns",),
+        PAYMENT,
     ),
     Mutant(
         "pairs: rows of people are not capped in lazy tables",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import DOMINATING, PLAN, REFUSED, Mutant
+from tests.mutants.mutant import DOMINATING, PAYMENT, PLAN, REFUSED, Mutant
 
 MUTANTS = (
     Mutant(
@@ -11,6 +11,7 @@ MUTANTS = (
         "if not self.allow_seeded and",
         "if self.allow_seeded and",
         (REFUSED,),
+        PAYMENT,
     ),
     Mutant(
         "a bounded range is counted at a sixteenth",
@@ -18,6 +19,7 @@ MUTANTS = (
         '(8 if family == "bounded-range" else 2)',
         '(16 if family == "bounded-range" else 2)',
         ("tests/ledger/composition_test.py::test_an_adversary_who_chooses_by_what_came_out",),
+        PAYMENT,
     ),
     Mutant(
         "anything pure is counted at an eighth",
@@ -25,6 +27,7 @@ MUTANTS = (
         '(8 if family == "bounded-range" else 2)',
         "8",
         ("tests/ledger/composition_test.py::test_what_is_known_comes_from_the_stored_loss",),
+        PAYMENT,
     ),
     Mutant(
         "draws of one part count once",
@@ -32,6 +35,7 @@ MUTANTS = (
         "draws[draw] += times * count",
         "draws[draw] += times",
         ("tests/ledger/composition_test.py::test_parts_compose_one_by_one",),
+        PAYMENT,
     ),
     Mutant(
         "what is only pure is taken for geometric noise for many rows",
@@ -39,6 +43,7 @@ MUTANTS = (
         'contributions if family == "geometric" else 1',
         "contributions",
         (f"{DOMINATING}::test_one_step_of_geometric_noise_is_randomised_response",),
+        PAYMENT,
     ),
     Mutant(
         "a charge that is not synced",
@@ -46,6 +51,7 @@ MUTANTS = (
         "PRAGMA synchronous = EXTRA",
         "PRAGMA synchronous = OFF",
         ("tests/ledger/journal_test.py::test_every_commit_is_durable",),
+        PAYMENT,
     ),
     Mutant(
         "a call id that returns what another file gave",
@@ -53,6 +59,7 @@ MUTANTS = (
         'body.get("source", source) != source',
         "False",
         ("tests/ledger/ledger_test.py::test_a_call_id_belongs_to_one_source",),
+        PAYMENT,
     ),
     Mutant(
         "a ledger that does not add up",
@@ -60,6 +67,7 @@ MUTANTS = (
         "spent = spent.plus(Amount(loss.epsilon, loss.delta))",
         "spent = Amount(loss.epsilon, loss.delta)",
         ("tests/ledger/ledger_test.py::test_ten_tenths_are_one", PLAN),
+        PAYMENT,
     ),
     Mutant(
         "a ledger that never refuses",
@@ -67,5 +75,6 @@ MUTANTS = (
         "if due.epsilon > remaining.epsilon or",
         "if due.epsilon > budget.epsilon + remaining.epsilon or",
         (REFUSED,),
+        PAYMENT,
     ),
 )

@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import (
+    COVERAGE,
     DRAFTS,
     FAMILIES,
+    LAW,
     ONE_ROW,
     QUANTILES,
     SHARES,
@@ -21,6 +23,7 @@ MUTANTS = (
         "absent = [place for place in places if place not in counts]",
         "absent = []",
         (f"{FOUND}::test_draws_follow_the_law",),
+        LAW,
     ),
     Mutant(
         "keys that occur come out twice as likely",
@@ -28,6 +31,7 @@ MUTANTS = (
         "absent = [place for place in places if place not in counts]",
         "absent = list(places)",
         (f"{FOUND}::test_draws_follow_the_law",),
+        LAW,
     ),
     Mutant(
         "false keys come out with the threshold alone",
@@ -35,6 +39,7 @@ MUTANTS = (
         "place: threshold + more for",
         "place: threshold for",
         (f"{FOUND}::test_draws_follow_the_law",),
+        LAW,
     ),
     Mutant(
         "intervals of found counts forget that they were found",
@@ -42,6 +47,7 @@ MUTANTS = (
         "return self._tail(output - count) / self._tail(threshold - count)",
         "return self._tail(output - count)",
         (f"{FOUND}::test_intervals_hold_for_released_keys",),
+        COVERAGE,
     ),
     Mutant(
         "a joint law that is a tenth too steep",
@@ -49,6 +55,7 @@ MUTANTS = (
         "self._epsilon * Fraction(score, 2 * RANK_UNIT * rank_factor)",
         "self._epsilon * Fraction(11 * score, 20 * RANK_UNIT * rank_factor)",
         (QUANTILES,),
+        LAW,
     ),
     Mutant(
         "many quantiles at the true number of records",
@@ -56,6 +63,7 @@ MUTANTS = (
         "Fraction(profile.records)",
         "Fraction(profile.total)",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
+        LAW,
     ),
     Mutant(
         "a place outside a window is proposed twice as often as it is said to be",
@@ -63,6 +71,7 @@ MUTANTS = (
         "return place, Fraction(high - low, 1 << PART_BITS)",
         "return place, Fraction(high - low, 2 << PART_BITS)",
         (f"{DRAFTS}::test_windows_that_leave_out_much_of_the_law",),
+        LAW,
     ),
     Mutant(
         "a joint law of many groups that is a tenth too steep, in exact numbers",
@@ -70,6 +79,7 @@ MUTANTS = (
         "proposal.epsilon / 2 * score",
         "proposal.epsilon * 11 / 20 * score",
         (f"{SIDE_BY_SIDE}::test_all_drafts_together_are_the_law",),
+        LAW,
     ),
     Mutant(
         "a coefficient without the rate of the statistic",
@@ -84,6 +94,7 @@ MUTANTS = (
         "period=self._epsilon, slope=rate",
         "period=self._epsilon * 11 / 10, slope=rate",
         (f"{ONE_ROW}[median(mechanism=best) on few candidates-list]",),
+        LAW,
     ),
     Mutant(
         "a distance bound that puts all candidates on one lattice",
@@ -91,6 +102,7 @@ MUTANTS = (
         "if strides * period == nats:",
         "if True:",
         ("tests/guarantees/distance_bound_test.py::test_no_smaller_number_holds",),
+        COVERAGE,
     ),
     Mutant(
         "permute-and-flip is called bounded",
@@ -98,6 +110,7 @@ MUTANTS = (
         'loss_family = "laplace"',
         'loss_family = "bounded-range"',
         (FAMILIES,),
+        LAW,
     ),
     Mutant(
         "joint quantiles are called pure",
@@ -105,6 +118,7 @@ MUTANTS = (
         'ClassVar[LossFamily] = "bounded-range"',
         'ClassVar[LossFamily] = "pure"',
         ("tests/ledger/composition_test.py::test_the_family_is_written_down_by_every_verb",),
+        LAW,
     ),
     Mutant(
         "rungs that grow twice as fast as is paid for",
@@ -114,6 +128,7 @@ MUTANTS = (
         (
             "tests/mechanisms/piecewise_laplace_test.py::test_smoothed_rungs_keep_the_three_promises",
         ),
+        LAW,
     ),
     Mutant(
         "a count with noise for twice the epsilon",
@@ -121,6 +136,7 @@ MUTANTS = (
         "two_sided_geometrics(scaled, ",
         "two_sided_geometrics(2 * scaled, ",
         (SHARES,),
+        LAW,
     ),
     Mutant(
         "an order without noise",
@@ -128,5 +144,6 @@ MUTANTS = (
         "self.release(groups, sensitivity, source)",
         "groups",
         (f"{SHARES}[top(k=2)-rows]",),
+        LAW,
     ),
 )

@@ -16,7 +16,19 @@ class Mutant(NamedTuple):
     old: str
     new: str
     tests: tuple[str, ...]  # where it is looked for, in order
+    unseen: str = ""  # why a replay cannot find it; one does find all others
 
+
+# Why a replay cannot find a mutation: both runs do the same, or nothing of it is about epsilon.
+LAW = "law of a draw: a replay repeats its numbers"
+FAIRNESS = "which rows count: both runs choose alike"
+PAYMENT = "ledger or order of payments: a ledger refuses a replay"
+ONE_CALL = "a promise that no statistic of today uses: nothing differs unless a program does wrong"
+COVERAGE = "how often an interval holds, or how large an error is: no epsilon"
+ROWS = "what is read or shown of each record by itself: a promise, but none about epsilon"
+REFUSAL = "what is refused, so that no call can be replayed"
+WORDS = "words, passwords, addresses, pages: no draw"
+SERVER = "a server or another process: not a part of these replays"
 
 DOOR = "tests/guarantees/public_door_test.py"
 NEIGHBOURS = "tests/guarantees/neighbours_test.py"

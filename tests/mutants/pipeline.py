@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from tests.mutants.mutant import (
+    COVERAGE,
     DOOR,
     DRIVER,
     FAMILIES,
     INTERVALS,
+    ONE_CALL,
     ONE_PERSON,
     PASSED_ON,
+    PAYMENT,
     PLAN,
     REFUSED,
+    ROWS,
     SEVERAL,
     SHARES,
     SIZES,
@@ -87,6 +91,38 @@ MUTANTS = (
         (FINDING_REST,),
     ),
     Mutant(
+        "account: groups are opened twice",
+        "_pipeline/driver.py",
+        "            self._opened.append((first, last))",
+        "            self._opened = [(first, last)] if last < 0 else []",
+        (f"{DRIVER}::test_a_release_is_drawn_once",),
+        ONE_CALL,
+    ),
+    Mutant(
+        "account: keys are found with what values have",
+        "_pipeline/driver.py",
+        "budget = Fraction(0) if self._opened else self._budget",
+        "budget = self._budget",
+        (f"{DRIVER}::test_keys_are_not_found_after_values",),
+        ONE_CALL,
+    ),
+    Mutant(
+        "programs see how many records there are",
+        "_pipeline/driver.py",
+        "start(Scope(self.domain, count), plan.row_epsilon)",
+        "start(Scope(self.domain, count, self.engine.max_records), plan.row_epsilon)",
+        (f"{DRIVER}::test_a_program_sees_nothing_of_the_records",),
+        ONE_CALL,
+    ),
+    Mutant(
+        "two releases that find keys have those of one of them",
+        "_pipeline/run.py",
+        "numbers = [list(chain.from_iterable(keys_of[i])), *numbers]",
+        "numbers = [list(chain.from_iterable(found[prepared[i].universe])), *numbers]",
+        (f"{KEYS}::test_each_release_that_finds_keys_has_its_own",),
+        ROWS,
+    ),
+    Mutant(
         "account: keys are found before they are paid",
         "_pipeline/driver.py",
         "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
@@ -97,6 +133,7 @@ MUTANTS = (
         "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
         "    return keys\n",
         (FINDING_PAID,),
+        PAYMENT,
     ),
     Mutant(
         "all rows of a person find keys",
@@ -153,6 +190,7 @@ MUTANTS = (
         "sums = [sum(column) for column in",
         "sums = [sum(max(0, n) for n in column) for column in",
         ("tests/pipeline/table_test.py::test_totals_of_groups_without_rows_are_unbiased",),
+        COVERAGE,
     ),
     Mutant(
         "the step of a list depends on its records",
@@ -183,38 +221,39 @@ MUTANTS = (
         "_pipeline/driver.py",
         "            account.pay(draws)\n"
         "            shares = list(_shares(draws, count))\n"
-        "            answered = yield from self._collect(shares, scope, groups)\n"
+        "            answered = yield from self._collect(shares, groups)\n"
         "            columns = _by_draw(draws, count)\n"
         "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
-        "                draw, statistic, mechanism, positions = share\n"
-        "                who = (draw, statistic, mechanism, groups[positions])\n"
+        "                draw, statistic, paid, mechanism, positions = share\n"
+        "                who = (draw, statistic, paid, mechanism, groups[positions])\n"
         "                numbers = entropy.draw("
         "MechanismCall(plan, stage, *who, requests, evidence))\n"
         "                _place(columns[draw], positions, numbers, count)\n",
         "            shares = list(_shares(draws, count))\n"
-        "            answered = yield from self._collect(shares, scope, groups)\n"
+        "            answered = yield from self._collect(shares, groups)\n"
         "            columns = _by_draw(draws, count)\n"
         "            for share, (requests, evidence) in zip(shares, answered, strict=True):\n"
-        "                draw, statistic, mechanism, positions = share\n"
-        "                who = (draw, statistic, mechanism, groups[positions])\n"
+        "                draw, statistic, paid, mechanism, positions = share\n"
+        "                who = (draw, statistic, paid, mechanism, groups[positions])\n"
         "                numbers = entropy.draw("
         "MechanismCall(plan, stage, *who, requests, evidence))\n"
         "                _place(columns[draw], positions, numbers, count)\n"
         "            account.pay(draws)\n",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
+        PAYMENT,
     ),
     Mutant(
         "account: twice the epsilon may be spent",
         "_pipeline/driver.py",
-        "if largest > self._budget or",
-        "if largest >= 2 * self._budget or",
+        "if largest > budget or",
+        "if largest >= 2 * budget or",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
     ),
     Mutant(
         "driver: a draw for all groups is made with more than is paid",
         "_pipeline/driver.py",
-        "make(draw.epsilon), np.arange",
-        "make(2 * draw.epsilon), np.arange",
+        "paid, make(paid), np.arange",
+        "paid, make(2 * paid), np.arange",
         (SHARES,),
     ),
     Mutant(
@@ -233,6 +272,7 @@ MUTANTS = (
             "    charges: Sequence[Charge | None] = ("
         ),
         (f"{ORDER}[triangles(nodes=4, mechanism=best)]",),
+        PAYMENT,
     ),
     Mutant(
         "a ledger accepts seeded graphs",
@@ -240,6 +280,7 @@ MUTANTS = (
         "table.domain, entropy_source.secure, sql)",
         "table.domain, entropy_source.secure or checked.spec.of_graphs, sql)",
         (f"{REFUSED}[triangles(nodes=4, mechanism=best)]",),
+        PAYMENT,
     ),
     Mutant(
         "a release is called bounded for one of its parts",
@@ -275,6 +316,7 @@ MUTANTS = (
         "cells = withhold_small_groups(facts, columns, cells, sizes)",
         "cells = tuple(zip(*values, strict=True))",
         (f"{SIZES}::test_values_of_small_groups_are_withheld_and_sizes_stand_beside",),
+        ROWS,
     ),
     Mutant(
         "a person is charged like a row",
@@ -295,6 +337,7 @@ MUTANTS = (
             ORDER,
             REFUSED,
         ),
+        PAYMENT,
     ),
     Mutant(
         "a plan that pays for its first release alone",
@@ -304,6 +347,7 @@ MUTANTS = (
         "        )",
         "[prepared[0].facts]) * len(prepared)",
         (PLAN,),
+        PAYMENT,
     ),
     Mutant(
         "a plan that pays for each release by itself",
@@ -314,6 +358,7 @@ MUTANTS = (
         "        )",
         "[ledger.charge(entry.facts) for entry in prepared]",
         (PLAN_BEYOND,),
+        PAYMENT,
     ),
     Mutant(
         "interval: groups do not count where all hold together",
@@ -321,6 +366,7 @@ MUTANTS = (
         "(groups if simultaneous else 1)",
         "1",
         (f"{SEVERAL}::test_groups_are_counted_where_all_hold_together",),
+        COVERAGE,
     ),
     Mutant(
         "interval: rows of a person count as a sample",
@@ -328,5 +374,6 @@ MUTANTS = (
         'if contributions != 1:\n        raise DuffError(\n            f"an interval for',
         'if False:\n        raise DuffError(\n            f"an interval for',
         (f"{INTERVALS}::test_what_an_interval_cannot_cover",),
+        COVERAGE,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import DOOR, PLAN, TABLE_DOOR, Mutant
+from tests.mutants.mutant import COVERAGE, DOOR, PAYMENT, PLAN, TABLE_DOOR, Mutant
 
 PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
 
@@ -50,6 +50,7 @@ MUTANTS = (
         "((1 + margins) * len(with_ends))",
         "len(with_ends)",
         ("tests/pipeline/table_test.py::test_what_is_promised_of_all_intervals_of_a_table",),
+        COVERAGE,
     ),
     Mutant(
         "a plan whose weights are not shares",
@@ -64,6 +65,7 @@ MUTANTS = (
         "ledger = self.ledger if override is None else override",
         "ledger = self.ledger",
         (PLAN, PLAN_ORDER),
+        PAYMENT,
     ),
     Mutant(
         "table: weights that no share is divided by",

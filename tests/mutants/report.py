@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import Mutant
+from tests.mutants.mutant import WORDS, Mutant
 
 MUTANTS = (
     Mutant(
@@ -11,5 +11,6 @@ MUTANTS = (
         "factor, sure = math.exp(epsilon)",
         "factor, sure = math.exp(epsilon / 2)",
         ("tests/report/report_table_test.py::test_the_sentence_to_repeat_and_the_gauge",),
+        WORDS,
     ),
 )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import DOOR, Mutant
+from tests.mutants.mutant import DOOR, LAW, Mutant
 
 BYTES = f"{DOOR}::test_random_words_are_the_operating_systems_bytes"
 
@@ -13,6 +13,15 @@ MUTANTS = (
         "rate = -Fraction(context.ln(context.subtract(1, chance)))",
         "rate = Fraction(chance)",
         ("tests/mechanisms/thresholded_geometric_test.py::test_rate_is_within_its_bounds",),
+        LAW,
+    ),
+    Mutant(
+        "rare places: the rate is rounded as the caller's decimals are",
+        "_sampling/rare_places.py",
+        "context.exp(context.divide(Decimal(-number.numerator), Decimal(number.denominator)))",
+        "context.exp(-context.divide(Decimal(number.numerator), Decimal(number.denominator)))",
+        ("tests/mechanisms/thresholded_geometric_test.py::test_rate_is_within_its_bounds",),
+        LAW,
     ),
     Mutant(
         "rare places: a place is skipped after each",
@@ -20,6 +29,7 @@ MUTANTS = (
         "        place += 1",
         "        place += 2",
         ("tests/mechanisms/thresholded_geometric_test.py::test_places_are_independent_events",),
+        LAW,
     ),
     Mutant(
         "numpy's generator in the place of the operating system",
@@ -28,6 +38,7 @@ MUTANTS = (
         "        source = SeededEntropy(np.random.default_rng())\n"
         "        source.secure = True\n        return source\n",
         (BYTES,),
+        LAW,
     ),
     Mutant(
         "a first pass of the race that bends the noise too little",
@@ -35,6 +46,7 @@ MUTANTS = (
         "np.multiply(bend_loss, lost, out=bend_loss)",
         "np.multiply(bend_loss, 0.9 * lost, out=bend_loss)",
         ("tests/sampling/race_test.py::test_bounds_of_the_first_pass_hold",),
+        LAW,
     ),
     Mutant(
         "candidates of a tail come as if none had been met before",
@@ -42,6 +54,7 @@ MUTANTS = (
         "times.add(LazyUniform.begin(entropy), tail.count - count)",
         "times.add(LazyUniform.begin(entropy), tail.count)",
         ("tests/sampling/race_test.py::test_every_race_is_decided_right",),
+        LAW,
     ),
     Mutant(
         "the time of a candidate of a tail forgets those before it",
@@ -49,6 +62,7 @@ MUTANTS = (
         "before = sums[-1] if sums else Decimal(0)",
         "before = Decimal(0)",
         ("tests/sampling/race_test.py::test_times_of_a_tail_are_summed_once_each",),
+        LAW,
     ),
     Mutant(
         "refined bits that forget the lattice",
@@ -56,6 +70,7 @@ MUTANTS = (
         "c * self.distance - noise.bent(-bound)",
         "c * self.distance + bound",
         ("tests/mechanisms/lattice_test.py::test_few_bits_keep_the_law",),
+        LAW,
     ),
     Mutant(
         "doubles that are trusted too far",
@@ -63,6 +78,7 @@ MUTANTS = (
         "slack = (drawn_word * 2.0**-51 + 4) / complement + time * GEOMETRIC_SLACK",
         "slack = time * 0",
         ("tests/mechanisms/geometric_test.py::test_bounds_hold_the_exact_number",),
+        LAW,
     ),
     Mutant(
         "of many groups, those that doubles leave open are not settled exactly",
@@ -70,6 +86,7 @@ MUTANTS = (
         "np.flatnonzero(~decided | (winner_index < 0))",
         "np.flatnonzero(winner_index < 0)",
         ("tests/mechanisms/lattice_test.py::test_few_bits_keep_the_law",),
+        LAW,
     ),
     Mutant(
         "of many coins, those that doubles leave open fall",
@@ -77,6 +94,7 @@ MUTANTS = (
         "(word <= high + 1 and bernoulli(exponent, ratio, source, word))",
         "(word <= high + 1)",
         ("tests/sampling/lazy_uniform_test.py::test_many_coins_fall_as_each_would",),
+        LAW,
     ),
     Mutant(
         "blocks of groups have the bits of the whole",
@@ -84,5 +102,6 @@ MUTANTS = (
         "return SeededEntropy(np.random.default_rng(self.words(4)))",
         "return self",
         ("tests/engines/threads_test.py::test_blocks_have_bits_of_their_own",),
+        LAW,
     ),
 )

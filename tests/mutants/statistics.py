@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from tests.mutants.mutant import (
     CLIPPED,
+    COVERAGE,
     DRAFTS,
     DRIVER,
     ENCLOSURE,
@@ -20,6 +21,8 @@ from tests.mutants.mutant import (
     Mutant,
 )
 
+OUTER = "tests/statistics/outer_quantile_test.py"
+CLIPPED_SUM = "tests/statistics/clipped_sum_test.py"
 ONE_CATEGORY = f"{NEIGHBOURS}::test_one_category_through_the_verb"
 ENDS = "tests/statistics/interval_end_test.py"
 WIDTHS = "tests/statistics/interval_width_test.py"
@@ -74,6 +77,69 @@ MUTANTS = (
         "epsilon * range_draw.share if candidate == NOT_DRAWN else zero for",
         "epsilon * range_draw.share for",
         (f"{CLIPPED}::test_what_is_not_drawn_is_spent_on_the_sum",),
+    ),
+    Mutant(
+        "outer quantile: a range that was drawn is unspent",
+        "statistics/quantile.py",
+        "(0 if candidate == NOT_DRAWN else cost)",
+        "0",
+        (f"{OUTER}::test_groups_take_their_own_branches",),
+    ),
+    Mutant(
+        "outer quantile: more shares than there are",
+        "statistics/quantile.py",
+        "quantile_share = 1 - OUTER_COUNT_SHARE - MAX_RANGE_SHARE",
+        "quantile_share = 1 - OUTER_COUNT_SHARE",
+        (f"{OUTER}::test_groups_take_their_own_branches",),
+    ),
+    Mutant(
+        "outer quantile: records beyond an end are not counted there",
+        "statistics/quantile.py",
+        "        below = ranks.total - at_high\n",
+        "        below = ranks.below\n",
+        (f"{OUTER}::test_a_window_and_its_tail_are_the_whole_step_function",),
+    ),
+    Mutant(
+        "outer quantile: the tail counts records where they lie, not where they are clamped to",
+        "statistics/quantile.py",
+        "            return 0, before + at\n",
+        "            return before, at\n",
+        (f"{OUTER}::test_a_window_and_its_tail_are_the_whole_step_function",),
+    ),
+    Mutant(
+        "outer quantile: the range is drawn whatever was counted",
+        "statistics/quantile.py",
+        "if count * beyond * epsilon < max_weight",
+        "if count >= 0",
+        (f"{OUTER}::test_which_groups_are_narrowed",),
+    ),
+    Mutant(
+        "clipped sum: a range that was drawn is unspent",
+        "statistics/sum.py",
+        "range_epsilon if candidate == NOT_DRAWN else Fraction(0) for",
+        "range_epsilon for",
+        (f"{CLIPPED_SUM}::test_groups_take_their_own_branches",),
+    ),
+    Mutant(
+        "clipped sum: more shares than there are",
+        "statistics/sum.py",
+        "1 - SUM_COUNT_SHARE - SUM_RANGE_SHARE",
+        "1 - SUM_COUNT_SHARE",
+        (f"{CLIPPED_SUM}::test_the_draws_add_up_to_epsilon_whatever_was_drawn",),
+    ),
+    Mutant(
+        "clipped sum: noise for the upper end alone",
+        "statistics/sum.py",
+        "max(abs(lowest + end * step) for end in self.ends or (0, domain.size - 1))",
+        "max(1, lowest + (self.ends or (0, domain.size - 1))[1] * step)",
+        (f"{CLIPPED_SUM}::test_a_sum_moves_by_at_most_its_sensitivity",),
+    ),
+    Mutant(
+        "clipped sum: it does not say that it passes epsilon on",
+        "statistics/sum.py",
+        "forwards_epsilon=True",
+        "forwards_epsilon=False",
+        (PASSED_ON,),
     ),
     Mutant(
         "each of several quantiles gets the whole epsilon",
@@ -137,9 +203,9 @@ MUTANTS = (
     Mutant(
         "a sum whose noise is for a little less than a record",
         "statistics/sum.py",
-        "return max(abs(low), abs(low + (domain.size - 1) * step))",
-        "return max(abs(low), abs(low + (domain.size - 1) * step)) - 1",
-        (f"{ONE_ROW}[sum()-list]",),
+        "return max(abs(lowest + end * step) for end in self.ends or (0, domain.size - 1))",
+        "return max(abs(lowest + end * step) for end in self.ends or (0, domain.size - 1)) - 1",
+        (f"{ONE_ROW}[sum(mechanism=best)-list]",),
     ),
     Mutant(
         "soft counts whose noise is for one number alone",
@@ -184,6 +250,7 @@ MUTANTS = (
         (
             f"{INTERVALS}::test_either_end_of_a_population_may_be_wrong_half_as_often_as_the_interval",
         ),
+        COVERAGE,
     ),
     Mutant(
         "width: the full rate",
@@ -205,6 +272,7 @@ MUTANTS = (
         "near = log_rate - math.log(3) - log_gain - nats / 2",
         "near = log_rate - math.log(6) - log_gain - nats / 2",
         (f"{WIDTHS}::test_worst_profiles_of_what_widths_spare",),
+        COVERAGE,
     ),
     Mutant(
         "width: the aim forgets one width that is far ahead",
@@ -212,6 +280,7 @@ MUTANTS = (
         "max(near, far)",
         "near",
         (f"{WIDTHS}::test_worst_profiles_of_what_widths_spare",),
+        COVERAGE,
     ),
     Mutant(
         "width: each side is wrong as often as both",
@@ -219,6 +288,7 @@ MUTANTS = (
         'failure_rate if draw.sides == "both" else failure_rate / 2',
         "failure_rate",
         (f"{SEVERAL}::test_what_widths_cost_and_miss",),
+        COVERAGE,
     ),
     Mutant(
         "width: each of several widths is paid in full",
@@ -240,6 +310,7 @@ MUTANTS = (
         "return self.failure_rate / count if self.simultaneous else self.failure_rate",
         "return self.failure_rate",
         (f"{SEVERAL}::test_what_the_ends_of_a_population_cost_and_miss",),
+        COVERAGE,
     ),
     Mutant(
         "slope: the rate is twice what it may be",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import SEVERAL_GROUPS, Mutant
+from tests.mutants.mutant import PAYMENT, SEVERAL_GROUPS, Mutant
 
 MUTANTS = (
     Mutant(
@@ -11,6 +11,7 @@ MUTANTS = (
         'fields.get("bounded_range") is True',
         '"bounded_range" in fields',
         ("tests/pipeline/facts_test.py::test_losses_of_earlier_releases_are_read",),
+        PAYMENT,
     ),
     Mutant(
         "groups of a person: what several groups cost is forgotten",

@@ -115,7 +115,7 @@ WRONG = [
     ([MEDIAN, {**AGES}], "release 2 of the plan: statistic must be one of"),
     ([{**MEDIAN, "q": 0.5}], "release 1 of the plan: q goes with quantile and with no other"),
     ([{**MEDIAN, "nodes": 5}], "nodes goes with triangles, stars and with no other"),
-    ([{**MEDIAN, "statistic": "quantile"}], "q goes with .* got quantile without it"),
+    ([{**MEDIAN, "statistic": "quantile"}], "quantile needs q. Pass for example q=0.25"),
     ([{**MEDIAN, "weigth": 1}], "median has an unknown entry 'weigth'. Did you mean 'weight'"),
     ([{**MEDIAN, "mechanism": "laplace"}], "release 1 of the plan: mechanism must be"),
     ([{**MEDIAN, "by": "g"}], "release 1 of the plan: by needs keys"),

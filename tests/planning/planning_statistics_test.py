@@ -33,7 +33,7 @@ CATEGORIES = ["a"] * 9 + ["b"] * 7 + ["c"] * 2
 # Parameters and public set of every statistic, for the records above.
 CASES = {
     "median": BOUNDS,
-    "quantile": {"q": 0.9, **BOUNDS},
+    "quantile": {"q": 0.75, **BOUNDS},
     "quantiles": {"qs": (0.25, 0.75), **BOUNDS},
     "mean": BOUNDS,
     "sum": BOUNDS,
@@ -52,6 +52,7 @@ CASES = {
 SIMULATED = {
     ("quantiles", "best"),
     ("mean", "clipped"),
+    ("sum", "clipped"),
     ("variance", "best"),
     ("std", "best"),
     ("describe", "best"),
@@ -329,6 +330,8 @@ def test_widths_that_follow_from_noise():
 
 RELEASED = [
     ("mean", "clipped", {}),
+    ("sum", "clipped", {}),
+    ("quantile", "best", {"q": 0.95}),
     ("variance", "best", {}),
     ("variance", "duff", {}),
     ("std", "best", {}),
@@ -536,7 +539,7 @@ class Unread:
     [
         ({"statistic": "triangles"}, "depends on a whole graph.*rng=1"),
         ({"statistic": "stars"}, "depends on a whole graph"),
-        ({"statistic": "trimmed_mean"}, "trim goes with"),
+        ({"statistic": "trimmed_mean"}, "trimmed_mean needs trim"),
         ({"statistic": "trimmed_mean", "trim": 0.7}, "trim must"),
         ({"statistic": "top", "k": 0}, "k must"),
         ({"colour": 3}, "median takes no colour"),
@@ -586,7 +589,7 @@ def test_bad_wishes(wish, text):
     [
         ("normal", {"statistic": "slope", "bounds": (0, 1), "n": 9}, "public or made-up records"),
         ("normal", {"statistic": "share", "values": ["a"], "n": 9}, "public or made-up records"),
-        ("normal", {"statistic": "share", "between": (0, 1), "n": 9}, "bounds must be a pair"),
+        ("normal", {"statistic": "share", "between": (0, 1), "n": 9}, "bounds are missing"),
         ([1, 2], {"bounds": (0, 9), "group_size": 3}, "more than there are records"),
         ([1, 2], {"statistic": "slope", "bounds": (0, 9)}, "records of a slope are pairs"),
     ],

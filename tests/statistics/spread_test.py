@@ -30,7 +30,7 @@ from duffdp.statistics.variance import (
     MOMENTS_PROGRAM,
     Moments,
     SquaresAround,
-    deviation_square,
+    released_variance,
     variance_of,
 )
 from engines import ENGINES, open_engine, open_groups
@@ -222,19 +222,29 @@ def test_a_variance_from_soft_counts():
     assert variance_of((0, 0, 9, 1, -5, 7, NOT_DRAWN), 10) == 0
 
 
-def test_a_root_makes_less_of_noise():
-    """Without an interval a part of the noise is taken off, and a part is left; with one it is
-    the root of the variance."""
+def test_few_records_make_less_of_noise():
+    """Without an interval a part of the noise is taken off, and a part is left; with one the sums
+    are taken as they are."""
     epsilon = Fraction(12, 11)  # the soft counts get 1
     numbers = (0, 7, *NOTHING, 30, 20, 10)
-    assert deviation_square(numbers, 10, epsilon) == variance_of(numbers, 10)
+    assert released_variance(numbers, 10, epsilon) == variance_of(numbers, 10)
     few = (0, NOT_DRAWN, *NOTHING)
     # Noise is of the size of 100, the square of the range: 40 are taken off at either end.
-    assert deviation_square((*few, 640, 0, 440), 10, epsilon) == Fraction(600 * 400, 1000**2) * 100
+    assert released_variance((*few, 640, 0, 440), 10, epsilon) == Fraction(600 * 400, 1000**2) * 100
     for low, high in ((0, 0), (40, 40), (-999, 40)):
-        assert deviation_square((*few, low, 0, high), 10, epsilon) == 1
-    assert deviation_square((*few, 440, 0, 0), 10, epsilon) == Fraction(1, 4)
-    assert deviation_square((*few, 440, 0, 0), 10, epsilon / 4) == 1
+        assert released_variance((*few, low, 0, high), 10, epsilon) == 1
+    assert released_variance((*few, 440, 0, 0), 10, epsilon) == Fraction(1, 4)
+    assert released_variance((*few, 440, 0, 0), 10, epsilon / 4) == 1
+
+
+@pytest.mark.parametrize("size", [5, 40, 3000])
+def test_a_variance_is_the_square_of_a_standard_deviation(size):
+    """With the same draws, with and without an interval."""
+    data = np.random.default_rng(8).exponential(5, size)
+    for seed in range(10):
+        given = {"epsilon": 1.0, "bounds": (0.0, 1000.0), "rng": seed}
+        root = duffdp.std(data, **given).value
+        assert duffdp.variance(data, **given).value == pytest.approx(root**2, rel=1e-9)
 
 
 def test_clamped_and_rounded_records_keep_their_variance():

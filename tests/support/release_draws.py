@@ -77,14 +77,14 @@ class Noisy:
     of the two numbers."""
 
     def __init__(self, total: int, epsilon: Any) -> None:
-        self._total, self._epsilon = total, epsilon
+        self._total, self._epsilon = total, float(epsilon)
+        self._log_peak = math.log(math.tanh(self._epsilon / 2))
 
     def outputs(self) -> tuple[int]:
         return (self._total,)
 
     def log_probability(self, output: int) -> float:
-        whole = math.log(math.tanh(float(self._epsilon) / 2))
-        return whole - float(self._epsilon * abs(output - self._total))
+        return self._log_peak - self._epsilon * abs(output - self._total)
 
 
 @contextmanager

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import signal
 import sys
@@ -14,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from duffdp._alternatives import refused
+from duffdp._alternatives import use_instead
 from duffdp._text import visible, without_passwords
 from duffdp.errors import BudgetExceeded, DuffError, LedgerError, UnsupportedData, charge_told
 from duffdp.statistics.registry import SUMMARIES
@@ -79,11 +78,7 @@ class Commands(click.Group):
         """The command that is named first; an unknown one gets a hint."""
         name = args[0]
         if name not in COMMANDS and not ctx.resilient_parsing:
-            if (alternative := refused(name)) is not None:
-                raise DuffError(alternative)
-            similar = [f"'{other}'" for other in difflib.get_close_matches(name, COMMANDS)]
-            hint = f" Did you mean {' or '.join(similar)}?" if similar else ""
-            ctx.fail(f"there is no command {name!r}.{hint}")
+            ctx.fail(f"there is no command {name!r}.{use_instead(name, COMMANDS)}")
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -229,12 +224,27 @@ def _interrupts() -> Iterator[list[int]]:
         sys.unraisablehook = sys.__unraisablehook__
 
 
+def _values_missing(error: click.BadOptionUsage, command: str) -> str:
+    """The line about an option without all of its values."""
+    options = application.get_command(click.Context(application), command)
+    assert options is not None
+    for option in options.params:
+        if error.option_name in option.opts and option.nargs > 1:
+            return (
+                f"{error.option_name} takes {option.nargs} values with spaces between them: "
+                f"{error.option_name} {option.metavar}. Try 'duffdp {command} --help'."
+            )
+    return f"{error.format_message()} Try 'duffdp {command} --help'."
+
+
 def _failure(error: BaseException, words: list[str], *, charged: bool) -> tuple[int, str]:
     """The exit code and the line of an error. After a charge nobody is advised to run the command
     again, because that would be charged again.
     """
     if isinstance(error, KeyboardInterrupt | click.Abort):
         return STOPPED, ""
+    if isinstance(error, click.BadOptionUsage) and words[0] in COMMANDS:
+        return USAGE, _values_missing(error, words[0])
     if isinstance(error, click.ClickException):
         context = getattr(error, "ctx", None)
         path = "duffdp" if context is None else context.command_path

@@ -60,6 +60,9 @@ class PlanDialect:
 
     def assignment(self, name: str, value: Any) -> str:
         """The key with its value."""
+        if isinstance(value, Mapping):
+            lines = " and ".join(f"{key} = {_toml(part)}" for key, part in value.items())
+            return f"[{name}] with {lines}"
         return f"no {name}" if value is None else f"{name} = {_toml(value)}"
 
 

@@ -15,7 +15,7 @@ from duffdp._optional import load
 from duffdp._parameters import ENCODING, SKIP_ROWS, TEXT_FILE_OPTIONS, TYPES
 from duffdp.errors import DuffError
 
-DEMO_FILES = ("adult.parquet", "vertebral_column.csv", "education.toml", "DATA.md")
+DEMO_FILES = ("adult.parquet", "visits.csv", "vertebral_column.csv", "education.toml", "DATA.md")
 
 
 @click.command()

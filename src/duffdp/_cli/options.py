@@ -13,6 +13,7 @@ import click
 from duffdp._parameters import (
     CALL_ID,
     DATASET,
+    KEYS,
     LEDGER,
     QUIET,
     SQL,
@@ -36,6 +37,26 @@ class PublicValue(click.ParamType):  # type: ignore[type-arg]
             self.fail(str(error).rstrip("."), param, ctx)
 
 
+class Choices(click.Choice):  # type: ignore[type-arg]
+    """The choices of a parameter; other words for them are taken too, and not listed."""
+
+    def __init__(self, parameter: Parameter[Any], choices: Iterable[str]) -> None:
+        super().__init__(list(choices))
+        self._parameter = parameter
+
+    def convert(self, text: Any, param: Any, ctx: Any) -> Any:
+        """The documented choice."""
+        return super().convert(self._parameter.documented_value(text), param, ctx)
+
+
+class NamedOption(click.Option):
+    """An option that errors call by its first name, whatever other names it has."""
+
+    def get_error_hint(self, ctx: click.Context | None) -> str:
+        """The documented name in quotes."""
+        return f"'{self.opts[0]}'"
+
+
 PATTERN_WAYS = ("pattern", "numbers", "days")  # before a colon, instead of a list of keys
 FILE = click.Path(path_type=Path)
 # A list stays text here: it may be a file, and that file must not be the data.
@@ -53,7 +74,7 @@ def option(parameter: Parameter[Any], **changes: Any) -> click.Option:
     """The command option of a parameter; `changes` are arguments of `click.Option`."""
     kind: Any = CLICK_TYPES.get(parameter.kind, click.STRING)
     attributes: dict[str, Any] = {
-        "type": click.Choice(parameter.choices) if parameter.kind == "choice" else kind,
+        "type": Choices(parameter, parameter.choices) if parameter.kind == "choice" else kind,
         "help": parameter.help,
         "metavar": parameter.metavar or None,
         "required": parameter.required,
@@ -64,8 +85,10 @@ def option(parameter: Parameter[Any], **changes: Any) -> click.Option:
     attributes |= changes
     if not attributes["required"] and not parameter.required:  # click takes None for a default too
         attributes.setdefault("default", parameter.default)
-    flags = parameter.flags or (parameter.option,)
-    return click.Option([parameter.name, *flags], **attributes)
+    aliases = (f"--{alias.replace('_', '-')}" for alias in parameter.aliases)
+    flags = (*(parameter.flags or (parameter.option,)), *aliases)
+    kind_of_option = NamedOption if parameter.aliases else click.Option
+    return kind_of_option([parameter.name, *flags], **attributes)
 
 
 PIPE_OPTION = click.Option(
@@ -174,8 +197,22 @@ def read_groups(by: Iterable[str], keys: Iterable[str]) -> dict[str, Any]:
         return {}
     if len(lists) == 1 and len(names) > 1 and lists[0].startswith("@"):
         return {"by": names, "keys": lists[0][1:]}
-    if len(lists) != len(names):
-        raise DuffError(f"each --by needs its own --keys, got {len(names)} and {len(lists)}.")
+    if len(lists) < len(names):
+        raise DuffError(
+            *(Argument("by", names[len(lists)]), " needs ", Argument("keys"), ", the public list "),
+            *("of its groups. Pass for example ", Argument("keys", list(KEYS.example)), "."),
+        )
+    if not names:
+        raise DuffError(
+            *(Argument("keys"), " needs ", Argument("by"), ", the column that forms groups. Pass "),
+            *("for example ", Argument("by", "region"), "."),
+        )
+    if len(lists) > len(names):
+        raise DuffError(
+            f"got {len(lists)} lists of keys for {len(names)} columns of groups. All groups of one "
+            "column go into one list: ",
+            *(Argument("keys", lists), "."),
+        )
     return {"by": names, "keys": dict(zip(names, map(_keys_of_column, lists), strict=True))}
 
 

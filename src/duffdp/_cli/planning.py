@@ -21,6 +21,7 @@ from duffdp._parameters import (
     DRAWS,
     GROUP_SIZE,
     INTERVAL,
+    MECHANISM,
     SAMPLE_SIZE,
     STEP,
     TEXT_FILE_OPTIONS,
@@ -92,7 +93,8 @@ def preview(
 
     check_writable(picture)
     request = _request(options)
-    names = mechanism or default_mechanisms(request["statistic"], request.get("interval"))
+    names = tuple(map(MECHANISM.documented_value, mechanism))
+    names = names or default_mechanisms(request["statistic"], request.get("interval"))
     previews = [
         planning.preview(epsilon=budget, mechanisms=names, **request) for budget in sorted(epsilon)
     ]

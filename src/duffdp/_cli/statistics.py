@@ -11,6 +11,7 @@ import click
 from duffdp._cli.options import (
     LEDGER_OPTIONS,
     READING_OPTIONS,
+    Choices,
     option,
     output_options,
     read_options,
@@ -84,7 +85,7 @@ def _option(spec: StatisticSpec, parameter: Parameter[Any]) -> click.Option:
         return option(parameter, required=spec.outputs == "grid" and not spec.allows_uneven_grid)
     if parameter is MECHANISM:
         choices = " ".join(f"{name}: {MECHANISMS[name]}." for name in spec.choices)
-        return option(parameter, type=click.Choice(spec.choices), help=choices)
+        return option(parameter, type=Choices(parameter, spec.choices), help=choices)
     return option(parameter, required=parameter.required or parameter in (COLUMN, X, Y))
 
 

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from urllib.parse import quote
 
 from duffdp._optional import load
-from duffdp.errors import DuffError, UnsupportedData
+from duffdp.errors import DuffError, SourceError, UnsupportedData
 
 SCHEMES = ("postgresql", "postgres")
 SEPARATOR = "::"
@@ -36,9 +36,9 @@ def read_address(name: str) -> Address:
     """The parts of an address, checked; no error quotes what could be a password."""
     scheme = name.partition(":")[0].lower()
     if scheme not in SCHEMES:
-        raise UnsupportedData(
-            f"addresses of databases begin with postgresql://, got {scheme}://. For another "
-            "database pass a table of ibis; files are read from disks."
+        raise SourceError(
+            f"duffdp reads files on this machine and tables at postgresql://, got {scheme}://. "
+            "Open it with DuckDB, Polars, Spark or ibis, and pass the frame."
         )
     if not _SCHEME.match(name):
         raise UnsupportedData(

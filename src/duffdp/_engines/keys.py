@@ -127,8 +127,8 @@ def read_lines(path: str) -> list[str]:
         text = Path(path).read_bytes().removeprefix(BYTE_ORDER_MARK)
     except (OSError, ValueError):
         raise DuffError(
-            f"cannot read the list of values {path!r:.200}. Pass a list, the path of a file with "
-            "one value on each line, or that of a table."
+            f"there is no file {path!r:.200} with a list of values. A text is the path of a file "
+            f"or table; pass a list for values themselves, such as [{path!r:.60}]."
         ) from None
     if b"\0" in text:
         raise DuffError(
@@ -254,7 +254,8 @@ def _checked(by: tuple[str, ...], unchecked: Sequence[Row], quoted: bool) -> Seq
         if len(row) != len(by):
             raise DuffError(
                 *(f"each key must have one value for each of the {len(by)} columns of ", _BY),
-                f", got {row!r}.",
+                *(f", got {row!r:.60}. For all combinations pass a list for each column: "),
+                *(Argument("keys", dict.fromkeys(by, KEYS.example)), "."),
             )
         if not all(isinstance(part, Hashable) for part in row):
             raise DuffError(

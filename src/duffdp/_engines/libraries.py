@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 from collections.abc import Iterable
 from functools import cache
 from typing import Any
 
-from duffdp.errors import DuffError, UnsupportedData
+from duffdp.errors import DuffError, UnsupportedData, did_you_mean, quoted_names
 
 LIBRARIES = {
     "pandas",
@@ -57,6 +56,7 @@ def is_table(data: Any) -> bool:
 def missing_column(name: str, columns: Iterable[str]) -> UnsupportedData:
     """The error about a column that is not there, with the names that come nearest."""
     names = list(columns)
-    hints = difflib.get_close_matches(name, names, 3, 0.5) or names[:8]
-    listed = ", ".join(map(repr, hints)) or "the data have no columns"
-    return UnsupportedData(f"there is no column {name!r}. Hint: {listed}.")
+    available = (
+        f" Available columns: {quoted_names(names)}." if names else " The data have no columns."
+    )
+    return UnsupportedData(f"there is no column {name!r}.{did_you_mean(name, names) or available}")

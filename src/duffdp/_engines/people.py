@@ -61,7 +61,7 @@ def choose_rows(people: Ints, limit: int, source: Randomness) -> Ints:
     ----------
     people
         For each row the number of its person, from 0 to below 2**32.
-    most
+    limit
         How many rows of a person count.
     source
         Where the generator of the choice gets its seed from.

@@ -89,6 +89,17 @@ def _fits_as_it_is(nw: Any, dtype: Any, values: Sequence[Any]) -> bool:
     return bool(lowest <= min(values) and max(values) <= highest)
 
 
+def _plural(nw: Any, dtype: Any) -> str:
+    """The word for values of a declared type."""
+    if dtype.is_integer():
+        return "whole numbers"
+    if dtype.is_numeric():
+        return "numbers"
+    if dtype == nw.Boolean:
+        return "true or false"
+    return "dates or times" if dtype.is_temporal() else "texts"
+
+
 def public_categories(
     nw: Any, engine: Any, dtype: Any, column: str, categories: Categories, untyped: bool
 ) -> PublicValues:
@@ -100,8 +111,8 @@ def public_categories(
     ]
     if not spelled:
         raise UnsupportedData(
-            f"no category is of the kind of the column {column!r}, {dtype}. "
-            "Pass another column or other categories."
+            f"the column {column!r} has the type {dtype}, and no category is of that type. Pass "
+            f"categories that are {_plural(nw, dtype)}, or another column."
         )
     if _merged([values for values, _ in spelled]):
         raise DuffError(

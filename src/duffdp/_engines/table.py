@@ -53,15 +53,17 @@ from duffdp._engines.where import Condition, RowFilter
 from duffdp._parameters import Groups
 from duffdp._rows import Row
 from duffdp.domain import Categories, Digits, Fields, Membership, Presence, PublicSet
-from duffdp.errors import Argument, DuffError, UnsupportedData
+from duffdp.errors import Argument, DuffError, UnsupportedData, quoted_names
 
 SERIES = "values"  # the column of a series
 EVERY_ROW = Presence(rows=True)
 MAX_SCALE = 6  # of declared decimals that a step follows
 _INT64, _PLACES = range(-(2**63), 2**63), 38  # of whole numbers and of decimals in engines
+# For a frame: a file declares its types.
 TEXT_FIX = (
-    " If it comes from a file of text, let duffdp read that file and say how: --types, --decimal "
-    "and --date-format, or duffdp.TextFile in Python."
+    " If the frame was read from a text file, pass the path of that file instead, with ",
+    *(Argument("decimal"), ", ", Argument("thousands"), " or ", Argument("date_format")),
+    " of duffdp.TextFile if it needs them.",
 )
 
 
@@ -293,9 +295,9 @@ class SourceTable:
             first = (*self._column_names, *names)[:1]
             self.selection = self.selection._replace(column=(*first, None)[0], values=first)
         if not self.selection.values:
-            listed = ", ".join(map(repr, names))
             raise DuffError(
-                f"data have columns, so one must be named. Hint: column= one of {listed}."
+                *(Argument("column"), " is required for a table. Available columns: "),
+                f"{quoted_names(names)}.",
             )
         for name in self._column_names:
             if name not in names:
@@ -470,7 +472,12 @@ class SourceTable:
             return
         column, pair = f"{name!r} of type {dtype}", self.selection.pair
         message = no_numbers(column) if pair else wrong_kind(timed, column, moments)
-        raise UnsupportedData(message + TEXT_FIX if dtype == nw.String else message)
+        fix: tuple[str | Argument, ...] = ()
+        if dtype == nw.String and self._path is None:
+            fix = TEXT_FIX
+        elif dtype == nw.String and isinstance(self.data, TextFile):
+            fix = (" It is declared as text: change ", Argument("types"), ".")
+        raise UnsupportedData(message, *fix)
 
     def _rehearse(self) -> None:
         """Send every kind of query about no rows, where the engine may lack what is in them: what

@@ -221,8 +221,8 @@ class _Parser:
             if self._kind == "name":
                 raise DuffError(
                     *(_WHERE, " compares columns with fixed values, and text goes in single "),
-                    f"quotes, got {self._value!r:.60}. Pass for example '{self._value:.60}' in "
-                    "single quotes.",
+                    f"quotes: {self._value:.60} alone is the name of a column. Write "
+                    f"'{self._value:.60}'.",
                 )
             raise self._wrong("a number, a 'text', TRUE or FALSE")
         value = self._value

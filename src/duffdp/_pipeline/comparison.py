@@ -129,7 +129,7 @@ class Comparison(Exportable):
     References
     ----------
     Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), proposition 2.1:
-    post-processing; `docs/how-to/intervals.md`, "Comparisons".
+    post-processing; `docs/explanation/intervals.md`, "Comparisons".
 
     Examples
     --------
@@ -261,7 +261,7 @@ class Ranking(Exportable):
     References
     ----------
     Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), proposition 2.1:
-    post-processing; `docs/how-to/intervals.md`, "Comparisons".
+    post-processing; `docs/explanation/intervals.md`, "Comparisons".
 
     Examples
     --------
@@ -354,7 +354,7 @@ def compare(first: Release, second: Release, *, confidence: float | None = None)
     References
     ----------
     Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), proposition 2.1:
-    post-processing; `docs/how-to/intervals.md`, "Comparisons".
+    post-processing; `docs/explanation/intervals.md`, "Comparisons".
 
     Examples
     --------

@@ -54,13 +54,14 @@ class Account:
     """Account of every group of a program: the spent part of its epsilon, exactly.
 
     The account of a release has one group and the epsilon of a unit. `for_groups` opens the account
-    of a program of values, where draws cost epsilon per row.
+    of a program of values, where draws cost epsilon per row: once for each group.
     """
 
     def __init__(self, budget: Fraction, groups: int = 1) -> None:
         self._budget, self._groups = budget, groups
         self._for_all = Fraction(0)
         self._for_each: list[Fraction] | None = None  # beside that, where groups differ
+        self._opened: list[tuple[int, int]] = []  # the first and the last group of each account
 
     def pay(self, draws: Sequence[Draw]) -> None:
         """Charge draws to the groups that take part, all or none."""
@@ -76,17 +77,24 @@ class Account:
                 for spent, statistic, cost in zip(before, *self._by_group(draw), strict=True)
             ]
         largest = for_all + max(for_each) if for_each else for_all
-        if largest > self._budget or any(_lowest(draw).numerator <= 0 for draw in draws):
+        # All that was left when groups were opened is theirs.
+        budget = Fraction(0) if self._opened else self._budget
+        if largest > budget or any(_lowest(draw).numerator <= 0 for draw in draws):
             raise Overspent(
-                f"a program asked for epsilon {largest} and has {self._budget}. Nothing was drawn."
+                f"a program asked for epsilon {largest} and has {budget}. Nothing was drawn."
             )
         self._for_all, self._for_each = for_all, for_each
 
-    def for_groups(self, groups: int, unit: PrivacyUnit) -> Account:
-        """Account of several groups for what is left: the epsilon that one row of a unit may
-        cost.
+    def for_groups(self, groups: Ints, unit: PrivacyUnit) -> Account:
+        """Account of a stretch of groups for what is left: the epsilon that one row of a unit may
+        cost. Each group has one account: the program of a release runs once.
         """
-        return Account(epsilon_per_row(self._budget - self._for_all, unit), groups)
+        if len(groups):
+            first, last = groups.item(0), groups.item(-1)
+            if any(first <= end and begin <= last for begin, end in self._opened):
+                raise Overspent("a release would be drawn twice. Nothing was drawn.")
+            self._opened.append((first, last))
+        return Account(epsilon_per_row(self._budget - self._for_all, unit), len(groups))
 
     def _by_group(self, draw: Draw) -> tuple[Sequence[BaseStatistic | None], Sequence[Fraction]]:
         """The statistic and the cost of each group."""
@@ -104,10 +112,13 @@ def _lowest(draw: Draw) -> Fraction:
 
 
 class _Share(NamedTuple):
-    """The groups, by their positions in a program, that are asked the same in one draw."""
+    """The groups, by their positions in a program, that are asked the same in one draw and pay the
+    same for it.
+    """
 
     draw: int
     statistic: BaseStatistic
+    paid: Fraction
     mechanism: Any
     positions: Ints
 
@@ -116,13 +127,15 @@ class MechanismCall(NamedTuple):
     """One call of a mechanism: the only place where evidence meets entropy.
 
     `stage` counts the yields of the program and `draw` the draws of one yield; `groups` are those
-    of the engine; `requests` are what the statistic asked before it knew any answer.
+    of the engine; `requests` are what the statistic asked before it knew any answer. `paid` is the
+    epsilon that the account was charged for each group.
     """
 
     plan: DrawPlan
     stage: int
     draw: int
     statistic: BaseStatistic
+    paid: Fraction
     mechanism: Any
     groups: Ints
     requests: Requests
@@ -172,18 +185,17 @@ class ReleaseRun:
     def run(self, groups: Ints, entropy: Entropy) -> Run:
         """Run the program for some groups."""
         plan, count = self.plan, len(groups)
-        scope = Scope(self.domain, count, self.engine.max_records)
-        account = self.account.for_groups(count, plan.unit)
-        program = plan.program.start(scope, plan.row_epsilon)
+        account = self.account.for_groups(groups, plan.unit)
+        program = plan.program.start(Scope(self.domain, count), plan.row_epsilon)
         draws = next(program)
         for stage in itertools.count():
             account.pay(draws)
             shares = list(_shares(draws, count))
-            answered = yield from self._collect(shares, scope, groups)
+            answered = yield from self._collect(shares, groups)
             columns = _by_draw(draws, count)
             for share, (requests, evidence) in zip(shares, answered, strict=True):
-                draw, statistic, mechanism, positions = share
-                who = (draw, statistic, mechanism, groups[positions])
+                draw, statistic, paid, mechanism, positions = share
+                who = (draw, statistic, paid, mechanism, groups[positions])
                 numbers = entropy.draw(MechanismCall(plan, stage, *who, requests, evidence))
                 _place(columns[draw], positions, numbers, count)
             try:
@@ -194,7 +206,7 @@ class ReleaseRun:
         raise AssertionError  # a count has no end
 
     def _collect(
-        self, shares: list[_Share], scope: Scope, groups: Ints
+        self, shares: list[_Share], groups: Ints
     ) -> Generator[list[ColumnRequest], list[Any], list[tuple[Requests, Evidence]]]:
         """The evidence of several statistics with their first requests; what they ask is asked
         together.
@@ -204,7 +216,8 @@ class ReleaseRun:
         waiting: dict[int, tuple[Inquiry[Evidence], tuple[Any, ...] | None]] = {
             i: (
                 share.statistic.evidence(
-                    scope._replace(groups=len(share.positions)), share.mechanism.epsilon
+                    Scope(self.domain, len(share.positions), self.engine.max_records),
+                    share.mechanism.epsilon,
                 ),
                 None,
             )
@@ -250,7 +263,8 @@ def _shares(draws: Sequence[Draw], count: int) -> Generator[_Share, None, None]:
     for i, draw in enumerate(draws):
         make = mechanism_class(draw.mechanism)
         if isinstance(draw.statistics, BaseStatistic) and isinstance(draw.epsilon, Fraction):
-            yield _Share(i, draw.statistics, make(draw.epsilon), np.arange(count))
+            paid = draw.epsilon
+            yield _Share(i, draw.statistics, paid, make(paid), np.arange(count))
             continue
         by_share: dict[tuple[BaseStatistic, Fraction], list[int]] = {}
         for position in range(count):
@@ -258,7 +272,8 @@ def _shares(draws: Sequence[Draw], count: int) -> Generator[_Share, None, None]:
             if statistic is not None:
                 by_share.setdefault((statistic, draw.epsilon_of(position)), []).append(position)
         for (statistic, epsilon), positions in by_share.items():
-            yield _Share(i, statistic, make(epsilon), np.array(positions, dtype=np.int64))
+            places = np.array(positions, dtype=np.int64)
+            yield _Share(i, statistic, epsilon, make(epsilon), places)
 
 
 def _by_draw(draws: Sequence[Draw], count: int) -> list[list[Sequence[int]]]:

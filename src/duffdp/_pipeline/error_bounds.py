@@ -5,7 +5,7 @@ from __future__ import annotations
 from duffdp._facts import Facts
 from duffdp._pipeline.draw_plan import epsilon_per_row
 from duffdp.domain import Ordered
-from duffdp.errors import DuffError
+from duffdp.errors import Argument, DuffError
 from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.distance_bound import distance_bound as candidate_distance_bound
 from duffdp.mechanisms.distance_bound import mean_distance_bound
@@ -26,8 +26,9 @@ def distance_bound(facts: Facts, confidence: float) -> int:
     spec = statistic_spec(statistic.name) if statistic.name in REGISTRY else None
     if spec is None or spec.distance_bound is None or parts[0].utility not in _DISTANCE_UTILITIES:
         raise DuffError(
-            f"there is no bound on the distance of {statistic} by {facts.mechanism}, "
-            "only for the distance utilities."
+            f"distance_bound is for values drawn by dataset distance, and this {statistic} has "
+            "another mechanism. Pass ",
+            *(Argument("interval", 0.95), " for its error."),
         )
     epsilon = epsilon_per_row(parts[0].epsilon, facts.unit)
     setting = DrawSettings(facts.mechanism.asked, facts.domain, epsilon)

@@ -107,15 +107,17 @@ def quantile(data: Any, **options: Any) -> Release:
     Privacy
     -------
     Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
-    `unit`. Bounds, step, q and the type of the column are public.
+    `unit`. Bounds, step, q and the type of the column are public. With q from .9 on, or up to .02,
+    a twentieth of epsilon goes to the number of records. Where few of them lie beyond the quantile,
+    up to two fifths go to a range that holds nearly all of them; the rest goes to the quantile.
 
     Utility
     -------
-    Errs by about 2 max(q, 1-q) / epsilon ranks.
+    Errs by about 2 max(q, 1-q) / epsilon ranks. An even number of records has its lower median.
 
     Runtime
     -------
-    One pass over the data and a small sort.
+    One pass over the data and a small sort; up to three for q from .9 on, or up to .02.
 
     References
     ----------
@@ -231,7 +233,15 @@ def mean(data: Any, **options: Any) -> Release:
     return run_options("mean", data, options)
 
 
-@documented(DATA, *release_parameters(statistic_spec("sum")), step=SUM_STEP)
+@documented(
+    DATA,
+    *release_parameters(statistic_spec("sum")),
+    step=SUM_STEP,
+    mechanism=(
+        '"best": staircase noise for the bounds. "clipped": for wide bounds, within a private '
+        "range; biased where records beyond it matter."
+    ),
+)
 def sum(data: Any, **options: Any) -> Release:
     """A private sum of the clamped records.
 
@@ -244,18 +254,23 @@ def sum(data: Any, **options: Any) -> Release:
     -------
     Pure epsilon-differential privacy; neighbours differ by one record, or by one person with
     `unit`. Staircase noise, exact: in whole multiples of the largest number of which both bounds
-    and the step are multiples.
+    and the step are multiples. "clipped" spends a twentieth of epsilon on the number of records, a
+    fifth on a range that holds nearly all of them, and the rest on the sum of records that are
+    clamped to it; with few records all but the twentieth goes to the sum within the bounds.
 
     Utility
     -------
-    Errs by about max(|lower|, |upper|) / epsilon, whatever the number of records is: 4, 15 and 59 %
-    less at epsilon 1, 2 and 5. One record far from 0 weighs as much as the bound that is furthest
-    from 0, so that bounds on both sides of 0 are as good as narrow ones on one side of it; of
-    records in (990, 1000) rather ask for the mean and the count.
+    "best" errs by about max(|lower|, |upper|) / epsilon, whatever the number of records is: 4, 15
+    and 59 % less at epsilon 1, 2 and 5. One record far from 0 weighs as much as the bound that is
+    furthest from 0, so that bounds on both sides of 0 are as good as narrow ones on one side of it;
+    of records in (990, 1000) rather ask for the mean and the count. "clipped" errs less where the
+    bounds are far wider than the records, .4 times as much on average over 40 columns of 1,000
+    records at epsilon 1. It errs more in tight bounds, 1.3 times and more, and cuts heavy tails.
 
     Runtime
     -------
-    One pass over the data; one query of a table that stays where it is.
+    One pass over the data, three for "clipped"; one query of a table that stays where it is, and a
+    few for "clipped".
 
     References
     ----------

@@ -121,6 +121,7 @@ def sum(
     suppress_below: int | None = None,
     interval: float | None = None,
     simultaneous: bool = False,
+    mechanism: str = "best",
     ledger: Any = None,
     rng: object = None,
 ) -> Release: ...

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from typing import Any
 
 from duffdp._facts import Facts
+from duffdp._pipeline.cross_counts import cross_counts
 from duffdp._pipeline.draw_plan import DrawPlan
+from duffdp._pipeline.estimates import columns_per_number
 from duffdp._pipeline.released_values import CellRow
 from duffdp.ledger.charge import Result
 from duffdp.mechanisms import mechanism_class
@@ -101,3 +104,35 @@ def _cells(facts: Facts, program: ReleaseProgram, numbers: Sequence[int]) -> Cel
     if program.post_process is None:  # a count
         return tuple(max(0, number) for number in numbers)
     return tuple(program.post_process.values(facts.domain, numbers))
+
+
+def counts_that_add_up(
+    facts: Facts,
+    rows: Sequence[CellRow],
+    noisy: Sequence[Sequence[int]],
+    margins: Sequence[Sequence[int]],
+) -> list[CellRow]:
+    """The rows of groups and their margins with counts of 0 and more that add up: the closest ones
+    to the counts as drawn, by least squares. Intervals are widened to hold them. Other numbers stay
+    as they are.
+
+    `margins` has the place of each group in the rows, the columns and the total of a cross table.
+    """
+    parameters = facts.statistic.parameters
+    counts = statistic_spec(facts.statistic.name).makes_domain
+    if not counts or parameters.get("adds_up") or parameters.get("nonnegative") is False:
+        return list(rows)
+    step = columns_per_number(facts.interval)
+    columns: list[Sequence[Any]] = list(zip(*rows, strict=True))
+    for i, drawn in enumerate(zip(*noisy, strict=True)):
+        total = max(0, sum(drawn))
+        crossed = cross_counts(drawn, margins[0], margins[1])
+        if crossed is None:
+            continue
+        values = [*crossed.cells, *crossed.rows, *crossed.columns, total]
+        columns[step * i] = values
+        if step > 1:
+            low, high = step * i + 1, step * i + 2
+            columns[low] = list(map(min, columns[low], values))
+            columns[high] = list(map(max, columns[high], values))
+    return list(zip(*columns, strict=True))

@@ -391,13 +391,20 @@ def grid_from_bounds(
     try:
         lower, upper = bounds
     except (TypeError, ValueError):
-        value = "none" if bounds is None else repr(bounds)
         digits: tuple[str | Argument, ...] = (".",)
         if rule == "order":
             digits = (", or ", Argument("digits", 3), " where nobody knows them.")
+        problem: tuple[str | Argument, ...] = (
+            *("the public ", Argument("bounds")),
+            " are missing: the smallest and the largest plausible value, known without the data",
+        )
+        if bounds is not None:
+            problem = (
+                *(Argument("bounds"), " must be a pair (lower, upper) known without the data, "),
+                f"got {bounds!r:.60}",
+            )
         raise BoundsError(
-            *(Argument("bounds"), " must be a pair (lower, upper) known without the data, got "),
-            *(f"{value}. Pass for example ", Argument("bounds", BOUNDS.example), *digits),
+            *(*problem, ". Pass for example ", Argument("bounds", BOUNDS.example), *digits)
         ) from None
     if step is not None:
         return Grid(lower, upper, step)

@@ -229,13 +229,14 @@ def _results(
     call with the same id, or new ones.
     """
     unread: list[int] = []
-    found: dict[KeyUniverse, list[FoundKey]] = {}
-    occurring: dict[KeyUniverse, Sequence[Row]] = {}  # that were not found
+    found: dict[KeyUniverse, list[FoundKey]] = {}  # for releases that find none themselves
+    keys_of: dict[int, list[FoundKey]] = {}
+    not_found: dict[tuple[KeyUniverse, str | None], Sequence[Row]] = {}
 
     def stored(i: int, numbers: Numbers) -> Result:
-        universe, paid = prepared[i].universe, charges[i]
-        if universe is not None:
-            numbers = [list(chain.from_iterable(found[universe])), *numbers]
+        paid = charges[i]
+        if i in keys_of:
+            numbers = [list(chain.from_iterable(keys_of[i])), *numbers]
         result = Result(numbers, dt.datetime.now(dt.UTC))
         if paid is not None and paid.store is not None:
             paid.store(result)
@@ -246,7 +247,7 @@ def _results(
         entry, universe = prepared[i], prepared[i].universe
         if paid is not None and paid.earlier is not None:
             if universe is not None:
-                found[universe] = _keys_in(paid.earlier)
+                found.setdefault(universe, _keys_in(paid.earlier))
             yield i, paid.earlier
         elif universe is None:
             unread.append(i)
@@ -254,16 +255,17 @@ def _results(
             finding = entry.plan.finding
             if finding is not None:
                 found[universe] = _find_keys(entry, finding)
-            keys = found[universe]
+            keys = keys_of[i] = found[universe]
             no_values = finding is not None and finding.counts_are_values
             if no_values or (not keys and entry.facts.other is None and entry.facts.by):
                 yield i, stored(i, [])
             else:
                 assert isinstance(entry.data, SourceTable)
-                if entry.data.selection.other_names and universe not in occurring:
-                    occurring[universe] = _occurring(entry, universe, keys)
+                rows = universe, entry.facts.where
+                if entry.data.selection.other_names and rows not in not_found:
+                    not_found[rows] = _keys_not_found(entry, universe, keys)
                 listed = [universe.key(key.place) for key in keys]
-                entry.data.regroup(listed, occurring.get(universe, ()))
+                entry.data.regroup(listed, not_found.get(rows, ()))
                 unread.append(i)
     tables = [prepared[i].data for i in unread]
     alike = share_rows(tables) if len(unread) > 1 else []
@@ -309,7 +311,7 @@ def _find_keys(entry: PreparedRelease, finding: KeyFinding) -> list[FoundKey]:
     return [FoundKey(*key) for key in keys]
 
 
-def _occurring(
+def _keys_not_found(
     entry: PreparedRelease, universe: KeyUniverse, found: Sequence[FoundKey]
 ) -> Sequence[Row]:
     """The possible keys that occur in any row and were not found. They decide in which group of

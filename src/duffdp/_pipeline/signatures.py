@@ -5,7 +5,7 @@ commands and plans.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from functools import wraps
 from textwrap import fill
 from typing import Any, TypeVar, cast
@@ -15,6 +15,8 @@ from duffdp._parameters import (
     CATEGORIES,
     COLUMN,
     COVERS,
+    DATA,
+    DELTA,
     EPSILON,
     INTERVAL,
     LEDGER,
@@ -25,7 +27,9 @@ from duffdp._parameters import (
     STEP,
     SUPPRESS_BELOW,
     Parameter,
+    documented_options,
 )
+from duffdp.errors import did_you_mean
 from duffdp.statistics.spec import StatisticSpec
 
 _POSITIONAL = inspect.Parameter.POSITIONAL_OR_KEYWORD
@@ -72,6 +76,26 @@ def _paragraph(text: str) -> str:
 Function = TypeVar("Function", bound=Callable[..., Any])
 
 
+def _refuse_unknown(function: str, options: Iterable[str], names: Sequence[str]) -> None:
+    """Refuse an argument that the function does not have."""
+    for name in options:
+        if name not in names:
+            hint = did_you_mean(name, names)
+            if name == DELTA.name:
+                hint = " All releases are pure epsilon-differentially private: leave delta out."
+            raise TypeError(f"{function} got an unexpected keyword argument {name!r}.{hint}")
+
+
+def takes_aliases(function: Function) -> Function:
+    """Let a function take the aliases of its parameters too; its signature has their names."""
+
+    @wraps(function)
+    def call(*positional: Any, **options: Any) -> Any:
+        return function(*positional, **documented_options(options))
+
+    return cast(Function, call)
+
+
 def documented(*parameters: Parameter[Any], **docs: str) -> Callable[[Function], Function]:
     """Give a public function the signature and the documentation of its parameters.
 
@@ -99,16 +123,22 @@ def documented(*parameters: Parameter[Any], **docs: str) -> Callable[[Function],
     ]
     names = [parameter.name for parameter in leading]
     required = {parameter.name for parameter in named if parameter.required}
-    allowed = {parameter.name for parameter in named}
+    order = [parameter.name for parameter in named]
+    allowed = set(order)
     section = "\n".join(["Parameters", "----------", *entries, "", "Returns\n-------"])
 
     def decorate(function: Function) -> Function:
         @wraps(function)
         def call(*positional: Any, **options: Any) -> Any:
+            options = dict(documented_options(options))
             # A call as documented; all others are left to `bind`, which takes two thirds of the
             # time of `np.median` (row "median, 1e+03 doubles" of `make bench`).
             if len(positional) == len(names) and required <= options.keys() <= allowed:
                 return function(**dict(zip(names, positional, strict=True)), **options)
+            _refuse_unknown(function.__name__, options, (*names, *order))
+            twice = [name for name in names[: len(positional)] if name in options]
+            if twice and DATA.name in allowed:
+                raise TypeError(f"{function.__name__} takes the table by name: pass data=...")
             if len(positional) == len(names) + 1 and "column" in allowed - options.keys():
                 raise TypeError(
                     f"{function.__name__} takes the column by name: pass column={positional[-1]!r}"

@@ -21,7 +21,7 @@ from duffdp._pipeline.cross_table import CrossCell, CrossTable, ShownColumn
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of
 from duffdp._pipeline.export import DisplayTable, Exportable, Sheet, SimpleTable
 from duffdp._pipeline.export import Facts as ListedFacts
-from duffdp._pipeline.group_sums import sum_of_groups, sums_of_noise
+from duffdp._pipeline.group_sums import counts_that_add_up, sum_of_groups, sums_of_noise
 from duffdp._pipeline.level_rows import GroupLevel, adds_up, rows_of_levels, tree_of
 from duffdp._pipeline.notes import notes_about
 from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
@@ -30,7 +30,7 @@ from duffdp._pipeline.release import Release, listed_facts
 from duffdp._pipeline.released_values import TOO_SMALL, CellRow
 from duffdp._pipeline.wording import ALL, PLAIN, Wording
 from duffdp._privacy import PrivacyUnit
-from duffdp.errors import DuffError
+from duffdp.errors import DuffError, did_you_mean, quoted_names
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,8 +61,8 @@ class Measure:
 
     def rows(self, levels: Sequence[GroupLevel]) -> list[CellRow]:
         """Its numbers for the groups of all levels. Where groups add up, all levels are estimated
-        together, so that they add up as well; margins that cross each other are sums of the numbers
-        as drawn.
+        together, so that they add up as well. Margins that cross each other are the sums of the
+        numbers as drawn, and counts are printed so that they add up to them.
         """
         rows, margins = list(self.release.cells), levels[1:]
         if not margins or not adds_up(self.release.facts):
@@ -84,7 +84,8 @@ class Measure:
                 sum_of_groups(self.release.facts, parts[place], len(parts))
                 for place in sorted(parts)
             ]
-        return rows
+        places_of_margins = [places for _, places in margins]
+        return counts_that_add_up(self.release.facts, rows, noisy, places_of_margins)
 
     def estimates(self, rows: Sequence[CellRow]) -> list[list[Estimate]]:
         """Such numbers, each with its interval."""
@@ -447,8 +448,8 @@ class Table(Exportable):
             ]
             if len(parts) == len(key) and all(matches):
                 return i
-        listed = "; ".join(self.group_name(i) for i in range(min(len(keys), 6)))
-        raise DuffError(f"there is no group {group!r:.60}. Hint: {listed}.")
+        listed = "; ".join(map(self.group_name, range(min(len(keys), 6))))
+        raise DuffError(f"there is no group {group!r:.60}. Its groups are {listed}.")
 
     def group_name(self, place: int) -> str:
         """The name of the group of a row, for readers."""
@@ -456,7 +457,10 @@ class Table(Exportable):
 
     def _no_column(self, name: object) -> DuffError:
         names = [name for measure in self.measures for name in measure.value_columns()]
-        return DuffError(f"there is no column {name!r:.60}. Hint: {', '.join(names)}.")
+        return DuffError(
+            f"there is no column {name!r:.60}.{did_you_mean(name, names)} Its columns are "
+            f"{quoted_names(names)}."
+        )
 
     def display_tables(self) -> list[DisplayTable]:
         """The tables for people: each interval beside its number, and words instead of the numbers

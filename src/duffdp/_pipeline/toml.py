@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
@@ -10,9 +9,14 @@ from typing import Any
 from duffdp._engines.addresses import ADDRESS
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.sql.query import Query
-from duffdp._parameters import PLAN_OPTIONS, TABLE_OPTIONS, TEXT_FILE_OPTIONS
+from duffdp._parameters import (
+    PLAN_OPTIONS,
+    TABLE_OPTIONS,
+    TEXT_FILE_OPTIONS,
+    documented_options,
+)
 from duffdp.domain import Categories
-from duffdp.errors import DuffError
+from duffdp.errors import DuffError, did_you_mean
 
 PIPE = "-"  # the source is what is piped into the command
 CODE_BOOK = "file"  # of keys that are a code book, beside `key` and `label`
@@ -31,6 +35,12 @@ TOP_OF_TABLE = (
     *PLACES,
 )
 
+_MISSING = {
+    "source": ' Add for example source = "people.csv".',
+    "epsilon": " Add for example epsilon = 1.0.",
+    "release": " Add a [[release]] for each result.",
+    "statistics": ' Add a table [statistics] with lines such as age = "median".',
+}
 OTHER_KIND = {
     "statistics": "is a table. Run it with: duffdp table, or TablePlan.from_toml in Python.",
     "release": "lists releases. Run it with: duffdp release, or Plan.from_toml in Python.",
@@ -79,7 +89,7 @@ def _parse(
     import tomllib  # here: a command without a plan does without it
 
     try:
-        entries = tomllib.loads(text)
+        entries = dict(documented_options(tomllib.loads(text)))
     except tomllib.TOMLDecodeError as error:
         raise DuffError(f"the plan {name} is not TOML: {error}.") from None
     for word, content in OTHER_KIND.items():
@@ -88,7 +98,7 @@ def _parse(
     refuse_unknown(entries, allowed, "the plan")
     for name in required:
         if name not in entries:
-            hint = " Add a [[release]] for each result." if name == "release" else ""
+            hint = _MISSING.get(name, "")
             raise DuffError(f"the plan needs {name!r}.{hint}")
     for name in TEXTS:
         content = entries.get(name, name)
@@ -132,8 +142,5 @@ def refuse_unknown(entries: Mapping[str, Any], names: Iterable[str], where: str)
     allowed = list(names)
     for name in entries:
         if name not in allowed:
-            matches = difflib.get_close_matches(str(name), allowed, 1, 0.5)
-            hint = (
-                f"Did you mean {matches[0]!r}?" if matches else f"Known are {', '.join(allowed)}."
-            )
-            raise DuffError(f"{where} has an unknown entry {name!r}. {hint}")
+            hint = did_you_mean(name, allowed) or f" Known are {', '.join(allowed)}."
+            raise DuffError(f"{where} has an unknown entry {name!r}.{hint}")

@@ -10,6 +10,7 @@ from typing import Any
 import numpy as np
 
 from duffdp._parameters import read_number
+from duffdp._pipeline.signatures import takes_aliases
 from duffdp._planning.previews import NOT_PRIVATE, SYNTHETIC, Preview, PreviewRequest, SampleOptions
 from duffdp.errors import Argument, DuffError
 
@@ -76,6 +77,7 @@ class EpsilonPlan:
         return "\n".join([result, *notes, NOT_PRIVATE if self.not_private else SYNTHETIC])
 
 
+@takes_aliases
 def epsilon_for(
     data: Any,
     *,

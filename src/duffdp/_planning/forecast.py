@@ -124,6 +124,8 @@ def _forecast_of_draws(plan: DrawPlan, data: DataSet, effort: Effort) -> Forecas
     errors: list[ErrorLaw] = []
     simulated: Outcomes | None = None
     for draw in planned_draws(plan):
+        if not draw.part.is_released:
+            continue
         numbers = slice(len(errors), len(errors) + len(draw.part.columns))
         columns, truths = plan.columns[numbers], data.truth[numbers]
         law = law_of(draw, data.engine, data.domain)

@@ -149,9 +149,10 @@ def program_outcomes(
     plan: DrawPlan, engine: Engine, domain: PublicSet, points: int
 ) -> Outcomes | None:
     """The outcomes of a program of draws, which may depend on earlier ones; None if a law is
-    unknown.
+    unknown or not the same for all groups.
     """
-    if not all(_has_law(draw) for draw in plan.program.draws):
+    # Groups that pass epsilon on take branches of their own, and are not asked the same.
+    if plan.program.forwards_epsilon or not all(map(_has_law, plan.program.draws)):
         return None
     program = _ChosenNumbers(plan, engine, domain)
     # Later draws have a law after each outcome of earlier ones: no more of them than points.
@@ -201,7 +202,7 @@ class _ChosenNumbers:
 
     def _resume(self, sent: Ints) -> _NextDraws | Columns:
         """Start the program and send it these numbers."""
-        scope = Scope(self._domain, len(sent), self._engine.max_records)
+        scope = Scope(self._domain, len(sent))
         program = self._plan.program.start(scope, self._plan.row_epsilon)
         columns: Iterator[list[int]] = iter(sent.T.tolist())
         try:

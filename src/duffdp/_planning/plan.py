@@ -20,17 +20,19 @@ from duffdp._parameters import (
     MECHANISM,
     RELEASE_OPTIONS,
     WEIGHT,
+    documented_options,
 )
 from duffdp._pipeline.export import SimpleTable
 from duffdp._pipeline.notes import Note, Reading, notes_about
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.request import CheckedRequest, ReleaseRequest
 from duffdp._pipeline.run import PreparedRelease, ledger_of, make_releases
+from duffdp._pipeline.signatures import takes_aliases
 from duffdp._pipeline.sources import read_sources
 from duffdp._pipeline.text_values import with_values
 from duffdp._pipeline.toml import read_toml, refuse_unknown
 from duffdp.domain import Digits
-from duffdp.errors import Argument, BoundsError, DuffError
+from duffdp.errors import Argument, BoundsError, DuffError, SourceError
 from duffdp.statistics.registry import check_parameter_names, statistic_spec
 
 
@@ -94,6 +96,7 @@ class Plan:
     [('median of age', '1/4'), ('quantile 0.9 of age', '3/4')]
     """
 
+    @takes_aliases
     def __init__(
         self,
         releases: Iterable[Mapping[str, Any]],
@@ -127,11 +130,12 @@ class Plan:
         }
         weights = []
         for i, entry in enumerate(listed, 1):
-            with _in_place(i, entry):
+            with self._in_place(i, entry.get("name")):
+                listed[i - 1] = documented_options(entry)
                 weights.append(WEIGHT.read_from(entry))
         self.releases: list[CheckedRequest] = []
         for i, (entry, weight) in enumerate(zip(listed, weights, strict=True), 1):
-            with _in_place(i, entry):
+            with self._in_place(i, entry.get("name")):
                 request = _request(shared, entry, self.epsilon * weight / sum(weights))
                 refuse_data_as_keys(request[KEYS], source)
                 self.releases.append(request.check())
@@ -172,7 +176,7 @@ class Plan:
         readings: list[Reading] = []
         rows: dict[str, int] = {}
         for i, (name, checked) in enumerate(zip(self.names, self.releases, strict=True), 1):
-            with _in_place(i, {"name": checked.request.name}):
+            with self._in_place(i, checked.request.name):
                 if source is None:
                     facts[name] = checked.facts(checked.plan, checked.domain, True, None)
                     readings.append(Reading(None, checked.has_default_step))
@@ -233,7 +237,7 @@ class Plan:
             raise DuffError("the plan names no source. Pass the data: plan.run(data).")
         prepared, sources = [], OpenSources()
         for i, checked in enumerate(self.releases, 1):
-            with _in_place(i, {"name": checked.request.name}):
+            with self._in_place(i, checked.request.name):
                 prepared.append(self._prepared(checked, source, rng, sources))
         return prepared
 
@@ -257,6 +261,21 @@ class Plan:
             checked = with_values(checked, source).check()
         return PreparedRelease.of_checked(checked, source, rng, sources)
 
+    def _label(self, number: int, name: object) -> str:
+        """What errors about a release begin with."""
+        named = f" ({name})" if name and isinstance(name, str) else ""
+        return f"release {number} of the plan{named}: "
+
+    @contextmanager
+    def _in_place(self, number: int, name: object) -> Iterator[None]:
+        """The error of a check of one release says which one it was."""
+        try:
+            yield
+        except SourceError:
+            raise  # the data are those of all releases
+        except DuffError as error:
+            raise error.prefixed(self._label(number, name)) from None
+
     def _ledger(self, override: Any) -> Any:
         ledger = self.ledger if override is None else override
         return None if ledger is None else ledger_of(ledger, self.dataset, self.call_id)
@@ -274,17 +293,6 @@ def _names(releases: Sequence[CheckedRequest]) -> list[str]:
             f"two results of the plan are called {twice!r}. Give each release its own name."
         )
     return names
-
-
-@contextmanager
-def _in_place(number: int, entry: Mapping[str, Any]) -> Iterator[None]:
-    """The error of a check of one release says which one it was."""
-    try:
-        yield
-    except DuffError as error:
-        name = entry.get("name")
-        label = f" ({name})" if name and isinstance(name, str) else ""
-        raise error.prefixed(f"release {number} of the plan{label}: ") from None
 
 
 def _request(

@@ -11,10 +11,11 @@ import numpy as np
 from duffdp._engines.addresses import printable
 from duffdp._engines.arrays import read_array
 from duffdp._engines.pairs import PairEngine, make_pairs, pairs_of_records
-from duffdp._parameters import read_number
+from duffdp._parameters import MECHANISM, read_number
 from duffdp._pipeline.export import DisplayTable, as_html_table
 from duffdp._pipeline.number_text import TOO_FEW
 from duffdp._pipeline.request import CheckedRequest, ReleaseRequest, grid_from_bounds
+from duffdp._pipeline.signatures import takes_aliases
 from duffdp._planning.baselines import BASELINES, baseline_forecast, baselines_of, check_baseline
 from duffdp._planning.forecast import DataSet, ErrorLaw, Forecast, forecast, output_columns
 from duffdp._planning.outcomes import MAX_LISTED_OUTCOMES, Effort
@@ -208,6 +209,7 @@ class Preview:
         return as_html_table(DisplayTable(header, cells, caption, text_columns=texts))
 
 
+@takes_aliases
 def preview(
     data: Any,
     *,
@@ -310,7 +312,9 @@ def preview(
     """
     sample = SampleOptions(n, group_size, data_sets, draws, seed)
     sample.check()
-    names = default_mechanisms(statistic, interval) if mechanisms is None else tuple(mechanisms)
+    names = default_mechanisms(statistic, interval)
+    if mechanisms is not None:
+        names = tuple(map(MECHANISM.documented_value, mechanisms))
     request = PreviewRequest(
         statistic,
         parameters,

@@ -26,6 +26,7 @@ from duffdp._pipeline.profile import ColumnProfile, FieldEdges, Profile
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.request import ReleaseRequest
 from duffdp._pipeline.run import PreparedRelease, ledger_of, make_releases
+from duffdp._pipeline.signatures import takes_aliases
 from duffdp._pipeline.text_values import typed_values
 from duffdp._sampling.entropy import entropy
 from duffdp.domain import Bins, Categories, Digits, Fields, Grid
@@ -190,6 +191,7 @@ class ProfilePlan:
         return Profile(rows, people, columns, releases, self.from_text)
 
 
+@takes_aliases
 def profile(
     data: Any,
     *,

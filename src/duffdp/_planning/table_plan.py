@@ -24,6 +24,7 @@ from duffdp._parameters import (
     Groups,
     Interval,
     Q,
+    documented_options,
     plain_number,
     read_interval,
     share_text,
@@ -34,6 +35,7 @@ from duffdp._pipeline.number_text import PERCENT
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.released_values import COUNT, TOO_SMALL, unique_column_names
 from duffdp._pipeline.request import CheckedRequest
+from duffdp._pipeline.signatures import takes_aliases
 from duffdp._pipeline.table import Measure, Table, margin_name
 from duffdp._pipeline.toml import read_table_text, read_table_toml, refuse_unknown
 from duffdp._pipeline.wording import (
@@ -110,6 +112,7 @@ class TablePlan:
     [('count', '1/10'), ('age_median', '4/5'), ('age_mean', '2/5')]
     """
 
+    @takes_aliases
     def __init__(
         self,
         statistics: Mapping[str, Any],
@@ -155,7 +158,7 @@ class TablePlan:
             )
         groups = {"by": by, "keys": keys, "other": other, "levels": levels}
         words = [cell.words | group for cell, group in _with_groups(cells, groups, total)]
-        self.plan = Plan(
+        self.plan: Plan = _TableReleases(
             words,
             epsilon=epsilon,
             where=where,
@@ -196,7 +199,7 @@ class TablePlan:
             margin_name(name, margin): (name, margin)
             for name, repeated_margins in self._repeated_margins.items()
             for margin in self.margins
-            if not repeated_margins
+            if not repeated_margins and (self.has_levels or len(self.margins) == 1)
         }
         if self.interval is not None and self.interval.simultaneous:
             self._cells = _simultaneous(self._cells, self.interval, len(self.margins))
@@ -395,6 +398,15 @@ class TablePlan:
         return f"TablePlan({names}, epsilon={float(self.plan.epsilon):g})"
 
 
+class _TableReleases(Plan):
+    """The releases of a table, which nobody numbered: errors name the cell. Everything about the
+    count is about the whole table.
+    """
+
+    def _label(self, number: int, name: object) -> str:
+        return "" if name == COUNT else f"{name}: "
+
+
 def _with_groups(
     cells: list[_Cell], groups: dict[str, Any], total: Any
 ) -> list[tuple[_Cell, dict[str, Any]]]:
@@ -582,7 +594,9 @@ def _cells_of_column(column: Any, requested: Any) -> list[_Cell]:
     """The cells of one column: numbers are quantiles, drawn together if there are several."""
     if not isinstance(column, str):
         raise DuffError(f"a column is named by a text, got {column!r:.60}.")
-    listed = list(requested) if isinstance(requested, list | tuple) else [requested]
+    listed: list[Any] = []
+    for item in requested if isinstance(requested, list | tuple) else [requested]:
+        listed += item if isinstance(item, list | tuple) else [item]
     shares = [Q.read(item) for item in listed if plain_number(item) is not None]
     cells, quantiles = [], False
     for item in listed:
@@ -594,7 +608,7 @@ def _cells_of_column(column: Any, requested: Any) -> list[_Cell]:
             words: dict[str, Any] = {"statistic": "quantile", "q": shares}
             cells.append(_Cell(f"{column}_{name}", column, words))
             continue
-        words = dict(item) if isinstance(item, Mapping) else {"statistic": item}
+        words = dict(documented_options(item)) if isinstance(item, Mapping) else {"statistic": item}
         for word in words:
             if word in FOR_ALL:
                 raise DuffError(
@@ -604,7 +618,7 @@ def _cells_of_column(column: Any, requested: Any) -> list[_Cell]:
         try:
             spec = statistic_spec(words.get("statistic"))
         except DuffError as error:
-            raise DuffError(f"the column {column!r} of the table: {error}") from None
+            raise error.prefixed(f"the column {column!r} of the table: ") from None
         named = words.pop("name", None)
         if named is not None and (not isinstance(named, str) or not named):
             raise DuffError(f"name must be a text, got {named!r:.60}.")

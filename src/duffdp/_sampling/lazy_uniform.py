@@ -92,7 +92,7 @@ def bernoulli(
 
     def below(uniform: LazyUniform) -> bool | None:
         scale = 1 << uniform.bits
-        if quick <= 1:
+        if 0 < quick <= 1:
             if (uniform.prefix + 1) / scale <= quick * (1 - COIN_SLACK):
                 return True
             if uniform.prefix / scale >= quick * (1 + COIN_SLACK):

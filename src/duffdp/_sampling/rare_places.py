@@ -57,8 +57,8 @@ def event_rate(epsilon: Fraction, threshold: int, digits: int) -> tuple[Fraction
     context = Context(
         prec=digits + zeros + exponent_digits + _GUARD_DIGITS, Emin=-(10**12), Emax=10**12
     )
-    powers = [
-        context.exp(-context.divide(Decimal(number.numerator), Decimal(number.denominator)))
+    powers = [  # by `context` alone: an operator would round as the caller's context says
+        context.exp(context.divide(Decimal(-number.numerator), Decimal(number.denominator)))
         for number in (exponent, epsilon)
     ]
     chance = context.divide(powers[0], context.add(1, powers[1]))

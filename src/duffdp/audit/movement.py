@@ -40,7 +40,8 @@ class GroupEvidence(NamedTuple):
     statistic: BaseStatistic
     evidence: Evidence
     position: int
-    epsilon: float
+    mechanism: Any
+    paid: Fraction
 
 
 def public_facts(evidence: Evidence) -> tuple[Any, ...]:
@@ -105,7 +106,9 @@ def movement(
         case Windows() as first, Windows():
             if views is None:
                 return Fraction(0)
-            return int(np.ptp(_changes(*views))) * first.unit * first.rate
+            # What the mechanism makes of a step, not what the statistic says that it may.
+            nats: Fraction = int(np.ptp(_changes(*views))) * before.mechanism.coefficient(first)
+            return nats / before.paid
         case RankProfiles(), RankProfiles():
             if views is None:
                 return Fraction(0)
@@ -189,7 +192,8 @@ def _listed(group: GroupEvidence) -> StepFunction:
     listed = windows.answer(
         group.position,
         statistic.listed_windows(
-            Scope(windows.domain), statistic.distance_for(windows.domain, group.epsilon, 0.0)
+            Scope(windows.domain),
+            statistic.distance_for(windows.domain, group.mechanism.epsilon, 0.0),
         ),
     )[0]
     if _candidates_by_distance(listed) != _candidates_by_distance(steps):

@@ -11,11 +11,15 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from operator import itemgetter
 from typing import Any, NamedTuple
 
+from duffdp._parameters import EPSILON
+from duffdp._pipeline.draw_plan import DrawPlan
 from duffdp._pipeline.driver import MechanismCall
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.table import Table
+from duffdp._privacy import LossFamily
 from duffdp._sampling.entropy import DrawCall, SeededEntropy, seeded_generator
 from duffdp.audit.movement import (
     GroupEvidence,
@@ -30,9 +34,9 @@ from duffdp.audit.movement import (
 from duffdp.domain import Ints
 from duffdp.errors import DuffError
 
-TOLERANCE = 1e-9  # of sums of epsilons, which mechanisms show as doubles
 Columns = list[Sequence[int]]
 DrawKey = tuple[int, int]  # the stage of a program, and the draw
+Cost = tuple[LossFamily, Fraction]  # of one draw: what is known of its loss, and epsilon
 
 
 class ReplayRow(NamedTuple):
@@ -106,7 +110,7 @@ def replay(
     data: Any,
     neighbor: Any,
     *,
-    epsilon: float | None = None,
+    epsilon: Any = None,
     seed: int = 0,
 ) -> Replay:
     """Run a call on two neighboring data sets with the same draws, and check its promises.
@@ -152,7 +156,8 @@ def replay(
     before = _run(call, data, first)
     second = Recorder(seed, first)
     after = _run(call, neighbor, second)
-    findings = [*second.findings, *_different_outcomes(before, after, not second.findings)]
+    complete = not second.findings
+    findings = [*first.findings, *second.findings, *_different_outcomes(before, after, complete)]
     if not findings and len(first.releases) != len(second.releases):
         findings.append("the runs make a different number of releases")
     if any(record.points for record in second.releases):
@@ -168,15 +173,17 @@ def replay(
         if not one.calls:
             continue
         plan = next(iter(one.calls.values()))[0].plan
-        compared = _Comparison(f"{number} {plan.statistic}", plan.loss.epsilon, plan.unit.rows)
+        compared = _Comparison(f"{number} {plan.statistic}", plan)
         compared.run(one, other)
         rows += compared.rows
         findings += [*other.findings, *compared.findings]
         declared += plan.loss.epsilon
-    budget = float(declared) if epsilon is None else epsilon
-    if float(declared) > budget * (1 + TOLERANCE):
-        findings.append(f"the releases declare epsilon {float(declared):g}, above {budget:g}")
-    return Replay(tuple(rows), tuple(dict.fromkeys(findings)), budget)
+    budget = declared if epsilon is None else EPSILON.read(epsilon)
+    if declared > budget:
+        findings.append(
+            f"the releases declare epsilon {float(declared):g}, above {float(budget):g}"
+        )
+    return Replay(tuple(rows), tuple(dict.fromkeys(findings)), float(budget))
 
 
 class Diverged(Exception):
@@ -223,7 +230,7 @@ class ReleaseRecord:
 
 
 def _group_evidence(call: MechanismCall, position: int) -> GroupEvidence:
-    return GroupEvidence(call.statistic, call.evidence, position, call.mechanism.epsilon)
+    return GroupEvidence(call.statistic, call.evidence, position, call.mechanism, call.paid)
 
 
 class Recorder(SeededEntropy):
@@ -287,9 +294,20 @@ class _ReleaseRecorder(SeededEntropy):
                 "keys that are found cannot be replayed, because both data sets would need the "
                 "same ones. Pass a list of keys."
             )
-        columns = call.numbers(self) if self._frozen is None else self._repeated(call)
+        columns = self._drawn(call) if self._frozen is None else self._repeated(call)
         with self._lock:
             self._record.add(call, columns)
+        return columns
+
+    def _drawn(self, call: MechanismCall) -> Columns:
+        """The numbers of a call: what its mechanism makes of these bits in one draw."""
+        bits = self._generator.bit_generator
+        begin = bits.state
+        once = call.mechanism.numbers(call.evidence, self)
+        bits.state = begin
+        columns = call.numbers(self)
+        if list(map(list, columns)) != list(map(list, once)):
+            self._findings.append(f"{call.statistic!r} is not drawn once")
         return columns
 
     def _repeated(self, call: MechanismCall) -> Columns:
@@ -370,8 +388,9 @@ def _different_outcomes(before: _Outcome, after: _Outcome, complete: bool) -> li
 class _Comparison:
     """Comparison of the two runs of one release."""
 
-    def __init__(self, name: str, epsilon: Fraction, unit_rows: int) -> None:
-        self._name, self._epsilon, self._unit_rows = name, float(epsilon), unit_rows
+    def __init__(self, name: str, plan: DrawPlan) -> None:
+        self._name, self._loss, self._unit_rows = name, plan.loss, plan.unit.rows
+        self._mechanism = plan.mechanism
         self.rows: list[ReplayRow] = []
         self.findings: list[str] = []
 
@@ -379,24 +398,54 @@ class _Comparison:
         """Compare all draws; then their losses and costs."""
         if before.calls.keys() != after.calls.keys():
             self._find("the runs make different draws")
-        costs: dict[int, float] = {}
+        costs: dict[int, list[Cost]] = {}
+        total = Fraction(0)
         for key in sorted(before.calls.keys() & after.calls.keys()):
             for call in before.calls[key]:
+                if call.mechanism.epsilon != float(call.paid):
+                    self._find(f"the mechanism of {call.statistic!r} has more than was paid")
                 for group in call.groups.tolist():
-                    costs[group] = costs.get(group, 0.0) + call.mechanism.epsilon
-            self._compare_draw(key, before, after)
-        if max(costs.values(), default=0.0) > self._epsilon / self._unit_rows * (1 + TOLERANCE):
+                    costs.setdefault(group, []).append((call.mechanism.loss_family, call.paid))
+            total += self._compare_draw(key, before, after)
+        if any(sum(cost for _, cost in each) > self._row_epsilon for each in costs.values()):
             self._find("mechanisms received more epsilon than the release has")
-        if sum(row.loss for row in self.rows) > self._epsilon * (1 + TOLERANCE):
+        named = sum(part.epsilon for part in self._mechanism.parts)
+        groups = {tuple(each) for each in costs.values()}
+        if named != self._loss.epsilon or not all(map(self._declares, groups)):
+            self._find("the release declares other losses than those of its draws")
+        if total > self._loss.epsilon:
             self._find("the losses add up to more than epsilon")
+
+    @property
+    def _row_epsilon(self) -> Fraction:
+        return self._loss.epsilon / self._unit_rows
+
+    def _declares(self, costs: Sequence[Cost]) -> bool:
+        """True if the parts of the declared loss hold the draws of one group: of a draw in no part
+        of its family nothing is known but epsilon.
+        """
+        parts = [
+            (part.family, part.epsilon / self._unit_rows / part.draws)
+            for part in self._loss.parts
+            for _ in range(part.draws if part.family != "pure" else 0)
+        ]
+        pure = sum(part.epsilon for part in self._loss.parts if part.family == "pure")
+        unnamed = Fraction(0)
+        for family, cost in sorted(costs, key=itemgetter(1), reverse=True):
+            fitting = [part for part in parts if part[0] == family and part[1] >= cost]
+            if fitting:
+                parts.remove(max(fitting, key=itemgetter(1)))
+            else:
+                unnamed += cost
+        return unnamed <= pure / self._unit_rows
 
     def _find(self, text: str) -> None:
         self.findings.append(f"{self._name}: {text}")
 
-    def _compare_draw(self, key: DrawKey, before: ReleaseRecord, after: ReleaseRecord) -> None:
-        """Compare the calls of one draw, group by group."""
+    def _compare_draw(self, key: DrawKey, before: ReleaseRecord, after: ReleaseRecord) -> Fraction:
+        """Compare the calls of one draw, group by group; the loss of all groups together."""
         places = before.places(key)
-        largest, loss = Fraction(0), 0.0
+        largest, loss = Fraction(0), Fraction(0)
         compared: set[tuple[int, int]] = set()
         groups = 0
         for number, call in enumerate(after.calls[key]):
@@ -418,7 +467,7 @@ class _Comparison:
                     _group_evidence(call, position),
                 )
                 moved = self._movement(*groups_evidence, views)
-                largest, loss = max(largest, moved), loss + float(moved) * call.mechanism.epsilon
+                largest, loss = max(largest, moved), loss + moved * call.paid
         if places:
             self._find("some groups are drawn for on one data set alone")
         first = before.calls[key][0]
@@ -436,9 +485,10 @@ class _Comparison:
                 first.mechanism.epsilon,
                 groups,
                 float(largest),
-                loss,
+                float(loss),
             )
         )
+        return loss
 
     def _compare_facts(self, before: MechanismCall, after: MechanismCall) -> None:
         """All that must be the same in both runs, whatever the records."""

@@ -1,5 +1,6 @@
 """The calls that `duffdp audit --replay` walks: every statistic of the registry with every choice
-of mechanism and with an interval, for rows, groups, people and edges of a synthetic table.
+of mechanism, with intervals and with noisy sizes, for rows, groups, people and edges of a synthetic
+table.
 """
 
 from __future__ import annotations
@@ -12,13 +13,14 @@ import numpy as np
 
 import duffdp
 from duffdp._optional import load
-from duffdp.audit.neighbor_tables import neighbors
+from duffdp.audit.neighbor_tables import Neighbors, neighbors
 from duffdp.audit.replay import Replay, replay
 from duffdp.statistics.registry import REGISTRY
 from duffdp.statistics.spec import StatisticSpec
 
 BOUNDS = (0, 1000)
 KEYS = ["a", "b", "c"]
+GROUP_ENDS = (0.8, 0.97)  # shares of the table up to the end of each group but the last
 NODES = 40
 # The rows that count of a person, in all and in each of two groups, and the rows of a person who
 # joins: some do not count.
@@ -36,6 +38,8 @@ SELECTIONS: dict[str, dict[str, Any]] = {
 }
 JOINING_ROWS = 7
 CONFIDENCE = 0.8
+FAR = 10.0**6  # a y beyond all others: its slopes are all above or all below those of other rows
+MORE_EXAMPLES: dict[str, tuple[dict[str, Any], ...]] = {"quantiles": ({"qs": (0, 0.5, 1)},)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,14 +56,20 @@ class ReplayCase:
         return f"{self.spec.name}({', '.join(words)}), {self.kind}"
 
     def replay(self, seed: int = 0) -> Replay:
-        """Replay the call: a record or person at a bound joins."""
+        """Replay the call on each pair of neighbors: one with findings, or the largest loss."""
+        results = [replay(self, pair.data, pair.neighbor, seed=seed) for pair in self.neighbors()]
+        return max(results, key=lambda result: (not result.ok, result.loss))
+
+    def neighbors(self) -> Iterator[Neighbors]:
+        """Pairs whose difference moves evidence as far as it may: records at both bounds."""
         if self.spec.of_graphs:
-            return replay(self, self.data[:-1], self.data, seed=seed)
+            yield Neighbors("the last edge joins", self.data[:-1], self.data)
+            return
+        column, values = "x", tuple(map(float, BOUNDS))
+        if self.spec.of_pairs:  # the last row is at the end of x, far above or below the others
+            column, values = "y", (-FAR, FAR)
         unit = SELECTIONS[self.kind].get("unit")
-        value = float(BOUNDS[0] if self.spec.makes_domain else BOUNDS[1])
-        pairs = neighbors(self.data, column="x", values=[value], unit=unit, rows=JOINING_ROWS)
-        _, pair = pairs
-        return replay(self, pair.data, pair.neighbor, seed=seed)
+        yield from neighbors(self.data, column=column, values=values, unit=unit, rows=JOINING_ROWS)
 
     def __call__(self, data: Any, rng: object) -> Any:
         """Run the call."""
@@ -78,27 +88,43 @@ class ReplayCase:
 def replay_cases(rows: int) -> Iterator[ReplayCase]:
     """Every call, on a table with this many rows."""
     table, edges = synthetic_table(rows), _edges()
+    sorted_table = table.sort_by("x")
     for spec in REGISTRY.values():
         for options in _option_sets(spec):
             if spec.of_graphs:
                 yield ReplayCase(spec, {**options, "nodes": NODES}, "edge", edges)
                 continue
             for kind in SELECTIONS:
-                yield ReplayCase(spec, options, kind, table)
+                selection = SELECTIONS[kind]
+                if "unit" in selection and options.get("covers") == "population":
+                    continue  # rows of a person are no sample
+                if "by" not in selection and "suppress_below" in options:
+                    continue  # sizes are those of groups
+                yield ReplayCase(spec, options, kind, sorted_table if spec.of_pairs else table)
 
 
 def _option_sets(spec: StatisticSpec) -> Iterator[dict[str, Any]]:
-    """The examples of a statistic with each choice of mechanism, and the first with intervals."""
+    """The examples of a statistic with each choice of mechanism, and the first with intervals and
+    with noisy sizes.
+    """
+    examples = spec.examples + MORE_EXAMPLES.get(spec.name, ())
     for choice in spec.choices:
         chosen = {"mechanism": choice} if len(spec.choices) > 1 else {}
-        for example in spec.examples:
+        for example in examples:
             yield {**example, **chosen}
+        first = {**examples[0], **chosen}
         if spec.has_interval(choice):
-            yield {**spec.examples[0], **chosen, "interval": CONFIDENCE}
+            yield {**first, "interval": CONFIDENCE}
+            if spec.covers_population:
+                yield {**first, "interval": CONFIDENCE, "covers": "population"}
+        if not spec.of_graphs and spec.shape != "distribution":
+            yield {**first, "suppress_below": 5}
 
 
 def synthetic_table(rows: int) -> Any:
-    """Skewed numbers with ties, in groups, of people with about three rows."""
+    """Skewed numbers with ties, in a large, a middle and a small group, of people with about
+    three rows.
+    """
     arrow = load("pyarrow", "cli")
     order = np.arange(rows, dtype=np.uint64)
     # The high bits of multiples of an odd number: spread evenly, and the same on every machine.
@@ -107,11 +133,14 @@ def synthetic_table(rows: int) -> Any:
         for odd in (2654435761, 2246822519, 3266489917, 668265263)
     ]
     x = np.minimum(np.floor(-100 * np.log1p(-spread[0])), BOUNDS[1])
+    group = np.array(KEYS)[np.searchsorted(GROUP_ENDS, spread[2])]
+    last = min(rows, JOINING_ROWS)  # a person who joins is in all groups
+    group[rows - last :] = np.resize(KEYS, last)
     return arrow.table(
         {
             "x": x,
             "y": x / 2 + np.floor(100 * spread[1]),
-            "group": np.array(KEYS)[(len(KEYS) * spread[2]).astype(np.int64)],
+            "group": group,
             "person": (max(rows / 3, 1) * spread[3]).astype(np.int64),
         }
     )

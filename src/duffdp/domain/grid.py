@@ -30,14 +30,17 @@ MAX_GRID_SIZE = 2**62
 MAX_DECIMAL_DIGITS = 2**12  # of a range in decimals
 
 
+_DAYS = (dt.date(2024, 1, 1), dt.date(2024, 12, 31))  # of an example
+
+
 def read_end(end: Any) -> tuple[str, Fraction]:
     """Kind and position of a bound."""
     read = bound(end)
     if read is None or abs(nearest_double(read[1])) == math.inf:
         raise BoundsError(
             Argument("bounds"),
-            f" must be two finite numbers, dates or datetimes, got {end!r}. Pass for example ",
-            Argument("bounds", (0, 120)),
+            f" must be two finite numbers, dates or datetimes, got {end!r:.60}. Pass for example ",
+            Argument("bounds", _DAYS if isinstance(end, str) else (0, 120)),
             ".",
         )
     return read

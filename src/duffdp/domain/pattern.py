@@ -227,9 +227,9 @@ def key_threshold(size: int, false_keys: Fraction, epsilon: Fraction) -> int:
     context = Context(prec=60, Emin=-(10**9), Emax=10**9)
     rate = context.divide(Decimal(epsilon.numerator), Decimal(epsilon.denominator))
     expected = context.divide(Decimal(size * false_keys.denominator), Decimal(false_keys.numerator))
-    with_ratio = context.divide(expected, context.add(1, context.exp(-rate)))
+    with_ratio = context.divide(expected, context.add(1, context.exp(context.minus(rate))))
     least = context.divide(context.ln(with_ratio), rate)
-    return max(1, int(least.to_integral_value(ROUND_CEILING)))
+    return max(1, int(least.to_integral_value(ROUND_CEILING, context)))
 
 
 def count_for_finding(threshold: int, epsilon: Fraction, confidence: Fraction) -> int:

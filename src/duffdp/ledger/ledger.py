@@ -17,7 +17,7 @@ from typing import Any
 from duffdp._facts import Facts
 from duffdp._parameters import DELTA, EPSILON
 from duffdp._text import as_html
-from duffdp.errors import BudgetExceeded, DuffError, LedgerError
+from duffdp.errors import BudgetExceeded, DuffError, LedgerError, did_you_mean, quoted_names
 from duffdp.ledger._composition import tight_epsilon
 from duffdp.ledger.charge import Charge, Result
 from duffdp.ledger.journal import (
@@ -337,14 +337,15 @@ def datasets(path: str | os.PathLike[str]) -> list[str]:
 
 
 def _choose_dataset(names: list[str], dataset: str | None, path: Path) -> str:
-    listed = ", ".join(map(repr, names)) or "none"
+    budgets = f"budgets for {quoted_names(names)}" if names else "no budget"
     if dataset is not None and dataset not in names:
         raise LedgerError(
-            f"the ledger {str(path)!r} has no budget for {dataset!r}. Hint: it has {listed}."
+            f"the ledger {str(path)!r} has no budget for {dataset!r}."
+            f"{did_you_mean(dataset, names)} It has {budgets}."
         )
     if dataset is None and len(names) != 1:
         raise LedgerError(
-            f"name the data set that is charged in the ledger {str(path)!r}. Hint: it has {listed}."
+            f"the ledger {str(path)!r} has {budgets}. Name the data set that is charged."
         )
     return dataset or names[0]
 

@@ -323,8 +323,10 @@ def _noise(release: Release, public: str) -> list[str]:
     domain, spent = release.domain, release.facts.row_epsilon
     assert isinstance(domain, Grid)
     if release.mechanism.of_values[-1].utility == "clipped":
-        mean = release.statistic.name == "mean"
-        bias = "the mean is biased towards the other records" if mean else "it comes out too small"
+        name = release.statistic.name
+        is_biased = name in ("mean", "sum")
+        bias = f"the {name} is biased towards the other records"
+        bias = bias if is_biased else "it comes out too small"
         return [
             "Records outside of a private interval count as its nearest end: where a heavy tail "
             f"matters {bias}, and no bound is known that does without the data."

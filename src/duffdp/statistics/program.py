@@ -72,7 +72,8 @@ class DrawSpec:
     """One draw of a release, as far as it is public before anything is read: the mechanism, its
     share of epsilon, and the names and the kind of its numbers.
 
-    `statistic` is None where it depends on earlier draws of the program.
+    `statistic` is None where it depends on earlier draws of the program. `is_released` is False for
+    numbers that later draws depend on and that the program does not return.
     """
 
     statistic: BaseStatistic | None
@@ -81,6 +82,7 @@ class DrawSpec:
     share: Fraction = Fraction(1)
     utility: str | None = None
     kind: NumberKind = "candidate"
+    is_released: bool = True
 
     def draw(
         self,
@@ -170,8 +172,13 @@ class ReleaseProgram:
 
     @property
     def columns(self) -> tuple[OutputColumn, ...]:
-        """The drawn numbers of every group."""
-        return tuple(OutputColumn(name, draw.kind) for draw in self.draws for name in draw.columns)
+        """The numbers of every group that the program returns."""
+        return tuple(
+            OutputColumn(name, draw.kind)
+            for draw in self.draws
+            if draw.is_released
+            for name in draw.columns
+        )
 
     def start(self, scope: Scope, epsilon: Fraction) -> ProgramRun:
         """Start the program for some groups."""

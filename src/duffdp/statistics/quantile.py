@@ -3,19 +3,39 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
 import numpy as np
 
-from duffdp._engines.requests import Engine, GroupedRanks, Inquiry, RanksNear, ask
+from duffdp._engines.requests import (
+    BinCounts,
+    Engine,
+    GroupedRanks,
+    Inquiry,
+    Ranks,
+    RanksNear,
+    ask,
+    ask_both,
+)
 from duffdp._parameters import EPSILON, Choice, Q
 from duffdp._steps import StepFunction, Windows, merged
-from duffdp.domain import Ints, Ordered
+from duffdp.domain import Grid, Ints, Ordered
 from duffdp.domain.default_step import StepRule
 from duffdp.errors import Argument, DuffError
-from duffdp.statistics.program import DrawSpec, OutputColumn, PostProcess, ReleaseProgram
+from duffdp.statistics.count import Count
+from duffdp.statistics.private_range import PrivateRange, range_ends
+from duffdp.statistics.program import (
+    NOT_DRAWN,
+    Draw,
+    DrawSpec,
+    OutputColumn,
+    PostProcess,
+    ProgramRun,
+    ReleaseProgram,
+)
 from duffdp.statistics.quantile_interval import (
     VALUE_SHARES,
     around_quantiles,
@@ -24,13 +44,26 @@ from duffdp.statistics.quantile_interval import (
 from duffdp.statistics.rank_distances import MAX_WINDOW_RANKS, RankDistances, least_outside
 from duffdp.statistics.records import counts_of, exact_quantiles
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
-from duffdp.statistics.statistic import DistanceStatistic, Scope
+from duffdp.statistics.statistic import BaseStatistic, DistanceStatistic, Scope
 
 HALF = Fraction(1, 2)
+Ends = tuple[int, int]
 # Up to so many candidates and from this epsilon on a lattice errs less than permute-and-flip, over
 # shapes and sizes of data (`python -m benchmarks.lattice`). On finer domains it errs as much on
 # average and sometimes more; at a smaller epsilon the two are the same to half a percent.
 LATTICE_CANDIDATES, LATTICE_EPSILON = 2**20, Fraction(1, 4)
+# Outer quantiles, for which a private range is drawn first where few records lie beyond them. Many
+# lower bounds, such as 0, hug the records: up to these low quantiles a range still gains.
+MAX_LOW_OUTER, MIN_HIGH_OUTER = Fraction(1, 50), Fraction(9, 10)
+# Shares of epsilon of an outer quantile: the number of records and, at most, the range; the rest is
+# its own. The range needs some 40 nats of records, so with more than so many records times epsilon
+# a smaller share is enough (`python -m benchmarks.outer_quantiles`).
+OUTER_COUNT_SHARE, MAX_RANGE_SHARE = Fraction(1, 20), Fraction(2, 5)
+SMALLER_RANGE_SHARES = ((150, Fraction(1, 5)), (400, Fraction(1, 10)))
+# Records beyond the quantile, times epsilon, from which on no range is drawn: the gap beyond the
+# last record then weighs too little. It holds no more than all candidates, so few of them weigh
+# less.
+MAX_NARROWED_WEIGHT, NARROWED_WEIGHT_PER_NAT = 35.0, 3.0
 BEYOND_ALL_RECORDS = 1 / 50  # the largest probability of a maximum above, or a minimum below, all
 
 
@@ -106,12 +139,16 @@ class Quantile(RankDistances, DistanceStatistic):
             domain, *merged(runs.start, runs.count, runs.distance), self.unit, self.rate
         )
 
-    def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
+    def _ranks_near(self, max_distance: float) -> RanksNear:
+        """The request for the ranks up to about a distance."""
         reach = math.ceil(min(max_distance * self._largest / self._m + 2, MAX_WINDOW_RANKS))
         # What is meant lies in the window, or a candidate of the tail is nearer than its floor; and
         # most of the reach does: the nearer a tail, the more of it has to be visited.
         min_reach = self._inside + 3 * reach // 4
-        request = RanksNear(((self.q, reach + self._inside),), min_reach)
+        return RanksNear(((self.q, reach + self._inside),), min_reach)
+
+    def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
+        request = self._ranks_near(max_distance)
         (ranks,) = yield from ask(request)
         windows = self.windows_of(ranks, scope.domain)
         if self.utility == "rank" and _misses_a_gap(windows):
@@ -271,6 +308,88 @@ class Extreme(DistanceStatistic):
         return f"Extreme({self.q}, epsilon={float(self.epsilon):g})"
 
 
+class ClampedQuantile(Quantile):
+    """The q-quantile of records that are clamped to an interval of candidates.
+
+    A candidate is the number of steps from the first end of the interval.
+
+    Parameters
+    ----------
+    q
+        Between 0 and 1.
+    ends
+        The first and the last index of the interval.
+
+    Privacy
+    -------
+    Each record is clamped on its own, so neighbors remain neighbors. One record moves the signed
+    distance of every candidate by at most 1, as for `Quantile`; rate 1/2. The interval was drawn
+    before and is private itself.
+    """
+
+    def __init__(self, q: Any, ends: Ends) -> None:
+        super().__init__(q, "signed")
+        self.ends = ends
+
+    def outputs(self, domain: Ordered) -> Grid:
+        """The candidates of the interval."""
+        return Grid(0, self.ends[1] - self.ends[0], 1)
+
+    def steps(self, values: Any, domain: Ordered) -> StepFunction:
+        """The distance of every candidate of the interval."""
+        index, count = counts_of(values, domain).group(0)
+        clamped = np.clip(np.repeat(index, count), *self.ends) - self.ends[0]
+        return super().steps(clamped, self.outputs(domain))
+
+    def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
+        low, high = self.ends
+        cells = BinCounts(tuple(sorted({0, low + 1, high})))
+        (ranks,), counts = yield from ask_both(self._ranks_near(max_distance), cells)
+        clamped = [
+            _clamped(group_ranks, self.ends, int(cells[0]), int(cells[-1]))
+            for group_ranks, cells in zip(ranks.split(), counts, strict=True)
+        ]
+        return self.windows_of(GroupedRanks.join(clamped), self.outputs(scope.domain))
+
+    def _rank_at(self, index: int, total: int) -> Inquiry[tuple[int, int]]:
+        low, high = self.ends
+        before, at = yield from super()._rank_at(low + index, total)
+        if index == 0:
+            return 0, before + at
+        return (before, total - before) if index == high - low else (before, at)
+
+    def __repr__(self) -> str:
+        return f"ClampedQuantile({self.q}, ends={self.ends})"
+
+
+def _clamped(ranks: Ranks, ends: Ends, at_low: int, at_high: int) -> Ranks:
+    """Ranks of clamped records, counted from the first end: so many of them lie at either end.
+
+    A window beyond an end is the window of that end alone.
+    """
+    low, high = ends
+    first, last = (min(max(edge, low), high) for edge in (ranks.first, ranks.last))
+    inside = (low < ranks.values) & (ranks.values < high)
+    values, counts = [ranks.values[inside]], [ranks.counts[inside]]
+    below = ranks.below
+    if first == low:
+        below = 0
+        if at_low:
+            values, counts = [np.array([low]), *values], [np.array([at_low]), *counts]
+    if first == high:
+        below = ranks.total - at_high
+    if last == high and at_high:
+        values, counts = [*values, np.array([high])], [*counts, np.array([at_high])]
+    return Ranks(
+        np.concatenate(values) - low,
+        np.concatenate(counts),
+        below,
+        ranks.total,
+        first - low,
+        last - low,
+    )
+
+
 def quantile_draw(q: Fraction, column: str, settings: DrawSettings) -> DrawSpec:
     """One quantile, drawn in the most accurate way or in the paper's."""
     if settings.choice == "duff":
@@ -280,6 +399,73 @@ def quantile_draw(q: Fraction, column: str, settings: DrawSettings) -> DrawSpec:
     if q in (0, 1):
         return DrawSpec(Extreme(q, settings.epsilon), mechanism, (column,), utility="inside")
     return DrawSpec(Quantile(q, "signed"), mechanism, (column,), utility="signed")
+
+
+def quantile_program(q: Fraction, column: str, settings: DrawSettings) -> ReleaseProgram:
+    """One quantile: in one draw or, for the best outer quantile, in stages."""
+    draw = quantile_draw(q, column, settings)
+    is_outer = 0 < q <= MAX_LOW_OUTER or MIN_HIGH_OUTER <= q < 1
+    if settings.choice == "best" and is_outer:
+        return _narrowed_program(q, draw)
+    return ReleaseProgram((draw,))
+
+
+def _narrowed_program(q: Fraction, value: DrawSpec) -> ReleaseProgram:
+    """A count, a private range for groups with few records beyond the quantile, and the draw
+    `value` of the quantile, within the range if there is one.
+
+    Every candidate beyond the last record is nearly as close to an outer quantile as the quantile
+    itself. In wide bounds there are so many of them that most draws would lie in that gap. What a
+    group does not spend on a range, it spends on the quantile.
+    """
+    plain, beyond = value.statistic, min(q, 1 - q)
+
+    def body(draws: Sequence[DrawSpec], scope: Scope, epsilon: Fraction) -> ProgramRun:
+        count_draw, range_draw, quantile_draw = draws
+        top = scope.domain.size - 1
+        max_weight = min(MAX_NARROWED_WEIGHT, NARROWED_WEIGHT_PER_NAT * math.log(top + 1))
+        ((counts,),) = yield [count_draw.draw(epsilon)]
+        range_epsilons = [epsilon * _range_share(count * epsilon) for count in counts]
+        ranges = [
+            PrivateRange.after_count(count, scope.domain, cost)
+            if count * beyond * epsilon < max_weight
+            else None
+            for count, cost in zip(counts, range_epsilons, strict=True)
+        ]
+        ((intervals,),) = yield [Draw(ranges, range_draw.mechanism, range_epsilons)]
+        ends = {candidate: range_ends(candidate, top) for candidate in set(intervals)}
+        quantiles: dict[int, BaseStatistic | None] = {
+            candidate: plain if candidate == NOT_DRAWN else ClampedQuantile(q, interval)
+            for candidate, interval in ends.items()
+        }
+        statistics = [quantiles[candidate] for candidate in intervals]
+        unspent = [
+            epsilon * range_draw.share - (0 if candidate == NOT_DRAWN else cost)
+            for candidate, cost in zip(intervals, range_epsilons, strict=True)
+        ]
+        ((places,),) = yield [quantile_draw.draw(epsilon, statistics, unspent)]
+        return [
+            [ends[candidate][0] + place for candidate, place in zip(intervals, places, strict=True)]
+        ]
+
+    count = DrawSpec(
+        Count(), "two-sided-geometric", ("count",), OUTER_COUNT_SHARE, is_released=False
+    )
+    interval = DrawSpec(
+        None, "permute-and-flip", ("interval",), MAX_RANGE_SHARE, "outside", is_released=False
+    )
+    quantile_share = 1 - OUTER_COUNT_SHARE - MAX_RANGE_SHARE
+    quantile = replace(value, statistic=None, share=quantile_share)
+    return ReleaseProgram((count, interval, quantile), body, forwards_epsilon=True)
+
+
+def _range_share(weight: Fraction) -> Fraction:
+    """The share of epsilon of a private range, for so many records times epsilon."""
+    share = MAX_RANGE_SHARE
+    for min_weight, smaller in SMALLER_RANGE_SHARES:
+        if weight >= min_weight:
+            share = smaller
+    return share
 
 
 class MedianSpec(StatisticSpec):
@@ -297,7 +483,7 @@ class MedianSpec(StatisticSpec):
         return HALF
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
-        return ReleaseProgram((quantile_draw(self._q(parameters), self.name, settings),))
+        return quantile_program(self._q(parameters), self.name, settings)
 
     def interval_program(
         self, parameters: Parameters, settings: DrawSettings, interval: IntervalSpec

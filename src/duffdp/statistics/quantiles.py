@@ -22,7 +22,7 @@ from duffdp.statistics.program import (
     ProgramRun,
     ReleaseProgram,
 )
-from duffdp.statistics.quantile import quantile_draw
+from duffdp.statistics.quantile import quantile_draw, quantile_program
 from duffdp.statistics.quantile_interval import (
     VALUE_SHARES,
     around_quantiles,
@@ -123,7 +123,7 @@ def quantiles_program(qs: tuple[Fraction, ...], settings: DrawSettings) -> Relea
     """
     names = tuple(map(share_text, qs))
     if len(qs) == 1:
-        return ReleaseProgram((quantile_draw(qs[0], names[0], settings),))
+        return quantile_program(qs[0], names[0], settings)
     share = Fraction(1, len(qs))
     if settings.choice == "best" and not {0, 1} & set(qs):
         return _joint_program(qs, names)

@@ -31,6 +31,11 @@ class RankDistances(ABC):
     def _floors(self, ranks: GroupedRanks, cumulative: Ints, size: int) -> Ints:
         """The least distance outside of each window that `cumulative` records do not lie after."""
 
+    def _rank_at(self, index: int, total: int) -> Inquiry[tuple[int, int]]:
+        """The number of records before a candidate and at it, among so many of a group."""
+        (rank,) = yield from ask(RankAt(index))
+        return rank
+
     def windows_of(self, ranks: GroupedRanks, domain: Ordered) -> Windows:
         """Runs from `first` to `last` of every group: each distinct value and the gap after it; in
         front the tail and the first gap.
@@ -61,7 +66,7 @@ class RankDistances(ABC):
             total = totals[i : i + 1]
 
             def inquire(index: int) -> Inquiry[int]:
-                ((before, at),) = yield from ask(RankAt(index))
+                before, at = yield from self._rank_at(index, int(total[0]))
                 value, gap = self._distances(np.array([before, before + at]), total)
                 return int(value[0] if at else gap[1])
 

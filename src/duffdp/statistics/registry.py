@@ -7,7 +7,8 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from duffdp.errors import DuffError
+from duffdp._alternatives import use_instead
+from duffdp.errors import Argument, DuffError
 
 if TYPE_CHECKING:
     from duffdp.statistics.spec import StatisticSpec
@@ -92,7 +93,10 @@ REGISTRY = _Registry()
 def statistic_spec(name: object) -> StatisticSpec:
     """The specification of a statistic, or an error that lists all names."""
     if not isinstance(name, str) or name not in REGISTRY:
-        raise DuffError(f"statistic must be one of {', '.join(REGISTRY)}, got {name!r}.")
+        if not isinstance(name, str):
+            raise DuffError(f"statistic must be one of {', '.join(REGISTRY)}, got {name!r:.60}.")
+        hint = use_instead(name, REGISTRY) or f" Known are {', '.join(REGISTRY)}."
+        raise DuffError(f"there is no statistic {name!r:.60}.{hint}")
     return REGISTRY[name]
 
 
@@ -111,8 +115,15 @@ def check_parameter_names(spec: StatisticSpec, names: Container[str]) -> None:
     optional = {parameter.name for parameter in spec.parameters if not parameter.required}
     own_names = spec.parameter_names
     for name, owners in _owners().items():
-        if (name in names) != (name in own_names) and name not in optional:
+        if name in optional or (name in names) == (name in own_names):
+            continue
+        if name in names:
             raise DuffError(
-                f"{name} goes with {', '.join(owners)} and with no other statistic, got "
-                f"{f'it for {spec.name}' if name in names else f'{spec.name} without it'}."
+                *(Argument(name), f" goes with {', '.join(owners)} and with no other statistic, "),
+                f"got it for {spec.name}. Leave it out.",
             )
+        example = next(one.example for one in spec.parameters if one.name == name)
+        raise DuffError(
+            *(f"{spec.name} needs ", Argument(name), ". Pass for example "),
+            *(Argument(name, example), "."),
+        )

@@ -26,7 +26,8 @@ TAIL_NATS = 12.0
 
 class Scope(NamedTuple):
     """The groups that evidence is collected about: the public domain of their records, how many
-    groups there are, and a guess of the largest one's number of records, for speed alone.
+    groups there are, and a guess of the largest one's number of records, for speed alone. The guess
+    is for statistics: programs never see it.
     """
 
     domain: Any

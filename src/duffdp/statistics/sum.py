@@ -1,28 +1,50 @@
-"""Sum."""
+"""Sum: of all records, or of records within a private range."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from duffdp._engines.requests import Engine, Inquiry, LevelSums, Quantization, ask
 from duffdp.domain import Grid, PublicSet
 from duffdp.errors import BoundsError
+from duffdp.statistics.count import Count
 from duffdp.statistics.noise_interval import around_number
-from duffdp.statistics.program import OutputColumn, PostProcess, ReleaseProgram
+from duffdp.statistics.private_range import PrivateRange, range_ends
+from duffdp.statistics.program import (
+    NOT_DRAWN,
+    DrawSpec,
+    OutputColumn,
+    PostProcess,
+    ProgramRun,
+    ReleaseProgram,
+)
 from duffdp.statistics.records import exact_integers
 from duffdp.statistics.spec import DrawSettings, IntervalSpec, Parameters, StatisticSpec
-from duffdp.statistics.statistic import TotalsStatistic
+from duffdp.statistics.statistic import Scope, TotalsStatistic
+
+# Shares of epsilon of a clipped sum: the number of records, the range and the sum.
+SUM_COUNT_SHARE, SUM_RANGE_SHARE = Fraction(1, 20), Fraction(1, 5)
+
+Ends = tuple[int, int]
 
 
+@dataclass(frozen=True, slots=True)
 class Sum(TotalsStatistic):
     """The sum of the clamped records, as a multiple of the largest number of which every candidate
     is one.
 
+    Parameters
+    ----------
+    ends
+        Two candidates that replace the bounds: records beyond them count as if they were there.
+
     Privacy
     -------
-    Moves by at most the larger absolute value of both bounds when one record joins or leaves. Not
-    private by itself: noise goes on top.
+    Moves by at most the larger absolute value of both bounds, or ends, when one record joins or
+    leaves. Not private by itself: noise goes on top.
 
     References
     ----------
@@ -38,16 +60,37 @@ class Sum(TotalsStatistic):
     ((3,), 4)
     """
 
+    ends: Ends | None = None
+
     def totals(self, domain: Grid) -> Inquiry[list[tuple[int, ...]]]:
         """The sum of every group, in units."""
-        sums = yield from ask(LevelSums(Quantization(0, domain.size - 1)))
-        low, step = domain.units
+        ends = self.ends or (0, domain.size - 1)
+        sums = yield from ask(LevelSums(Quantization(*ends)))
+        lowest, step = domain.units
+        low = lowest + ends[0] * step
         return [(group.records * low + group.levels * step,) for group in sums]
 
     def sensitivity(self, domain: Grid) -> int:
         """The most by which one record moves it, in units."""
-        low, step = domain.units
-        return max(abs(low), abs(low + (domain.size - 1) * step))
+        lowest, step = domain.units
+        return max(abs(lowest + end * step) for end in self.ends or (0, domain.size - 1))
+
+
+def _within_private_range(draws: Sequence[DrawSpec], scope: Scope, epsilon: Fraction) -> ProgramRun:
+    """Draw a count, a private range and the sum of records that are clamped to it.
+
+    What a group does not spend on a range, it spends on its sum.
+    """
+    count_draw, range_draw, sum_draw = draws
+    range_epsilon = epsilon * range_draw.share
+    ((counts,),) = yield [count_draw.draw(epsilon)]
+    ranges = [PrivateRange.after_count(count, scope.domain, range_epsilon) for count in counts]
+    ((intervals,),) = yield [range_draw.draw(epsilon, ranges)]
+    top = scope.domain.size - 1
+    sums = [Sum(range_ends(candidate, top)) for candidate in intervals]
+    unspent = [range_epsilon if candidate == NOT_DRAWN else Fraction(0) for candidate in intervals]
+    (columns,) = yield [sum_draw.draw(epsilon, sums, unspent)]
+    return columns
 
 
 def _values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
@@ -57,18 +100,35 @@ def _values(domain: PublicSet, numbers: Sequence[int]) -> list[Any]:
 
 
 SUM_VALUE = PostProcess(lambda _: (OutputColumn("sum", "number"),), _values)
+CLIPPED_SUM = ReleaseProgram(
+    (
+        DrawSpec(Count(), "two-sided-geometric", ("count",), SUM_COUNT_SHARE, is_released=False),
+        DrawSpec(
+            None, "permute-and-flip", ("interval",), SUM_RANGE_SHARE, "outside", is_released=False
+        ),
+        DrawSpec(
+            None, "staircase", ("sum",), 1 - SUM_COUNT_SHARE - SUM_RANGE_SHARE, "clipped", "number"
+        ),
+    ),
+    _within_private_range,
+    SUM_VALUE,
+    forwards_epsilon=True,
+)
 
 
 class SumSpec(StatisticSpec):
-    """Sum."""
+    """The sum."""
 
     name = "sum"
-    choices = ("best",)
+    choices = ("best", "clipped")
     interval_choices = ("best",)
+    no_interval_reason = "what a clipped sum leaves out depends on the data"
     additive = True
     baselines = "sum"
 
     def program(self, parameters: Parameters, settings: DrawSettings) -> ReleaseProgram:
+        if settings.choice == "clipped":
+            return CLIPPED_SUM
         return ReleaseProgram.by_noise(Sum(), ("sum",), SUM_VALUE)
 
     def interval_program(

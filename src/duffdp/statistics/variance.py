@@ -357,11 +357,11 @@ def variance_of(numbers: Sequence[int], top: int) -> Fraction:
     return min(max(squares - bias * bias, Fraction(0)), largest)
 
 
-def deviation_square(numbers: Sequence[int], top: int, epsilon: Fraction) -> Fraction:
-    """The variance whose root is released, if the draws cost epsilon.
+def released_variance(numbers: Sequence[int], top: int, epsilon: Fraction) -> Fraction:
+    """The variance that is released, or whose root is, if the draws cost epsilon.
 
-    A root makes much of little noise. Where there are too few records for an interval, noise may be
-    all that there is: a part of it is taken off, and what it may well have hidden is left.
+    Where there are too few records for an interval, noise may be all that there is: a part of it is
+    taken off, and what it may well have hidden is left.
     """
     if numbers[1] != NOT_DRAWN:
         return variance_of(numbers, top)
@@ -430,16 +430,13 @@ class VarianceSpec(StatisticSpec):
             if settings.choice == "duff":
                 variance = deviation_of(numbers[0], domain) ** 2
             else:
-                variance = self._noisy_variance(numbers, domain.size - 1, settings.epsilon)
+                variance = released_variance(numbers, domain.size - 1, settings.epsilon)
             return [self._value(variance, domain)]
 
         release = PostProcess(lambda domain: spread_columns(self.name, domain), values)
         if settings.choice == "duff":
             return ReleaseProgram.by_distance(Variance(), "deviation", settings.choice, release)
         return replace(MOMENTS_PROGRAM, post_process=release)
-
-    def _noisy_variance(self, numbers: Sequence[int], top: int, epsilon: Fraction) -> Fraction:
-        return variance_of(numbers, top)
 
     def _value(self, variance: Fraction, domain: Grid) -> Any:
         """A variance in squares of steps, as it is released."""
@@ -462,9 +459,6 @@ class StdSpec(VarianceSpec):
     """The standard deviation, a duration for dates and times."""
 
     name = "std"
-
-    def _noisy_variance(self, numbers: Sequence[int], top: int, epsilon: Fraction) -> Fraction:
-        return deviation_square(numbers, top, epsilon)
 
     def _value(self, variance: Fraction, domain: Grid) -> Any:
         return domain.length(math.sqrt(variance))

@@ -6,7 +6,6 @@ All work is done by the server; what comes back are counts.
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 from collections.abc import Callable
 from typing import Any, ClassVar
 
@@ -21,7 +20,7 @@ from duffdp._engines.sql.expressions import Kind, RowExpressions, Words
 from duffdp._engines.sql.parse import ReadQuery
 from duffdp._optional import load
 from duffdp.domain import Array
-from duffdp.errors import DuffError, UnsupportedData
+from duffdp.errors import DuffError, UnsupportedData, did_you_mean, quoted_names
 
 # What a server says about a query that it refuses, by its code (PostgreSQL, appendix A).
 _REFUSED = {"42501": "the user may not read it"}
@@ -249,13 +248,14 @@ class ServedTable:
         except Exception as error:
             raise self._unreadable(error) from None
         table_names = [name for _, name in listed]
-        suggestions = (
-            difflib.get_close_matches(table, table_names, 3, 0.5) or sorted(table_names)[:8]
+        available = (
+            f" Available tables: {quoted_names(sorted(table_names))}."
+            if table_names
+            else " That schema has none, or there is no such schema."
         )
-        hint = ", ".join(map(repr, suggestions))
         raise UnsupportedData(
-            f"there is no table {self._dotted!r} in {self._address.public!r}. Hint: "
-            f"{hint or 'that schema has none, or there is no such schema'}."
+            f"there is no table {self._dotted!r} in {self._address.public!r}."
+            f"{did_you_mean(table, table_names) or available}"
         )
 
     def _check_rights(self, columns: list[str]) -> None:

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from duffdp._engines.files.fields import quote_name, quote_text
 from duffdp._engines.files.format import Format, Reader, ReadRequest
 from duffdp._engines.files.text_records import decode
-from duffdp.errors import UnsupportedData
+from duffdp.errors import UnsupportedData, did_you_mean, quoted_names
 
 if TYPE_CHECKING:
     import sqlite3
@@ -114,8 +114,8 @@ def open_database(request: ReadRequest) -> Reader:
 def _check_table(path: Path, table: str, known: list[str]) -> None:
     if table not in known:
         raise UnsupportedData(
-            f"there is no table {table!r} in {str(path)!r}. Hint: its tables are "
-            f"{', '.join(sorted(known)) or 'none'}."
+            f"there is no table {table!r} in {str(path)!r}.{did_you_mean(table, known)} "
+            f"Its tables are {quoted_names(sorted(known)) or 'none'}."
         )
 
 
@@ -150,4 +150,5 @@ DATABASES = Format(
     open_database,
     part="a table as 'people.duckdb::table' or 'people.sqlite::table'",
     needs_part=True,
+    own_database=True,
 )

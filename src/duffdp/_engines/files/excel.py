@@ -19,7 +19,7 @@ from duffdp._engines.files.format import Format, Reader, ReadRequest, header_col
 from duffdp._engines.files.text_records import TABLE_NUMBERS, fill_table
 from duffdp._optional import load
 from duffdp._parameters import DEFAULT_ENCODING
-from duffdp.errors import Argument, DuffError, UnsupportedData
+from duffdp.errors import Argument, DuffError, UnsupportedData, did_you_mean, quoted_names
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyRelation
@@ -104,10 +104,14 @@ class Sheet(Reader):
             return self._sheet
         if not self._sheet and len(known) == 1:
             return known[0]
-        given = f"name the sheet of {self._path!r}, as in '{self._path}{SEPARATOR}sheet'"
-        if self._sheet:
-            given = f"there is no sheet {self._sheet!r} in {self._path!r}"
-        raise UnsupportedData(f"{given}. Hint: its sheets are {', '.join(map(repr, known[:8]))}.")
+        problem = (
+            f"there is no sheet {self._sheet!r} in {self._path!r}."
+            f"{did_you_mean(self._sheet, known)}"
+            if self._sheet
+            else f"{self._path!r} has several sheets. Name one, as in "
+            f"'{self._path}{SEPARATOR}{known[0]}'."
+        )
+        raise UnsupportedData(f"{problem} Its sheets are {quoted_names(known)}.")
 
 
 def _fields(fields: Any, kinds: dict[str, str | FieldLabels], rules: FieldRules) -> str:

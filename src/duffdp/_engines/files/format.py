@@ -51,7 +51,7 @@ class Format(NamedTuple):
     part: str = ""  # an example of a path, where one table or sheet of a file is read
     needs_part: bool = False
     lists_columns: bool = True  # before a record is read
-    shares_database: bool = False  # with other files: it makes no table there
+    own_database: bool = False  # not that of other files: all of it would see what this attaches
 
 
 def header_columns(header: Sequence[str], request: ReadRequest, line: str) -> list[str]:

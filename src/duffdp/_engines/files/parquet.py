@@ -134,4 +134,4 @@ def read_zones(schema: bytes) -> dict[str, str]:
         return {}
 
 
-PARQUET = Format("Parquet", (".parquet",), ParquetFiles, shares_database=True)
+PARQUET = Format("Parquet", (".parquet",), ParquetFiles)

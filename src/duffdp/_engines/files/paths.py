@@ -23,7 +23,7 @@ from duffdp._engines.files.packing import unpacked_name
 from duffdp._engines.files.parquet import PARQUET
 from duffdp._engines.files.text_file import TextFile
 from duffdp._parameters import TEXT_FILE_OPTIONS
-from duffdp.errors import DuffError, UnsupportedData
+from duffdp.errors import DuffError, SourceError, UnsupportedData, did_you_mean
 
 if TYPE_CHECKING:
     from duckdb import DuckDBPyConnection
@@ -113,8 +113,8 @@ def open_path(
         if declared and not form.is_text:
             raise _types_not_taken(name)
         if connection is None:
-            shared = form.shares_database
-            connection = _shared_connection() if shared else duckdb.connect(config=settings())
+            alone = form.own_database
+            connection = duckdb.connect(config=settings()) if alone else _shared_connection()
         reader = form.open(
             ReadRequest(connection, paths, part, columns, values, kind, person, rules)
         )
@@ -246,14 +246,25 @@ def _files(path: str) -> list[str]:
     if os.path.exists(path):
         return [path]
     if not any(mark in path for mark in "*?["):
-        raise UnsupportedData(
-            f"there is no file or folder {path!r}. Check the path; for a table in a database write "
-            "'file::table'."
-        )
+        raise _missing_file(path)
     matches = [match for match in sorted(glob(path, recursive=True)) if os.path.isfile(match)]
     if not matches:
-        raise UnsupportedData(f"no file matches {path!r}. Check the pattern.")
+        raise SourceError(f"no file matches {path!r}. Check the pattern.")
     return matches
+
+
+def _missing_file(path: str) -> SourceError:
+    """The error about a path that names nothing, with files of its folder that come near."""
+    folder, name = os.path.split(path)
+    try:
+        names = [entry.name for entry in os.scandir(folder or ".") if format_named(entry.name)]
+    except (OSError, ValueError):
+        names = []
+    fix = did_you_mean(name, names)
+    if not fix and not names and os.path.basename(folder) == "demo":
+        fix = " Write the demo files with: duffdp demo."
+    usual = " Check the path; for a table in a database write 'file::table'."
+    return SourceError(f"there is no file or folder {path!r}.{fix or usual}")
 
 
 def _inside(folder: str) -> list[str]:

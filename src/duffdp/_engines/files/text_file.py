@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import datetime as dt
-import difflib
 import os
 import re
 from collections.abc import Mapping
@@ -15,7 +14,7 @@ from duffdp._optional import load
 from duffdp._parameters import DATE_FORMAT, DECIMAL, ENCODING, SKIP_ROWS, THOUSANDS
 from duffdp.domain.reading import EPOCH
 from duffdp.domain.zones import instant, read_zone
-from duffdp.errors import Argument, DuffError
+from duffdp.errors import Argument, DuffError, did_you_mean
 
 #: What a column can be declared as, and the kind that its fields are read as.
 KINDS = {
@@ -161,10 +160,9 @@ def _check_types(types: Any) -> None:
         if isinstance(said, str) and (zoned := _ZONED.fullmatch(said)) is not None:
             _check_zone(name, zoned[1])
         elif not isinstance(said, str) or said not in KINDS:
-            near = difflib.get_close_matches(str(said), KINDS, 1, 0.5)
-            hint = f" Did you mean {near[0]!r}?" if near else ""
             raise DuffError(
-                f"the type of {name!r} must be one of {', '.join(KINDS)}, got {said!r:.60}.{hint}"
+                f"the type of {name!r} must be one of {', '.join(KINDS)}, got {said!r:.60}."
+                f"{did_you_mean(said, KINDS)}"
             )
 
 
