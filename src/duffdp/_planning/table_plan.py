@@ -531,10 +531,11 @@ def _cells(
     mechanism: str,
 ) -> list[_Cell]:
     """The count, and what each column is asked for."""
-    if not isinstance(statistics, Mapping) or not statistics:
+    if not isinstance(statistics, Mapping):
         raise DuffError(
             "a table needs a mapping from columns to what is asked of each, got "
-            f'{statistics!r:.60}. Pass for example {{"age": ["median", "mean"]}}.'
+            f'{statistics!r:.60}. Pass for example {{"age": ["median", "mean"]}}, or {{}} for '
+            "counts alone."
         )
     for name, values in columns.items():
         refuse_unknown(values, statistics, name)
