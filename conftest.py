@@ -14,6 +14,8 @@ from tools.pages import compare_shapes
 from duffdp._cli.extras import DEMO_FILES
 
 compare_shapes()
+# Made from docstrings, whose examples run where they are.
+collect_ignore_glob = ["docs/reference/api/*"]
 
 
 @pytest.fixture(autouse=True)

@@ -1,4 +1,5 @@
-"""Makes the pictures of gallery.md by running the examples above them: `python docs/gallery.py`.
+"""Makes the pictures of choose-a-statistic.md by running the examples above them:
+`python docs/gallery.py`.
 
 What an example calls `picture` is saved: axes of matplotlib, or a page as Chromium shows it, which
 is left as it was where there is no Chromium.
@@ -17,7 +18,7 @@ import matplotlib
 
 matplotlib.use("Agg")
 
-PAGE = Path(__file__).parent / "how-to" / "gallery.md"
+PAGE = Path(__file__).parent / "how-to" / "choose-a-statistic.md"
 EXAMPLE = re.compile(
     r"```python\n(.*?)\n```\n(?:\n!\[[^\]]*\]\(\.\./(images/\w+\.png)\))?", re.DOTALL
 )

@@ -53,7 +53,11 @@ def run_command(command: str, code: int) -> None:
     """Run a command in a shell that finds the `duffdp` of this Python, and check its exit code."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"
     run = subprocess.run(
-        ["bash", "-c", command], env=os.environ | {"PATH": path}, capture_output=True, text=True
+        ["bash", "-c", command],
+        env=os.environ | {"PATH": path},
+        capture_output=True,
+        text=True,
+        timeout=120,
     )
     if run.returncode != code:
         raise SystemExit(f"{command}\nexits with {run.returncode}, not {code}:\n{run.stderr}")

@@ -645,6 +645,16 @@ QUIET: Parameter[bool] = Parameter(
     kind="flag",
 )
 
+EXPLAIN: Parameter[bool] = Parameter(
+    name="explain",
+    help="Also show by which mechanism each number is drawn.",
+    rule="True or False",
+    default=False,
+    convert=_flag,
+    annotation="bool",
+    kind="flag",
+)
+
 # Fields of text files, and queries over data.
 
 TYPES: Parameter[Any] = Parameter(
@@ -656,6 +666,7 @@ TYPES: Parameter[Any] = Parameter(
     convert=_anything,
     annotation="Mapping[str, str] | None",
     metavar="COLUMN=TYPE,...",
+    label="Types of columns",
 )
 DECIMAL: Parameter[str] = Parameter(
     name="decimal",
@@ -668,6 +679,7 @@ DECIMAL: Parameter[str] = Parameter(
     convert=lambda value: value if value in (".", ",") else None,
     annotation="str",
     metavar="MARK",
+    label="Decimal mark",
 )
 THOUSANDS: Parameter[str | None] = Parameter(
     name="thousands",
@@ -681,6 +693,7 @@ THOUSANDS: Parameter[str | None] = Parameter(
     convert=lambda value: value if value in THOUSANDS_MARKS else None,
     annotation="str | None",
     metavar="MARK",
+    label="Mark between thousands",
 )
 DATE_FORMAT: Parameter[Any] = Parameter(
     name="date_format",
@@ -690,6 +703,7 @@ DATE_FORMAT: Parameter[Any] = Parameter(
     convert=_anything,
     annotation="str | None",
     metavar="FORMAT",
+    label="Layout of dates",
 )
 ENCODING: Parameter[str] = Parameter(
     name="encoding",
@@ -704,6 +718,7 @@ ENCODING: Parameter[str] = Parameter(
     convert=_encoding,
     annotation="str",
     metavar="NAME",
+    label="Encoding",
 )
 SKIP_ROWS: Parameter[int] = Parameter(
     name="skip_rows",
@@ -717,6 +732,7 @@ SKIP_ROWS: Parameter[int] = Parameter(
     annotation="int",
     kind="whole",
     metavar="ROWS",
+    label="Lines above the header",
 )
 #: What a text file takes, in the order of signatures and help.
 TEXT_FILE_OPTIONS: tuple[Parameter[Any], ...] = (

@@ -36,6 +36,9 @@ MIN_GROUPED_COLUMNS = 8  # from this number of columns on, their windows are wei
 class QuantileRanks:
     """The values near every quantile of a column or, as one, near all; the other fields are those
     of its `RankProfile`.
+
+    Values are counted from the candidate `first`. Records beyond the first or the last of the
+    `size` values are clamped to them.
     """
 
     qs: tuple[Fraction, ...]
@@ -45,6 +48,7 @@ class QuantileRanks:
     reach: int
     ranks: Sequence[Ranks]
     inquire: Callable[[int], Inquiry[QuantileRanks]]  # the same with another reach
+    first: int = 0
     position: int = 0  # of the group, for `answer`
     answer: AnswerFor = without_answers
 
@@ -53,9 +57,11 @@ class QuantileRanks:
         return RankProfile.of(self, epsilon)
 
     def rank_of(self, index: int) -> tuple[int, int]:
-        """The records before and at any candidate, by a pass over the data."""
-        (rank,) = self.answer(self.position, ask(RankAt(index)))
-        return rank
+        """The records before and at any value, by a pass over the data."""
+        ((before, at),) = self.answer(self.position, ask(RankAt(self.first + index)))
+        if index == 0:
+            before, at = 0, before + at
+        return (before, self.total - before) if index == self.size - 1 else (before, at)
 
     def wider(self, reach: int) -> QuantileRanks:
         """The values within another reach, by a pass over the data."""

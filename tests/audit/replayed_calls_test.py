@@ -7,6 +7,7 @@ from __future__ import annotations
 import datetime as dt
 from functools import partial
 
+import duckdb
 import numpy as np
 import polars as pl
 import pytest
@@ -14,6 +15,8 @@ import pytest
 import duffdp
 from duffdp.audit import neighbors, replay
 from duffdp.audit.replay_cases import JOINING_ROWS, KEYS, replay_cases, synthetic_table
+from duffdp.statistics.program import DrawSpec, ReleaseProgram
+from duffdp.statistics.registry import REGISTRY
 
 PEOPLE = {"unit": "person", "contributions": 2}
 GROUPS = {"by": "group", "keys": KEYS}
@@ -41,6 +44,27 @@ def cases_of(rows):
     return _cases[rows]
 
 
+@pytest.mark.parametrize("q", [0.01, 0.05, 0.95, 0.99])
+@pytest.mark.parametrize("epsilon", [1, 5])
+def test_outer_quantiles_of_far_bounds(q, epsilon):
+    """The range is drawn first, and records lie beyond its ends."""
+    call = partial(duffdp.quantile, q=q, epsilon=epsilon, bounds=(0, 10**6), step=1)
+    for records in (200, 2000):
+        data = np.floor(1000 * np.exp(3 * np.sin(np.arange(records))))
+        for value in (0.0, 1000.0, 10.0**6):
+            for seed in range(3):
+                sound(call, data, np.append(data, value), seed=seed)
+
+
+@pytest.mark.parametrize("verb", [duffdp.sum, duffdp.mean])
+@pytest.mark.parametrize("mechanism", ["best", "clipped"])
+def test_bounds_below_zero(verb, mechanism):
+    call = partial(verb, epsilon=5, bounds=(-1000, 10), step=1, mechanism=mechanism)
+    data = -np.arange(300.0)
+    for value in (-1000.0, 10.0):
+        sound(call, data, np.append(data, value))
+
+
 def test_as_many_quantiles_as_are_drawn_together():
     call = partial(duffdp.quantiles, qs=np.arange(1, 20) / 20, epsilon=1, **GRID)
     data = np.arange(300.0)
@@ -52,6 +76,28 @@ def test_a_list_whose_records_become_others():
     call = partial(duffdp.median, epsilon=1, bounds=(0, 9))
     for value in (2.5, "2.5", None, True, "word"):
         sound(call, [1, 2, 3], [1, 2, 3, value])
+
+
+@pytest.mark.parametrize("records", [20, 40, 80, 160])
+def test_ends_of_a_population(records):
+    """With so few records one more moves the aim of an end the most."""
+    for q in (0.25, 0.5, 0.9):
+        call = partial(duffdp.quantile, q=q, epsilon=10, interval=0.99, covers="population", **GRID)
+        for value in (0.0, 1000.0):
+            data = np.arange(float(records))
+            sound(call, data, np.append(data, value))
+
+
+def test_quantiles_of_a_known_number_of_records(monkeypatch):
+    """The number that was released, not the true one."""
+    statistic = duffdp.statistics.Quantiles([0.25, 0.75], records=300)
+    draw = DrawSpec(statistic, "joint-exponential", ("low", "high"))
+    program = ReleaseProgram((draw,))
+    monkeypatch.setattr(type(REGISTRY["quantiles"]), "program", lambda *_: program)
+    call = partial(duffdp.quantiles, qs=(0.25, 0.75), epsilon=1, **GRID)
+    data = np.arange(300.0)
+    for value in (0.0, 1000.0):
+        sound(call, data, np.append(data, value))
 
 
 # Every engine, for people, groups and pairs.
@@ -197,6 +243,18 @@ def test_a_field_that_does_not_fit(text, tmp_path):
         for frame in (ODD, more)
     ]
     sound(partial(duffdp.sum, column="v", epsilon=1, bounds=(-9, 9), step=1), *queries)
+
+
+def test_people_whose_names_differ_in_case():
+    """A connection that takes them for one person would let one change the row of the other."""
+    sql = "SELECT p, SUM(x) AS x FROM data GROUP BY p"
+    rows = {"p": ["Bo", "Ann", "Ann", "Cy", "bo"], "x": [0, 500, 500, 3, 1000]}
+    connection = duckdb.connect()
+    connection.execute("SET default_collation = 'NOCASE'")
+    frames = [pl.DataFrame(rows), pl.DataFrame(rows)[:-1]]
+    tables = [frame.to_arrow() for frame in frames]
+    queries = [duffdp.Query(connection.from_arrow(table), sql) for table in tables]
+    sound(partial(duffdp.mean, column="x", epsilon=1, **GRID, unit="p"), *queries)
 
 
 def test_sums_over_the_rows_of_a_person():

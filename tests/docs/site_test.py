@@ -104,7 +104,7 @@ def test_pages_in_a_browser(site, scheme):
         for name in (
             "how-to/choose-a-statistic",
             "get-started/notebook",
-            "reference/api/middles-and-quantiles",
+            "reference/api/medians-and-quantiles",
         ):
             window.goto((site / f"{name}.html").as_uri())
             assert window.evaluate("document.documentElement.scrollWidth") == 390
@@ -125,6 +125,12 @@ def test_every_public_name_has_its_place(pages):
             assert f"duffdp.{module}.{name}" in anchors
     assert "duffdp.testing.check_statistic" in anchors
     assert "duffdp.Release.distance_bound" in anchors  # members too
+
+
+def test_the_reference_is_current():
+    made = runpy.run_path(str(DOCS / "api.py"))["pages"]()
+    stored = {path.name: path.read_text() for path in (DOCS / "reference" / "api").iterdir()}
+    assert stored == made, "run: python docs/commands.py"
 
 
 def test_search_finds_names_and_words(site):

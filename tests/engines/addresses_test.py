@@ -179,7 +179,7 @@ BAD = {
     "capitals": (lambda: postgres.address("clinic.People"), "'people'"),
     "no such schema": (lambda: postgres.address("clinics.people"), "there is no such schema"),
     "an index is no table": (lambda: postgres.address("pg_catalog.pg_class_oid_index"), "no table"),
-    "another database": (lambda: "mysql://root:hunter2@host/db::t", "pass a table of ibis"),
+    "another database": (lambda: "mysql://root:hunter2@host/db::t", "ibis, and pass the frame"),
     "files elsewhere": (
         lambda: "s3://bucket/people.parquet",
         "Open it with DuckDB, Polars, Spark or ibis",

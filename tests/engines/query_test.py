@@ -20,6 +20,7 @@ import pytest
 
 import duffdp
 import engines
+import postgres
 from command_line import duff, rows
 from duffdp import DuffError, Query, TextFile
 from duffdp._engines.sql.parse import MAX_QUERY_LETTERS, read_query
@@ -115,6 +116,33 @@ def test_one_row_of_a_row_on_every_source(source, tmp_path):
 
 
 @pytest.mark.parametrize("source", SOURCES)
+def test_a_star_is_all_columns(source, tmp_path):
+    data = SOURCES[source](tmp_path, arrow())
+    starred = Query(data, "SELECT *, year(seen) AS year FROM data WHERE age >= 18")
+    named = Query(
+        data, "SELECT p, age, cost, ward, seen, year(seen) AS year FROM data WHERE age >= 18"
+    )
+    assert result(starred) == result(named)
+    types = duffdp.columns(starred)
+    assert types == duffdp.columns(named)
+    assert list(types) == [*TYPES, "year"]
+    release = duffdp.count(starred, by="year", keys=[2024], epsilon=SURE)
+    assert release.facts.sql == starred.sql
+    with pytest.raises(DuffError, match="a name of its own"):
+        duffdp.count(Query(data, "SELECT *, age * 2 AS cost FROM data"), epsilon=1)
+
+
+def test_a_star_of_a_server_and_of_json_lines(tmp_path):
+    table = postgres.table(arrow()).get_name()
+    query = Query(postgres.address(table), "SELECT *, age * 2 AS twice FROM data")
+    assert list(duffdp.columns(query)) == [*TYPES, "twice"]
+    assert duffdp.count(query, column="twice", epsilon=SURE).value == len(ROWS)
+    (tmp_path / "t.jsonl").write_text('{"age": 3}\n')
+    with pytest.raises(DuffError, match="must name its columns"):
+        duffdp.count(Query(tmp_path / "t.jsonl", "SELECT * FROM data"), epsilon=1)
+
+
+@pytest.mark.parametrize("source", SOURCES)
 def test_sums_over_the_rows_of_a_person(source, tmp_path):
     data = SOURCES[source](tmp_path, arrow())
     query = Query(
@@ -151,8 +179,8 @@ def test_answers_are_frames_of_the_caller(tmp_path):
 
 
 REFUSED = {
-    "SELECT * FROM data": "one value, got '\\*'",
-    "FROM data": "one value",
+    "SELECT * EXCLUDE (age) FROM data": "one value, got '\\*",
+    "SELECT * FROM data GROUP BY p": "of each group, got '\\*'",
     "SELECT a FROM data LIMIT 5": "got LIMIT",
     "SELECT a FROM data OFFSET 5": "got OFFSET",
     "SELECT alter * 2 AS e FROM data": "a word of SQL in double quotes",
@@ -513,7 +541,7 @@ def test_the_command_the_ledger_and_the_report_say_it(call, visits, tmp_path):
     assert "sum(cost) AS total" in page.read_text()
     assert sql in call("ledger", "show", book)[1]
     assert duffdp.Ledger(book).charges()[0]["sql"] == sql
-    code, out, err = call("count", visits, "--sql", "SELECT * FROM data", "-e", 1)
+    code, out, err = call("count", visits, "--sql", "SELECT DISTINCT cost FROM data", "-e", 1)
     assert (code, out, err.count("\n")) == (2, "", 1)
     code, _, err = call("count", visits, "--sql", "SELECT costs FROM data", "-e", 1)
     assert (code, "Did you mean 'cost'" in err) == (4, True)

@@ -93,15 +93,16 @@ def test_it_holds_for_all_small_data(statistic, mechanism):
         # the others
         return
     allowed = 1 - np.array(CONFIDENCES) + 1e-9
-    for domain in DOMAINS:
+    # Half of the pairs for one statistic, the other half for another one.
+    pairs = list(itertools.product(DOMAINS, EPSILONS))[len(repr(statistic)) % 2 :: 2]
+    for domain, epsilon in pairs:
         places = sorted({round(x * (domain.size - 1) / 3) for x in range(4)})
-        for epsilon in EPSILONS:
-            release = release_of(statistic, mechanism, epsilon, domain)
-            bounds = np.array([release.distance_bound(confidence) for confidence in CONFIDENCES])
-            for data in small_data(4, len(places)):
-                chosen = [places[x] for x in data]
-                distance, mass = excess(statistic, mechanism, epsilon, domain, chosen)
-                assert ((distance > bounds[:, None]) @ mass <= allowed).all()
+        release = release_of(statistic, mechanism, epsilon, domain)
+        bounds = np.array([release.distance_bound(confidence) for confidence in CONFIDENCES])
+        for data in small_data(4, len(places)):
+            chosen = [places[x] for x in data]
+            distance, mass = excess(statistic, mechanism, epsilon, domain, chosen)
+            assert ((distance > bounds[:, None]) @ mass <= allowed).all()
 
 
 @pytest.mark.parametrize("mechanism", [*MECHANISMS, Lattice])

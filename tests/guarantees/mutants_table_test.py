@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from tests.mutants.mutant import ROOT
+from tests.mutants.mutant import REASONS, ROOT
 from tests.mutants.table import MUTANTS, PACKAGES
 
 
@@ -13,6 +13,7 @@ def test_a_mutation_can_be_made_and_looked_for(mutant):
     assert text.count(mutant.old) == 1
     assert mutant.new != mutant.old
     assert mutant.tests
+    assert mutant.unseen in ("", *REASONS)
     for test in mutant.tests:
         path, separator, name = test.partition("::")
         assert separator, "name the test that notices, not its file"

@@ -19,7 +19,7 @@ from duffdp._sampling.entropy import SYSTEM, entropy
 from duffdp._sampling.integer_noise import points, staircases
 from duffdp._sampling.lazy_uniform import bernoulli
 from duffdp.mechanisms import Geometric, Staircase
-from duffdp.mechanisms.staircase import best_width
+from duffdp.mechanisms.noise_errors import best_width
 
 FALSE_ALARM = 1e-9
 EPSILONS = [0.3, 1.0, 2.5, 5.0]

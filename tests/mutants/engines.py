@@ -6,8 +6,10 @@ from tests.mutants.mutant import (
     ADDRESSES,
     DOOR,
     FAIRNESS,
+    NOT_REPLAYED,
     ONE_PERSON,
     ONE_ROW,
+    ORDER,
     PAYMENT,
     REFUSAL,
     ROWS,
@@ -41,6 +43,7 @@ MUTANTS = (
         "group = group[choose(people[rows], group, self._cap, source)] if len(rows) else group",
         "pass",
         (f"{FOUND_KEYS}::test_people_count_for_few_keys",),
+        NOT_REPLAYED,
     ),
     Mutant(
         "queries: people count for all their keys",
@@ -48,6 +51,7 @@ MUTANTS = (
         "memberships = adapter.cap(memberships, order[2:], cap.groups)",
         "pass",
         (f"{FOUND_KEYS}::test_people_count_for_few_keys",),
+        NOT_REPLAYED,
     ),
     Mutant(
         "queries: rows of all others are dropped",
@@ -94,6 +98,7 @@ MUTANTS = (
         '_SUMMED = "TRY_CAST({} AS DECIMAL(26, 9))"',
         '_SUMMED = "TRY_CAST({} AS DOUBLE)"',
         ("tests/engines/query_test.py::test_a_person_changes_their_own_row_alone",),
+        ORDER,
     ),
     Mutant(
         "sql: what is not known is let in",
@@ -299,6 +304,7 @@ MUTANTS = (
         "if selection.by:\n            self.keys",
         "if selection.groups.by:\n            self.keys",
         (f"{TABLE_DOOR}::test_one_row_moves_all_of_a_table_by_at_most_epsilon",),
+        ROWS,
     ),
     Mutant(
         "distribution: a record counts in two cells",

@@ -43,7 +43,7 @@ MUTANTS = (
     ),
     Mutant(
         "intervals of found counts forget that they were found",
-        "mechanisms/thresholded_geometric.py",
+        "mechanisms/noise_errors.py",
         "return self._tail(output - count) / self._tail(threshold - count)",
         "return self._tail(output - count)",
         (f"{FOUND}::test_intervals_hold_for_released_keys",),

@@ -8,6 +8,7 @@ from tests.mutants.mutant import (
     DRIVER,
     FAMILIES,
     INTERVALS,
+    NOT_REPLAYED,
     ONE_CALL,
     ONE_PERSON,
     PASSED_ON,
@@ -40,6 +41,7 @@ MUTANTS = (
         "value_epsilon = self.epsilon if finding is None else self.epsilon - finding.epsilon",
         "value_epsilon = self.epsilon",
         (KEY_SHARES,),
+        NOT_REPLAYED,
     ),
     Mutant(
         "the account of values has what found their keys",
@@ -47,6 +49,7 @@ MUTANTS = (
         "return epsilon_per_row(self.loss.epsilon - self.finding.epsilon, self.unit)",
         "return epsilon_per_row(self.loss.epsilon, self.unit)",
         (KEY_SHARES,),
+        NOT_REPLAYED,
     ),
     Mutant(
         "finding keys ignores the keys of a person",
@@ -54,6 +57,7 @@ MUTANTS = (
         "return epsilon_per_row(self.epsilon, self.unit)",
         "return self.epsilon",
         (KEY_SHARES, f"{KEYS}::test_one_person_with_many_keys_costs_epsilon"),
+        NOT_REPLAYED,
     ),
     Mutant(
         "a count by found keys ignores the rows of a person",
@@ -61,6 +65,7 @@ MUTANTS = (
         "rows = self.contributions if counts_are_values else 1",
         "rows = 1",
         (KEY_SHARES,),
+        NOT_REPLAYED,
     ),
     Mutant(
         "finding keys takes all of epsilon",
@@ -68,6 +73,7 @@ MUTANTS = (
         "epsilon = self.epsilon * share",
         "epsilon = self.epsilon",
         (KEY_SHARES,),
+        NOT_REPLAYED,
     ),
     Mutant(
         "account: finding keys is not paid",
@@ -75,6 +81,7 @@ MUTANTS = (
         "account.pay([Draw(Count(), mechanism.name, cost)])",
         "pass",
         (FINDING_PAID, FINDING_REST),
+        NOT_REPLAYED,
     ),
     Mutant(
         "account: finding keys is paid for one row of a person",
@@ -82,6 +89,7 @@ MUTANTS = (
         "cost = finding.row_epsilon * finding.unit.rows",
         "cost = finding.row_epsilon",
         (FINDING_PAID, FINDING_REST),
+        NOT_REPLAYED,
     ),
     Mutant(
         "account: values have what found their keys once more",
@@ -89,6 +97,7 @@ MUTANTS = (
         "epsilon_per_row(self._budget - self._for_all, unit)",
         "epsilon_per_row(self._budget, unit)",
         (FINDING_REST,),
+        NOT_REPLAYED,
     ),
     Mutant(
         "account: groups are opened twice",
@@ -141,6 +150,7 @@ MUTANTS = (
         "cap = Cap(finding.unit.contributions, finding.unit.groups_per_person)",
         "cap = Cap(10**6, 10**6)",
         (f"{KEYS}::test_one_person_with_many_keys_costs_epsilon",),
+        NOT_REPLAYED,
     ),
     Mutant(
         "comparisons: each side may fail with the whole probability",
@@ -148,6 +158,7 @@ MUTANTS = (
         "pair = number.ends(rate / 2)",
         "pair = number.ends(rate)",
         (f"{COMPARED}::test_both_sides_share_the_probability",),
+        COVERAGE,
     ),
     Mutant(
         "comparisons: the noise of one side alone",
@@ -155,6 +166,7 @@ MUTANTS = (
         "len(self.draws) + len(other.draws)",
         "len(self.draws)",
         (f"{COMPARED}::test_the_difference_of_counts_by_brute_force",),
+        COVERAGE,
     ),
     Mutant(
         "comparisons: two drawn intervals as one",
@@ -162,6 +174,7 @@ MUTANTS = (
         "rate = rates[0] if together else rates[0] + rates[1]",
         "rate = rates[0]",
         (f"{COMPARED}::test_releases_of_two_years",),
+        COVERAGE,
     ),
     Mutant(
         "comparisons: noise that both sides share counts as independent",
@@ -169,6 +182,7 @@ MUTANTS = (
         "or self.draws & other.draws:",
         "or False:",
         (f"{COMPARED}::test_totals_and_their_groups",),
+        COVERAGE,
     ),
     Mutant(
         "orders: every group may fail with the whole probability",
@@ -176,6 +190,7 @@ MUTANTS = (
         "number.ends(rate / len(numbers))",
         "number.ends(rate)",
         (f"{COMPARED}::test_all_groups_share_the_probability_of_an_order",),
+        COVERAGE,
     ),
     Mutant(
         "digits: ends are rounded inward",
@@ -183,6 +198,7 @@ MUTANTS = (
         "return self.text(value, ROUND_FLOOR)",
         "return self.text(value, ROUND_CEILING)",
         ("tests/pipeline/table_words_test.py::test_two_digits_of_an_error",),
+        COVERAGE,
     ),
     Mutant(
         "totals: counts below 0 are added as 0",
@@ -215,6 +231,7 @@ MUTANTS = (
         "largest = for_all + max(for_each) if for_each else for_all",
         "largest = for_all",
         (f"{DRIVER}::test_one_group_that_spends_more_stops_all",),
+        ONE_CALL,
     ),
     Mutant(
         "account: the draw comes before its payment",
@@ -248,6 +265,7 @@ MUTANTS = (
         "if largest > budget or",
         "if largest >= 2 * budget or",
         (f"{DRIVER}::test_a_program_that_spends_more_is_stopped_before_the_draw",),
+        ONE_CALL,
     ),
     Mutant(
         "driver: a draw for all groups is made with more than is paid",

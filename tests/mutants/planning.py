@@ -2,7 +2,16 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import COVERAGE, DOOR, PAYMENT, PLAN, TABLE_DOOR, Mutant
+from tests.mutants.mutant import (
+    COVERAGE,
+    DOOR,
+    NOT_REPLAYED,
+    PAYMENT,
+    PLAN,
+    ROWS,
+    TABLE_DOOR,
+    Mutant,
+)
 
 PLAN_ORDER = f"{DOOR}::test_a_plan_is_paid_for_before_any_of_it_is_read_or_drawn"
 
@@ -15,6 +24,7 @@ MUTANTS = (
         'groups | {"finding": 0}',
         "groups",
         ("tests/guarantees/found_keys_test.py::test_a_table_finds_keys_once",),
+        NOT_REPLAYED,
     ),
     Mutant(
         "profiles: columns do not give up what counts cost",
@@ -43,6 +53,7 @@ MUTANTS = (
         'counts.append(("people", self._rows | {"contributions": 1}))',
         'counts.append(("people", self._rows))',
         (PROFILE,),
+        ROWS,
     ),
     Mutant(
         "totals: sums of a margin hold together as often as one of them",

@@ -98,6 +98,7 @@ MUTANTS = (
         "        below = ranks.total - at_high\n",
         "        below = ranks.below\n",
         (f"{OUTER}::test_a_window_and_its_tail_are_the_whole_step_function",),
+        COVERAGE,
     ),
     Mutant(
         "outer quantile: the tail counts records where they lie, not where they are clamped to",
@@ -105,6 +106,7 @@ MUTANTS = (
         "            return 0, before + at\n",
         "            return before, at\n",
         (f"{OUTER}::test_a_window_and_its_tail_are_the_whole_step_function",),
+        COVERAGE,
     ),
     Mutant(
         "outer quantile: the range is drawn whatever was counted",
@@ -112,6 +114,21 @@ MUTANTS = (
         "if count * beyond * epsilon < max_weight",
         "if count >= 0",
         (f"{OUTER}::test_which_groups_are_narrowed",),
+        COVERAGE,
+    ),
+    Mutant(
+        "several quantiles: their ranks are looked up where records lie, unclamped",
+        "_rank_profile.py",
+        "            before, at = 0, before + at\n",
+        "            pass\n",
+        (f"{OUTER}::test_ranks_of_clamped_records_are_those_of_records_that_were_clamped",),
+    ),
+    Mutant(
+        "several quantiles: a range is drawn and records are not clamped to it",
+        "statistics/quantiles.py",
+        "            by_group = _clamped_groups(by_group, self.ends, cells)\n",
+        "",
+        (f"{OUTER}::test_ranks_of_clamped_records_are_those_of_records_that_were_clamped",),
     ),
     Mutant(
         "clipped sum: a range that was drawn is unspent",

@@ -25,7 +25,7 @@ from duffdp._pipeline.request import ReleaseRequest
 from duffdp._sampling.entropy import entropy
 from duffdp.domain import Bins
 from duffdp.mechanisms import Geometric
-from duffdp.mechanisms.staircase import best_width
+from duffdp.mechanisms.noise_errors import best_width
 from duffdp.statistics.interval_width import IntervalWidth
 from duffdp.statistics.quantile_interval import IntervalEnd
 from duffdp.statistics.statistic import Scope

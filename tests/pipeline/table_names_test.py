@@ -43,7 +43,7 @@ EVIL = {
     "mathematics": r"$\frac{1}$ \$ $",
     "latex": r"\input{/etc/passwd} %x #1 ^~ {",
 }
-TAGS = {"br", "table", "caption", "thead", "tbody", "tr", "th", "td", "div"}
+TAGS = {"br", "table", "caption", "thead", "tbody", "tr", "th", "td", "div", "p", "span"}
 
 
 def released(bad, **given):
@@ -246,3 +246,51 @@ def test_what_is_missing_is_named(module, method, monkeypatch, tmp_path):
     given = [tmp_path / "t"] if method == "to_excel" else []
     with pytest.raises(DuffError, match=r"pip install 'duffdp\[tables\]'"):
         getattr(table, method)(*given)
+
+
+def test_plots_have_labels_units_and_plain_numbers():
+    """Ticks have no exponent; a label names the column, its unit, and millions if ticks count
+    these.
+    """
+    pay = [1_000_000 + 4_000 * i for i in range(1000)]
+    rich = pl.DataFrame({"g": ["a", "b"] * 500, "pay": pay, "yes": ["y", "n", "n", "n"] * 250})
+    given = {"column": "pay", "bounds": (0, 5_000_000), "step": 1000, "epsilon": 50}
+    groups = {"by": "g", "keys": ["a", "b"]}
+
+    def ticks(axes):
+        axes.figure.draw_without_rendering()
+        assert axes.xaxis.get_offset_text().get_text() == ""
+        texts = [label.get_text() for label in axes.get_xticklabels()]
+        assert all(re.fullmatch("[−-]?[0-9,.]+", text) for text in texts)
+        return axes.get_xlabel(), texts
+
+    label, texts = ticks(duffdp.median(rich, **given, **groups).plot())
+    assert label == "Median of pay"
+    assert all(text.startswith(("2,9", "3,0")) for text in texts)
+    assert ticks(duffdp.distribution(rich, **given).plot())[0] == "pay"
+    assert ticks(duffdp.count(rich, epsilon=1, **groups).plot())[0] == "Count (rows)"
+    table = duffdp.table(
+        rich,
+        {"pay": ["sum", "median"], "yes": {"statistic": "share", "values": ["y"], "name": "share"}},
+        epsilon=500,
+        bounds={"pay": (0, 5_000_000)},
+        shown_in={"pay": "EUR", "share": "%"},
+        **groups,
+    )
+    labels = [ticks(axes) for axes in table.plot()]
+    assert [label for label, _ in labels] == [
+        *("count", "pay_sum (million EUR)", "pay_median (EUR)"),
+        "share (%)",
+    ]
+    assert all(text.startswith(("1,4", "1,5")) for text in labels[1][1])  # not 1,490,000,000
+
+
+def test_a_release_is_a_card_in_a_notebook():
+    given = {"bounds": (0, 120), "step": 1, "epsilon": 1, "interval": 0.95}
+    card = duffdp.median([31, 35, 40] * 100, **given)._repr_html_()
+    assert Read(card).tags == {"div", "p", "span"}
+    assert re.search(r"Median.*35.*\(\d+ to \d+\).*epsilon=1 for each row, interval 95 %", card)
+    assert "<table" in duffdp.describe([31, 35], epsilon=1, bounds=(0, 120))._repr_html_()
+    withheld = duffdp.median([1], **given)._repr_html_()
+    assert "NOT PRIVATE" not in withheld
+    assert "NOT PRIVATE" in duffdp.median([1], **given, rng=1)._repr_html_()

@@ -13,12 +13,12 @@ import duffdp
 from duffdp import Grid
 from duffdp.audit.neighbours import largest_loss, log_ratio, neighbours
 from duffdp.mechanisms import Geometric, Lattice, PermuteAndFlip
-from duffdp.statistics import Quantile
+from duffdp.statistics import Quantile, Quantiles
 from duffdp.statistics.private_range import range_ends
 from duffdp.statistics.quantile import ClampedQuantile, quantile_program
 from duffdp.statistics.spec import DrawSettings
 from duffdp.statistics.statistic import Scope
-from inquiries import engine_of, windows
+from inquiries import engine_of, evidence, windows
 from release_draws import recorded
 
 GRID = Grid(0, 9, 1)
@@ -82,19 +82,21 @@ PATHS = {
     "narrowed": [(30, 0), (30, 7), (30, 30)],
     "narrowed, more records": [(60, 7), (60, 30)],
     "narrowed, even more records": [(110, 7), (110, 30)],
+    "narrowed, most records": [(150, 7), (150, 30)],
     "many records": [(MANY,)],
     "few records": [(0,), (-5,)],
 }
 SHARES = {
     "narrowed": [0.05, 0.4, 0.55],
-    "narrowed, more records": [0.05, 0.2, 0.75],
-    "narrowed, even more records": [0.05, 0.1, 0.85],
+    "narrowed, more records": [0.05, 0.3, 0.65],
+    "narrowed, even more records": [0.05, 0.2, 0.75],
+    "narrowed, most records": [0.05, 0.1, 0.85],
     "many records": [0.05, 0.95],
     "few records": [0.05, 0.95],
 }
 
 
-@pytest.mark.parametrize("q", [0.99, 0.985, 0.01])
+@pytest.mark.parametrize("q", [0.99, 0.992, 0.01])
 @pytest.mark.parametrize(
     ("branch", "path"), [(branch, path) for branch in PATHS for path in PATHS[branch]]
 )
@@ -151,7 +153,7 @@ def test_groups_take_their_own_branches(make, contributions):
             contributions=contributions,
         )
     received = sorted(round(d.epsilon * contributions, 9) for d in draws)
-    assert received == [0.05, 0.05, 0.05, 0.2, 0.75, 0.95, 0.95]
+    assert received == [0.05, 0.05, 0.05, 0.3, 0.65, 0.95, 0.95]
     assert [column.name for column in released.columns] == ["quantile"]
 
 
@@ -230,3 +232,85 @@ def test_extreme_bounds(bounds):
             assert bounds[0] <= released.value <= bounds[1]
     digits = duffdp.Digits(2)
     assert duffdp.quantile([3.0] * 300, 0.99, epsilon=1.0, bounds=digits).value is not None
+
+
+# Several quantiles in one draw, within a range.
+
+
+@pytest.mark.parametrize("reach", [2, 40, 1000])
+@pytest.mark.parametrize("ends", [(0, 999), (200, 700), (0, 3), (996, 999), (499, 500)], ids=str)
+def test_ranks_of_clamped_records_are_those_of_records_that_were_clamped(ends, reach):
+    """In windows near the quantiles and outside of them."""
+    grid, rng = Grid(0, 999, 1), np.random.default_rng(5)
+    narrow, qs = Grid(0, ends[1] - ends[0], 1), tuple(map(Fraction, ("1/10", "1/2", "9/10")))
+    data = [
+        rng.integers(0, 1000, 300),
+        rng.integers(300, 310, 300),
+        np.repeat([5, 990], [250, 50]),
+        np.zeros(0, dtype=np.int64),
+        np.array([700]),
+    ]
+    engine, expected_engine = (
+        engine_of(groups, domain)
+        for groups, domain in ((data, grid), ([clamped(x, ends) for x in data], narrow))
+    )
+    found = evidence(Quantiles(qs, ends=ends), engine, grid, 1.0, reach=reach)
+    expected = evidence(Quantiles(qs), expected_engine, narrow, 1.0, reach=reach)
+    for here, there in zip(found.columns, expected.columns, strict=True):
+        assert (here.size, here.total) == (there.size, there.total)
+        for i in {0, 1, here.size // 3, here.size - 2, here.size - 1}:
+            assert here.rank_of(i) == there.rank_of(i)
+        for records, others in zip(here.ranks, there.ranks, strict=True):
+            assert _ranks_before(records, others)
+            assert records.total == others.total
+
+
+def _ranks_before(records, others):
+    """The same number of records before each candidate that both windows hold."""
+    common = range(max(records.first, others.first), min(records.last, others.last) + 1)
+    counts = [
+        [ranks.below + int(ranks.counts[ranks.values < i].sum()) for i in common]
+        for ranks in (records, others)
+    ]
+    return counts[0] == counts[1]
+
+
+@pytest.mark.parametrize(
+    ("branch", "path"), [(branch, path) for branch in PATHS for path in PATHS[branch]]
+)
+def test_the_draws_of_several_quantiles_add_up_to_epsilon(branch, path):
+    """The exact distributions of all draws, given the numbers of those before."""
+
+    def laws_of(data):
+        with recorded(path=path) as draws:
+            records = np.array(data, dtype=np.int64)
+            duffdp.quantiles(records, [0.5, 0.99], epsilon=4, bounds=(0, 9))
+        if data:
+            shares = [draw.epsilon / 4 for draw in draws]
+            assert shares == pytest.approx(SHARES[branch])
+        laws = (draw.law() for draw in draws)
+        return [part for law in laws for part in (law if isinstance(law, tuple) else (law,))]
+
+    largest = 0.0
+    for here, there, _ in neighbours(3, 2):
+        largest = max(largest, log_ratio(*(laws_of([4 * i for i in d]) for d in (here, there))))
+    assert 1.0 < largest <= 4 * (1 + 1e-9)
+
+
+def test_several_quantiles_lie_within_the_range():
+    low, high = range_ends(20, 2**20)
+    with recorded(path=(1000, 20)):
+        released = duffdp.quantiles(
+            np.array([1.0] * 500), [0.5, 0.99], epsilon=1, bounds=(0, 2**20), step=1
+        )
+    assert all(low <= value <= high for value in released.value)
+
+
+def test_deciles_of_few_records_in_wide_bounds():
+    """Without a range most of them are anywhere up to the bound."""
+    x = np.random.default_rng(1).lognormal(10.0, 0.8, 300)
+    qs = [i / 10 for i in range(1, 10)]
+    truth, rng = np.quantile(x, qs, method="inverted_cdf"), np.random.default_rng(2)
+    given = {"epsilon": 0.5, "bounds": (0.0, 1e7), "rng": rng}
+    errors = [abs(np.array(duffdp.quantiles(x, qs, **given).value) - truth) for _ in range(40)]
+    assert np.mean(errors) < 60_000  # 740,000 without a range

@@ -19,7 +19,7 @@ from duffdp._sampling.entropy import entropy
 from duffdp.domain import Bins, Membership
 from duffdp.mechanisms import Geometric, Staircase, _ratio_noise
 from duffdp.mechanisms._ratio_noise import CELLS, TwoNoises, largest_tilts
-from duffdp.mechanisms.staircase import best_width
+from duffdp.mechanisms.noise_errors import best_width
 from duffdp.statistics.noise_interval import outward, possible_ratios
 from duffdp.statistics.program import OutputColumn
 from inquiries import plan_of

@@ -199,6 +199,7 @@ SHARED: dict[str, Case] = {
     "title": case("--title Ages", report="--report page.md"),
     "author": case("--author Office", report="--report page.md"),
     "quiet": case("--quiet"),
+    "explain": case("--explain"),
     # Parameters of statistics.
     "q": case("-q 0.75", "-q 0.25"),
     "trim": case("--trim 0.4", "--trim 0.1"),

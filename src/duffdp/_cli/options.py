@@ -13,6 +13,7 @@ import click
 from duffdp._parameters import (
     CALL_ID,
     DATASET,
+    EXPLAIN,
     KEYS,
     LEDGER,
     QUIET,
@@ -147,6 +148,7 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
         ),
         click.Option(["--title"], default="Private release", help="The title of the report."),
         click.Option(["--author"], help="Who made the report; printed as it is."),
+        option(EXPLAIN),
         option(QUIET),
     )
 

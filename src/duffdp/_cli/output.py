@@ -406,12 +406,22 @@ def data_name(data: str) -> str | None:
 
 
 def say_notes(releases: Iterable[Release], dialect: Dialect, options: Mapping[str, Any]) -> None:
-    """Print the notes of a call on standard error, a line each, unless it is to be quiet."""
+    """Print the notes of a call on standard error, a line each, unless it is to be quiet; and the
+    mechanisms, if it is to explain them.
+    """
+    listed = list(releases)
+    lines: list[str] = []
     if not options["quiet"]:
         from duffdp._pipeline.notes import notes_about
 
-        for note in notes_about((release.facts, release.reading) for release in releases):
-            print(visible(note.worded(dialect)), file=sys.stderr)
+        notes = notes_about((release.facts, release.reading) for release in listed)
+        lines += [note.worded(dialect) for note in notes]
+    if options["explain"]:
+        for release in listed:
+            of = "" if release.facts.column is None else f" of {release.facts.column}"
+            lines.append(f"{release.statistic}{of} is drawn by {release.mechanism}")
+    for line in dict.fromkeys(lines):
+        print(visible(line), file=sys.stderr)
 
 
 def _write_text(text: str, out: Path | None) -> None:
@@ -474,10 +484,7 @@ def _caption(name: str, release: Release) -> str:
     of = "" if release.counted is None else f" of {release.counted}"
     of += "" if release.where is None else f" where {release.where}"
     of += "" if release.facts.sql is None else f" from {release.facts.sql}"
-    return (
-        f"{name}{of}: epsilon {release.epsilon:.6g} for each {protected}, "
-        f"{release.mechanism}{_covered(release)}"
-    )
+    return f"{name}{of}: epsilon {release.epsilon:.6g} for each {protected}{_covered(release)}"
 
 
 def _covered(release: Release) -> str:
@@ -486,7 +493,7 @@ def _covered(release: Release) -> str:
         return (
             f"; low and high: with {100 * release.cells[0][0].confidence:.6g} % probability they "
             "hold all exact quantiles of the records at once"
-            f"{', in scope group' if release.grouped else ''}"
+            f"{', in each group' if release.grouped else ''}"
         )
     if release.confidence is None:
         return ""

@@ -101,7 +101,7 @@ def _run(planned: Any, plan: Any, output: Any, options: dict[str, Any]) -> None:
 
     with open_source(plan.source, options["pipe"]) as data:
         if options["check"]:
-            _show_cost(planned.check(data, ledger=output.ledger), output.ledger, options["quiet"])
+            _show_cost(planned.check(data, ledger=output.ledger), output.ledger, options)
             return
         with progress(len(plan.releases)) as done:
             result = planned.run(data, ledger=output.ledger, done=done, rehearsal=output.rehearse)
@@ -109,13 +109,13 @@ def _run(planned: Any, plan: Any, output: Any, options: dict[str, Any]) -> None:
     output.write(result)
 
 
-def _show_cost(cost: Cost, ledger: Any, quiet: bool) -> None:
+def _show_cost(cost: Cost, ledger: Any, options: dict[str, Any]) -> None:
     """Print the cost and the shape of each result."""
     rows = [
         {
             "release": name,
             "statistic": str(facts.statistic),
-            "mechanism": str(facts.mechanism),
+            **({"mechanism": str(facts.mechanism)} if options["explain"] else {}),
             "epsilon": float(facts.loss.epsilon),
             "rows": cost.rows[name],
             "columns": ", ".join([*facts.by, "value"]),
@@ -132,7 +132,7 @@ def _show_cost(cost: Cost, ledger: Any, quiet: bool) -> None:
             f"budget of {ledger.dataset!r}: {float(cost.remaining):.12g} of {ledger.epsilon:g} "
             f"left, the plan {fits}"
         )
-    if not quiet:
+    if not options["quiet"]:
         captions += [note.worded(PLAN) for note in cost.notes]
     print_table(rows, captions)
     if not cost.fits:

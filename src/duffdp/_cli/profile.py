@@ -38,7 +38,7 @@ from duffdp.errors import Argument, DuffError
         *READING_OPTIONS,
         *LEDGER_OPTIONS,
         # A profile is no deployment, and prints no notes.
-        *(one for one in output_options(TABLE_FORMATS) if one.name != "registry"),
+        *(one for one in output_options(TABLE_FORMATS) if one.name not in ("registry", "explain")),
     ],
     help="Show what the fields of every column can be read as, quartiles, and bounds to use."
     f"\n\nDATA: {DATA.help}",

@@ -62,6 +62,18 @@ def read_address(name: str) -> Address:
     )
 
 
+def has_password(name: str) -> bool:
+    """True if an address holds a password, or cannot be read."""
+    load("psycopg", "postgres")
+    from psycopg import ProgrammingError
+    from psycopg.conninfo import conninfo_to_dict
+
+    try:
+        return any(part.endswith("password") for part in conninfo_to_dict(_split(name)[0]))
+    except (ProgrammingError, ValueError):
+        return True
+
+
 def printable(name: str) -> str:
     """The name of a source as an error may quote it."""
     if not ADDRESS.match(name):

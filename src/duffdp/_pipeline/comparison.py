@@ -25,6 +25,7 @@ from duffdp._pipeline.export import DisplayTable, Exportable
 from duffdp._pipeline.group_sums import ends_from_noise, noise_draw, noise_spec
 from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
 from duffdp._pipeline.release import Release
+from duffdp._pipeline.wording import PLAIN, Wording
 from duffdp.domain import Grid
 from duffdp.errors import DuffError
 from duffdp.statistics.noise_interval import largest_noise
@@ -148,6 +149,7 @@ class Comparison(Exportable):
     exact: bool
     format: NumberFormat
     title: str
+    wording: Wording = PLAIN
 
     def _of(self, field: str) -> Any:
         values = [getattr(one, field) for one in self.differences]
@@ -207,8 +209,8 @@ class Comparison(Exportable):
             texts = [
                 self.format.with_unit(one.first),
                 self.format.with_unit(one.second),
-                estimate_text(estimate, self.format),
-                _ratio_text(one),
+                estimate_text(estimate, self.format, self.wording.to, self.wording.too_few),
+                _ratio_text(one, self.wording.to),
             ]
             rows.append([*([self.groups[i]] if self.groups else []), *texts])
         header = [*(["group"] if self.groups else []), *self.names, "difference", "ratio"]
@@ -237,6 +239,7 @@ class RankedGroup(NamedTuple):
     place: int
     first_place: int
     last_place: int
+    label: str  # of the key, for readers
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -277,6 +280,7 @@ class Ranking(Exportable):
     confidence: float | None
     simultaneous: bool
     format: NumberFormat
+    wording: Wording = PLAIN
 
     @property
     def order(self) -> list[Any]:
@@ -295,21 +299,22 @@ class Ranking(Exportable):
 
     def wide(self) -> dict[str, list[Any]]:
         """Groups in their order, with numbers and places."""
-        names = ("group", *RankedGroup._fields[1:])
-        columns = map(list, zip(*self.groups, strict=True))
-        return dict(zip(names, columns, strict=True))
+        names = ("key", "value", "low", "high", "place", "first_place", "last_place")
+        columns = {name: [getattr(group, name) for group in self.groups] for name in names}
+        return {"group": columns.pop("key"), **columns}
 
     def number_formats(self) -> dict[str, NumberFormat]:
         return dict(zip(("value", "low", "high"), self.format.with_ends(), strict=True))
 
     def display_tables(self) -> list[DisplayTable]:
+        to = self.wording.to
         rows = [
             [
-                as_text(group.key) if not isinstance(group.key, tuple) else ", ".join(group.key),
-                estimate_text(Estimate(group.value, group.low, group.high), self.format),
+                group.label,
+                estimate_text(Estimate(group.value, group.low, group.high), self.format, to),
                 str(group.place)
                 if group.first_place == group.last_place
-                else f"{group.first_place} to {group.last_place}",
+                else f"{group.first_place} {to} {group.last_place}",
             ]
             for group in self.groups
         ]
@@ -407,6 +412,7 @@ def comparison(
     confidence: float | None,
     title: str,
     unit: str = "",
+    wording: Wording = PLAIN,
 ) -> Comparison:
     """The comparison of pairs of numbers of the same two kinds."""
     first, second = pairs[0]
@@ -418,15 +424,17 @@ def comparison(
     ]
     form = number_format(estimates, first.kind, first.facts.domain, unit)
     level = None if rate is None else float(1 - rate)
-    return Comparison(names, groups, differences, level, is_exact, form, title)
+    return Comparison(names, groups, differences, level, is_exact, form, title, wording)
 
 
 def ranking(
     name: str,
     keys: Sequence[Any],
+    labels: Sequence[str],
     numbers: Sequence[ComparedNumber],
     form: NumberFormat,
     confidence: float | None,
+    wording: Wording = PLAIN,
 ) -> Ranking:
     """The order of numbers, the largest first; a withheld number has no place."""
     first = numbers[0]
@@ -444,25 +452,20 @@ def ranking(
         simultaneous = interval is not None and interval.simultaneous
         pair_rate = (1 if simultaneous else 2) * (first.failure_rate or 0)
         level = None if interval is None else float(max(Fraction(0), 1 - pair_rate))
-    known = [
-        (key, number.estimate.value, *(end or (None, None)))
-        for key, number, end in zip(keys, numbers, ends, strict=True)
-        if number.estimate.value is not None
-    ]
-    known.sort(key=lambda group: group[1], reverse=True)
+    known = []
+    for key, label, number, end in zip(keys, labels, numbers, ends, strict=True):
+        value, (low, high) = number.estimate.value, end or (None, None)
+        if value is not None:
+            known.append((key, label, value, *_holding(low, high, value)))
+    known.sort(key=lambda group: group[2], reverse=True)
     groups = []
-    for i, (key, value, low, high) in enumerate(known):
-        low, high = _holding(low, high, value)
-        others = [
-            _holding(other_low, other_high, other)
-            for j, (_, other, other_low, other_high) in enumerate(known)
-            if j != i
-        ]
+    for i, (key, label, value, low, high) in enumerate(known):
+        others = [(group[3], group[4]) for j, group in enumerate(known) if j != i]
         above = sum(1 for other in others if low is not None and other[0] > high)
         below = sum(1 for other in others if low is not None and other[1] < low)
         last = len(known) - below
-        groups.append(RankedGroup(key, value, low, high, i + 1, above + 1, last))
-    return Ranking(name, groups, level, simultaneous, form)
+        groups.append(RankedGroup(key, value, low, high, i + 1, above + 1, last, label))
+    return Ranking(name, groups, level, simultaneous, form, wording)
 
 
 def _is_above(one: RankedGroup, two: RankedGroup) -> bool:
@@ -594,13 +597,13 @@ def _zero_like(value: Any) -> Any:
     return dt.timedelta(0) if isinstance(value, dt.timedelta) else 0
 
 
-def _ratio_text(one: Difference) -> str:
+def _ratio_text(one: Difference, to: str) -> str:
     if one.ratio is None:
         return ""
     if one.ratio_low is None or one.ratio_high is None:
         return f"{one.ratio:.3g}"
     high = "any" if math.isinf(one.ratio_high) else f"{one.ratio_high:.3g}"
-    return f"{one.ratio:.3g} ({one.ratio_low:.3g} to {high})"
+    return f"{one.ratio:.3g} ({one.ratio_low:.3g} {to} {high})"
 
 
 def is_comparable(facts: Facts) -> bool:

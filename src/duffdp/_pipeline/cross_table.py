@@ -91,9 +91,9 @@ class CrossTable(Exportable):
         """
         return self._by_column(lambda estimate: estimate.value)
 
-    def rounded(self) -> dict[str, list[Any]]:
+    def rounded(self, raw: bool = False) -> dict[str, list[Any]]:
         form = self.columns[0].format
-        return self._by_column(lambda estimate: form.number(estimate.value))
+        return self.wide() if raw else self._by_column(lambda estimate: form.number(estimate.value))
 
     def number_formats(self) -> dict[str, NumberFormat]:
         return dict.fromkeys(self.header()[1:], self.columns[0].format)

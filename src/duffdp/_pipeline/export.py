@@ -20,6 +20,12 @@ EXTRA = "tables"  # the extra that installs all libraries used here
 _STYLE = "border-collapse:collapse;font-variant-numeric:tabular-nums"
 _CELL = "padding:.2em .8em;text-align:{side};border-bottom:1px solid rgba(128,128,128,.35)"
 _TITLE = "font-weight:600;margin:.6em 0 .2em"
+_CARD = (
+    "display:inline-block;max-width:40em;padding:.5em 1em;border-radius:6px;"
+    "border:1px solid rgba(128,128,128,.35)"
+)
+_NUMBER = "margin:.1em 0;font-size:1.5em;font-variant-numeric:tabular-nums"
+_BESIDE = "font-size:.8em;opacity:.8"
 _MAX_SPREADSHEET_NUMBER = 10**15  # larger numbers are written as text: 15 digits are exact
 _MAX_WIDTH = 60  # letters of a spreadsheet column
 _SHEET_MARKS = str.maketrans(dict.fromkeys("[]:*?/\\'", " "))  # that names of sheets must not have
@@ -69,9 +75,9 @@ class Exportable:
         """The formats of columns that are rounded for people."""
         return {}
 
-    def rounded(self) -> dict[str, list[Any]]:
-        """The columns with numbers rounded as people read them."""
-        formats = self.number_formats()
+    def rounded(self, raw: bool = False) -> dict[str, list[Any]]:
+        """The columns for readers: numbers rounded as people read them, unless they are raw."""
+        formats = {} if raw else self.number_formats()
         return {
             name: [formats[name].number(value) for value in values] if name in formats else values
             for name, values in self.wide().items()
@@ -111,7 +117,7 @@ class Exportable:
         spreadsheet would take for a formula gets an apostrophe in front.
         """
         check_csv(separator, decimal)
-        columns, text = self.wide() if raw else self.rounded(), io.StringIO()
+        columns, text = self.rounded(raw), io.StringIO()
         rows = csv.writer(text, lineterminator="\n", delimiter=separator)
         rows.writerow(map(as_csv_text, columns))
         for row in zip(*columns.values(), strict=True):
@@ -229,6 +235,26 @@ def as_html_table(table: DisplayTable, notes: Sequence[str] = ()) -> str:
     body = f"<tbody>{''.join(rows)}</tbody>"
     title = f'<p style="{_TITLE}">{as_html(table.title)}</p>' if table.title else ""
     return f'{title}<table style="{_STYLE}">{caption}{head}{body}</table>'
+
+
+def as_html_card(title: str, numbers: Sequence[tuple[str, str, str]], below: Sequence[str]) -> str:
+    """A few numbers for a notebook, each with its name, its text and its interval."""
+    texts = [
+        f'{as_html(text)} <span style="{_BESIDE}">{as_html(f"({ends})" if ends else "")}</span>'
+        for _, text, ends in numbers
+    ]
+    if len(numbers) == 1:
+        body = f'<p style="{_NUMBER}">{texts[0]}</p>'
+    else:
+        rows = [
+            f'<tr><td style="padding-right:1em">{as_html(name)}</td><td>{text}</td></tr>'
+            for (name, _, _), text in zip(numbers, texts, strict=True)
+        ]
+        body = f'<table style="{_STYLE};margin:.2em 0"><tbody>{"".join(rows)}</tbody></table>'
+    small = "<br>".join(map(as_html, below))
+    first = f'<p style="margin:0;font-weight:600">{as_html(title)}</p>'
+    last = f'<p style="margin:0;font-size:.85em;opacity:.8">{small}</p>'
+    return f'<div style="{_CARD}">{first}{body}{last}</div>'
 
 
 def as_latex_table(table: DisplayTable) -> str:

@@ -52,7 +52,7 @@ class NumberFormat(NamedTuple):
             return value
         shift = 2 if self.unit == PERCENT else 0
         rounded = self._rounded(value, self.rounding).scaleb(-shift) + 0
-        if isinstance(value, int):
+        if isinstance(value, int) or (self.decimals <= 0 and not shift):
             return int(rounded)
         return rounded if isinstance(value, Decimal) else float(rounded)
 

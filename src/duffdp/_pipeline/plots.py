@@ -17,7 +17,8 @@ from duffdp.domain import Grid
 
 _MAX_LABEL = 28  # letters
 _MAX_AXIS_LABEL = 60
-_MAX_SHORT_NUMBER = 1e5  # larger ticks would get an exponent
+_MAX_SHORT_NUMBER = 1e5  # fewer ticks have room for larger ones
+_LARGE = ((1e9, "billion"), (1e6, "million"))
 
 
 class PlotSeries(NamedTuple):
@@ -56,24 +57,29 @@ def draw_series(series: PlotSeries, axes: Any) -> Any:
         axes.plot([_number(estimate.value)], [place], "o", color="C0", alpha=alpha)
     axes.set_yticks(range(len(series.labels)), list(map(_label, series.labels)))
     axes.set_ylim(max(1, len(series.labels)) - 0.5, -0.5)
-    unit = f" ({series.unit})" if series.unit else ""
-    axes.set_xlabel(_label(f"{series.name}{unit}", _MAX_AXIS_LABEL))
-    _plain_numbers(axes.xaxis, series)
+    values = [estimate.value for estimate in series.estimates if estimate.value is not None]
+    scale = _plain_numbers(axes.xaxis, values, series.unit)
+    unit = " ".join(filter(None, (scale, series.unit)))
+    axes.set_xlabel(_label(f"{series.name} ({unit})" if unit else series.name, _MAX_AXIS_LABEL))
     axes.grid(axis="x", alpha=0.3)
     return axes
 
 
-def _plain_numbers(axis: Any, series: PlotSeries) -> None:
-    """Ticks with all their digits, thousands apart and percent as percent; dates stay dates."""
-    values = [estimate.value for estimate in series.estimates if estimate.value is not None]
+def _plain_numbers(axis: Any, values: Sequence[Any], unit: str = "") -> str:
+    """Ticks with all their digits, thousands apart and percent as percent; dates stay dates.
+    Returns the word for millions or billions, if the ticks count these.
+    """
     if not values or not all(isinstance(value, int | float | Decimal) for value in values):
-        return
+        return ""
     ticker = load("matplotlib.ticker", EXTRA)
-    scale = 100 if series.unit == PERCENT else 1
-    axis.set_major_locator(ticker.MaxNLocator(5))
-    axis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{scale * x:,.6g}"))
-    if max(map(abs, values)) >= _MAX_SHORT_NUMBER:
-        axis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{scale * x:,.0f}"))
+    largest = float(max(map(abs, values)))
+    factor, word = next(((size, name) for size, name in _LARGE if largest >= 10 * size), (1.0, ""))
+    if unit == PERCENT:
+        factor = 0.01
+    ticks = 3 if largest / factor >= _MAX_SHORT_NUMBER else 5
+    axis.set_major_locator(ticker.MaxNLocator(ticks))
+    axis.set_major_formatter(ticker.FuncFormatter(lambda x, _: f"{x / factor:,.8g}"))
+    return word
 
 
 def draw_groups(
@@ -88,11 +94,13 @@ def draw_groups(
     return draw_series(series, ax or new_axes(1, len(labels))[0])
 
 
-def draw_distributions(groups: list[str], distributions: Sequence[Any], ax: Any) -> Any:
+def draw_distributions(name: str, groups: list[str], distributions: Sequence[Any], ax: Any) -> Any:
     """Draw the distributions of groups on the same axes."""
     axes = ax or new_axes(1, 12)[0]
     for group, distribution in zip(groups, distributions, strict=True):
         distribution.plot(axes, label=group)
+    scale = axes.get_xlabel()
+    axes.set_xlabel(_label(f"{name} ({scale})" if scale else name, _MAX_AXIS_LABEL))
     return axes
 
 
@@ -126,6 +134,7 @@ def draw_shares(shares: CumulativeShares, axes: Any, covers: Covers, label: str)
     ends = axes.convert_xunits([_number(value(place)) for place in shares.axis()])
     limits = ends if first else axes.get_xlim()
     axes.set_xlim(min(ends[0], limits[0]), max(ends[1], limits[1]))
+    axes.set_xlabel(_plain_numbers(axes.xaxis, [_number(value(place)) for place in shares.axis()]))
     axes.set_ylim(0, 1)
     axes.set_ylabel("share of records up to here")
     axes.legend()

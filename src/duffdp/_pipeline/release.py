@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 import json
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from operator import itemgetter
@@ -14,7 +15,7 @@ from duffdp._parameters import Covers, share_text
 from duffdp._pipeline.distribution import TABLE_QUANTILES, Distribution
 from duffdp._pipeline.error_bounds import distance_bound
 from duffdp._pipeline.estimates import Estimate, columns_per_number, estimates_of, whole_range
-from duffdp._pipeline.export import DisplayTable, Exportable, SimpleTable
+from duffdp._pipeline.export import DisplayTable, Exportable, SimpleTable, as_html_card
 from duffdp._pipeline.export import Facts as ListedFacts
 from duffdp._pipeline.notes import Reading, notes_about
 from duffdp._pipeline.number_text import NumberFormat, as_text, estimate_text, number_format
@@ -31,7 +32,7 @@ from duffdp._pipeline.released_values import (
     values_by_key,
 )
 from duffdp._privacy import Loss, PrivacyUnit
-from duffdp.domain import Grid, Presence, PublicSet
+from duffdp.domain import Bins, Categories, Grid, Membership, Presence, PublicSet
 from duffdp.errors import DuffError
 from duffdp.statistics.program import OutputColumn
 from duffdp.statistics.registry import REGISTRY, statistic_spec
@@ -388,7 +389,7 @@ class Release(Exportable):
         if self.has_distributions:
             columns = self.wide()
             lines = [list(map(as_text, row)) for row in zip(*columns.values(), strict=True)]
-            return [DisplayTable(list(columns), lines, repr(self), (), len(self.by) + 1)]
+            return [DisplayTable(list(columns), lines, self._caption(), (), len(self.by) + 1)]
         sizes = [()] * len(self.cells) if self.sizes is None else [(size,) for size in self.sizes]
         forms = self.formats()
         rows = [
@@ -398,7 +399,42 @@ class Release(Exportable):
         names, begin = frame_column_names(self.facts, self.columns), int(self.facts.has_sizes)
         values = names[begin : begin + len(self.columns) : self._step]
         header = [*self.by, *names[:begin], *values]
-        return [DisplayTable(header, rows, repr(self), self.too_few(), len(self.by))]
+        return [DisplayTable(header, rows, self._caption(), self.too_few(), len(self.by))]
+
+    def _repr_html_(self) -> str:
+        if self.grouped or self.has_distributions:
+            return Exportable._repr_html_(self)
+        names = [column.name for column in self.columns[:: self._step]]
+        ((estimates,), forms) = self.estimates(), self.formats()
+        numbers = [
+            (name, form.with_unit(one.value), "" if one.low is None else form.ends(one))
+            for name, one, form in zip(names, estimates, forms, strict=True)
+        ]
+        subject, cost = self._subject(), self._cost()
+        return as_html_card(f"{subject[0].upper()}{subject[1:]}", numbers, [cost, *self.notes])
+
+    def _subject(self) -> str:
+        """What was released, in words."""
+        what = self.column or self.counted
+        about = "" if what is None else f" of {what}"
+        where = "" if self.where is None else f" where {self.where}"
+        return f"{self.title.lower()}{about}{where}"
+
+    def _cost(self) -> str:
+        """What it cost, and what its intervals promise."""
+        interval = self.facts.interval
+        ends = ""
+        if interval is not None:
+            scope = " together" if interval.simultaneous else ""
+            level = f"{float(100 * interval.confidence):.6g} %{scope}"
+            several = "s" if self.grouped or len(self.columns) > self._step else ""
+            ends = f", interval{several} {level} for the {interval.covers}"
+        seeded = "" if self.secure else ", NOT PRIVATE (seeded)"
+        return f"epsilon={self.epsilon:g} for each {self.unit}{ends}{seeded}"
+
+    def _caption(self) -> str:
+        groups = f", {len(self.keys)} groups by {', '.join(self.by)}" if self.grouped else ""
+        return f"{self._subject()}{groups}, {self._cost()}"
 
     def facts_listed(self) -> ListedFacts:
         return listed_facts([("", self)])
@@ -413,9 +449,12 @@ class Release(Exportable):
         """
         labels = [", ".join(map(str, key)) for key in self.keys] or [""]
         if self.has_distributions:
-            return draw_distributions(labels, [distribution for (distribution,) in self.cells], ax)
+            distributions = [distribution for (distribution,) in self.cells]
+            return draw_distributions(self.column or "value", labels, distributions, ax)
         names = [column.name for column in self.columns[:: self._step]]
-        return draw_groups(self.counted or self.title, labels, names, self.estimates(), ax)
+        title = self.title if self.column is None else f"{self.title} of {self.column}"
+        name = title if self.counted is None else f"{title} ({self.counted})"
+        return draw_groups(name, labels, names, self.estimates(), ax)
 
     def to_dict(self) -> dict[str, Any]:
         """All fields as JSON values; with groups, `value` is a list of rows."""
@@ -494,41 +533,52 @@ class ReleaseRows(SimpleTable):
 
 
 def listed_facts(releases: Sequence[tuple[str, Release]]) -> list[tuple[str, str]]:
-    """Public facts about releases, each under its name; those that all share are listed once."""
-    facts: list[tuple[str, str]] = []
-    for name, release in releases:
-        about = f"{name}: " if name else ""
-        listed = [
-            ("statistic", str(release.statistic)),
-            ("epsilon", f"{release.epsilon:.12g}"),
-            ("mechanism", str(release.mechanism)),
-            ("column", release.column),
-            ("possible values", _domain_text(release.domain)),
-        ]
-        facts += [(f"{about}{fact}", text) for fact, text in listed if text]
+    """Public facts that releases share, each under its name, and then a line for each release."""
     first = releases[0][1]
-    interval = first.facts.interval
-    shared = [
-        ("delta", f"{sum(release.delta for _, release in releases):g}"),
+    facts = [
+        ("epsilon", f"{math.fsum(release.epsilon for _, release in releases):.12g}"),
+        ("delta", f"{math.fsum(release.delta for _, release in releases):g}"),
         ("protects", str(first.unit)),
         ("rows per person", "" if first.unit.column is None else str(first.contributions)),
         ("rows where", first.where or ""),
         ("groups by", ", ".join(first.by)),
         ("keys", _keys_text(first.keys) if first.by else ""),
-        ("intervals", "" if interval is None else f"{float(100 * interval.confidence):.6g} %"),
-        ("intervals cover", "" if interval is None else interval.covers),
         ("randomness", "operating system" if first.secure else "a seed: NOT PRIVATE"),
         ("drawn", first.time.isoformat(sep=" ", timespec="seconds")),
         ("made with", f"duffdp {first.version}"),
     ]
-    return [*facts, *((name, text) for name, text in shared if text)]
+    of_each = [(name or "statistic", _release_text(release)) for name, release in releases]
+    return [*((name, text) for name, text in facts if text), *of_each]
 
 
-def _domain_text(domain: PublicSet) -> str:
+def _release_text(release: Release) -> str:
+    """What one release is, in one line."""
+    interval = release.facts.interval
+    parts = [
+        f"{release.statistic}{'' if release.column is None else f' of {release.column}'}",
+        f"epsilon {release.epsilon:.12g}",
+        f"mechanism {release.mechanism}",
+        _domain_text(release),
+    ]
+    if interval is not None:
+        scope = ", together" if interval.simultaneous else ""
+        level = f"{float(100 * interval.confidence):.6g} %{scope}"
+        parts.append(f"intervals {level} for the {interval.covers}")
+    return "; ".join(filter(None, parts))
+
+
+def _domain_text(release: Release) -> str:
+    """The public set of a release; a step that nobody chose is left out."""
+    domain = release.domain
     if isinstance(domain, Grid):
-        return (
-            f"{as_text(domain.lower)} to {as_text(domain.upper)} in steps of {as_text(domain.step)}"
-        )
+        step = "" if release.has_default_step else f" in steps of {as_text(domain.step)}"
+        return f"bounds {as_text(domain.lower)} to {as_text(domain.upper)}{step}"
+    if isinstance(domain, Membership):
+        domain = domain.members
+    if isinstance(domain, Bins):
+        return f"bins {', '.join(map(domain.label, range(domain.size)))}"
+    if isinstance(domain, Categories):
+        return f"values {', '.join(map(as_text, domain))}"
     return "" if isinstance(domain, Presence) else repr(domain)
 
 

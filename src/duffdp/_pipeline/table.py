@@ -252,9 +252,9 @@ class Table(Exportable):
             columns |= _by_column(measure.names(self.wording), self._rows(measure))
         return columns | {name(TOO_SMALL): self.too_small()}
 
-    def rounded(self) -> dict[str, list[Any]]:
+    def rounded(self, raw: bool = False) -> dict[str, list[Any]]:
         """The columns with numbers rounded as people read them, and "all" as the key of totals."""
-        columns = Exportable.rounded(self)
+        columns = Exportable.rounded(self, raw)
         for by in self.by:
             name = self.wording.name(by)
             columns[name] = [self.wording.key(by, part) for part in columns[name]]
@@ -377,7 +377,8 @@ class Table(Exportable):
         keys = [self._place(group) for group in (first, second)]
         names = self.group_name(keys[0]), self.group_name(keys[1])
         pair = [(numbers[keys[0]], numbers[keys[1]])]
-        return comparison(names, (), pair, confidence, column.name, column.format.unit)
+        unit = column.format.unit
+        return comparison(names, (), pair, confidence, column.name, unit, self.wording)
 
     def rank(self, name: str, *, confidence: float | None = None) -> Ranking:
         """The order of the groups by one number, and which pairs are certain, at no cost.
@@ -391,7 +392,9 @@ class Table(Exportable):
         if len(keys) < 2:
             raise DuffError("an order needs two groups or more. Pass by and keys to the table.")
         numbers = self.compared_numbers(measure, part)[: len(keys)]
-        return ranking(column.name, keys, numbers, column.format, confidence)
+        labels = [self.group_name(i) for i in range(len(keys))]
+        form = column.format
+        return ranking(column.name, keys, labels, numbers, form, confidence, self.wording)
 
     def _number(self, name: str) -> tuple[Measure, int, ShownColumn]:
         """The measure, the part and the column of a name."""
@@ -466,11 +469,11 @@ class Table(Exportable):
         """The tables for people: each interval beside its number, and words instead of the numbers
         of a group that is too small. With two columns of groups, a cross table for each statistic.
         """
-        if len(self.by) == 2:
+        if self.is_crossed:
             return [table for cross in self.cross_tables() for table in cross.display_tables()]
         words, small, columns = self.wording, self.too_small(), self.shown_columns()
-        texts = []
-        for i, key in enumerate(self.row_keys()):
+        texts, keys, order = [], self.row_keys(), self.shown_order()
+        for i, key in ((i, keys[i]) for i in order):
             labels = list(map(as_text, words.keys(self.by, key)))
             numbers = [
                 estimate_text(column.estimates[i], column.format, words.to, words.too_few)
@@ -479,13 +482,44 @@ class Table(Exportable):
             visible = [words.too_few, *[""] * (len(numbers) - 1)] if small[i] else numbers
             texts.append([*labels, *visible])
         header = [*map(words.name, self.by), *(column.name for column in columns)]
-        return [DisplayTable(header, texts, self._caption(), small, len(self.by))]
+        muted = [small[i] for i in order]
+        return [DisplayTable(header, texts, self._caption(), muted, len(self.by))]
+
+    @property
+    def is_nested(self) -> bool:
+        """True if the first column of groups has larger groups that the second one divides, and
+        so on.
+        """
+        return bool(self.margins) and len(self.by) > 1 and tree_of(self._levels()) is not None
+
+    @property
+    def is_crossed(self) -> bool:
+        """True if groups have two columns side by side, so that each statistic is a cross table."""
+        return len(self.by) == 2 and not self.is_nested
+
+    def shown_order(self) -> list[int]:
+        """The rows in the order in which people read them: larger groups before their parts, and
+        all groups together at the end.
+        """
+        keys = self.row_keys()
+        if not self.is_nested:
+            return list(range(len(keys)))
+        first: dict[CellRow, int] = {}
+        for i, key in enumerate(keys):
+            for size in range(1, len(key) + 1):
+                first.setdefault(key[:size], i)
+
+        def place(i: int) -> tuple[bool, list[int]]:
+            known = [part for part in keys[i] if part is not None]
+            return not known, [first[keys[i][: size + 1]] for size in range(len(known))]
+
+        return sorted(range(len(keys)), key=place)
 
     def sheets(self) -> list[Sheet]:
         """A sheet with all numbers; with two columns of groups, a cross table for each statistic
         with one number before it.
         """
-        crosses = self.cross_tables() if len(self.by) == 2 else []
+        crosses = self.cross_tables() if self.is_crossed else []
         return [
             Sheet(cross.name, cross.rounded(), cross.number_formats())
             for cross in crosses
@@ -501,10 +535,9 @@ class Table(Exportable):
                 if margin_release is not None:
                     by = tuple(map(self.wording.name, margin))
                     releases.append((margin_name(title, by), margin_release))
-        facts = [("epsilon of the table", f"{self.epsilon:.12g}"), *listed_facts(releases)]
-        if self.call_id is not None:
-            facts.append(("call id", self.call_id))
-        return facts
+        call = [] if self.call_id is None else [("call id", self.call_id)]
+        small = f"noisy count below {self.smallest:,}{', withheld' if self.suppressed else ''}"
+        return [*call, ("too small", small), *listed_facts(releases)]
 
     def to_frame(self) -> Any:
         """The table in the library that the data came from; after `from_dict` a list of rows."""

@@ -24,7 +24,8 @@ from duffdp.mechanisms import mechanism_class
 from duffdp.mechanisms.geometric import Geometric
 from duffdp.mechanisms.law import Law
 from duffdp.mechanisms.mechanism import Mechanism
-from duffdp.mechanisms.staircase import Staircase, best_width
+from duffdp.mechanisms.noise_errors import best_width
+from duffdp.mechanisms.staircase import Staircase
 from duffdp.statistics.program import Columns, Draw, DrawSpec
 from duffdp.statistics.records import ONE_GROUP
 from duffdp.statistics.statistic import DistanceStatistic, Scope, TotalsStatistic

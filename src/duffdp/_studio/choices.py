@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from duffdp._parameters import EPSILON, LEDGER, RELEASE_OPTIONS, Parameter
+from duffdp._parameters import EPSILON, LEDGER, RELEASE_OPTIONS, TEXT_FILE_OPTIONS, Parameter
 from duffdp._studio.folder import ColumnType
 from duffdp._text import comma_list, value
 from duffdp.statistics.registry import REGISTRY, SUMMARIES
@@ -83,7 +83,7 @@ def _typed(value: Any) -> str:
 
 _LABELS = {
     parameter.name: parameter.label
-    for parameter in (*RELEASE_OPTIONS, EPSILON, LEDGER)
+    for parameter in (*RELEASE_OPTIONS, *TEXT_FILE_OPTIONS, EPSILON, LEDGER)
     if parameter.label
 }
 FORM = FormDialect()

@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple
 
-from duffdp._engines.addresses import ADDRESS
+from duffdp._engines.addresses import ADDRESS, has_password, read_address
 from duffdp._text import visible
 from duffdp.errors import DuffError, UnsupportedData
 
+if TYPE_CHECKING:
+    from duffdp._engines.files.format import Format
+
 TABLE_SEPARATOR = "::"  # between the file of a database and a table in it
 _MAX_FILES, _MAX_DEPTH = 200, 3  # of the list of files
+_LEDGER_ENDING = ".db"
 Kind = Literal["whole", "number", "text", "moment", "any"]
 
 
@@ -48,10 +53,7 @@ class Folder:
     def inside(self, name: str) -> Path:
         """The path of a file in the folder."""
         if ADDRESS.match(name):  # which may hold a password: it is not quoted
-            raise DuffError(
-                "the studio is for files of its folder, got the address of a database. Use "
-                "duffdp table with a plan."
-            )
+            raise DuffError("this is for files of the folder, got the address of a database.")
         if not name or "\0" in name:
             raise DuffError("a file needs a name. Choose one of the folder.")
         try:
@@ -70,12 +72,16 @@ class Folder:
         return path
 
     def relative(self, name: str) -> str:
-        """The path of a file relative to the folder."""
+        """The path of a file relative to the folder; a table of a server as it is."""
+        if ADDRESS.match(name):
+            return _without_secret(name)
         file, mark, table = name.partition(TABLE_SEPARATOR)
         return self.inside(file).relative_to(self.root).as_posix() + mark + table
 
     def source(self, name: str) -> str:
-        """The source of a release: a file, or a table in a database file."""
+        """The source of a release: a file, or a table in a database file or of a server."""
+        if ADDRESS.match(name):
+            return _without_secret(name)
         file, mark, table = name.partition(TABLE_SEPARATOR)
         path = self.inside(file)
         if not path.is_file():
@@ -90,7 +96,7 @@ class Folder:
         from duffdp._engines.files.paths import FORMATS
 
         endings = tuple(
-            ending for form in FORMATS if not form.needs_part for ending in form.endings
+            ending for form in FORMATS for ending in form.endings if ending != _LEDGER_ENDING
         )
         paths: list[str] = []
         for folder, folders, files in os.walk(self.root):
@@ -106,18 +112,53 @@ class Folder:
                 break
         return sorted(paths[:_MAX_FILES])
 
-    def columns(self, name: str) -> dict[str, ColumnType]:
+    def parts(self, name: str) -> list[str]:
+        """The sheets or tables of a file, if there is a choice."""
+        file = name.partition(TABLE_SEPARATOR)[0]
+        form = None if ADDRESS.match(name) else file_format(file)
+        if form is None or form.parts is None:
+            return []
+        parts = form.parts(self.source(file))
+        return parts if len(parts) > 1 or form.needs_part else []
+
+    def columns(self, name: str, reading: Mapping[str, Any] | None = None) -> dict[str, ColumnType]:
         """The columns of a file and their types, from its header or schema: no record is read. JSON
-        lines have none.
+        lines have none. `reading` says how a text file is read, as `TextFile` has it.
         """
-        from duffdp._engines.files.paths import format_named
+        from duffdp._engines.files.text_file import TextFile
         from duffdp._engines.table import declared_types
 
-        source, file_format = self.source(name), format_named(name)
-        if file_format is not None and not file_format.lists_columns:
+        source, form = self.source(name), file_format(name)
+        if form is not None and not form.lists_columns:
             return {}
-        types = declared_types(source)
+        types = declared_types(TextFile(source, **reading) if reading else source)
         return {column: ColumnType(column, _kind(dtype), dtype) for column, dtype in types.items()}
+
+
+def file_format(name: str) -> Format | None:
+    """The format of a file, by its name; None for folders and tables of servers."""
+    from duffdp._engines.files.paths import format_named
+
+    return None if ADDRESS.match(name) else format_named(name.partition(TABLE_SEPARATOR)[0])
+
+
+def is_text(name: str) -> bool:
+    """True for files whose fields are text, which may be read in several ways."""
+    form = file_format(name)
+    return form is not None and form.is_text
+
+
+def _without_secret(address: str) -> str:
+    """The address of a table of a server; one with a password is refused, because plans and pages
+    show it.
+    """
+    if has_password(address):
+        raise DuffError(
+            "plans show the address of a server, so it takes no password. Put the password into "
+            "PGPASSWORD or ~/.pgpass, and leave it out here."
+        )
+    read_address(address)
+    return address
 
 
 def _kind(dtype: object) -> Kind:

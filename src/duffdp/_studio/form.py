@@ -6,7 +6,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from duffdp._engines.addresses import ADDRESS
 from duffdp._studio.choices import CHOICES, FORM, read_text
+from duffdp._studio.folder import TABLE_SEPARATOR, is_text
 from duffdp._text import value, visible
 from duffdp.errors import DuffError
 
@@ -15,6 +17,7 @@ MOST_COLUMNS, MOST_GROUP_COLUMNS = 12, 2
 MOST_GROUPS = 10_000
 LARGEST_ERROR = 1e300
 NO_INTERVAL = "none"
+SPACE = "space"  # as a mark in a field
 ROWS = ""  # in the place of the column that names people
 FORM_SOURCES = ("bounds", "keys")
 
@@ -59,6 +62,12 @@ class StudioForm:
     """All fields of the page."""
 
     source: str = ""
+    decimal: str = ""
+    thousands: str = ""
+    date_format: str = ""
+    encoding: str = ""
+    skip_rows: str = ""
+    types: str = ""
     person: str = ROWS
     contributions: str = "1"
     where: str = ""
@@ -89,6 +98,7 @@ class StudioForm:
             for name in cls.__dataclass_fields__
             if name in fields and name not in ("columns", "groups", "sources")
         }
+        single["source"] = _source(single.get("source", ""), fields)
         column_count = sum(name.startswith("column.") for name in fields)
         if column_count > MOST_COLUMNS:
             raise DuffError(f"a table of the studio has at most {MOST_COLUMNS} columns.")
@@ -132,6 +142,23 @@ class StudioForm:
             pairs += [(f"by.{i}", group.by), (f"keys.{i}", group.keys)]
         return pairs + [(f"source.{name}", text) for name, text in self.sources.items()]
 
+    @property
+    def reading(self) -> dict[str, Any]:
+        """How the fields of a text file are read, in the words of a plan; only what was typed."""
+        if not is_text(self.source):
+            return {}
+        words: dict[str, Any] = {
+            name: text
+            for name in ("decimal", "thousands", "date_format", "encoding")
+            if (text := getattr(self, name))
+        }
+        if words.get("thousands") == SPACE:
+            words["thousands"] = " "
+        if self.skip_rows and self.skip_rows != "0":
+            words["skip_rows"] = number_in("skip_rows", self.skip_rows, "lines above the header")
+        types = dict(map(_column_type, _lines(self.types)))
+        return words | ({"types": types} if types else {})
+
     def group_size(self) -> int:
         """Number of records of the smallest group that matters."""
         size = number_in("size", self.size, "the size of the smallest group")
@@ -161,6 +188,7 @@ class StudioForm:
             "source": self.source,
             "epsilon": number_in("epsilon", self.epsilon, "epsilon"),
         }
+        words |= self.reading
         words |= self._groups()
         if self.where:
             words["where"] = self.where
@@ -231,6 +259,24 @@ def _column(fields: Mapping[str, list[str]], i: int) -> ColumnFields:
         statistics=tuple(name for name in fields.get(f"statistic.{i}", []) if name in CHOICES),
         parameters={name: text for name, text in parameters.items() if text},
     )
+
+
+def _source(chosen: str, fields: Mapping[str, list[str]]) -> str:
+    """The source: a table of a server if one was typed, else the file with its sheet or table."""
+    server, part = (fields.get(name, [""])[0].strip() for name in ("server", "part"))
+    if server:
+        return server
+    if ADDRESS.match(chosen):
+        return chosen
+    file = chosen.partition(TABLE_SEPARATOR)[0]
+    return part if part.startswith(f"{file}{TABLE_SEPARATOR}") else chosen
+
+
+def _column_type(line: str) -> tuple[str, str]:
+    name, mark, kind = line.rpartition("=")
+    if not mark or not name.strip() or not kind.strip():
+        raise FieldError("types", "types are written as: fine = double, one on a line.")
+    return name.strip(), kind.strip()
 
 
 def _lines(text: str) -> list[str]:

@@ -59,6 +59,11 @@ class ReleaseJob:
         return odds(float(self.cost.epsilon), kinds)
 
     @property
+    def notes(self) -> list[str]:
+        """How values are read, in the words of the form."""
+        return [note.worded(FORM) for note in self.cost.notes]
+
+    @property
     def fits(self) -> bool:
         """True if the budget covers it."""
         return self.cost.epsilon <= self.remaining
@@ -82,14 +87,14 @@ class ReleaseJobs:
         """Write down a release and its cost; nothing is charged and no row is read."""
         number = secret()[:16]
         call_id = f"studio {number}"
-        source = self._folder.source(form.source)
+        columns = self._folder.columns(form.source, form.reading)  # an error if it is gone
         budget = form_budget(form, self._folder)
         job = ReleaseJob(
             number,
             form,
             text=plan_text(form, self._folder, call_id),
-            python=python_text(form, self._folder, self._folder.columns(form.source), call_id),
-            cost=table_plan(form, self._folder).check(source),
+            python=python_text(form, self._folder, columns, call_id),
+            cost=table_plan(form, self._folder).check(),
             remaining=budget.remaining,
             total=budget.total,
             new_ledger=budget.ledger is None,
@@ -136,7 +141,8 @@ class ReleaseJobs:
         job.state = "running"
         try:
             # If the file is gone by now, nothing is charged and no ledger is created.
-            table_plan(job.form, self._folder).check(self._folder.source(job.form.source))
+            self._folder.source(job.form.source)
+            table_plan(job.form, self._folder).check()
             ledger = form_budget(job.form, self._folder, create=True).ledger
             plan = TablePlan.from_text(job.text, self._folder.root)
 

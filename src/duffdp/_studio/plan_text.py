@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 
 from duffdp._parameters import EPSILON
 from duffdp._pipeline.text_values import typed_values
+from duffdp._pipeline.toml import FIELDS
 from duffdp._planning.table_plan import TablePlan
 from duffdp._studio.folder import ColumnType, Folder
 from duffdp._studio.form import FieldError, StudioForm, number_in
@@ -145,14 +146,18 @@ def _python_script(words: Mapping[str, Any], report: Mapping[str, str]) -> str:
     if "bounds" in arguments:
         arguments["bounds"] = {name: tuple(ends) for name, ends in arguments["bounds"].items()}
     lines = [f"    {_python(statistics)},"]
+    reading = {name: arguments.pop(name) for name in FIELDS if name in arguments}
     for name, value in arguments.items():
         text = _python_keys(value) if name == "keys" else _python(value)
+        if name == "source" and reading:
+            options = ", ".join(f"{key}={_python(part)}" for key, part in reading.items())
+            text = f"duffdp.TextFile({text}, {options})"
         lines.append(f"    {name}={text},")
     ledger = [_python(arguments["ledger"])]
     if "dataset" in arguments:
         ledger.append(f"dataset={_python(arguments['dataset'])}")
-    options = [f"ledger=duffdp.Ledger({', '.join(ledger)})"]
-    options += [f"{name}={_python(text)}" for name, text in report.items()]
+    about = [f"ledger=duffdp.Ledger({', '.join(ledger)})"]
+    about += [f"{name}={_python(text)}" for name, text in report.items()]
     imports = ["import datetime", "", "import duffdp"] if "datetime." in "".join(lines) else []
     return "\n".join(
         [
@@ -163,7 +168,7 @@ def _python_script(words: Mapping[str, Any], report: Mapping[str, str]) -> str:
             ")",
             "table = plan.run()",
             'table.to_csv("table.csv")',
-            f'duffdp.report.write(table, "page.html", {", ".join(options)})',
+            f'duffdp.report.write(table, "page.html", {", ".join(about)})',
             "",
         ]
     )

@@ -10,10 +10,14 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from duffdp._engines.addresses import ADDRESS
+from duffdp._engines.files.text_file import TextFile
+from duffdp._pipeline.notes import Reading, notes_about
 from duffdp._planning.synthetic import SHAPES
+from duffdp._planning.table_plan import TablePlan
 from duffdp._studio import charts
 from duffdp._studio.choices import CHOICES, FORM, placeholder
-from duffdp._studio.folder import ColumnType, Folder
+from duffdp._studio.folder import TABLE_SEPARATOR, ColumnType, Folder, is_text
 from duffdp._studio.form import ROWS, ColumnFields, FieldError, GroupFields, Pairs, StudioForm
 from duffdp._studio.jobs import ReleaseJob, ReleaseJobs
 from duffdp._studio.plan_text import form_budget, plan_text, python_text, table_plan
@@ -60,7 +64,7 @@ class StudioState:
         self._folder, self._source = folder, source
         self._previews = PreviewCache()
         self._lock = threading.Lock()  # of the cache
-        self._columns: dict[tuple[str, int, int], dict[str, ColumnType]] = {}
+        self._columns: dict[tuple[str, str, int, int], dict[str, ColumnType]] = {}
         self.jobs = ReleaseJobs(folder)
 
     def plan(self, pairs: Pairs) -> dict[str, Any]:
@@ -71,6 +75,7 @@ class StudioState:
         form = StudioForm(source=self._source)
         try:
             form = StudioForm.of(pairs) if "epsilon" in names else form
+            form = self._with_part(form)
             form = self._for_file(form).after_button(pairs)
             if not form.columns and "remove" not in names:
                 form = self._with_first_column(form)
@@ -82,6 +87,8 @@ class StudioState:
             columns = self._columns_of(form)
         except DuffError as error:
             problem, columns = problem or _problem(error, "source"), {}
+            if ADDRESS.match(form.source):  # which may hold a password
+                form = replace(form, source="")
         outcome = self._outcome(form, simulate=False)
         return outcome | {
             "problem": problem or outcome["problem"],
@@ -89,6 +96,10 @@ class StudioState:
             "columns": columns,
             "addable": [name for name in columns if name not in {c.name for c in form.columns}],
             "files": self._folder.files(),
+            "file": form.source.partition(TABLE_SEPARATOR)[0],
+            "parts": self._parts(form),
+            "is_text": is_text(form.source),
+            "is_server": bool(ADDRESS.match(form.source)),
             "choices": {
                 column.name: [
                     choice
@@ -137,13 +148,29 @@ class StudioState:
         """The columns of the file, read again if it changed."""
         if not form.source:
             return {}
-        path = self._folder.inside(form.source.partition("::")[0])
         self._folder.source(form.source)
-        status = path.stat()
-        key = (form.source, status.st_mtime_ns, status.st_size)
+        times = (0, 0)
+        if not ADDRESS.match(form.source):
+            status = self._folder.inside(form.source.partition(TABLE_SEPARATOR)[0]).stat()
+            times = (status.st_mtime_ns, status.st_size)
+        reading = form.reading
+        key = (form.source, repr(reading), *times)
         if key not in self._columns:
-            self._columns = {key: self._folder.columns(form.source)}
+            self._columns = {key: self._folder.columns(form.source, reading)}
         return self._columns[key]
+
+    def _with_part(self, form: StudioForm) -> StudioForm:
+        """The form with the first sheet or table of a file that has several, if none is chosen."""
+        parts = self._folder.parts(form.source) if form.source else []
+        if not parts or TABLE_SEPARATOR in form.source:
+            return form
+        return replace(form, source=f"{form.source}{TABLE_SEPARATOR}{parts[0]}")
+
+    def _parts(self, form: StudioForm) -> list[str]:
+        try:
+            return self._folder.parts(form.source) if form.source else []
+        except DuffError:
+            return []  # the columns have the same error, and it is shown
 
     def _for_file(self, form: StudioForm) -> StudioForm:
         """The form without the columns of a file that was chosen before."""
@@ -190,6 +217,7 @@ class StudioState:
                 "problem": None,
                 "preview": preview,
                 "odds": _odds(form, total),
+                "notes": _notes(form, plan),
                 "budget": self._budget(form, total),
                 "toml": plan_text(form, self._folder),
                 "python": python_text(form, self._folder, columns),
@@ -236,6 +264,13 @@ def read_sample(text: str) -> Floats:
     return np.sort(np.array(numbers))
 
 
+def _notes(form: StudioForm, plan: TablePlan) -> list[str]:
+    """How values are read, in words that depend on the plan alone."""
+    rules = TextFile(form.source, **form.reading).rules if is_text(form.source) else None
+    facts = [one.facts(one.plan, one.domain, True, None) for one in plan.plan.releases]
+    return [note.worded(FORM) for note in notes_about((fact, Reading(rules)) for fact in facts)]
+
+
 def _odds(form: StudioForm, epsilon: float) -> dict[str, str]:
     """An attacker's gain, as icons and in words."""
     if_present = attacker_accuracy(epsilon)
@@ -257,6 +292,7 @@ def _no_outcome(error: DuffError) -> dict[str, Any]:
         "problem": _problem(error),
         "preview": EMPTY_PREVIEW,
         "odds": None,
+        "notes": [],
         "budget": None,
         "toml": "",
         "python": "",

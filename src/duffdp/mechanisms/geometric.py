@@ -5,23 +5,18 @@ Promise: Noise falls by exp(-epsilon / sensitivity) for each whole number.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
-from fractions import Fraction
 from typing import Any, ClassVar
-
-import numpy as np
 
 from duffdp._evidence import Totals
 from duffdp._parameters import EPSILON
 from duffdp._privacy import LossFamily
 from duffdp._sampling.entropy import Entropy
 from duffdp._sampling.integer_noise import two_sided_geometrics
-from duffdp.mechanisms._noise_sums import largest_sum
-from duffdp.mechanisms._ratio_noise import TwoNoises, largest_tilts
+from duffdp.mechanisms.noise_errors import GeometricErrors
 
 
-class Geometric:
+class Geometric(GeometricErrors):
     """Whole numbers, each plus a whole number k with probability proportional to
     exp(-epsilon |k| / sensitivity).
 
@@ -78,46 +73,6 @@ class Geometric:
     def numbers(self, evidence: Totals, source: Entropy) -> list[Sequence[int]]:
         """A column for each number, with noise for every group."""
         return list(zip(*self.release(evidence.numbers, evidence.sensitivity, source), strict=True))
-
-    def largest_noise(self, sensitivity: int, confidence: float | Fraction) -> int:
-        """The noise of one number that is not exceeded with this probability."""
-        rate, miss = self.epsilon / sensitivity, float(1 - confidence)
-        # P(more than t) = 2 exp(-each (t + 1)) / (1 + exp(-each)); doubles err by less than 1e-12
-        threshold = math.log(2 / (miss * (1 + math.exp(-rate)))) / rate
-        return max(0, math.ceil(threshold * (1 + 1e-12)) - 1)
-
-    def tail(self, sensitivity: int, least: int) -> float:
-        """The probability that the noise of one number is `least`, above 0, or more in size."""
-        rate = self.epsilon / sensitivity
-        return 2 * math.exp(-rate * least) / (1 + math.exp(-rate))
-
-    def variance(self, sensitivity: int) -> float:
-        """The variance of the noise of one number, in squares of the sensitivity."""
-        rate = self.epsilon / sensitivity
-        return 2 * math.exp(-rate) / (math.expm1(-rate) * sensitivity) ** 2
-
-    def characteristic(self, sensitivity: int, angles: Any) -> Any:
-        """The characteristic function of the noise of one number, at real or complex angles per
-        sensitivity.
-        """
-        rate = self.epsilon / sensitivity
-        peak = 4 * math.exp(-rate) / math.expm1(-rate) ** 2
-        return 1 / (1 + peak * np.sin(angles / (2 * sensitivity)) ** 2)
-
-    def largest_noise_of_sum(self, sensitivity: int, count: int, confidence: Fraction) -> int:
-        """The noise of the sum of so many numbers that is not exceeded with this probability."""
-        kind: Any = type(self)  # mypy takes no class for hashable
-        return largest_sum(kind, self._epsilon, sensitivity, count, float(1 - confidence))
-
-    def largest_tilts(self, sensitivity: int, miss: Fraction) -> tuple[int, ...]:
-        """Bound on the noise of a ratio of two numbers."""
-        return largest_tilts(TwoNoises(float(self._epsilon / sensitivity), 1, 1), miss)
-
-    def probability(self, total: int, output: int, sensitivity: int = 1) -> float:
-        """The probability of an output for a number: not private."""
-        scaled = self.epsilon / sensitivity
-        weight = math.exp(-scaled * abs(output - total))
-        return weight * -math.expm1(-scaled) / (1 + math.exp(-scaled))
 
     def __repr__(self) -> str:
         return f"Geometric(epsilon={self.epsilon:g})"

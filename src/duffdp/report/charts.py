@@ -21,7 +21,7 @@ from duffdp.statistics.registry import REGISTRY, statistic_spec
 _MAX_ROWS = 40
 _MAX_CATEGORIES = 6
 _MAX_DISTRIBUTIONS = 6
-_MAX_LABEL = 18  # letters
+_MAX_LABEL = 22  # letters
 _BOX = 5  # numbers of a box plot: ends, quartiles, middle
 _LEVELS = (0, 0.25, 0.5, 0.75, 1)  # of shares, at the side of a distribution
 # In pixels; a letter at 12 px is so wide on average.
@@ -92,7 +92,9 @@ def _figures(table: ResultTable, result: ReleaseResult) -> list[Figure]:
     chart = _bars(table, groups, result) or _points(table, groups, result)
     if chart is None:
         return []
-    caption = [result.heading, _legend(table, result), chart.note]
+    units = {column.unit for column in result.columns} - {"", PERCENT}
+    heading = f"{result.heading} ({', '.join(units)})" if len(units) == 1 else result.heading
+    caption = [heading, _legend(table, result), chart.note]
     return [Figure(". ".join(filter(None, caption)), chart.svg)]
 
 
@@ -199,8 +201,10 @@ def bar_chart(
         return left + width * (value - low) / (high - low)
 
     steps = range(-int(-low // step), int(high / step + 1e-9) + 1)
-    scale, unit = (100, " %") if percent else (1, "")
-    ticks = [(place(i * step), f"{scale * i * step:,.12g}{unit}") for i in steps]
+    scale = 100 if percent else 1
+    ticks = [(place(i * step), f"{scale * i * step:,.12g}") for i in steps]
+    if percent:
+        ticks[-1] = (ticks[-1][0], f"{ticks[-1][1]} %")
     parts = _marks(ticks, base)
     for i, (label, number) in enumerate(zip(short, numbers, strict=True)):
         y = _TOP + _ROW * (i + 0.5)

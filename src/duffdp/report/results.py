@@ -20,6 +20,7 @@ _MAX_ACROSS = 14  # numbers of a group; with more, each of them has a row
 # Numbers of a group that are a picture instead: in a list, and in the cells of a cross table.
 MIN_PICTURE, MIN_CELL_PICTURE = 4, 3
 _SHADES = 5  # of a cross table
+_MAX_NAMES = 6  # above a cross table of pictures
 NamedReleases = list[tuple[str, Release]]
 
 
@@ -98,6 +99,14 @@ class CrossResult(NamedTuple):
     rows: list[tuple[str, bool, list[CrossCell | None]]]  # label, whether a margin, cells
 
     @property
+    def parts(self) -> str:
+        """The names of the numbers in a cell; of many in a picture, those of the ends."""
+        names = [column.name for column in self.result.columns]
+        if len(names) > _MAX_NAMES and self.result.is_picture:
+            return f"{names[0]} to {names[-1]}"
+        return " / ".join(names) if len(names) > 1 else ""
+
+    @property
     def shaded(self) -> bool:
         """True if cells are shaded by their numbers."""
         return any(cell and cell.shade for _, _, cells in self.rows for cell in cells)
@@ -125,6 +134,7 @@ class ResultTable(NamedTuple):
     too_small: list[bool]  # groups with too few records to tell anything
     notes: list[str]
     too_few: str = TOO_FEW
+    nested: bool = False  # larger groups stand before their parts
 
     @property
     def across(self) -> int:
@@ -145,7 +155,7 @@ class ResultTable(NamedTuple):
     @property
     def crossed(self) -> bool:
         """True if groups have two columns, so that each statistic is a cross table."""
-        return len(self.by) == 2
+        return len(self.by) == 2 and not self.nested
 
     @property
     def pictures(self) -> list[ReleaseResult]:
@@ -172,6 +182,8 @@ class ResultTable(NamedTuple):
         places: dict[tuple[tuple[bool, str], ...], int],
     ) -> CrossResult:
         shades = self._shades(result)
+        # The count of a group says by itself that it is small.
+        sizes = result is self.results[0] and [c.kind for c in result.columns] == ["count"]
 
         def cell(row: tuple[bool, str], column: tuple[bool, str]) -> CrossCell | None:
             place = places.get((row, column))
@@ -179,7 +191,8 @@ class ResultTable(NamedTuple):
                 return None
             numbers = [one.numbers[place] for one in result.columns]
             margin = row[0] or column[0]
-            return CrossCell(numbers, self.too_small[place], margin, shades.get(place, 0))
+            hidden = self.too_small[place] and not sizes
+            return CrossCell(numbers, hidden, margin, shades.get(place, 0))
 
         lines = [(row[1], row[0], [cell(row, column) for column in across]) for row in rows]
         return CrossResult(result, [self.by[0], *(text for _, text in across)], lines)
@@ -345,14 +358,15 @@ def _columns_of(release: Release) -> list[ResultColumn]:
 
 
 def _of_table(table: Table) -> ResultTable:
-    words, keys, small = table.wording, table.row_keys(), table.too_small()
+    words, order = table.wording, table.shown_order()
+    keys, small = ([rows[i] for i in order] for rows in (table.row_keys(), table.too_small()))
     results = []
     for measure in table.measures:
         columns = [
             ResultColumn(
                 column.part,
                 column.kind,
-                [_number(estimate, column.format, words) for estimate in column.estimates],
+                [_number(column.estimates[i], column.format, words) for i in order],
                 unit=column.format.unit,
             )
             for column in table.shown_columns(measure)
@@ -373,7 +387,9 @@ def _of_table(table: Table) -> ResultTable:
             f"“{words.name(ALL)}” takes groups together: counts and sums are added up from the "
             "groups, which costs nothing, and the rest was drawn again."
         )
-    return ResultTable(heading, by, texts, combined, results, small, notes, words.too_few)
+    return ResultTable(
+        *(heading, by, texts, combined, results, small, notes, words.too_few, table.is_nested)
+    )
 
 
 def _number(estimate: Estimate, form: NumberFormat, words: Wording = PLAIN) -> ReleasedNumber:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from fractions import Fraction
 from typing import Any
@@ -57,9 +57,9 @@ LATTICE_CANDIDATES, LATTICE_EPSILON = 2**20, Fraction(1, 4)
 MAX_LOW_OUTER, MIN_HIGH_OUTER = Fraction(1, 50), Fraction(9, 10)
 # Shares of epsilon of an outer quantile: the number of records and, at most, the range; the rest is
 # its own. The range needs some 40 nats of records, so with more than so many records times epsilon
-# a smaller share is enough (`python -m benchmarks.outer_quantiles`).
+# a smaller share is enough (`python -m benchmarks.outer_quantiles`, `benchmarks.deciles`).
 OUTER_COUNT_SHARE, MAX_RANGE_SHARE = Fraction(1, 20), Fraction(2, 5)
-SMALLER_RANGE_SHARES = ((150, Fraction(1, 5)), (400, Fraction(1, 10)))
+SMALLER_RANGE_SHARES = ((150, Fraction(3, 10)), (300, Fraction(1, 5)), (600, Fraction(1, 10)))
 # Records beyond the quantile, times epsilon, from which on no range is drawn: the gap beyond the
 # last record then weighs too little. It holds no more than all candidates, so few of them weigh
 # less.
@@ -342,11 +342,10 @@ class ClampedQuantile(Quantile):
         return super().steps(clamped, self.outputs(domain))
 
     def windows(self, scope: Scope, max_distance: float) -> Inquiry[Windows]:
-        low, high = self.ends
-        cells = BinCounts(tuple(sorted({0, low + 1, high})))
+        cells = end_cells(self.ends)
         (ranks,), counts = yield from ask_both(self._ranks_near(max_distance), cells)
         clamped = [
-            _clamped(group_ranks, self.ends, int(cells[0]), int(cells[-1]))
+            clamped_ranks(group_ranks, self.ends, int(cells[0]), int(cells[-1]))
             for group_ranks, cells in zip(ranks.split(), counts, strict=True)
         ]
         return self.windows_of(GroupedRanks.join(clamped), self.outputs(scope.domain))
@@ -362,7 +361,13 @@ class ClampedQuantile(Quantile):
         return f"ClampedQuantile({self.q}, ends={self.ends})"
 
 
-def _clamped(ranks: Ranks, ends: Ends, at_low: int, at_high: int) -> Ranks:
+def end_cells(ends: Ends) -> BinCounts:
+    """The request whose first and last number are the records clamped to either end."""
+    low, high = ends
+    return BinCounts(tuple(sorted({0, low + 1, high})))
+
+
+def clamped_ranks(ranks: Ranks, ends: Ends, at_low: int, at_high: int) -> Ranks:
     """Ranks of clamped records, counted from the first end: so many of them lie at either end.
 
     A window beyond an end is the window of that end alone.
@@ -404,21 +409,28 @@ def quantile_draw(q: Fraction, column: str, settings: DrawSettings) -> DrawSpec:
 def quantile_program(q: Fraction, column: str, settings: DrawSettings) -> ReleaseProgram:
     """One quantile: in one draw or, for the best outer quantile, in stages."""
     draw = quantile_draw(q, column, settings)
-    is_outer = 0 < q <= MAX_LOW_OUTER or MIN_HIGH_OUTER <= q < 1
-    if settings.choice == "best" and is_outer:
-        return _narrowed_program(q, draw)
+    if settings.choice == "best" and is_outer(q):
+        return narrowed_program(draw, min(q, 1 - q), lambda ends: ClampedQuantile(q, ends))
     return ReleaseProgram((draw,))
 
 
-def _narrowed_program(q: Fraction, value: DrawSpec) -> ReleaseProgram:
-    """A count, a private range for groups with few records beyond the quantile, and the draw
-    `value` of the quantile, within the range if there is one.
+def is_outer(q: Fraction) -> bool:
+    """True for quantiles that may be drawn within a private range."""
+    return 0 < q <= MAX_LOW_OUTER or MIN_HIGH_OUTER <= q < 1
+
+
+def narrowed_program(
+    value: DrawSpec, beyond: Fraction, clamped: Callable[[Ends], BaseStatistic]
+) -> ReleaseProgram:
+    """A count, a private range for groups with few records beyond the outermost quantile, and the
+    draw `value` of quantiles: of `clamped` records if there is a range.
 
     Every candidate beyond the last record is nearly as close to an outer quantile as the quantile
     itself. In wide bounds there are so many of them that most draws would lie in that gap. What a
-    group does not spend on a range, it spends on the quantile.
+    group does not spend on a range, it spends on the quantiles. `beyond` is the share of records
+    beyond the outermost quantile.
     """
-    plain, beyond = value.statistic, min(q, 1 - q)
+    plain = value.statistic
 
     def body(draws: Sequence[DrawSpec], scope: Scope, epsilon: Fraction) -> ProgramRun:
         count_draw, range_draw, quantile_draw = draws
@@ -435,7 +447,7 @@ def _narrowed_program(q: Fraction, value: DrawSpec) -> ReleaseProgram:
         ((intervals,),) = yield [Draw(ranges, range_draw.mechanism, range_epsilons)]
         ends = {candidate: range_ends(candidate, top) for candidate in set(intervals)}
         quantiles: dict[int, BaseStatistic | None] = {
-            candidate: plain if candidate == NOT_DRAWN else ClampedQuantile(q, interval)
+            candidate: plain if candidate == NOT_DRAWN else clamped(interval)
             for candidate, interval in ends.items()
         }
         statistics = [quantiles[candidate] for candidate in intervals]
@@ -443,9 +455,10 @@ def _narrowed_program(q: Fraction, value: DrawSpec) -> ReleaseProgram:
             epsilon * range_draw.share - (0 if candidate == NOT_DRAWN else cost)
             for candidate, cost in zip(intervals, range_epsilons, strict=True)
         ]
-        ((places,),) = yield [quantile_draw.draw(epsilon, statistics, unspent)]
+        (columns,) = yield [quantile_draw.draw(epsilon, statistics, unspent)]
         return [
             [ends[candidate][0] + place for candidate, place in zip(intervals, places, strict=True)]
+            for places in columns
         ]
 
     count = DrawSpec(

@@ -8,11 +8,18 @@ from dataclasses import replace
 from fractions import Fraction
 from typing import Any
 
-from duffdp._engines.requests import Engine, GroupedRanks, Inquiry, RanksNear, ValueCounts, ask
+from duffdp._engines.requests import (
+    Engine,
+    GroupedRanks,
+    Inquiry,
+    Ranks,
+    RanksNear,
+    ValueCounts,
+)
 from duffdp._evidence import RankProfiles
 from duffdp._parameters import QS, Choice, share_text
 from duffdp._rank_profile import MIN_GROUPED_COLUMNS, QuantileRanks
-from duffdp.domain import Ordered
+from duffdp.domain import Ints, Ordered
 from duffdp.domain.default_step import StepRule
 from duffdp.statistics.count import Count
 from duffdp.statistics.program import (
@@ -22,7 +29,15 @@ from duffdp.statistics.program import (
     ProgramRun,
     ReleaseProgram,
 )
-from duffdp.statistics.quantile import quantile_draw, quantile_program
+from duffdp.statistics.quantile import (
+    Ends,
+    clamped_ranks,
+    end_cells,
+    is_outer,
+    narrowed_program,
+    quantile_draw,
+    quantile_program,
+)
 from duffdp.statistics.quantile_interval import (
     VALUE_SHARES,
     around_quantiles,
@@ -51,6 +66,9 @@ class Quantiles(BaseStatistic):
     records
         A number of records that was released before: gaps are compared with shares of it. Without
         it a size is drawn together with the quantiles.
+    ends
+        Two candidates, from a private range that was released before: records beyond them count as
+        if they were there. Candidates are counted from the first of them.
 
     Privacy
     -------
@@ -73,8 +91,8 @@ class Quantiles(BaseStatistic):
     Quantiles(1/4, 3/4)
     """
 
-    def __init__(self, qs: Any, records: int | None = None) -> None:
-        self.qs, self.records = QS.read(qs), records
+    def __init__(self, qs: Any, records: int | None = None, ends: Ends | None = None) -> None:
+        self.qs, self.records, self.ends = QS.read(qs), records, ends
 
     def evidence(
         self, scope: Scope, epsilon: float, reach: int | None = None
@@ -89,32 +107,49 @@ class Quantiles(BaseStatistic):
             nats = count * math.log1p(scope.max_records * epsilon / count) + NEGLIGIBLE_NATS
             reach = min(math.ceil(2 * nats / epsilon) + 1, MAX_PROFILE_RANKS)
         few_groups = scope.groups < MIN_GROUPED_COLUMNS
+        request: ValueCounts | RanksNear = RanksNear(tuple((q, reach) for q in qs), min_reach=0)
         if (4 * reach * count > scope.max_records and few_groups) or (
             count > FEW_QUANTILES and scope.max_records <= SORTABLE_RECORDS
         ):
-            counts = yield from ask(ValueCounts())
-            ranks = [GroupedRanks.of_counts(counts, scope.domain.size)]
+            request = ValueCounts()
+        first, size = 0, scope.domain.size
+        cells: Sequence[Ints] = ()
+        if self.ends is None:
+            (answer,) = yield (request,)
         else:
-            ranks = yield from ask(RanksNear(tuple((q, reach) for q in qs), min_reach=0))
+            answer, cells = yield (request, end_cells(self.ends))
+        ranks = [GroupedRanks.of_counts(answer, size)] if request == ValueCounts() else answer
+        by_group = list(zip(*(target_ranks.split() for target_ranks in ranks), strict=True))
+        if self.ends is not None:
+            first, size = self.ends[0], self.ends[1] - self.ends[0] + 1
+            by_group = _clamped_groups(by_group, self.ends, cells)
         one_group = scope._replace(groups=1)
 
         def inquire(wider: int) -> Inquiry[QuantileRanks]:
             evidence = yield from self.evidence(one_group, epsilon, wider)
             return evidence.columns[0]
 
-        size = scope.domain.size
-        by_group = zip(*(target_ranks.split() for target_ranks in ranks), strict=True)
         return RankProfiles(
             [
-                QuantileRanks(
-                    qs, self.records, size, ranks_of_group[0].total, reach, ranks_of_group, inquire
-                )
-                for ranks_of_group in by_group
+                QuantileRanks(qs, self.records, size, group[0].total, reach, group, inquire, first)
+                for group in by_group
             ]
         )
 
     def __repr__(self) -> str:
         return f"Quantiles({', '.join(map(str, self.qs))})"
+
+
+def _clamped_groups(
+    by_group: Sequence[tuple[Ranks, ...]], ends: Ends, counts: Sequence[Ints]
+) -> list[tuple[Ranks, ...]]:
+    """The ranks of clamped records near every quantile of every group; `counts` are the answer
+    about the cells at both ends.
+    """
+    return [
+        tuple(clamped_ranks(ranks, ends, int(cells[0]), int(cells[-1])) for ranks in group)
+        for group, cells in zip(by_group, counts, strict=True)
+    ]
 
 
 def quantiles_program(qs: tuple[Fraction, ...], settings: DrawSettings) -> ReleaseProgram:
@@ -142,9 +177,15 @@ def quantiles_program(qs: tuple[Fraction, ...], settings: DrawSettings) -> Relea
 
 
 def _joint_program(qs: tuple[Fraction, ...], names: tuple[str, ...]) -> ReleaseProgram:
-    """Several quantiles in one draw; many of them after a count."""
+    """Several quantiles in one draw, within a private range where few records lie beyond outer
+    ones; many of them after a count.
+    """
     if len(qs) <= MAX_QUANTILES_WITH_SIZE:
-        return ReleaseProgram((DrawSpec(Quantiles(qs), "joint-exponential", names),))
+        draw = DrawSpec(Quantiles(qs), "joint-exponential", names)
+        if any(map(is_outer, qs)):
+            beyond = min(qs[0], 1 - qs[-1])
+            return narrowed_program(draw, beyond, lambda ends: Quantiles(qs, ends=ends))
+        return ReleaseProgram((draw,))
     share = Fraction(1, 3 * math.isqrt(len(qs)))
 
     def body(draws: Sequence[DrawSpec], scope: Scope, epsilon: Fraction) -> ProgramRun:

@@ -31,11 +31,7 @@ class DuckdbTable(Reader):
 
     def __init__(self, connection: DuckDBPyConnection, path: Path, table: str) -> None:
         connection.execute(f"ATTACH {quote_text(str(path))} AS source (READ_ONLY)")
-        known = connection.execute(
-            "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' UNION ALL "
-            "SELECT view_name FROM duckdb_views() WHERE database_name = 'source' AND NOT internal"
-        ).fetchall()
-        _check_table(path, table, [row[0] for row in known])
+        _check_table(path, table, _duckdb_tables(connection))
         self.types = connection.sql(f"SELECT * FROM source.{quote_name(table)}")
 
 
@@ -54,9 +50,8 @@ class SqliteTable(Reader):
         person: str | None,
     ) -> None:
         self._connection, self._path, self._table = connection, path, quote_name(table)
-        with closing(self._open()) as base:
-            tables = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
-            _check_table(path, table, [row[0] for row in tables])
+        with closing(_open_sqlite(path)) as base:
+            _check_table(path, table, _sqlite_tables(base))
             described = base.execute(f"PRAGMA table_info({self._table})")
             declared = {row[1]: _affinity(row[2]) for row in described}
         if person in declared:  # as it stands: no two people may become one number or one day
@@ -79,7 +74,7 @@ class SqliteTable(Reader):
             f"TRY_CAST(CASE WHEN v{i} <> '' THEN substr(v{i}, 2) END AS {kind})"
             for i, kind in enumerate(self._needed.values())
         )
-        with closing(self._open()) as base:
+        with closing(_open_sqlite(self._path)) as base:
             cursor = base.execute(f"SELECT {names} FROM {self._table}")
             while batch := cursor.fetchmany(BATCH):
                 batched = enumerate(zip(*batch, strict=True))
@@ -88,12 +83,44 @@ class SqliteTable(Reader):
                 self._connection.unregister(_ROWS)
         return self._connection.table(copy)
 
-    def _open(self) -> sqlite3.Connection:
-        import sqlite3  # here: a release of an array needs none
 
-        base = sqlite3.connect(f"{self._path.absolute().as_uri()}?mode=ro", uri=True)
-        base.text_factory = decode
-        return base
+def _open_sqlite(path: Path) -> sqlite3.Connection:
+    import sqlite3  # here: a release of an array needs none
+
+    base = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
+    base.text_factory = decode
+    return base
+
+
+def _duckdb_tables(connection: DuckDBPyConnection) -> list[str]:
+    """The tables and views of the database that is attached as `source`."""
+    rows = connection.execute(
+        "SELECT table_name FROM duckdb_tables() WHERE database_name = 'source' UNION ALL "
+        "SELECT view_name FROM duckdb_views() WHERE database_name = 'source' AND NOT internal"
+    ).fetchall()
+    return [row[0] for row in rows]
+
+
+def _sqlite_tables(base: sqlite3.Connection) -> list[str]:
+    rows = base.execute("SELECT name FROM sqlite_master WHERE type IN ('table', 'view')")
+    return [row[0] for row in rows]
+
+
+def _is_sqlite(path: Path) -> bool:
+    with path.open("rb") as opened:
+        return opened.read(15) == b"SQLite format 3"
+
+
+def table_names(path: str) -> list[str]:
+    """The tables and views of a database file."""
+    if _is_sqlite(Path(path)):
+        with closing(_open_sqlite(Path(path))) as base:
+            return _sqlite_tables(base)
+    import duckdb
+
+    with duckdb.connect() as connection:
+        connection.execute(f"ATTACH {quote_text(path)} AS source (READ_ONLY)")
+        return _duckdb_tables(connection)
 
 
 def open_database(request: ReadRequest) -> Reader:
@@ -105,9 +132,8 @@ def open_database(request: ReadRequest) -> Reader:
     if others:
         raise UnsupportedData(f"a table is read from one database, got a pattern for {file!r}.")
     path = Path(file)
-    with path.open("rb") as opened:
-        if opened.read(15) == b"SQLite format 3":
-            return SqliteTable(connection, path, request.part, request.columns, request.person)
+    if _is_sqlite(path):
+        return SqliteTable(connection, path, request.part, request.columns, request.person)
     return DuckdbTable(connection, path, request.part)
 
 
@@ -150,5 +176,6 @@ DATABASES = Format(
     open_database,
     part="a table as 'people.duckdb::table' or 'people.sqlite::table'",
     needs_part=True,
+    parts=table_names,
     own_database=True,
 )

@@ -95,9 +95,7 @@ class Sheet(Reader):
             except DuffError:
                 raise
             except Exception:
-                raise UnsupportedData(
-                    f"cannot read {self._path!r}: it is not a readable workbook of Excel."
-                ) from None
+                raise _unreadable(self._path) from None
 
     def _chosen(self, known: list[str]) -> str:
         if self._sheet in known:
@@ -112,6 +110,24 @@ class Sheet(Reader):
             f"'{self._path}{SEPARATOR}{known[0]}'."
         )
         raise UnsupportedData(f"{problem} Its sheets are {quoted_names(known)}.")
+
+
+def sheet_names(path: str) -> list[str]:
+    """The sheets of a workbook, in order."""
+    openpyxl = load("openpyxl", "excel")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        try:
+            book = openpyxl.load_workbook(path, read_only=True)
+            names = list(book.sheetnames)
+            book.close()
+        except Exception:
+            raise _unreadable(path) from None
+    return names
+
+
+def _unreadable(path: str) -> UnsupportedData:
+    return UnsupportedData(f"cannot read {path!r}: it is not a readable workbook of Excel.")
 
 
 def _fields(fields: Any, kinds: dict[str, str | FieldLabels], rules: FieldRules) -> str:
@@ -151,4 +167,5 @@ EXCEL = Format(
     Sheet,
     is_text=True,
     part="a sheet of Excel as 'people.xlsx::sheet'",
+    parts=sheet_names,
 )

@@ -52,6 +52,7 @@ class Format(NamedTuple):
     needs_part: bool = False
     lists_columns: bool = True  # before a record is read
     own_database: bool = False  # not that of other files: all of it would see what this attaches
+    parts: Callable[[str], list[str]] | None = None  # the sheets or tables of a file
 
 
 def header_columns(header: Sequence[str], request: ReadRequest, line: str) -> list[str]:

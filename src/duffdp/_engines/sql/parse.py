@@ -79,6 +79,7 @@ class ReadQuery(NamedTuple):
     outputs: tuple[QueryOutput, ...]
     groups: tuple[str, ...]  # the columns by which rows are brought together, if they are
     where: Any  # the condition as sqlglot read it, if there is one
+    has_star: bool = False  # the columns of the table are a part of the result, and not read yet
 
     @property
     def trees(self) -> list[Any]:
@@ -95,8 +96,8 @@ class ReadQuery(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def read_query(text: Any) -> ReadQuery:
-    """The query in a text."""
+def read_query(text: Any, table: tuple[str, ...] | None = None) -> ReadQuery:
+    """The query in a text; `table` has the columns that `*` stands for."""
     if not isinstance(text, str) or not text.strip() or len(text) > MAX_QUERY_LETTERS:
         raise DuffError(
             Argument("sql"),
@@ -105,7 +106,7 @@ def read_query(text: Any) -> ReadQuery:
     sqlglot = load("sqlglot", "sql")
     try:
         statements = sqlglot.parse(text, read=_DIALECT)
-        return _Reader(text.strip(), statements).read()
+        return _Reader(text.strip(), statements, table).read()
     except (sqlglot.errors.SqlglotError, RecursionError):
         raise DuffError(
             "sql cannot be read as one SELECT. Put a name that is a word of SQL in double quotes. "
@@ -113,9 +114,14 @@ def read_query(text: Any) -> ReadQuery:
         ) from None
 
 
+def _is_star(part: Any) -> bool:
+    """True for a plain `*`."""
+    return _kind(part) == "Star" and not any(part.args.values())
+
+
 class _Reader:
-    def __init__(self, text: str, statements: list[Any]) -> None:
-        self._text, self._statements = text, statements
+    def __init__(self, text: str, statements: list[Any], table: tuple[str, ...] | None) -> None:
+        self._text, self._statements, self._table = text, statements, table
         self._columns: dict[str, None] = {}
 
     def read(self) -> ReadQuery:
@@ -127,7 +133,13 @@ class _Reader:
                 raise _refused(name.strip("_").upper(), "SELECT, FROM data, WHERE and GROUP BY")
         self._names = _table_names(select.args.get("from_") or select.args.get("from"))
         groups = self._groups(select.args.get("group"))
-        outputs = tuple(self._output(part, groups) for part in select.expressions)
+        starred = not groups and any(map(_is_star, select.expressions))
+        if starred and self._table is not None:
+            outputs = tuple(self._output(part, groups) for part in self._listed(select))
+        else:
+            stars = [part for part in select.expressions if starred and _is_star(part)]
+            parts = [part for part in select.expressions if part not in stars]
+            outputs = tuple(self._output(part, groups) for part in parts)
         names = [output.name.casefold() for output in outputs]
         if len(set(names)) < len(names):
             raise DuffError(
@@ -135,10 +147,21 @@ class _Reader:
             )
         where = select.args.get("where")
         condition = None if where is None else self._row_wise(where.this)
-        if not self._columns:
+        if not self._columns and not starred:
             raise DuffError(Argument("sql"), f" must look at a column of the table. {_EXAMPLE}")
         tree = None if where is None else where.this
-        return ReadQuery(self._text, tuple(self._columns), condition, outputs, groups, tree)
+        columns = tuple(self._columns)
+        unread = starred and self._table is None
+        return ReadQuery(self._text, columns, condition, outputs, groups, tree, unread)
+
+    def _listed(self, select: Any) -> list[Any]:
+        """What is selected, with the columns of the table instead of `*`."""
+        column = load("sqlglot", "sql").exp.column
+        parts: list[Any] = []
+        for part in select.expressions:
+            stars = [column(name, quoted=True) for name in self._table or ()]
+            parts += stars if _is_star(part) else [part]
+        return parts
 
     def _groups(self, group: Any) -> tuple[str, ...]:
         if group is None:

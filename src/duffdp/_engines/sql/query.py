@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from duffdp._engines.addresses import ADDRESS, SEPARATOR, printable, read_address
 from duffdp._engines.files.fields import FILE_ZONE, quote_name
-from duffdp._engines.files.paths import RowSource, open_path, settings
+from duffdp._engines.files.paths import RowSource, format_named, open_path, settings
 from duffdp._engines.files.text_file import TextFile
 from duffdp._engines.libraries import is_path, is_table, missing_column, narwhals
 from duffdp._engines.sql.checks import check_types
@@ -88,6 +88,10 @@ class Query:
         """The query as it was parsed."""
         return read_query(self.sql)
 
+    def read_on(self, table: Sequence[str]) -> ReadQuery:
+        """The query for a table with these columns, which `*` stands for."""
+        return read_query(self.sql, tuple(table)) if self.read.has_star else self.read
+
     def __fspath__(self) -> str:
         """The path of its data; what kind of frame it is, if it is one."""
         return os.fspath(self.data) if is_path(self.data) else type(self.data).__name__
@@ -114,13 +118,29 @@ def _open_served(query: Query) -> RowSource:
     from duffdp._engines.adapters.postgres import ServedTable, postgres_result
 
     read = query.read
+    if read.has_star:
+        table = ServedTable(os.fspath(query.data), [])
+        try:
+            read = query.read_on(list(narwhals().from_native(table.types).collect_schema()))
+        finally:
+            if table.close is not None:
+                table.close()
     served = ServedTable(os.fspath(query.data), [], partial(postgres_result, read))
-    table = RowSource(served.name, served.types, served.rows, (), served.close, served.zone)
-    return table._replace(people=read.people)
+    result = RowSource(served.name, served.types, served.rows, (), served.close, served.zone)
+    return result._replace(people=read.people)
 
 
 def _open_path(query: Query, person: str | None) -> RowSource:
     read = query.read
+    if read.has_star:
+        form = format_named(os.fspath(query.data))
+        if form is not None and not form.lists_columns:
+            raise DuffError(
+                Argument("sql"),
+                f" must name its columns instead of *: {form.name} do not list theirs.",
+            )
+        whole = open_path(query.data, [], kind="category", connection=_connect())
+        read = query.read_on(list(whole.types.columns))
     named = {output.name: output.source for output in read.outputs}
     inner = open_path(
         query.data,
@@ -141,8 +161,9 @@ def _open_path(query: Query, person: str | None) -> RowSource:
 def _open_frame(query: Query) -> RowSource:
     from duffdp._engines.adapters.duckdb import duckdb_input
 
-    nw, read = narwhals(), query.read
+    nw = narwhals()
     frame = nw.from_native(query.data)
+    read = query.read_on(list(frame.columns)) if query.read.has_star else query.read
     for name in read.columns:
         if name not in (names := list(frame.columns)):
             raise missing_column(name, names)
@@ -156,7 +177,7 @@ def _open_frame(query: Query) -> RowSource:
             "connection closed?"
         ) from None
     if duckdb_source is None:
-        return _open_remote(query, nw, frame)
+        return _open_remote(query, read, nw, frame)
     return RowSource(
         type(query.data).__name__,
         _checked_result(read, duckdb_source.types),
@@ -169,14 +190,14 @@ def _open_frame(query: Query) -> RowSource:
     )
 
 
-def _open_remote(query: Query, nw: Any, frame: Any) -> RowSource:
+def _open_remote(query: Query, read: ReadQuery, nw: Any, frame: Any) -> RowSource:
     """The result for a frame whose rows lie elsewhere, where they stay."""
     from duffdp._engines.adapters import query_adapter
 
     try:
         # Of the others the types do not matter, not even whether anybody here knows them.
-        engine = query_adapter(nw, frame.select(*query.read.columns))
-        result = engine.queried(query.read)
+        engine = query_adapter(nw, frame.select(*read.columns))
+        result = engine.queried(read)
         assert result is None or nw.from_native(result).collect_schema()
     except DuffError:
         raise
@@ -189,7 +210,7 @@ def _open_remote(query: Query, nw: Any, frame: Any) -> RowSource:
     zone = engine.session_zone
     name = type(query.data).__name__
     return RowSource(
-        name, result, lambda: result, (), zone=zone, people=query.read.people, like=query.data
+        name, result, lambda: result, (), zone=zone, people=read.people, like=query.data
     )
 
 

@@ -128,7 +128,7 @@ document.addEventListener("change", (event) => {
   if (!form() || !form().contains(input)) return;
   if (input.dataset.codes && input.files.length) codes(input);
   else if (input.dataset.sample && input.files.length) sample(input);
-  else if (input.matches("select[data-rebuild], input[data-rebuild]")) rebuild();
+  else if (input.matches("select[data-rebuild], input[data-rebuild], textarea[data-rebuild]")) rebuild();
 });
 
 document.addEventListener("submit", (event) => {
