@@ -421,12 +421,11 @@ class Table(Exportable):
             for group, place in enumerate(places):
                 members.setdefault(place, []).append(group)
             for place in sorted(members):
-                draws: frozenset[tuple[int, int]] = frozenset()
-                if estimated:
+                draws = frozenset({(level, place)})
+                if estimated:  # all noises are in each number, so intervals are compared
                     noisy = None
                 elif own is not release or not level:
                     noisy = None if own.noisy is None else own.noisy[place]
-                    draws = frozenset({(level, place)})
                 else:
                     assert release.noisy is not None
                     parts = [release.noisy[group] for group in members[place]]

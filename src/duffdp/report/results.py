@@ -359,7 +359,8 @@ def _columns_of(release: Release) -> list[ResultColumn]:
 
 def _of_table(table: Table) -> ResultTable:
     words, order = table.wording, table.shown_order()
-    keys, small = ([rows[i] for i in order] for rows in (table.row_keys(), table.too_small()))
+    all_keys, all_small = table.row_keys(), table.too_small()
+    keys, small = [all_keys[i] for i in order], [all_small[i] for i in order]
     results = []
     for measure in table.measures:
         columns = [
