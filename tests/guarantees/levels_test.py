@@ -152,8 +152,8 @@ def test_the_same_rows_of_a_person_count_on_every_level(library, given, people):
     data = frame({"x": [2] * len(rows), "code": [c for c, _ in rows], "p": [p for _, p in rows]})
     data = data.lazy() if library == "lazy" else data
     seen = set()
-    for seed in range(2):
-        made = table(data, epsilon=1e6, rng=seed, **given, **people)
+    for seed in range(3):
+        made = table(data, epsilon=2e3, rng=seed, **given, **people)
         for name in ("count", "x_sum"):
             pairs = noisy_by_level(made, name)
             assert pairs
@@ -171,11 +171,11 @@ def test_the_group_of_a_row_follows_from_its_key(library):
     data = data.lazy() if library == "lazy" else data
     places = set()
     for seed in range(12):
-        made = table(data, {"x": "sum"}, epsilon=1e6, rng=seed, unit="p", weights=None)
+        made = table(data, {"x": "sum"}, epsilon=2e3, rng=seed, unit="p", weights=None)
         counts = dict(zip(made.releases["count"].keys, made.releases["count"].noisy, strict=True))
         assert counts["rest", "rest"] == (0,)
         places.add(next(key for key, (number,) in counts.items() if number))
-    assert len(places) == 2
+    assert {chapter for chapter, _ in places} == {"A", "B"}
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from duffdp._pipeline.estimates import columns_per_number
 from duffdp._pipeline.released_values import CellRow
 from duffdp.ledger.charge import Result
 from duffdp.mechanisms import mechanism_class
+from duffdp.statistics.cells import Cells
 from duffdp.statistics.program import DrawSpec, ReleaseProgram
 from duffdp.statistics.registry import statistic_spec
 from duffdp.statistics.spec import DrawSettings, IntervalSpec
@@ -50,7 +51,7 @@ def sum_of_groups(facts: Facts, noisy: Sequence[Sequence[int]], margin_groups: i
 def sums_of_noise(facts: Facts, noisy: Sequence[Sequence[int]]) -> list[int]:
     """The sums of the drawn numbers of groups, of which there may be none."""
     sums = [sum(column) for column in zip(*noisy, strict=True)]
-    return sums or [0] * len(_program(facts).columns)
+    return sums or [0] * numbers_per_group(facts)
 
 
 def ends_from_noise(
@@ -82,6 +83,12 @@ def noise_draw(facts: Facts) -> DrawSpec:
     """The draw that a release with known noise consists of."""
     (draw,) = _program(facts).draws
     return draw
+
+
+def numbers_per_group(facts: Facts) -> int:
+    """How many numbers are drawn for each group."""
+    draw = noise_draw(facts)
+    return facts.domain.size if isinstance(draw.statistic, Cells) else len(draw.columns)
 
 
 def cells_of(facts: Facts, numbers: Sequence[int]) -> CellRow:

@@ -14,7 +14,7 @@ from typing import Any
 
 from duffdp._facts import Facts
 from duffdp._parameters import Groups
-from duffdp._pipeline.group_sums import cells_of, noise_draw, noise_spec
+from duffdp._pipeline.group_sums import cells_of, noise_draw, noise_spec, numbers_per_group
 from duffdp._pipeline.group_tree import GroupEstimator, GroupTree
 from duffdp._pipeline.released_values import CellRow
 from duffdp.domain import Grid
@@ -53,7 +53,7 @@ def rows_of_levels(
     """
     lowest = facts[0]
     assert lowest is not None
-    width = len(noise_draw(lowest).columns)
+    width = numbers_per_group(lowest)
     estimator = GroupEstimator(tree, relative_variances(facts))
     columns = [
         [None if numbers is None else [row[i] for row in numbers] for numbers in drawn]
@@ -102,7 +102,7 @@ def _reach(
     draw, simultaneous = noise_draw(lowest), lowest.interval.simultaneous
     groups = estimator.tree.sizes[level] if simultaneous else 1
     rate = (1 - lowest.interval.confidence) / groups
-    rate = noise_spec(lowest, rate, 1, simultaneous).failure_rate_each(len(draw.columns))
+    rate = noise_spec(lowest, rate, 1, simultaneous).failure_rate_each(numbers_per_group(lowest))
     weights = estimator.error_weights(level, group)
     noises = []
     for (at, weight), times in sorted(weights.items()):

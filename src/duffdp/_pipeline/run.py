@@ -268,7 +268,7 @@ def _results(
                 entry.data.regroup(listed, not_found.get(rows, ()))
                 unread.append(i)
     tables = [prepared[i].data for i in unread]
-    alike = share_rows(tables) if len(unread) > 1 else []
+    alike = share_rows([prepared[i].data for i in unread if prepared[i].plan.spec.additive])
     sharing = share_scans([table for table in tables if all(table is not one for one in alike)])
     for i, numbers in _draw_all({i: prepared[i] for i in unread}, sharing):
         yield i, stored(i, numbers)
