@@ -73,7 +73,8 @@ def median(data: Any, **options: Any) -> Release:
 
     Utility
     -------
-    Errs by about 1/epsilon ranks.
+    Errs by about 1/epsilon ranks. The median is the value with rank ceil(n / 2): of an even number
+    of records the lower of the two in the middle, where numpy takes their mean.
 
     Runtime
     -------
