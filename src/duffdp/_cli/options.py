@@ -148,6 +148,11 @@ def output_options(formats: Iterable[str]) -> tuple[click.Option, ...]:
         ),
         click.Option(["--title"], default="Private release", help="The title of the report."),
         click.Option(["--author"], help="Who made the report; printed as it is."),
+        click.Option(
+            ["--engine-check"],
+            type=FILE,
+            help="A result of check-engine, whose first line the report prints.",
+        ),
         option(EXPLAIN),
         option(QUIET),
     )
