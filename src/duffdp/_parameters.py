@@ -389,15 +389,16 @@ BY: Parameter[Any] = Parameter(
 )
 KEYS: Parameter[Any] = Parameter(
     name="keys",
-    help="The public groups, once for each --by; or @FILE: a table with that column, a text file "
-    "with one per line, or a stored release. Every key gets an answer. Or possible keys, of which "
+    help="The public groups, once for each --by; or @FILE: a table with that column (or "
+    "@FILE[COLUMN] for another one), a text file with one per line, or a stored release. Every key "
+    "gets an answer. Or possible keys, of which "
     "large ones are found: pattern:[A-Z][0-9]{2}, numbers:1..999, days:2024-01-01..2024-12-31.",
     doc="The public list of groups: values or tuples, a series or frame, a type that declares its "
     "values (`polars.Enum`, `pandas.CategoricalDtype`), the path of a table or of a file with one "
-    "per line or of a stored release; or a mapping from each column to one of these, for all "
-    "combinations. Every key gets an answer, rows with other keys are ignored, and one epsilon "
-    "covers all groups. A `Pattern` describes possible keys: those with many rows are found, for a "
-    "part of epsilon.",
+    "per line or of a stored release, or a `CodeBook`; or a mapping from each column to one of "
+    "these, for all combinations. Every key gets an answer, rows with other keys are ignored, and "
+    "one epsilon covers all groups. A `Pattern` describes possible keys: those with many rows are "
+    "found, for a part of epsilon.",
     example=["north", "south"],
     default=None,
     convert=_anything,
