@@ -13,93 +13,168 @@ import re
 import sys
 import tokenize
 from pathlib import Path
+from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 SOURCE = ROOT / "src" / "duffdp"
 PAGE = ROOT / "docs" / "review" / "trusted-base.md"
 BEGIN, END = "<!-- base: written by tools/trusted_base.py -->", "<!-- end of base -->"
 
-# Parts in reading order: the files of each, and where its proof and its tests are.
-BASE: dict[str, tuple[tuple[str, ...], str]] = {
-    "What is promised": (
-        ("_privacy.py",),
-        "[security](security.md#the-guarantee)",
+GUARANTEE, MECHANISMS, QUANTILES, GRAPHS = (
+    f"../explanation/{page}.md"
+    for page in ("guarantee", "mechanisms", "several-quantiles", "graphs")
+)
+
+
+class Part(NamedTuple):
+    """A part of the base: what a reader should ask, and for each file, in reading order, where its
+    proof and its tests are.
+    """
+
+    title: str
+    question: str
+    proofs: dict[str, str]
+
+
+BASE = (
+    Part(
+        "What is promised",
+        "Whom does a release protect, and what may it cost?",
+        {
+            "_privacy.py": "[the guarantee](security.md#the-guarantee), "
+            "`tests/pipeline/facts_test.py`"
+        },
     ),
-    "Domain and snapping": (
-        (
-            "domain/grid.py",
-            "domain/snapping.py",
-            "domain/digits.py",
-            "domain/categories.py",
-            "domain/bins.py",
-            "domain/cells.py",
-            "domain/zones.py",
-            "domain/reading.py",
-        ),
-        "`tests/domain/`, `tests/guarantees/low_bits_test.py`",
+    Part(
+        "Domain and snapping",
+        "Can a record change the set of outputs, another record, or whether there is an error?",
+        {
+            "domain/reading.py": "`tests/domain/domain_test.py`, `tests/engines/records_test.py`",
+            "domain/grid.py": f"[equal outputs]"
+            f"({GUARANTEE}#outputs-that-tell-nothing-by-their-bits), "
+            "`tests/guarantees/low_bits_test.py`",
+            "domain/snapping.py": f"[products]"
+            f"({GUARANTEE}#snapping-where-a-small-product-is-an-error), "
+            "`tests/domain/snapping_test.py`",
+            "domain/digits.py": f"[digits]({GUARANTEE}#significant-digits), "
+            "`tests/domain/digits_test.py`",
+            "domain/categories.py": "`tests/domain/domain_test.py`",
+            "domain/bins.py": "`tests/domain/bins_test.py`",
+            "domain/cells.py": "`tests/domain/bins_test.py`",
+            "domain/zones.py": "`tests/engines/zones_test.py`",
+        },
     ),
-    "Requests and answers": (
-        ("_engines/requests.py",),
-        "`tests/support/request_oracle.py`, `tests/engines/`",
+    Part(
+        "Requests and answers",
+        "What can a statistic learn of the records, and from whom?",
+        {
+            "_engines/requests.py": "`tests/support/request_oracle.py`, "
+            "`tests/engines/exact_answers_test.py`"
+        },
     ),
-    "Rows of a person": (
-        ("_engines/people.py",),
-        "`tests/engines/people_test.py`",
+    Part(
+        "Rows of a person",
+        "Can one person decide which rows of another count? Can one more row than the cap count?",
+        {
+            "_engines/people.py": "`tests/engines/people_test.py`, "
+            "`tests/pipeline/groups_per_person_test.py`"
+        },
     ),
-    "Evidence": (
-        ("_steps.py", "_rank_profile.py", "_count_ladder.py", "_evidence.py"),
-        "[the guarantee](../explanation/guarantee.md), `tests/guarantees/neighbours_test.py`",
+    Part(
+        "Evidence",
+        "What exactly does a mechanism receive, and who says how far one record moves it?",
+        {
+            "_steps.py": f"[distances]({GUARANTEE}#one-record-moves-a-distance-by-at-most-one), "
+            "`tests/guarantees/neighbours_test.py`",
+            "_rank_profile.py": f"[ties]({QUANTILES}#ties), `tests/mechanisms/joint_test.py`",
+            "_count_ladder.py": f"[local sensitivities]({GRAPHS}#local-sensitivities), "
+            "`tests/guarantees/neighbours_test.py`",
+            "_evidence.py": "`tests/audit/replay_test.py`",
+        },
     ),
-    "Programs": (
-        ("statistics/statistic.py", "statistics/program.py"),
-        "`tests/guarantees/driver_test.py`",
+    Part(
+        "Programs",
+        "What does a program of draws see? Nothing but numbers that were drawn.",
+        {
+            "statistics/statistic.py": "`tests/guarantees/driver_test.py`",
+            "statistics/program.py": "`tests/guarantees/driver_test.py`",
+        },
     ),
-    "Account and driver": (
-        ("_pipeline/draw_plan.py", "_pipeline/driver.py", "_pipeline/run.py"),
-        "`tests/guarantees/driver_test.py`, `tests/guarantees/public_door_test.py`",
+    Part(
+        "Account and driver",
+        "Can a draw happen that was not paid for? Is epsilon divided among rows exactly once?",
+        {
+            "_pipeline/draw_plan.py": f"[groups and people]"
+            f"({GUARANTEE}#groups-people-in-several-of-them-and-sizes), "
+            "`tests/guarantees/public_door_test.py`",
+            "_pipeline/driver.py": "`tests/guarantees/driver_test.py`",
+            "_pipeline/run.py": "`tests/guarantees/public_door_test.py`, "
+            "`tests/guarantees/found_keys_test.py`",
+        },
     ),
-    "Mechanisms": (
-        (
-            "mechanisms/__init__.py",
-            "mechanisms/mechanism.py",
-            "mechanisms/exponential.py",
-            "mechanisms/permute_and_flip.py",
-            "mechanisms/lattice.py",
-            "mechanisms/geometric.py",
-            "mechanisms/thresholded_geometric.py",
-            "mechanisms/staircase.py",
-            "mechanisms/ranking.py",
-            "mechanisms/piecewise_laplace.py",
-            "mechanisms/joint/__init__.py",
-            "mechanisms/joint/_draft.py",
-            "mechanisms/joint/_proposal.py",
-            "mechanisms/joint/_window_runs.py",
-            "mechanisms/joint/_grouped_proposal.py",
-        ),
-        "[mechanisms](../explanation/mechanisms.md), "
-        "[several quantiles](../explanation/several-quantiles.md), `tests/mechanisms/`",
+    Part(
+        "Mechanisms",
+        "Is each factor at most exp(epsilon)? Which lines use the rate or the sensitivity?",
+        {
+            "mechanisms/__init__.py": "`tests/guarantees/dominating_pairs_test.py`",
+            "mechanisms/mechanism.py": f"[from distances to a law]"
+            f"({GUARANTEE}#from-distances-to-a-law), `tests/guarantees/law_test.py`",
+            "mechanisms/exponential.py": f"[from distances to a law]"
+            f"({GUARANTEE}#from-distances-to-a-law), `tests/guarantees/neighbours_test.py`",
+            "mechanisms/permute_and_flip.py": f"[from distances to a law]"
+            f"({GUARANTEE}#from-distances-to-a-law), `tests/guarantees/neighbours_test.py`",
+            "mechanisms/lattice.py": f"[on a lattice]({MECHANISMS}#on-a-lattice), "
+            "`tests/mechanisms/lattice_test.py`",
+            "mechanisms/geometric.py": "[counts](../explanation/statistics.md#counts-in-cells), "
+            "`tests/mechanisms/geometric_test.py`",
+            "mechanisms/thresholded_geometric.py": "`tests/guarantees/found_keys_test.py`, "
+            "`tests/mechanisms/thresholded_geometric_test.py`",
+            "mechanisms/staircase.py": f"[staircase noise]({MECHANISMS}#staircase-noise), "
+            "`tests/mechanisms/staircase_test.py`",
+            "mechanisms/ranking.py": "[common values]"
+            "(../explanation/statistics.md#the-most-common-values), "
+            "`tests/mechanisms/geometric_test.py`",
+            "mechanisms/piecewise_laplace.py": f"[two mechanisms]({GRAPHS}#two-mechanisms), "
+            "`tests/mechanisms/piecewise_laplace_test.py`",
+            "mechanisms/joint/__init__.py": f"[the law]({QUANTILES}#the-law), "
+            "`tests/mechanisms/joint_test.py`",
+            "mechanisms/joint/_draft.py": f"[an exact draw]({QUANTILES}#the-draw-is-exact), "
+            "`tests/mechanisms/joint_proposal_test.py`",
+            "mechanisms/joint/_proposal.py": f"[an exact draw]({QUANTILES}#the-draw-is-exact), "
+            "`tests/mechanisms/joint_proposal_test.py`",
+            "mechanisms/joint/_window_runs.py": f"[many groups]({QUANTILES}#many-groups), "
+            "`tests/mechanisms/joint_groups_test.py`",
+            "mechanisms/joint/_grouped_proposal.py": f"[many groups]({QUANTILES}#many-groups), "
+            "`tests/mechanisms/joint_groups_test.py`",
+        },
     ),
-    "Sampler": (
-        (
-            "_sampling/entropy.py",
-            "_sampling/lazy_uniform.py",
-            "_sampling/race.py",
-            "_sampling/integer_noise.py",
-            "_sampling/rare_places.py",
-        ),
-        "[mechanisms](../explanation/mechanisms.md), `tests/sampling/`",
+    Part(
+        "Sampler",
+        "Can a rounding, a missing bit or the caller's settings decide an outcome?",
+        {
+            "_sampling/entropy.py": "`tests/sampling/entropy_test.py`, "
+            "`tests/guarantees/caller_state_test.py`",
+            "_sampling/lazy_uniform.py": "`tests/sampling/lazy_uniform_test.py`",
+            "_sampling/race.py": f"[the exact race]({MECHANISMS}#the-exact-race), "
+            "`tests/sampling/race_test.py`",
+            "_sampling/integer_noise.py": f"[staircase noise]({MECHANISMS}#staircase-noise), "
+            "`tests/mechanisms/geometric_test.py`, `tests/mechanisms/staircase_test.py`",
+            "_sampling/rare_places.py": "`tests/mechanisms/thresholded_geometric_test.py`",
+        },
     ),
-    "Ledger": (
-        (
-            "ledger/charge.py",
-            "ledger/journal.py",
-            "ledger/ledger.py",
-            "ledger/_composition.py",
-        ),
-        "`tests/ledger/`, `tests/guarantees/dominating_pairs_test.py`",
+    Part(
+        "Ledger",
+        "Can a crash, a retry or two processes give budget away?",
+        {
+            "ledger/charge.py": "`tests/ledger/ledger_test.py`",
+            "ledger/journal.py": "`tests/ledger/journal_test.py`, `tests/ledger/faults_test.py`",
+            "ledger/ledger.py": "`tests/ledger/ledger_test.py`, `tests/ledger/replay_test.py`",
+            "ledger/_composition.py": "[composition](../explanation/composition.md), "
+            "`tests/guarantees/dominating_pairs_test.py`",
+        },
     ),
-}
-FILES = tuple(file for files, _ in BASE.values() for file in files)
+)
+FILES = tuple(file for part in BASE for file in part.proofs)
 
 
 def code_lines(path: Path) -> int:
@@ -127,20 +202,28 @@ def promise(path: Path) -> str:
 
 
 def table() -> str:
-    """The list as Markdown, with a heading for each part."""
+    """The list as Markdown, with a heading and a question for each part."""
     parts = []
-    for number, (title, (files, proof)) in enumerate(BASE.items(), 1):
-        rows = [f"| `{file}` | {promise(SOURCE / file)} |" for file in files]
-        heading = f"### {number}. {title}\n\nProof and tests: {proof}.\n"
-        parts.append("\n".join([heading, "| file | promise |", "| --- | --- |", *rows]))
+    for number, part in enumerate(BASE, 1):
+        rows = [
+            f"| `{file}` | {promise(SOURCE / file)} | {proof} |"
+            for file, proof in part.proofs.items()
+        ]
+        heading = f"### {number}. {part.title}\n\n{part.question}\n"
+        head = ["| file | promise | proof and tests |", "| --- | --- | --- |"]
+        parts.append("\n".join([heading, *head, *rows]))
     return "\n\n".join(parts)
 
 
 def line_counts() -> str:
     """The lines of code of every file and of all, as text."""
-    lines = {file: code_lines(SOURCE / file) for file in FILES}
-    rows = [f"{number:6} {file}" for file, number in lines.items()]
-    return "\n".join([*rows, f"{sum(lines.values()):6} in all {len(FILES)} files"])
+    rows, total = [], 0
+    for part in BASE:
+        lines = {file: code_lines(SOURCE / file) for file in part.proofs}
+        rows += [f"{sum(lines.values()):6} {part.title}"]
+        rows += [f"{number:10} {file}" for file, number in lines.items()]
+        total += sum(lines.values())
+    return "\n".join([*rows, f"{total:6} in all {len(FILES)} files"])
 
 
 def main() -> None:

@@ -390,3 +390,18 @@ def test_a_statistic_of_ones_own_gets_numbers_of_python():
         duffdp.release(Largest(), data, column=column, epsilon=1.0, bounds=(0, 2**61), step=1)
     assert seen == [[1, 3, 3]] * 3
     assert {type(value) for values in seen for value in values} == {int}
+
+
+@pytest.mark.parametrize("library", ["polars", "pandas", "pyarrow"])
+def test_sums_and_means_of_decimals_fit_a_column(library):
+    """A default step has a binary fraction of 36 decimals: a column has room for 38 digits."""
+    frame = pl.DataFrame({"g": ["a", "b"], "x": [Decimal("1.25"), Decimal("9.99")]})
+    data = {"polars": frame, "pandas": frame.to_pandas(), "pyarrow": frame.to_arrow()}[library]
+    given = {"column": "x", "by": "g", "keys": ["a", "b"], "bounds": (Decimal(0), Decimal(10))}
+    for epsilon in (1e-3, 1, 1e3):
+        total = duffdp.sum(data, epsilon=epsilon, interval=0.95, **given)
+        duffdp.mean(data, epsilon=epsilon, interval=0.95, **given).to_polars()
+        for shown, exact in zip(total.to_polars()["sum"], total.cells, strict=True):
+            assert abs(shown - exact[0]) < Decimal("1e-15")
+    wide = given | {"bounds": (Decimal(0), Decimal(10) ** 40)}
+    assert duffdp.sum(data, epsilon=1, **wide).to_polars()["sum"].dtype == pl.Float64

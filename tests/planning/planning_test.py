@@ -90,7 +90,7 @@ def test_previews_of_sums():
     found = preview(AGES, epsilon=2.0, statistic="sum", mechanisms=["best", "laplace"], **EXACT)
     assert found.expected_error("laplace") == pytest.approx(60)
     assert found.expected_error("best") == pytest.approx(60 * 0.851, rel=2e-3)
-    assert preview(AGES, epsilon=2.0, statistic="sum", **EXACT).mechanisms == ("best",)
+    assert preview(AGES, epsilon=2.0, statistic="sum", **EXACT).mechanisms == ("best", "clipped")
     plan = epsilon_for("uniform", n=50, within=100, probability=0.9, statistic="sum", **EXACT)
     tail = preview("uniform", n=50, epsilon=float(plan), statistic="sum", **EXACT).tail("best", 100)
     assert 0.09 < tail <= 0.1
@@ -205,3 +205,18 @@ def test_bad_wishes(within, probability):
         epsilon_for(AGES, within=within, probability=probability, **EXACT)
     with pytest.raises(DuffError, match="one of best"):
         preview(AGES, epsilon=1.0, mechanisms=["best"], **EXACT).tail("duff", 1)
+
+
+def test_a_preview_says_which_mean_to_take():
+    """A narrow column in wide bounds, and one that fills its bounds."""
+    x = np.random.default_rng(1).normal(50, 1, 1000)
+    wide = duffdp.preview(x, statistic="mean", epsilon=1.0, bounds=(0.0, 1e5), draws=50)
+    assert wide.mechanisms == ("best", "clipped", "duff")
+    assert wide.advice() == ['At epsilon 1 the mechanism "clipped" errs less.']
+    assert wide.advice()[0] in str(wide)
+    tail = np.append(x, [1e5] * 10)
+    heavy = duffdp.preview(tail, statistic="mean", epsilon=1.0, bounds=(0.0, 1e5), draws=50)
+    assert heavy.advice() == ['At epsilon 1 the mechanism "best" errs less.']
+    few = duffdp.preview(x[:5], statistic="mean", epsilon=0.1, bounds=(0.0, 100.0), draws=2000)
+    assert few.advice() == ['At epsilon 0.1 "best" and "clipped" err about the same.']
+    assert duffdp.preview(x, epsilon=1.0, bounds=(0.0, 100.0)).advice() == []

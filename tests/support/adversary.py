@@ -14,6 +14,7 @@ import contextlib
 import io
 import json
 import random
+import re
 import subprocess
 import sys
 import tempfile
@@ -26,6 +27,7 @@ from typing import Any
 
 import duckdb
 import narwhals
+import openpyxl
 import pyarrow
 from polars.exceptions import PanicException
 
@@ -108,6 +110,7 @@ def released(verb: str, data: Any, options: dict[str, Any]) -> Any:
     if verb == "table":
         own = {n: {"x": options[n]} if n in OF_TABLES else options[n] for n in options}
         own.pop("column")
+        own |= {"names": {"count": "Records", "all": "Total"}, "shown_in": {"x": "units"}}
         return duffdp.table(data, {"x": ["median", "mean", 0.25, 0.75]}, epsilon=1.0, **own)
     if verb != "slope":
         return getattr(duffdp, verb)(data, *SHARES.get(verb, []), epsilon=1.0, **options)
@@ -181,7 +184,21 @@ def _public_table(table: Any) -> dict[str, Any]:
     shown = table.display_tables()
     names = [[row[: one.text_columns] for row in one.rows] for one in shown]
     facts["text"] = [one.header for one in shown], names, shown[0].caption, table.smallest
-    facts["formats"] = table.to_markdown().count("\n"), table.to_csv().count("\n")
+    texts = table.to_markdown(), table.to_csv(), table.to_latex(), str(table)
+    facts["formats"] = [text.count("\n") for text in texts]
+    with tempfile.TemporaryDirectory() as folder:
+        table.to_excel(Path(folder, "table.xlsx"))
+        book = openpyxl.load_workbook(Path(folder, "table.xlsx"))
+        facts["workbook"] = [
+            (sheet.title, sheet.dimensions, [cell.value for cell in sheet[1]]) for sheet in book
+        ]
+        page = duffdp.report.write(table, Path(folder, "page.html")).read_text(encoding="utf-8")
+        facts["page"] = re.findall("<h[1-6]>.*?</h[1-6]>", page)
+    if len(table.keys) > 1:
+        change = table.compare("count", *table.keys[:2])
+        facts["comparison"] = change.names, change.confidence, change.exact, change.title
+        order = table.rank("count")
+        facts["order"] = sorted(map(str, order.order)), order.confidence, order.simultaneous
     return facts
 
 

@@ -72,7 +72,7 @@ DATA_ARGUMENT = click.Argument(["data"], metavar="DATA", type=click.Path())
             ["--mechanism"],
             multiple=True,
             metavar="NAME",
-            help="best, duff or a baseline; may be repeated.",
+            help="best, clipped, duff or a baseline; may be repeated.",
         ),
         click.Option(["--picture"], type=FILE, help="Also plot the errors: .png, .svg or .pdf."),
     ]
@@ -104,7 +104,8 @@ def preview(
         for row in result.rows()
     ]
     rows.sort(key=lambda row: (names.index(row["mechanism"]), row["epsilon"]))
-    table(rows, previews[-1].notes())
+    advice = [line for result in previews for line in result.advice()]
+    table(rows, [*advice, *previews[-1].notes()])
     if picture is not None:
         _plot(previews, names, picture)
 

@@ -8,7 +8,7 @@ import datetime as dt
 import os
 from collections.abc import Callable, Container, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from decimal import Decimal
+from decimal import Decimal, localcontext
 from functools import partial
 from operator import itemgetter
 from typing import Any
@@ -59,6 +59,7 @@ SERIES = "values"  # the column of a series
 EVERY_ROW = Presence(rows=True)
 MAX_SCALE = 6  # of declared decimals that a step follows
 _INT64, _PLACES = range(-(2**63), 2**63), 38  # of whole numbers and of decimals in engines
+_DECIMALS = 18  # behind the point of released decimals
 # For a frame: a file declares its types.
 TEXT_FIX = (
     " If the frame was read from a text file, pass the path of that file instead, with ",
@@ -846,6 +847,23 @@ def _as_frame(nw: Any, data: Any, names: list[str]) -> Any:
     return frame
 
 
+def _of_decimal_type(values: list[Decimal]) -> list[Any]:
+    """Decimals that a column of 38 digits holds, 18 of them behind the point at most: noise leaves
+    no more. Floats if they are larger.
+    """
+    decimals = min(_DECIMALS, max(map(_decimals, values)))
+    if any(value and value.adjusted() + 1 + decimals > _PLACES for value in values):
+        return list(map(float, values))
+    unit = Decimal(1).scaleb(-_DECIMALS)
+    with localcontext(prec=2 * _PLACES):
+        return [value.quantize(unit) if _decimals(value) > _DECIMALS else value for value in values]
+
+
+def _decimals(value: Decimal) -> int:
+    exponent = value.as_tuple().exponent
+    return max(0, -exponent) if isinstance(exponent, int) else 0
+
+
 def of_one_type(values: list[Any]) -> list[Any]:
     """Values as they are if a typed column can hold them together, else as numbers or text that
     it can hold; what is missing stays missing.
@@ -858,6 +876,8 @@ def of_one_type(values: list[Any]) -> list[Any]:
 
 def _of_one_type(values: list[Any]) -> list[Any]:
     kinds = set(map(type, values))
+    if kinds == {Decimal}:
+        return _of_decimal_type(values)
     times = values if any(issubclass(kind, dt.datetime) for kind in kinds) else []
     zones = {value.tzinfo is None for value in times if isinstance(value, dt.datetime)}
     large = kinds == {int} and not (min(values) in _INT64 and max(values) in _INT64)

@@ -73,7 +73,8 @@ def median(data: Any, **options: Any) -> Release:
 
     Utility
     -------
-    Errs by about 1/epsilon ranks.
+    Errs by about 1/epsilon ranks. The median is the value with rank ceil(n / 2): of an even number
+    of records the lower of the two in the middle, where numpy takes their mean.
 
     Runtime
     -------
@@ -525,7 +526,7 @@ def count(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a whole number of 0 or more: what the noise takes below 0 is 0.
+        `value` is a whole number of 0 or more: negative noisy counts are reported as 0.
 
     Privacy
     -------
