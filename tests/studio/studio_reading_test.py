@@ -5,6 +5,8 @@ German dates, windows-1252, titles above the header, sheets, tables of a server.
 from __future__ import annotations
 
 import csv
+import json
+import re
 from pathlib import Path
 
 import openpyxl
@@ -13,7 +15,7 @@ import pytest
 
 import postgres
 from browser import chromium
-from duffdp import TablePlan
+from duffdp import Ledger, TablePlan
 from studio import running, visit
 
 pytestmark = pytest.mark.xdist_group("browser")
@@ -60,9 +62,9 @@ def page(driver, folder):
 
 def rebuilt(page, change):
     """Make a change that rebuilds the form, and wait until it is there."""
-    with page.expect_response(lambda answer: answer.url.endswith("/plan")):
-        change()
-    page.wait_for_load_state("networkidle")
+    page.evaluate("window.formBefore = document.getElementById('plan')")
+    change()
+    page.wait_for_function("() => document.getElementById('plan') !== window.formBefore")
 
 
 def released(page, name):
@@ -205,3 +207,52 @@ def test_wrong_reading_options_are_told_in_words(tmp_path, fields, said):
     form = [*FORM, ("source", "ages.csv"), ("statistic.0", "median"), *fields]
     with visit(tmp_path) as visitor:
         assert said in visitor.post("/plan", form).text
+
+
+def test_a_first_look_says_what_is_ignored_and_proposes_bounds(page, folder):
+    rebuilt(page, lambda: page.select_option("#source", "fines.csv"))
+    page.click("text=How the file is written")
+    page.fill("#skip_rows", "1")
+    rebuilt(page, lambda: page.press("#skip_rows", "Tab"))
+    rebuilt(page, lambda: page.select_option("#decimal", ","))
+    rebuilt(page, lambda: page.select_option("#thousands", "."))
+    rebuilt(page, lambda: page.select_option("#add", "Geldbuße"))
+    page.fill("#ledger", "look.db")
+    page.fill("#budget", "500")
+    page.click("text=A first look at the file")
+    page.fill("#profile_epsilon", "100")
+    page.click("#profile")
+    page.wait_for_selector("text=Take a first look at fines.csv?")
+    assert not (folder / "look.db").exists()
+    page.click("#start")
+    page.wait_for_selector("text=was charged to")
+    assert Ledger(folder / "look.db").spent() == 100
+    remarks = page.inner_text("#remarks")
+    assert re.search(r"Geldbuße: about 2[456] % of the fields are no numbers", remarks)
+    page.reload()
+    assert Ledger(folder / "look.db").spent() == 100
+    columns = json.loads(page.request.get(page.url + "/profile.json").text())["columns"]
+    assert columns["Geldbuße"]["readable"] == pytest.approx(0.75, abs=0.02)
+    page.click("#use-bounds")
+    page.wait_for_selector("#lower\\.0")
+    assert (page.input_value("#lower\\.0"), page.input_value("#upper\\.0")) == ("1000", "2000")
+    assert "profile" in page.input_value("#source\\.bounds")
+    assert page.input_value("#thousands") == "."
+
+
+def test_a_look_that_fails_costs_nothing(tmp_path):
+    (tmp_path / "ages.csv").write_text("age\n40\n")
+    form = [*FORM, ("source", "ages.csv"), ("ledger", "b.db"), ("budget", "3")]
+    with visit(tmp_path) as visitor:
+        assert (
+            "must be a number" in visitor.post("/profile", [*form, ("profile_epsilon", "x")]).text
+        )
+        answer = visitor.post("/profile", [*form, ("profile_epsilon", "4")])
+        shown = visitor.get(answer.headers["location"]).text
+        assert "The budget does not cover it" in shown
+        answer = visitor.post("/profile", [*form, ("profile_epsilon", "1")])
+        number = answer.headers["location"].rpartition("/")[2]
+        (tmp_path / "ages.csv").unlink()
+        visitor.start(number)
+        assert "there is no file" in visitor.wait_for(number, "failed").error
+    assert not (tmp_path / "b.db").exists()

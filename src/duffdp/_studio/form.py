@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
@@ -77,6 +78,7 @@ class StudioForm:
     size: str = "500"
     interval: str = "0.95"
     epsilon: str = "1"
+    profile_epsilon: str = "0.5"
     look: str = ""
     within: str = ""
     probability: str = "95"
@@ -176,6 +178,43 @@ class StudioForm:
             raise FieldError("within", "an error is 0 or more, and finite.")
         return float(error), float(percent) / 100
 
+    def profile_words(self) -> dict[str, Any]:
+        """The first look, in the words of `profile`: bounds and groups as far as they are typed."""
+        if not self.source:
+            raise FieldError("source", "choose a file of the folder.")
+        words: dict[str, Any] = {
+            "epsilon": number_in("profile_epsilon", self.profile_epsilon, "epsilon of the look")
+        }
+        bounds = {column.name: _bounds(i, column) for i, column in enumerate(self.columns)}
+        if bounds := {name: pair for name, pair in bounds.items() if pair is not None}:
+            words["bounds"] = bounds
+        if keys := {
+            group.by: group.listed() for group in self.groups if group.by and group.listed()
+        }:
+            words |= {"by": list(keys), "keys": keys}
+        return words | self._rows()
+
+    def with_bounds(self, bounds: Mapping[str, Any], source: str) -> StudioForm:
+        """The form with these bounds where it has none, and where they came from."""
+        columns = tuple(
+            replace(column, lower=_end(bounds[column.name][0]), upper=_end(bounds[column.name][1]))
+            if column.name in bounds and not (column.lower or column.upper)
+            else column
+            for column in self.columns
+        )
+        sources = self.sources
+        if columns != self.columns and not sources.get("bounds"):
+            sources = {**sources, "bounds": source}
+        return replace(self, columns=columns, sources=sources)
+
+    def _rows(self) -> dict[str, Any]:
+        """Which rows count, and whom they belong to."""
+        words: dict[str, Any] = {"where": self.where} if self.where else {}
+        if self.person != ROWS:
+            rows = number_in("contributions", self.contributions, "the rows of a person")
+            words |= {"unit": self.person, "contributions": rows}
+        return words
+
     def words(self) -> dict[str, Any]:
         """The plan, in the words of a table in TOML."""
         if not self.source:
@@ -190,12 +229,7 @@ class StudioForm:
         }
         words |= self.reading
         words |= self._groups()
-        if self.where:
-            words["where"] = self.where
-        if self.person != ROWS:
-            words["unit"] = self.person
-            rows = number_in("contributions", self.contributions, "the rows of a person")
-            words["contributions"] = rows
+        words |= self._rows()
         words["interval"] = (
             False
             if self.interval == NO_INTERVAL
@@ -277,6 +311,11 @@ def _column_type(line: str) -> tuple[str, str]:
     if not mark or not name.strip() or not kind.strip():
         raise FieldError("types", "types are written as: fine = double, one on a line.")
     return name.strip(), kind.strip()
+
+
+def _end(bound: Any) -> str:
+    """A bound as it is typed."""
+    return bound.isoformat() if isinstance(bound, dt.date) else f"{bound:g}"
 
 
 def _lines(text: str) -> list[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import tempfile
 import threading
+from abc import ABC, abstractmethod
 from collections import OrderedDict
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
@@ -12,9 +13,12 @@ from dataclasses import dataclass, field
 from fractions import Fraction
 from itertools import chain
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, ClassVar, Literal
 
 from duffdp._pipeline.export import DisplayTable
+from duffdp._pipeline.profile import Profile
+from duffdp._pipeline.rehearsal import rehearse
+from duffdp._pipeline.release import Release
 from duffdp._pipeline.table import Table
 from duffdp._planning.plan import Cost
 from duffdp._planning.table_plan import TablePlan
@@ -22,7 +26,7 @@ from duffdp._studio.choices import FORM
 from duffdp._studio.folder import Folder
 from duffdp._studio.form import StudioForm
 from duffdp._studio.guard import secret
-from duffdp._studio.plan_text import form_budget, plan_text, python_text, table_plan
+from duffdp._studio.plan_text import form_budget, plan_text, profile_plan, python_text, table_plan
 from duffdp._text import visible
 from duffdp.errors import DuffError, charge_told
 from duffdp.ledger import Ledger
@@ -31,16 +35,16 @@ from duffdp.report.sentences import odds
 JobState = Literal["unconfirmed", "waiting", "running", "made", "failed"]
 MAX_JOBS = 40  # in memory
 _DEFAULT_TITLE = "Private release"
+_PROFILE_TITLE = "Private profile"
 
 
-@dataclass
-class ReleaseJob:
-    """One release with its plan, its state, and its files once it is made."""
+@dataclass(kw_only=True)
+class ReleaseJob(ABC):
+    """One release with its cost, its state, and its files once it is made."""
 
+    kind: ClassVar[str]
     number: str
     form: StudioForm
-    text: str
-    python: str
     cost: Cost
     remaining: Fraction
     total: Fraction
@@ -68,6 +72,76 @@ class ReleaseJob:
         """True if the budget covers it."""
         return self.cost.epsilon <= self.remaining
 
+    @property
+    def call_id(self) -> str:
+        """What the ledger stores the result under."""
+        return _call_id(self.number)
+
+    @abstractmethod
+    def release(self, folder: Folder) -> None:
+        """Charge the ledger, and make the result with its files. A file that is gone by now costs
+        nothing, and no ledger is created for it.
+        """
+
+
+@dataclass(kw_only=True)
+class TableJob(ReleaseJob):
+    """The release of a table."""
+
+    kind = "table"
+    text: str
+    python: str
+
+    def release(self, folder: Folder) -> None:
+        """Run the plan."""
+        folder.source(self.form.source)
+        table_plan(self.form, folder).check()
+        ledger = form_budget(self.form, folder, create=True).ledger
+        plan = TablePlan.from_text(self.text, folder.root)
+
+        def done() -> None:
+            self.finished += 1
+
+        def rehearsal(table: Table) -> None:
+            _files(table, self, ledger, plan)
+
+        table = plan.run(done=done, rehearsal=rehearsal)
+        self.tables = table.display_tables()
+        self.files = _files(table, self, ledger, plan)
+
+
+@dataclass(kw_only=True)
+class ProfileJob(ReleaseJob):
+    """The release of a first look at the file."""
+
+    kind = "profile"
+    remarks: Sequence[str] = ()
+    #: The plan with the proposed bounds, as pairs that a browser sends.
+    with_bounds: Sequence[tuple[str, str]] = ()
+
+    def release(self, folder: Folder) -> None:
+        """Make the profile."""
+        folder.source(self.form.source)
+        plan = profile_plan(self.form, folder)
+        prepared = plan.prepared()
+        names = list(prepared)
+
+        def rehearsal(releases: list[Release]) -> None:
+            _profile_files(plan.profile(dict(zip(names, releases, strict=True))), self.form)
+
+        rehearse(list(prepared.values()), rehearsal)
+        ledger = form_budget(self.form, folder, create=True).ledger
+        assert ledger is not None
+        profile = plan.make(prepared, ledger.call(self.call_id))
+        self.tables, self.remarks = profile.display_tables(), profile.remarks
+        source = f"proposed by a profile that was released for epsilon {profile.epsilon:g}"
+        self.with_bounds = self.form.with_bounds(profile.bounds, source).fields()
+        self.files = _profile_files(profile, self.form)
+
+
+def _call_id(number: str) -> str:
+    return f"studio {number}"
+
 
 class ReleaseJobs:
     """All releases of one start of the studio.
@@ -83,22 +157,41 @@ class ReleaseJobs:
         self._worker = ThreadPoolExecutor(max_workers=1)  # one after the other
         self.started = False  # whether one of them may have been charged
 
-    def add(self, form: StudioForm) -> ReleaseJob:
-        """Write down a release and its cost; nothing is charged and no row is read."""
+    def add_table(self, form: StudioForm) -> ReleaseJob:
+        """Write down a table and its cost; nothing is charged and no row is read."""
         number = secret()[:16]
-        call_id = f"studio {number}"
         columns = self._folder.columns(form.source, form.reading)  # an error if it is gone
         budget = form_budget(form, self._folder)
-        job = ReleaseJob(
-            number,
-            form,
-            text=plan_text(form, self._folder, call_id),
-            python=python_text(form, self._folder, columns, call_id),
-            cost=table_plan(form, self._folder).check(),
-            remaining=budget.remaining,
-            total=budget.total,
-            new_ledger=budget.ledger is None,
+        return self._added(
+            TableJob(
+                number=number,
+                form=form,
+                text=plan_text(form, self._folder, _call_id(number)),
+                python=python_text(form, self._folder, columns, _call_id(number)),
+                cost=table_plan(form, self._folder).check(),
+                remaining=budget.remaining,
+                total=budget.total,
+                new_ledger=budget.ledger is None,
+            )
         )
+
+    def add_profile(self, form: StudioForm) -> ReleaseJob:
+        """Write down a first look and its cost; nothing is charged and no row is read."""
+        plan = profile_plan(form, self._folder)
+        facts = {name: entry.facts for name, entry in plan.prepared().items()}
+        budget = form_budget(form, self._folder)
+        return self._added(
+            ProfileJob(
+                number=secret()[:16],
+                form=form,
+                cost=Cost(facts, {}, plan.epsilon, budget.remaining),
+                remaining=budget.remaining,
+                total=budget.total,
+                new_ledger=budget.ledger is None,
+            )
+        )
+
+    def _added(self, job: ReleaseJob) -> ReleaseJob:
         with self._lock:
             if len(self._jobs) >= MAX_JOBS:  # a job that may have been paid for goes last
                 unpaid = (
@@ -108,7 +201,7 @@ class ReleaseJobs:
                     old for old, other_job in self._jobs.items() if other_job.state == "made"
                 )
                 self._jobs.pop(next(chain(unpaid, finished), next(iter(self._jobs))))
-            self._jobs[number] = job
+            self._jobs[job.number] = job
         return job
 
     def get(self, number: str) -> ReleaseJob:
@@ -140,21 +233,7 @@ class ReleaseJobs:
     def _run(self, job: ReleaseJob) -> None:
         job.state = "running"
         try:
-            # If the file is gone by now, nothing is charged and no ledger is created.
-            self._folder.source(job.form.source)
-            table_plan(job.form, self._folder).check()
-            ledger = form_budget(job.form, self._folder, create=True).ledger
-            plan = TablePlan.from_text(job.text, self._folder.root)
-
-            def done() -> None:
-                job.finished += 1
-
-            def rehearsal(table: Table) -> None:
-                _files(table, job, ledger, plan)
-
-            table = plan.run(done=done, rehearsal=rehearsal)
-            job.tables = table.display_tables()
-            job.files = _files(table, job, ledger, plan)
+            job.release(self._folder)
             job.state = "made"
         except DuffError as error:
             self._fail(job, visible(error.worded(FORM)), error)
@@ -168,7 +247,7 @@ class ReleaseJobs:
         job.state = "failed"
 
 
-def _files(table: Table, job: ReleaseJob, ledger: Ledger | None, plan: TablePlan) -> dict[str, str]:
+def _files(table: Table, job: TableJob, ledger: Ledger | None, plan: TablePlan) -> dict[str, str]:
     """The files to download, each as text."""
     from duffdp.report.hazards import sign_off
     from duffdp.report.page import write
@@ -195,3 +274,17 @@ def _files(table: Table, job: ReleaseJob, ledger: Ledger | None, plan: TablePlan
         "plan.toml": job.text,
         "plan.py": job.python,
     }
+
+
+def _profile_files(profile: Profile, form: StudioForm) -> dict[str, str]:
+    """The files of a first look, each as text."""
+    from duffdp.report.profile_page import write_profile
+
+    with tempfile.TemporaryDirectory(prefix="duffdp-") as folder:
+        title, author = form.title or _PROFILE_TITLE, form.author or None
+        page = write_profile(profile, Path(folder, "page.html"), title, author=author)
+        return {
+            "profile.html": page.read_text(encoding="utf-8"),
+            "profile.csv": profile.to_csv(),
+            "profile.json": json.dumps(profile.to_dict()),
+        }

@@ -38,6 +38,9 @@ _MEDIA_TYPES = {
     "table.csv": "text/csv",
     "table.json": "application/json",
     "page.html": "text/html",
+    "profile.csv": "text/csv",
+    "profile.html": "text/html",
+    "profile.json": "application/json",
     "plan.toml": "application/toml",
     "plan.py": "text/x-python",
 }
@@ -58,6 +61,7 @@ class Pages:
             Route("/sample", self.sample, methods=["POST"]),
             Route("/download/{name}", self.download, methods=["POST"]),
             Route("/release", self.add_release, methods=["POST"]),
+            Route("/profile", self.add_profile, methods=["POST"]),
             Route("/release/{number}", self.release),
             Route("/release/{number}/start", self.start, methods=["POST"]),
             Route("/release/{number}/events", self.events),
@@ -110,6 +114,11 @@ class Pages:
         job = await self._work(lambda: self._state.add_release(_form(request)))
         return RedirectResponse(f"/release/{job.number}", 303)
 
+    async def add_profile(self, request: Request) -> Response:
+        """Write down a first look at the file, and show what it would cost."""
+        job = await self._work(lambda: self._state.add_profile(_form(request)))
+        return RedirectResponse(f"/release/{job.number}", 303)
+
     async def release(self, request: Request) -> Response:
         """One release: to be confirmed, running, or made."""
         job = self._state.jobs.get(request.path_params["number"])
@@ -134,7 +143,7 @@ class Pages:
         name = request.path_params["name"]
         if name not in job.files:
             raise DuffError("there is no such file of this release.")
-        if name == "page.html" and "show" in request.query_params:
+        if name.endswith(".html") and "show" in request.query_params:
             headers = {"content-security-policy": _REPORT_POLICY}
             return HTMLResponse(job.files[name], headers=headers)
         return _attachment(name, job.files[name])

@@ -10,9 +10,11 @@ from collections.abc import Mapping
 from fractions import Fraction
 from typing import Any, NamedTuple
 
+from duffdp._engines.files.text_file import TextFile
 from duffdp._parameters import EPSILON
 from duffdp._pipeline.text_values import typed_values
 from duffdp._pipeline.toml import FIELDS
+from duffdp._planning.profile import ProfilePlan
 from duffdp._planning.table_plan import TablePlan
 from duffdp._studio.folder import ColumnType, Folder
 from duffdp._studio.form import FieldError, StudioForm, number_in
@@ -53,6 +55,12 @@ def table_plan(form: StudioForm, folder: Folder) -> TablePlan:
     """The plan of a form without its ledger."""
     words = form.words() | {"source": folder.relative(form.source)}
     return TablePlan.from_text(as_toml(words), folder.root)
+
+
+def profile_plan(form: StudioForm, folder: Folder) -> ProfilePlan:
+    """The first look that a form asks for, at the file as its text is read."""
+    source, reading = folder.source(form.source), form.reading
+    return ProfilePlan(TextFile(source, **reading) if reading else source, **form.profile_words())
 
 
 def plan_text(form: StudioForm, folder: Folder, call_id: str | None = None) -> str:

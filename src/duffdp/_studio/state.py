@@ -141,8 +141,12 @@ class StudioState:
         return python_text(form, self._folder, self._columns_of(form))
 
     def add_release(self, pairs: Pairs) -> ReleaseJob:
-        """A release to be confirmed."""
-        return self.jobs.add(StudioForm.of(pairs))
+        """A release of a table, to be confirmed."""
+        return self.jobs.add_table(StudioForm.of(pairs))
+
+    def add_profile(self, pairs: Pairs) -> ReleaseJob:
+        """A first look at the file, to be confirmed."""
+        return self.jobs.add_profile(StudioForm.of(pairs))
 
     def _columns_of(self, form: StudioForm) -> dict[str, ColumnType]:
         """The columns of the file, read again if it changed."""

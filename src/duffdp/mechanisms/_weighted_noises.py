@@ -17,7 +17,7 @@ SLACK = 0.01  # deviations by which a bound may be too large
 SMOOTHING_REACH = 5  # deviations of the smoothing normal, which it rarely leaves
 SMOOTHING_MISS = 6e-7  # how often it does
 LAST_ANGLE = 8  # deviations of the smoothed distribution's transform: exp(-32) of it is left out
-NEGLIGIBLE = 1e-6  # of the failure rate: what lies outside of the period
+OUTSIDE_SHARE = 1e-6  # of the failure rate: what lies outside of the period
 TILTS = 2.0 ** np.arange(-14, 0)  # shares of the largest possible tilt that a tail is bounded by
 
 
@@ -82,7 +82,7 @@ class NoiseSum:
         if failure_rate < LEAST_FAILURE_RATE:
             return self._largest_by_parts(failure_rate)
         spectrum = self._spectrum(float(failure_rate))
-        allowed = float(failure_rate) * (1 - SMOOTHING_MISS - NEGLIGIBLE)
+        allowed = float(failure_rate) * (1 - SMOOTHING_MISS - OUTSIDE_SHARE)
         low, high = 0.0, spectrum.reach
         for _ in range(60):
             middle = (low + high) / 2
@@ -110,7 +110,7 @@ class NoiseSum:
 
     def _spectrum(self, failure_rate: float) -> _Spectrum:
         smoothing = self.deviation * SLACK / SMOOTHING_REACH
-        reach = self._reach(failure_rate * NEGLIGIBLE, smoothing)
+        reach = self._reach(failure_rate * OUTSIDE_SHARE, smoothing)
         last = math.ceil(LAST_ANGLE * reach / (math.pi * smoothing))
         angles: Floats = np.arange(1.0, last + 1) * (math.pi / reach)
         values: Floats = np.exp(-((smoothing * angles) ** 2) / 2)
