@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from duffdp.mechanisms import Geometric, Staircase
-from duffdp.mechanisms._weighted_noises import SLACK, NoiseSum, WeightedNoise
+from duffdp.mechanisms.weighted_noises import SLACK, NoiseSum, WeightedNoise
 
 PARTS = 12  # all weights here are multiples of a twelfth
 

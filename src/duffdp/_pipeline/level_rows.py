@@ -19,7 +19,7 @@ from duffdp._pipeline.group_tree import GroupEstimator, GroupTree
 from duffdp._pipeline.released_values import CellRow
 from duffdp.domain import Grid
 from duffdp.mechanisms import mechanism_class
-from duffdp.mechanisms._weighted_noises import NoiseSum, WeightedNoise
+from duffdp.mechanisms.weighted_noises import NoiseSum, WeightedNoise
 from duffdp.statistics.noise_interval import sensitivity_of
 from duffdp.statistics.registry import statistic_spec
 
