@@ -161,8 +161,8 @@ def installed(maker: Environments, artifact: Path, extra: str, interpreter: str)
         if extra == "all":
             written = [path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "api"]
             pages += [path for path in sorted(written) if path not in pages and runs(path)]
-        for page in pages:  # each in a folder that has the data of the demo and nothing else
-            place = folder / page.stem
+        for number, page in enumerate(pages):  # each in a folder with the data of the demo alone
+            place = folder / f"{number}-{page.stem}"
             place.mkdir()
             run(python.parent / "duffdp", "demo", cwd=place)
             # Spark's workers are the python3 of the path.
