@@ -1002,6 +1002,16 @@ SAMPLE_SIZE: Parameter[Any] = Parameter(
     annotation="int | None",
     kind="whole",
 )
+HALF_BETWEEN: Parameter[Any] = Parameter(
+    name="half_between",
+    help="Two values between which half of the records of a named shape lie.",
+    example=(20, 45),
+    default=None,
+    convert=_anything,
+    annotation="tuple[float, float] | None",
+    kind="pair",
+    metavar="LOW HIGH",
+)
 DRAWS: Parameter[Any] = Parameter(
     name="draws",
     help="Releases to simulate where the output distribution is not known.",
