@@ -11,7 +11,7 @@ from itertools import combinations
 from pathlib import Path
 from typing import Any, NamedTuple, Self
 
-from duffdp._engines.keys import load_keys
+from duffdp._engines.keys import CodeBook, load_keys
 from duffdp._engines.table import SourceTable
 from duffdp._engines.universe import read_universe
 from duffdp._parameters import (
@@ -39,7 +39,6 @@ from duffdp._pipeline.signatures import takes_aliases
 from duffdp._pipeline.table import Measure, Table, margin_name
 from duffdp._pipeline.toml import read_table_text, read_table_toml, refuse_unknown
 from duffdp._pipeline.wording import (
-    CodeBook,
     Wording,
     check_wording,
     read_wording,
