@@ -307,7 +307,7 @@ def _find_keys(entry: PreparedRelease, finding: KeyFinding) -> list[FoundKey]:
     present = isinstance(entry.data.domain, Presence) and not entry.data.domain.rows
     every_row = not (finding.counts_are_values and present)
     counts = entry.data.key_counts(cap, every_row, entry.entropy)
-    keys = driver.find_keys(finding, counts, entry.entropy, entry.account)
+    keys = driver.find_keys(entry.plan, counts, entry.entropy, entry.account)
     return [FoundKey(*key) for key in keys]
 
 
