@@ -55,8 +55,9 @@ class Release(Exportable):
         with groups a list of such, in the order of `keys`, and columns of `value`.
     confidence, covers, simultaneous
         How often such an interval holds what it covers, at least; what that is: "data", the exact
-        statistic of the records, or "population", that of what they were drawn from; and whether
-        that is said of all intervals of the release together, or of each by itself.
+        statistic of the records (with `unit`, of the rows that were picked), or "population", that
+        of what they were drawn from; and whether that is said of all intervals of the release
+        together, or of each by itself.
     statistic, mechanism, unit, loss
         What was asked, how it was drawn, whom it protects and what it cost, as facts with types.
     epsilon, delta, contributions
