@@ -35,7 +35,6 @@ NORMAL = "sqrt(-2 * ln(1 - random())) * cos(2 * pi() * random())"
 CALL: dict[str, Any] = {"column": "x", "epsilon": 1.0, "bounds": (-10, 10)}
 ROW_SIZES = (10**6, 10**7, 10**8, 10**9)
 GROUP_SIZES = (1, 10, 100, 1000, 10**4, 10**5)
-ROWS_OF_GROUPS = 10**7
 PEOPLE = "range % greatest({rows} // 4, 1) AS p"
 GROUP = "(random() * {size})::BIGINT % {size} AS g"
 ENGINES = ("duckdb", "sql", "spark")
@@ -74,10 +73,6 @@ def _quantiles(data: Any, size: int) -> object:
     return duffdp.quantiles(data, [(i + 1) / (size + 1) for i in range(size)], **CALL)
 
 
-def _by_group(size: int) -> int:
-    return ROWS_OF_GROUPS
-
-
 def _a_million(size: int) -> int:
     return 10**6
 
@@ -85,9 +80,9 @@ def _a_million(size: int) -> int:
 KINDS: dict[str, Kind] = {
     "rows": Kind(f"{NORMAL} AS x", ROW_SIZES, int, 1, _median()),
     "people": Kind(f"{PEOPLE}, {NORMAL} AS x", ROW_SIZES, int, 2, _median(unit="p")),
-    "groups": Kind(f"{GROUP}, {NORMAL} AS x", GROUP_SIZES, _by_group, 2, _median(by="g")),
+    "groups": Kind(f"{GROUP}, {NORMAL} AS x", GROUP_SIZES, _a_million, 2, _median(by="g")),
     "groups of people": Kind(
-        f"{GROUP}, {PEOPLE}, {NORMAL} AS x", GROUP_SIZES, _by_group, 3, _median(by="g", unit="p")
+        f"{GROUP}, {PEOPLE}, {NORMAL} AS x", GROUP_SIZES, _a_million, 3, _median(by="g", unit="p")
     ),
     "quantiles": Kind(f"{NORMAL} AS x", (1, 9, 99, 999), _a_million, 1, _quantiles),
     "columns": Kind(

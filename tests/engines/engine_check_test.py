@@ -13,6 +13,7 @@ import polars as pl
 import pyarrow as pa
 import pytest
 
+import duffdp
 import engines
 import postgres
 import servers
@@ -22,7 +23,7 @@ from duffdp._engines.adapters.duckdb import DuckdbRelation
 from duffdp._engines.adapters.ibis import IbisDuckdb, IbisSqlite
 from duffdp._engines.adapters.polars import PolarsLazy
 from duffdp.audit import EngineCheck, check_engine
-from duffdp.audit.engine_check import DOMAINS, poisonous_records
+from duffdp.audit.engine_check import DOMAINS, EngineCheckRow, poisonous_records
 
 
 def ibis_backend(name):
@@ -152,7 +153,8 @@ def test_what_fails_after_the_charge_is_wrong(monkeypatch):
     monkeypatch.setattr(IbisSqlite, "without_rows", lambda self: None)
     check = check_engine(ibis_backend("sqlite"))
     assert not check.ok
-    assert any("failed after the charge" in row.reason for row in check.rows)
+    failed = [row.question for row in check.rows if "failed after the charge" in row.reason]
+    assert {"small", "statistic sum"} <= {*failed}
 
 
 def test_nothing_is_left_behind(tmp_path):
@@ -183,6 +185,32 @@ def test_a_result_can_be_kept():
     assert EngineCheck.from_dict(json.loads(json.dumps(check.to_dict()))) == check
     with pytest.raises(ValueError, match="no result of check_engine"):
         EngineCheck.from_dict({"engine": "polars"})
+
+
+def test_a_report_shows_the_check_that_was_kept(tmp_path):
+    row = EngineCheckRow("name by region: ranks", "wrong", "other values than arrays have")
+    check = EngineCheck("mysql", "10.11 (ibis 12)", "2026-11-18", (row,))
+    kept = tmp_path / "check.json"
+    kept.write_text(json.dumps(check.to_dict()))
+    release = duffdp.count([1, 2, 3], epsilon=1.0)
+    page = tmp_path / "page.md"
+    duffdp.report.write(release, page, engine_check=EngineCheck.from_file(kept))
+    line = "mysql 10.11 (ibis 12), 2026-11-18: NOT SAFE (1 questions: 0 exact, 0 refused, 1 wrong)"
+    assert f"Engine check: {line}" in page.read_text().replace("\\", "")
+    duffdp.report.write(release, page)
+    assert "Engine check" not in page.read_text()
+
+
+def test_a_kept_check_is_read_before_the_charge(tmp_path):
+    (tmp_path / "rows.csv").write_text("x\n1\n2\n")
+    (tmp_path / "check.json").write_text('{"engine": "duckdb"}')
+    ledger = duffdp.Ledger(tmp_path / "budget.db", epsilon=1.0)
+    words = ["median", "rows.csv", "--column", "x", "--bounds", "0", "9", "--epsilon", "1"]
+    words += ["--ledger", "budget.db", "--report", "page.md", "--engine-check", "check.json"]
+    result = duff(*words, cwd=tmp_path)
+    assert result.returncode == 2
+    assert "is no readable result of check_engine" in result.stderr
+    assert ledger.charges() == []
 
 
 @pytest.mark.parametrize("engine", [3, "people.csv", "nowhere://user:secret@host/db"])

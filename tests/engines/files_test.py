@@ -293,7 +293,7 @@ def test_odd_lines_at_every_place_of_a_larger_file(tmp_path, quoted, place, end)
 
 def test_readers_agree_across_blocks(tmp_path, monkeypatch):
     """Records that lie on the borders of the blocks in which a file is looked through."""
-    monkeypatch.setattr(text_records, "BLOCK", 64)
+    monkeypatch.setattr(text_records, "BLOCK_BYTES", 64)
     lines = [b'%d,"y%s""\n"' % (i, b"x" * (i % 40)) for i in range(400)]
     content = b"a,b\n" + b"\n".join(lines)
     expected = Counter((str(i), "y" + "x" * (i % 40) + '"\n') for i in range(400))

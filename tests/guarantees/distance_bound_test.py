@@ -20,12 +20,18 @@ from duffdp._sampling.race import EXPONENTIAL, GUMBEL
 from duffdp.mechanisms import Exponential, Lattice, PermuteAndFlip
 from duffdp.mechanisms.distance_bound import distance_bound
 from duffdp.statistics import Mean, Median, Mode, Quantile
+from duffdp.statistics.quantile import is_outer
 from release_facts import release
 
 CONFIDENCES = [0.5, 0.8, 0.95, 0.999]
 EPSILONS = [0.1, 1.0, 8.0]
 BOUNDED = [s for s in STATISTICS if getattr(s, "utility", "distance") != "rank"]
 DOMAINS = [Grid(0, 1, 1), Grid(0, 3, 1), Grid(0, 4000, 1), Grid(0, 2**40, 1)]
+
+
+def draws_a_range(statistic):
+    """Whether all mechanisms but the paper's draw a range first: no distance bounds such values."""
+    return isinstance(statistic, Quantile) and is_outer(statistic.q)
 
 
 def release_of(statistic, mechanism, epsilon, domain, contributions=1):
@@ -78,8 +84,9 @@ def beyond(statistic, mechanism, epsilon, domain, data, k):
 @pytest.mark.parametrize(
     ("statistic", "mechanism"),
     [
-        *((statistic, mechanism) for mechanism in MECHANISMS for statistic in BOUNDED),
-        *((Quantile(q, "signed"), Lattice) for q in (0, 0.1, 0.5, 0.9)),
+        *((statistic, Exponential) for statistic in BOUNDED),
+        *((statistic, PermuteAndFlip) for statistic in BOUNDED if not draws_a_range(statistic)),
+        *((Quantile(q, "signed"), Lattice) for q in (0, 0.1, 0.5, 0.8)),
         (Median(), Lattice),
         (Mode(), Lattice),
     ],
@@ -114,6 +121,8 @@ def test_no_smaller_number_holds(mechanism, epsilon, domain):
     """
     mode = Mode(Fraction(1, 2) if mechanism is Exponential else 1)
     for statistic in (*(Quantile(q) for q in (0, 0.1, 0.5, 0.9, 1)), mode):
+        if mechanism is not Exponential and draws_a_range(statistic):
+            continue
         for confidence in CONFIDENCES:
             k = release_of(statistic, mechanism, epsilon, domain).distance_bound(confidence)
             if k >= 2:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from tests.mutants.mutant import COVERAGE, Mutant
+from tests.mutants.mutant import COVERAGE, ROWS, Mutant
 
 LOWER = "tests/audit/lower_bound_test.py"
+ENGINES = "tests/engines/engine_check_test.py"
 
 MUTANTS = (
     Mutant(
@@ -22,5 +23,21 @@ MUTANTS = (
         "for j in ((), ())",
         (f"{LOWER}::test_a_release_that_spends_more_is_found_out",),
         COVERAGE,
+    ),
+    Mutant(
+        "check of an engine: people who are merged are no mistake",
+        "audit/engine_check.py",
+        'reason = "" if total == expected else',
+        'reason = "" if total <= expected else',
+        (f"{ENGINES}::test_a_collation_without_case_is_wrong",),
+        ROWS,
+    ),
+    Mutant(
+        "check of an engine: a statistic that fails after the charge counts as refused",
+        "audit/engine_check.py",
+        "            if ledger.charges():\n",
+        "            if not ledger.charges():\n",
+        (f"{ENGINES}::test_what_fails_after_the_charge_is_wrong",),
+        ROWS,
     ),
 )

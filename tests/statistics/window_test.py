@@ -176,7 +176,7 @@ def test_groups_side_by_side(groups, q, far, utility, limit):
     small = {
         "MAX_SORTED": limit,
         "SHORT_GROUP": limit // 2,
-        "BLOCK": 4,
+        "BLOCK_GROUPS": 4,
         "MIN_BLOCK": 4,
         "MAX_BLOCK": 4,
     }

@@ -5,10 +5,12 @@ A call is a dictionary from the names of options to what stands on the command l
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from duffdp import Ledger
+from duffdp.audit import EngineCheck
 from duffdp.statistics.registry import REGISTRY, SUMMARIES
 
 Words = tuple[str, ...]
@@ -55,6 +57,8 @@ def write_files(folder: Path) -> None:
     (folder / "people.csv").write_text("\n".join(lines) + "\n")
     (folder / "titled.csv").write_text("\n".join(["People, of 2020", *lines]) + "\n")
     (folder / "umlaut.csv").write_text("größe\n1\n")
+    check = EngineCheck("duckdb", "1.5.6", "2026-11-18", ())
+    (folder / "check.json").write_text(json.dumps(check.to_dict()))
     (folder / "fewer.csv").write_text("\n".join(lines[:20]) + "\n")
     (folder / "people.jsonl").write_text("\n".join(objects) + "\n")
     edges = [(i, j) for i in range(8) for j in range(i) if (i + j) % 3]
@@ -198,6 +202,7 @@ SHARED: dict[str, Case] = {
     "registry": case("--registry entry.yaml"),
     "title": case("--title Ages", report="--report page.md"),
     "author": case("--author Office", report="--report page.md"),
+    "engine_check": case("--engine-check check.json", report="--report page.md"),
     "quiet": case("--quiet"),
     "explain": case("--explain"),
     # Parameters of statistics.
@@ -250,6 +255,7 @@ PLANNING: dict[str, Case] = {
     "categories": case("--categories a,b,c,d,e", "--categories a,b", **WORDS),
     "contributions": case("--contributions 3"),
     "group_size": case("--group-size 20"),
+    "half_between": case("--half-between 4 6", "--half-between 2 8"),
     "interval": case("--interval 0.9"),
     "covers": case("--covers population", interval="--interval 0.9"),
     "delta": case("--delta 0.01", "--delta 0.000001", mechanism="--mechanism smooth-laplace"),

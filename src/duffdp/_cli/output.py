@@ -25,6 +25,7 @@ from duffdp.errors import ChargeNote, DuffError, charge_note
 
 if TYPE_CHECKING:
     from duffdp import Profile, Release, Table
+    from duffdp.audit.engine_check import EngineCheck
     from duffdp.errors import Dialect
 
 Result = TypeVar("Result")
@@ -71,6 +72,7 @@ class Destination(NamedTuple):
     registry: Path | None
     csv: CsvStyle
     quiet: bool
+    engine_check: EngineCheck | None = None
 
 
 def check_destination(
@@ -104,7 +106,12 @@ def check_destination(
 
         check_csv(style.separator, style.decimal)
     words = options["title"], options["author"]
-    return Destination(form, out, report, *words, registry, style, options["quiet"])
+    check = None
+    if options.get("engine_check") is not None:
+        from duffdp.audit.engine_check import EngineCheck
+
+        check = EngineCheck.from_file(options["engine_check"])
+    return Destination(form, out, report, *words, registry, style, options["quiet"], check)
 
 
 def check_writable(path: Path | None) -> None:
@@ -169,6 +176,7 @@ class Output(ABC, Generic[Result]):
             source=data_name(self._data),
             plan=self._plan,
             sources=self.sources,
+            engine_check=self.destination.engine_check,
         )
 
     def write_registry(self, result: Any, registry: Path) -> None:

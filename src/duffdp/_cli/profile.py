@@ -19,6 +19,8 @@ from duffdp._parameters import BY, CONTRIBUTIONS, DATA, EPSILON, KEYS, UNIT, WHE
 from duffdp._text import value
 from duffdp.errors import Argument, DuffError
 
+OF_RELEASES = ("registry", "engine_check", "explain")  # a profile is no deployment
+
 
 @click.command(
     params=[
@@ -37,8 +39,7 @@ from duffdp.errors import Argument, DuffError
         *map(option, (BY, KEYS, WHERE, UNIT, CONTRIBUTIONS)),
         *READING_OPTIONS,
         *LEDGER_OPTIONS,
-        # A profile is no deployment, and prints no notes.
-        *(one for one in output_options(TABLE_FORMATS) if one.name not in ("registry", "explain")),
+        *(one for one in output_options(TABLE_FORMATS) if one.name not in OF_RELEASES),
     ],
     help="Show what the fields of every column can be read as, quartiles, and bounds to use."
     f"\n\nDATA: {DATA.help}",

@@ -19,7 +19,7 @@ from duffdp.errors import Argument, DuffError, UnsupportedData
 KeyPart = Pattern | Categories
 Place = Callable[[Any], int | None]
 
-EPOCH = dt.date(1970, 1, 1)
+EPOCH_DAY = dt.date(1970, 1, 1)
 _TYPES = {"text": "text", "int": "whole numbers", "date": "dates"}
 
 
@@ -143,7 +143,7 @@ def _check_kind(nw: Any, name: str, dtype: Any, part: Pattern, as_text: bool) ->
 
 def day_place(part: Pattern, ticks: int, number: Any) -> int | None:
     """The place of a day that is so many ticks after 1970 began: it need not be one of Python's."""
-    place = int(number) // ticks - (part.value(0) - EPOCH).days
+    place = int(number) // ticks - (part.value(0) - EPOCH_DAY).days
     return place if 0 <= place < part.size else None
 
 

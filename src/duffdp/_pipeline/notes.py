@@ -23,7 +23,7 @@ from duffdp.errors import PYTHON, Argument, Dialect, word
 
 LARGE_EPSILON = 10  # above, one person may change a probability more than 22,000-fold
 EVERY_GROUP = "every listed group gets a value, even without rows; spell keys as in the data"
-CHECK = "duffdp.audit.check_engine"
+CHECK_FUNCTION = "duffdp.audit.check_engine"
 _NUMBERS = ("int", "float", "decimal")
 _TIMES = ("date", "datetime")
 
@@ -58,7 +58,7 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
     epsilon = float(sum(facts.loss.epsilon for facts, _ in listed))
     lines: dict[tuple[str | Argument, ...], dict[str, None]] = {}
     if epsilon > LARGE_EPSILON:
-        large = f"epsilon {epsilon:.6g} is above {LARGE_EPSILON}: no protection worth the name"
+        large = f"epsilon {epsilon:.6g} is above {LARGE_EPSILON}: no meaningful protection"
         lines[(large,)] = {}
     if any(facts.by and facts.found is None for facts, _ in listed):
         lines[(EVERY_GROUP,)] = {}
@@ -71,7 +71,9 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
         lines[parts] = {}
     for engine in {reading.untested_engine for _, reading in listed if reading is not None}:
         if engine is not None:
-            lines[(f"{engine} is not tested with duffdp; check it first with {CHECK}",)] = {}
+            lines[
+                (f"{engine} is not tested with duffdp; check it first with {CHECK_FUNCTION}",)
+            ] = {}
     for facts, reading in listed:
         for parts in _about_values(facts, reading or Reading()):
             named = lines.setdefault(parts, {})

@@ -5,6 +5,7 @@ are counted there and in memory, and every answer has to be the same.
 from __future__ import annotations
 
 import datetime as dt
+import json
 import math
 import tempfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -115,15 +116,31 @@ class EngineCheck:
                 "this is no result of check_engine. Pass what EngineCheck.to_dict gave."
             ) from None
 
-    def __str__(self) -> str:
-        """One line for all questions, and a line for each that is not exact."""
+    @classmethod
+    def from_file(cls, path: str | Path) -> EngineCheck:
+        """The result that `duffdp check-engine --out` wrote."""
+        try:
+            return cls.from_dict(json.loads(Path(path).read_text(encoding="utf-8")))
+        except (OSError, ValueError, TypeError):
+            raise DuffError(
+                f"{str(path)!r} is no readable result of check_engine. Make one with: duffdp "
+                "check-engine ADDRESS --out check.json"
+            ) from None
+
+    @property
+    def summary(self) -> str:
+        """One line: the engine, its version, the date, and the number of answers of each kind."""
         counts = ", ".join(
             f"{self.count(verdict)} {verdict}" for verdict in ("exact", "refused", "wrong")
         )
-        lines = [
+        return (
             f"{self.engine} {self.version}, {self.date}: "
             f"{'ok' if self.ok else 'NOT SAFE'} ({len(self.rows)} questions: {counts})"
-        ]
+        )
+
+    def __str__(self) -> str:
+        """The summary, and a line for each question that is not exact."""
+        lines = [self.summary]
         width = max((len(row.question) for row in self.rows), default=0)
         lines += [
             f"{row.verdict:8} {row.question:{width}} {row.reason}".rstrip()

@@ -13,7 +13,7 @@ import numpy as np
 from duffdp.domain import Floats
 
 SUM_CELLS = 4096  # of the size of one noise; more would narrow a bound by less than 1 %
-NEGLIGIBLE = 1e-13  # probability that doubles lose
+ROUNDING_CHANCE = 1e-13  # probability that doubles lose
 ROUNDING_SHARE = 1e-3  # of the failure rate, for noises that are rounded to cells
 LEAST_FAILURE_RATE = 1e-6  # below it, doubles are too coarse
 
@@ -48,11 +48,11 @@ def largest_sum(
 
     if failure_rate < LEAST_FAILURE_RATE:
         return count * _first(lambda size: tail(size + 1) <= failure_rate / count)
-    reach = _first(lambda size: tail(size) <= NEGLIGIBLE / count)
+    reach = _first(lambda size: tail(size) <= ROUNDING_CHANCE / count)
     cell = max(1, reach // SUM_CELLS)
     starts = [tail(cell * k - cell // 2) for k in range(1, reach // cell + 3)]
     sizes = np.maximum(-np.diff([1.0, *starts]), 0)  # the probabilities of cell 0, 1, ...
-    allowed = failure_rate * (1 - 1e-9) - 10 * NEGLIGIBLE
+    allowed = failure_rate * (1 - 1e-9) - 10 * ROUNDING_CHANCE
     rounding = 0
     if cell > 1:
         missed = failure_rate * ROUNDING_SHARE
@@ -98,5 +98,5 @@ def _reach_of_sum(sizes: Floats, count: int) -> int:
         tilt = nats / spread
         if tilt * len(sizes) < 600:
             log_moment = math.log(float((sizes * np.cosh(tilt * steps)).sum()))
-            reach = min(reach, (count * log_moment - math.log(NEGLIGIBLE)) / tilt)
+            reach = min(reach, (count * log_moment - math.log(ROUNDING_CHANCE)) / tilt)
     return max(len(sizes), math.ceil(min(reach, count * len(sizes))))

@@ -7,7 +7,7 @@ import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from fractions import Fraction
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.sources import read_sources
@@ -23,6 +23,13 @@ from duffdp.report.results import NamedReleases, result_tables
 _HTML, _MARKDOWN = "page.html.jinja", "page.md.jinja"
 _SCRIPT = Path(__file__).with_name("picker.js")
 _TEMPLATES = {".html": _HTML, ".htm": _HTML, ".md": _MARKDOWN}
+
+
+class Checked(Protocol):
+    """The result of a check of an engine as a report needs it: one line."""
+
+    @property
+    def summary(self) -> str: ...
 
 
 class Sentence(NamedTuple):
@@ -42,6 +49,7 @@ def write(
     source: str | None = None,
     plan: str | Path | None = None,
     sources: Mapping[str, str] | None = None,
+    engine_check: Checked | None = None,
 ) -> Path:
     """Write a page about releases: what was found, how private and how wrong it is, and what a
     reviewer has to know.
@@ -66,6 +74,9 @@ def write(
         What a reviewer asks and no release knows, in your words: where `bounds`, `step`,
         `categories` and `keys` came from, when the `plan` was fixed, other `publications` from the
         same data, which `audit` was run. What is missing is marked.
+    engine_check
+        The result of `duffdp.audit.check_engine` for the engine that holds the data, or
+        `EngineCheck.from_file(path)` of one that was kept. The page prints its first line.
 
     Returns
     -------
@@ -111,7 +122,7 @@ def write(
     gauge = None if ledger is None else budget_gauge(ledger, total)
     text = environment.get_template(template).render(
         title=title,
-        provenance=_provenance(all_releases, author, source, plan, ledger),
+        provenance=_provenance(all_releases, author, source, plan, ledger, engine_check),
         tables=tables,
         figures=figures if template == _HTML else None,
         small_picture=small_picture,
@@ -164,6 +175,7 @@ def _provenance(
     source: str | None,
     plan: str | Path | None,
     ledger: Any,
+    engine_check: Checked | None,
 ) -> list[tuple[str, str]]:
     """The public facts about how a report was made, each under its name."""
     days = sorted({release.time.date().isoformat() for release in releases})
@@ -175,6 +187,7 @@ def _provenance(
         ("Made with", f"duffdp {', '.join(versions)}"),
         ("Plan", None if plan is None else _fingerprint(Path(plan))),
         ("Ledger's last hash", _last_hash(ledger)),
+        ("Engine check", None if engine_check is None else engine_check.summary),
     ]
     return [(name, str(text)) for name, text in facts if text is not None]
 

@@ -44,10 +44,10 @@ from duffdp._engines.requests import (
 from duffdp.domain import Array, Ints, Keys, Ordered
 
 MAX_SNAPPED = 2**20  # records of several groups that are snapped in one go
-# Groups of a block, whose arrays fit into a processor's cache: BLOCK of them. With few records
-# each, up to MAX_BLOCK with about BLOCK_RECORDS records in all; with many records each, fewer, down
-# to MIN_BLOCK, to have work for all cores.
-BLOCK, MIN_BLOCK, MAX_BLOCK, BLOCK_RECORDS = 256, 16, 2**12, 2**16
+# Groups of a block, whose arrays fit into a processor's cache: BLOCK_GROUPS of them. With few
+# records each, up to MAX_BLOCK with about BLOCK_RECORDS records in all; with many records each,
+# fewer, down to MIN_BLOCK, to have work for all cores.
+BLOCK_GROUPS, MIN_BLOCK, MAX_BLOCK, BLOCK_RECORDS = 256, 16, 2**12, 2**16
 SHORT_GROUP = 2**9  # records up to which groups of about one length are sorted by one call
 
 Targets = Sequence[tuple[Fraction, int]]
@@ -122,7 +122,7 @@ class ArrayEngine:
     def _block_size(self) -> int:
         """Number of groups that are best answered at once."""
         groups, records = self.groups, max(self._column.length, 1)
-        step = min(max(BLOCK_RECORDS * groups // records, BLOCK), MAX_BLOCK)
+        step = min(max(BLOCK_RECORDS * groups // records, BLOCK_GROUPS), MAX_BLOCK)
         return max(min(16 * BLOCK_RECORDS * groups // records, step), MIN_BLOCK)
 
     def answer(self, requests: Sequence[ColumnRequest]) -> list[Any]:

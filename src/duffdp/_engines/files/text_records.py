@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 # Bytes of a record; what is longer is none, or one quotation mark could hold the whole file.
 LONGEST = 2**20
-BLOCK = LONGEST // 2  # a line that is too long leaves one block without a line break
+BLOCK_BYTES = LONGEST // 2  # a line that is too long leaves one block without a line break
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 FALLBACK_ENCODING = "windows-1252"  # as browsers read pages that are not UTF-8
 _QUOTE, _LINE_FEED, _RETURN = b'"\n\r'
@@ -64,8 +64,8 @@ def survey(path: str, delimiter: str | None, encoding: str = DEFAULT_ENCODING) -
     """
     quoted, whole, end = False, True, b""
     with open_bytes(path) as file:
-        while block := file.read(BLOCK):
-            block += file.readline(BLOCK)
+        while block := file.read(BLOCK_BYTES):
+            block += file.readline(BLOCK_BYTES)
             end = end or (b"\r\n" if b"\r\n" in block[: block.find(b"\n") + 1] else b"\n")
             quoted = quoted or (delimiter is not None and b'"' in block)
             if (
@@ -121,7 +121,7 @@ def _is_well_formed(path: str, delimiter: str, end: bytes) -> bool:
     rest = b""
     with open_bytes(path) as file:
         while True:
-            block = file.read(BLOCK)
+            block = file.read(BLOCK_BYTES)
             text = rest + block if rest else block.removeprefix(BYTE_ORDER_MARK)
             data = np.frombuffer(text, dtype=np.uint8)
             quotes = np.flatnonzero(data == _QUOTE)

@@ -11,7 +11,7 @@ from duffdp._engines.adapters.query import QueryAdapter
 from duffdp._engines.people import Cap
 from duffdp._engines.queries.names import COUNT, KEY, PERSON, VALUE
 from duffdp._engines.universe import (
-    EPOCH,
+    EPOCH_DAY,
     KeyUniverse,
     Place,
     counts_by_place,
@@ -47,7 +47,7 @@ def query_key_counts(
         if isinstance(part, Pattern) and part.kind == "date" and schema[name] == nw.Date:
             # As numbers: an engine may hold days that Python does not have.
             first, last = part.value(0), part.value(part.size - 1)
-            ends = [(day - EPOCH) // dt.timedelta(microseconds=1) for day in (first, last)]
+            ends = [(day - EPOCH_DAY) // dt.timedelta(microseconds=1) for day in (first, last)]
             margin = 2 * _TICKS["us"]
             rows, unit = adapter.clock(rows, name, (ends[0] - margin, ends[1] + margin))
             read.append(partial(day_place, part, _TICKS[unit]))
