@@ -1,4 +1,4 @@
-"""Differentially private medians, quantiles, modes and means by dataset distance, drawn exactly.
+"""Differentially private medians, means, counts and whole tables.
 
 Names are loaded when they are first used, so that importing the package costs next to nothing.
 """
@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from duffdp import audit, mechanisms, report, research, statistics, testing
     from duffdp._engines.files.text_file import TextFile
+    from duffdp._engines.keys import CodeBook
     from duffdp._engines.sql.query import Query
     from duffdp._engines.table import columns
     from duffdp._facts import MechanismFact, StatisticFact
@@ -40,7 +41,6 @@ if TYPE_CHECKING:
     from duffdp._pipeline.profile import ColumnProfile, Profile
     from duffdp._pipeline.release import Release
     from duffdp._pipeline.table import Table
-    from duffdp._pipeline.wording import CodeBook
     from duffdp._planning import EpsilonPlan, Preview, epsilon_for, preview
     from duffdp._planning.plan import Plan
     from duffdp._planning.profile import profile
@@ -158,7 +158,7 @@ _HOME = {
     "_pipeline.table": ("Table",),
     "_pipeline.comparison": ("Comparison", "Ranking", "compare"),
     "_pipeline.cross_table": ("CrossTable",),
-    "_pipeline.wording": ("CodeBook",),
+    "_engines.keys": ("CodeBook",),
     "_planning": ("EpsilonPlan", "Preview", "epsilon_for", "preview"),
     "_planning.plan": ("Plan",),
     "_planning.profile": ("profile",),

@@ -5,6 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import re
+import subprocess
+import sys
 import tempfile
 import zipfile
 from decimal import Decimal
@@ -262,6 +264,60 @@ def test_a_code_book_has_keys_and_labels(tmp_path):
     assert list(only_labels.to_pandas()["court"])[:1] == ["Aachen"]
     with pytest.raises(DuffError, match="no column 'code'"):
         CodeBook(path, key="code", label="Name")
+    own = duffdp.table(
+        *(COURTS, {"days": "median"}),
+        by="court",
+        keys=book,
+        labels={"court": {"b": "Bonn (district)"}},
+        **GIVEN,
+    )
+    assert list(own.to_pandas()["court"])[:2] == ["Aachen", "Bonn (district)"]
+    with pytest.raises(DuffError, match="has an unknown entry 'x'"):
+        duffdp.table(
+            *(COURTS, {"days": "median"}),
+            by="court",
+            keys=book,
+            labels={"court": {"x": "X"}},
+            **GIVEN,
+        )
+
+
+def test_a_code_book_for_one_release(tmp_path):
+    """In Python, in a plan, and as @FILE[COLUMN] on the command line; never from the data."""
+    path = tmp_path / "codes.csv"
+    path.write_text("Kürzel;Name\na;Aachen\nb;Bonn\n", encoding="utf-8")
+    COURTS.write_csv(tmp_path / "courts.csv")
+    book = CodeBook(path, key="Kürzel")
+    assert book.labels == {}
+    for keys in (book, {"court": book}):
+        release = duffdp.count(COURTS, by="court", keys=keys, epsilon=1e6)
+        assert list(release.value.iter_rows()) == [("a", 300), ("b", 600)]
+    entry = {"file": str(path), "key": "Kürzel", "label": "Name"}
+    plan = duffdp.Plan(
+        [{"statistic": "count", "by": "court", "keys": {"court": entry}}], epsilon=1e6
+    )
+    (release,) = plan.run(COURTS).values()
+    assert list(release.value["count"]) == [300, 600]
+    command = [sys.executable, "-c", "from duffdp._cli import main; main()", "count", "courts.csv"]
+    words = ["--by", "court", "--epsilon", "1e6", "--format", "csv", "--quiet", "--keys"]
+
+    def call(keys):
+        return subprocess.run(
+            [*command, *words, keys], cwd=tmp_path, capture_output=True, text=True, check=False
+        )
+
+    assert call("@codes.csv[Kürzel]").stdout == "court,statistic,value\na,count,300\nb,count,600\n"
+    assert "there is no column 'code'" in call("@codes.csv[code]").stderr
+    own = call("@courts.csv[court]")
+    assert own.returncode != 0
+    assert "must be known without the data" in own.stderr
+    with pytest.raises(DuffError, match="known without the data"):
+        duffdp.count(
+            tmp_path / "courts.csv",
+            by="court",
+            keys=CodeBook(tmp_path / "courts.csv", key="court"),
+            epsilon=1,
+        )
 
 
 def test_words_in_a_plan(tmp_path):

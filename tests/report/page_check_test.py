@@ -58,8 +58,32 @@ def table_page(tmp_path_factory):
     return duffdp.report.write(table, folder / "table.html", ledger, title="Two & <three>")
 
 
-def test_every_page_is_valid_html(tmp_path, table_page):
-    assert faults(table_page, *pages_of_every_verb(tmp_path)) == []
+@pytest.fixture(scope="module")
+def cross_page(tmp_path_factory):
+    """A page of cross tables with words that try to be markup."""
+    frame = FRAME.with_columns(h=pl.Series([1, 2, 3, 4] * 20))
+    asked = {"x": ["median", {"statistic": "histogram", "bins": [0, 1, 2]}, 0.25]}
+    table = duffdp.table(
+        frame,
+        asked,
+        epsilon=50,
+        bounds={"x": (0, 2)},
+        by=["g", "h"],
+        keys={"g": ["a", "b"], "h": [1, 2, 3, 4, 5]},
+        total=True,
+        names={"count": "<b>Cases</b>", "all": "</table>", "to": "&"},
+        labels={"g": {"a": "</script><script>x()"}},
+        shown_in={"x": '" onload="x'},
+    )
+    path = tmp_path_factory.mktemp("cross") / "cross.html"
+    return duffdp.report.write(table, path, title="Two & <three>")
+
+
+def test_every_page_is_valid_html(tmp_path, table_page, cross_page):
+    table = Path(tmp_path, "card.html")
+    card = duffdp.median(FRAME["x"], epsilon=1, bounds=(0, 2))._repr_html_()
+    table.write_text(f'<!DOCTYPE html><html lang="en"><title>x</title><body>{card}</body></html>')
+    assert faults(table_page, cross_page, table, *pages_of_every_verb(tmp_path)) == []
     broken = tmp_path / "broken.html"
     broken.write_text(table_page.read_text().replace("</table>", "</tabel>"))
     assert faults(broken) != []
@@ -84,12 +108,13 @@ def test_every_page_of_the_studio_is_valid_html(tmp_path):
 
 
 @pytest.mark.xdist_group("browser")
-def test_pages_can_be_read_without_eyes(tmp_path, table_page):
+def test_pages_can_be_read_without_eyes(tmp_path, table_page, cross_page):
+    """At three widths, in light and dark, and no page is higher than it has to be."""
     steps = duffdp.distribution(FRAME["x"], epsilon=2, bounds=(0, 2))
-    pages = [table_page, duffdp.report.write(steps, tmp_path / "steps.html")]
+    pages = [table_page, cross_page, duffdp.report.write(steps, tmp_path / "steps.html")]
     with browser.chromium() as chromium:
         for scheme in ("light", "dark"):
-            for width in (390, 1200):
+            for width in (390, 768, 1200):
                 page = chromium.new_page(
                     color_scheme=scheme, viewport={"width": width, "height": 900}
                 )
@@ -97,6 +122,7 @@ def test_pages_can_be_read_without_eyes(tmp_path, table_page):
                     page.goto(path.as_uri())
                     assert browser.severe_faults(page) == []
                     assert page.evaluate("document.documentElement.scrollWidth") <= width
+                    assert page.evaluate("document.documentElement.scrollHeight") < 4500
                 page.close()
         page = chromium.new_page()
         page.goto(table_page.as_uri())

@@ -224,9 +224,14 @@ def read_groups(by: Iterable[str], keys: Iterable[str]) -> dict[str, Any]:
 
 
 def _keys_of_column(text: str) -> Any:
-    """The keys of one column: the path of @FILE, a pattern, or a list."""
+    """The keys of one column: a path, a column of @FILE[COLUMN], a pattern, or a list."""
     if text.startswith("@"):
-        return text[1:]
+        path, column = _file_and_column(text)
+        if not column:
+            return path
+        from duffdp._engines.keys import CodeBook
+
+        return CodeBook(path, key=column)
     way, colon, rest = text.partition(":")
     if not colon or way not in PATTERN_WAYS:
         return read_list(text)
@@ -236,6 +241,14 @@ def _keys_of_column(text: str) -> Any:
         return Pattern(rest)
     ends = rest.split("..")
     return Pattern(days=ends) if way == "days" else Pattern(numbers=list(map(value, ends)))
+
+
+def _file_and_column(text: str) -> tuple[str, str]:
+    """The path of @FILE or @FILE[COLUMN], and the column."""
+    path, bracket, column = text[1:].rpartition("[")
+    if bracket and column.endswith("]") and not Path(text[1:]).exists():
+        return path, column[:-1]
+    return text[1:], ""
 
 
 def _refuse_data_as_lists(parameters: Iterable[Parameter[Any]], options: Mapping[str, Any]) -> None:
@@ -248,4 +261,4 @@ def _refuse_data_as_lists(parameters: Iterable[Parameter[Any]], options: Mapping
         texts = options[parameter.name]
         for text in texts if parameter.repeated else (texts,):
             if text.startswith("@"):
-                refuse_data_as_keys(text[1:], options["data"], parameter.name)
+                refuse_data_as_keys(_file_and_column(text)[0], options["data"], parameter.name)

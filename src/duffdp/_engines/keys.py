@@ -23,12 +23,13 @@ from duffdp._rows import MIN_COLUMNAR_ROWS, Row, RowsOfColumns
 from duffdp.domain import Categories, Pattern
 from duffdp.errors import Argument, DuffError
 
+CODE_BOOK = "file"  # of keys in a plan that are a code book, beside `key` and `label`
 _SIMPLE = frozenset({int, str, bool})  # of these each is there, and can be told apart
 _KEYS, _BY = Argument("keys"), Argument("by")
 _EXAMPLE = (" Pass for example ", Argument("keys", KEYS.example), ".")
 _FORMS = (
-    "a list, a frame, a series, Categories, a Pattern, a declared type, a path, or a mapping of "
-    "these"
+    "a list, a frame, a series, Categories, a Pattern, a declared type, a path, a CodeBook, or a "
+    "mapping of these"
 )
 
 
@@ -40,17 +41,92 @@ class FileKeys(NamedTuple):
     written: tuple[str, ...]
 
 
+class CodeBook:
+    """File that lists the keys of a column, and labels for readers.
+
+    Parameters
+    ----------
+    path
+        The file: any table that duffdp reads, for example CSV, Excel or Parquet.
+    key
+        The column of the file that has the keys, as they are in the data.
+    label
+        The column of the file that has the labels for readers; None if there is none.
+
+    Privacy
+    -------
+    Keys and labels are public. They must not come from the data.
+
+    References
+    ----------
+    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3: what
+    is public needs no protection.
+
+    Examples
+    --------
+    >>> import pathlib, tempfile, duffdp
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     path = pathlib.Path(folder, "codes.csv")
+    ...     _ = path.write_text("code,text\\nF,women\\nM,men\\n")
+    ...     book = duffdp.CodeBook(path, key="code", label="text")
+    >>> book.labels
+    {'F': 'women', 'M': 'men'}
+    """
+
+    def __init__(self, path: str | os.PathLike[str], *, key: str, label: str | None = None) -> None:
+        columns = [key] if label is None else [key, label]
+        read = _of_path(columns, path)
+        if not isinstance(read, FileKeys) or any(len(row) != len(columns) for row in read.rows):
+            raise DuffError(
+                f"a code book is a table with a column of keys, got {str(path)!r:.200}. Pass for "
+                "example CodeBook('codes.csv', key='code', label='text')."
+            )
+        self.path, self._written = read.path, bool(read.written)
+        self.keys = [row[0] for row in read.rows]
+        self.labels = {row[0]: str(row[1]) for row in read.rows if label is not None}
+
+    @classmethod
+    def from_parameters(cls, parameters: Mapping[str, Any]) -> CodeBook:
+        """The code book that a plan describes by `file`, `key` and `label`."""
+        names = [name for name in (CODE_BOOK, "key", "label") if name in parameters]
+        texts = all(isinstance(parameters[name], str) for name in names)
+        if "key" not in names or set(names) != set(parameters) or not texts:
+            raise DuffError(
+                f"a code book has {CODE_BOOK}, key and label, got "
+                f"{', '.join(map(str, parameters)):.60}. "
+                'Write for example {file = "codes.csv", key = "code", label = "text"}.'
+            )
+        label = parameters.get("label")
+        return cls(parameters[CODE_BOOK], key=parameters["key"], label=label)
+
+    def keys_of(self, column: str) -> FileKeys:
+        """The keys, for a column of groups."""
+        rows = tuple((key,) for key in self.keys)
+        return FileKeys(self.path, rows, (column,) if self._written else ())
+
+    def __repr__(self) -> str:
+        return f"CodeBook({self.path!r})"
+
+
 def load_keys(by: Any, keys: Any) -> Any:
     """The keys with what files hold in the place of their paths."""
     if isinstance(keys, Mapping):
-        return {
-            name: Pattern.from_parameters(part)
-            if isinstance(part, Mapping)
-            else _of_path((name,), part)
-            for name, part in keys.items()
-        }
+        return {name: _of_part(name, part) for name, part in keys.items()}
     names = (by,) if isinstance(by, str) else by
-    return _of_path(names, keys) if isinstance(names, list | tuple) else keys
+    if not isinstance(names, list | tuple):
+        return keys
+    if isinstance(keys, CodeBook) and len(names) == 1:
+        return keys.keys_of(str(names[0]))
+    return _of_path(names, keys)
+
+
+def _of_part(name: str, part: Any) -> Any:
+    """The keys of one column."""
+    if isinstance(part, Mapping):
+        if CODE_BOOK not in part:
+            return Pattern.from_parameters(part)
+        part = CodeBook.from_parameters(part)
+    return part.keys_of(name) if isinstance(part, CodeBook) else _of_path((name,), part)
 
 
 def refuse_data_as_keys(keys: Any, data: Any, name: str = "keys") -> None:
@@ -59,7 +135,7 @@ def refuse_data_as_keys(keys: Any, data: Any, name: str = "keys") -> None:
     data = data.data if isinstance(data, Query) else data
     for part in parts:
         is_data = part is data and part is not None
-        path = part.path if isinstance(part, FileKeys) else part
+        path = part.path if isinstance(part, FileKeys | CodeBook) else part
         if is_path(path) and is_path(data):
             is_data = os.path.realpath(path) == os.path.realpath(os.fspath(data))
         if is_data:
@@ -94,7 +170,7 @@ def _keys_of_release(path: str, columns: list[str]) -> tuple[Row, ...]:
         by, rows, other = release["by"], release["keys"], release.get("other")
         places = [by.index(name) for name in columns]
         keys = [tuple(row[place] for place in places) for row in rows]
-        keys = keys if other is None else keys[:-1]
+        keys = [key for key in keys if key != (other,) * len(key)]
     except (OSError, ValueError, KeyError, TypeError, IndexError, AttributeError) as error:
         raise DuffError(
             f"cannot read the keys of the release {printable(path)!r} ({type(error).__name__}). "

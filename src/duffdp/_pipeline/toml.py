@@ -8,6 +8,7 @@ from typing import Any
 
 from duffdp._engines.addresses import ADDRESS
 from duffdp._engines.files.text_file import TextFile
+from duffdp._engines.keys import CODE_BOOK
 from duffdp._engines.sql.query import Query
 from duffdp._parameters import (
     PLAN_OPTIONS,
@@ -19,7 +20,6 @@ from duffdp.domain import Categories
 from duffdp.errors import DuffError, did_you_mean
 
 PIPE = "-"  # the source is what is piped into the command
-CODE_BOOK = "file"  # of keys that are a code book, beside `key` and `label`
 REQUIRED = ("source", "epsilon", "release")
 TEXTS = ("source", "ledger", "dataset", "call_id")
 FIELDS = tuple(option.name for option in TEXT_FILE_OPTIONS)  # of a source that is text

@@ -6,76 +6,21 @@ with other words is the same release.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable, Mapping, Sequence
+from copy import copy
 from typing import Any, NamedTuple
 
-from duffdp._engines.keys import FileKeys, load_keys
+from duffdp._engines.keys import CODE_BOOK, CodeBook
 from duffdp._facts import as_json
 from duffdp._parameters import LABELS, NAMES, SHOWN_IN
 from duffdp._pipeline.number_text import PERCENT, TOO_FEW
 from duffdp._pipeline.released_values import TOO_SMALL
-from duffdp._pipeline.toml import CODE_BOOK, refuse_unknown
+from duffdp._pipeline.toml import refuse_unknown
 from duffdp.errors import Argument, DuffError
 
 ALL = "all"  # instead of a key, where the groups of its column are combined
 TO = "to"  # between the ends of an interval
 ENDS = ("_low", "_high")
-
-
-class CodeBook:
-    """File that lists the keys of a column and a label for each.
-
-    Parameters
-    ----------
-    path
-        The file: any table that duffdp reads, for example CSV, Excel or Parquet.
-    key
-        The column of the file that has the keys, as they are in the data.
-    label
-        The column of the file that has the labels for readers.
-
-    Privacy
-    -------
-    Keys and labels are public. They must not come from the data.
-
-    References
-    ----------
-    Dwork and Roth, "The Algorithmic Foundations of Differential Privacy" (2014), section 2.3: what
-    is public needs no protection.
-
-    Examples
-    --------
-    >>> import pathlib, tempfile, duffdp
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     path = pathlib.Path(folder, "codes.csv")
-    ...     _ = path.write_text("code,text\\nF,women\\nM,men\\n")
-    ...     book = duffdp.CodeBook(path, key="code", label="text")
-    >>> book.labels
-    {'F': 'women', 'M': 'men'}
-    """
-
-    def __init__(self, path: str | os.PathLike[str], *, key: str, label: str) -> None:
-        read = load_keys([key, label], os.fspath(path))
-        if not isinstance(read, FileKeys) or any(len(row) != 2 for row in read.rows):
-            raise DuffError(
-                f"a code book is a table with columns for keys and labels, got {str(path)!r:.200}. "
-                "Pass for example CodeBook('codes.csv', key='code', label='text')."
-            )
-        self.path, self.rows, self._written = read.path, read.rows, bool(read.written)
-
-    @property
-    def labels(self) -> dict[Any, str]:
-        """The label of each key."""
-        return {key: str(label) for key, label in self.rows}
-
-    def keys_of(self, column: str) -> FileKeys:
-        """The keys, for a column of groups."""
-        rows = tuple((key,) for key, _ in self.rows)
-        return FileKeys(self.path, rows, (column,) if self._written else ())
-
-    def __repr__(self) -> str:
-        return f"CodeBook({self.path!r})"
 
 
 class Wording(NamedTuple):
@@ -145,31 +90,40 @@ def read_wording(names: Any, labels: Any, shown_in: Any) -> Wording:
 
 
 def with_code_books(by: Any, keys: Any, labels: Any) -> tuple[Any, Any]:
-    """Keys with what code books list in their place; their labels, unless there are others."""
+    """Keys with code books in the place of their entries in a plan, and all labels: those of code
+    books, but for keys that have other labels.
+    """
     if isinstance(keys, CodeBook) and isinstance(by, str | list | tuple) and by:
         keys = {by if isinstance(by, str) else by[0]: keys}
     if not isinstance(keys, Mapping):
         return keys, labels
-    books = {
-        name: _code_book(part) if isinstance(part, Mapping) else part
+    parts = {
+        name: CodeBook.from_parameters(part)
+        if isinstance(part, Mapping) and CODE_BOOK in part
+        else part
         for name, part in keys.items()
-        if isinstance(part, CodeBook | Mapping)
     }
-    listed = {name: part.keys_of(name) for name, part in books.items()}
+    books = {
+        name: part for name, part in parts.items() if isinstance(part, CodeBook) and part.labels
+    }
     if books and (labels is None or isinstance(labels, Mapping)):
-        labels = books | dict(labels or {})
-    return dict(keys) | listed, labels
+        labels = books | {
+            name: _relabeled(books[name], part)
+            if name in books and isinstance(part, Mapping)
+            else part
+            for name, part in (labels or {}).items()
+        }
+    return parts, labels
 
 
-def _code_book(entries: Mapping[str, Any]) -> CodeBook:
-    """The code book that a plan names by `file`, `key` and `label`."""
-    parts = (CODE_BOOK, "key", "label")
-    if set(entries) != set(parts) or not all(isinstance(entries[part], str) for part in parts):
-        raise DuffError(
-            f"a code book in keys has {', '.join(parts)}, got {', '.join(map(str, entries)):.60}. "
-            'Write for example {file = "codes.csv", key = "code", label = "text"}.'
-        )
-    return CodeBook(entries[CODE_BOOK], key=entries["key"], label=entries["label"])
+def _relabeled(book: CodeBook, labels: Mapping[Any, Any]) -> CodeBook:
+    """A copy of a code book in which some keys have other labels."""
+    keys = {str(as_json(key)): key for key in book.keys}
+    own = {str(as_json(key)): label for key, label in labels.items()}
+    refuse_unknown(own, list(keys), f"labels beside {book!r}")
+    relabeled = copy(book)
+    relabeled.labels = book.labels | {keys[text]: label for text, label in own.items()}
+    return relabeled
 
 
 def check_wording(
