@@ -1,4 +1,5 @@
-"""How far one release walks through the house: functions called, files, and changes of file.
+"""How far a call walks through the house: functions called, files, changes of file, parameters
+checked and sources opened.
 
 Every call of Python code in the package counts, lambdas and generators too. A change of file is
 two calls in a row that stand in different files. Run `python -m benchmarks.trace`; with `--show`
@@ -15,11 +16,11 @@ from functools import partial
 from itertools import groupby
 from pathlib import Path
 from types import FrameType
+from typing import Any
 
 import duffdp
 
 SOURCE = Path(duffdp.__file__).parent
-MOST_CHANGES = 40
 
 Call = tuple[str, str]
 
@@ -53,7 +54,7 @@ def walks(folder: Path, epsilon: float) -> dict[str, list[Call]]:
     path = folder / "people.csv"
     rows = "".join(f"{i % 90},{'ab'[i % 2]},{i % 500}\n" for i in range(2000))
     path.write_text(f"age,ward,person\n{rows}")
-    given = {
+    given: dict[str, Any] = {
         "column": "age",
         "by": "ward",
         "keys": ["a", "b"],
@@ -62,23 +63,34 @@ def walks(folder: Path, epsilon: float) -> dict[str, list[Call]]:
         "epsilon": epsilon,
         "ledger": duffdp.Ledger(folder / "budget.db", epsilon=9),
     }
-    found = {}
-    for verb, shares in ((duffdp.median, []), (duffdp.quantiles, [[0.25, 0.75]])):
-        run = partial(verb, path, *shares, **given)
+    table = {key: given[key] for key in ("by", "keys", "unit", "epsilon", "ledger")}
+    calls: dict[str, Callable[[], object]] = {
+        "median": partial(duffdp.median, path, **given),
+        "quantiles": partial(duffdp.quantiles, path, [0.25, 0.75], **given),
+        "table of three releases": partial(
+            duffdp.table,
+            path,
+            {"age": ["median", "mean", "std"]},
+            bounds={"age": (0, 120)},
+            interval=None,
+            **table,
+        ),
+    }
+    for run in calls.values():
         run()  # imports come first
-        found[verb.__name__] = trace(run)
-    return found
+    return {name: trace(run) for name, run in calls.items()}
 
 
 def main(show: bool) -> None:
     for epsilon in (1, 0.001):
         with tempfile.TemporaryDirectory() as folder:
             for name, calls in walks(Path(folder), epsilon).items():
-                walk = stays(calls)
+                walk, functions = stays(calls), [function for _, function in calls]
                 print(
                     f"{name}(csv, by, unit, ledger, epsilon={epsilon}): {len(calls)} calls"
                     f" of {len(set(calls))} functions in {len({file for file, _ in calls})} files,"
-                    f" {len(walk) - 1} changes of file (at most {MOST_CHANGES})"
+                    f" {len(walk) - 1} changes of file, {functions.count('check')} checks,"
+                    f" {functions.count('open_path')} files opened"
                 )
                 if show:
                     print("".join(f"    {file}: {' '.join(names)}\n" for file, names in walk))

@@ -1,4 +1,4 @@
-"""Differentially private medians, quantiles, modes and means by dataset distance, drawn exactly.
+"""Differentially private medians, means, counts and whole tables.
 
 Names are loaded when they are first used, so that importing the package costs next to nothing.
 """

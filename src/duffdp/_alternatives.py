@@ -6,7 +6,10 @@ from collections.abc import Iterable
 
 from duffdp.errors import did_you_mean
 
-_ENDS = "one record alone decides about it. Use quantile with q = {}, which a few cannot move"
+_ENDS = (
+    "it depends on a single record. Use quantile with q = {}, which a few records cannot change "
+    "much"
+)
 _PAIRS = "one record can move it to anything. Compare quantiles or means in groups by the other"
 
 # One record can move these to anything.

@@ -438,6 +438,25 @@ MARGIN: Parameter[Any] = Parameter(
     default=None,
     convert=_anything,
 )
+LEVELS: Parameter[Any] = Parameter(
+    name="levels",
+    help="Groups above the keys, each with its numbers: named ones, or by the columns of by.",
+    doc="Rows for larger groups, up to all groups together, of which every level adds up. A "
+    'mapping names one level and its groups: `{"chapter": {"A00-B99": Pattern("[AB][0-9]{2}")}}` '
+    'with a list of keys or a `Pattern` for each, or `{"letter": 1}` for the first characters of '
+    "the keys. True: the columns of `by` are levels, the largest groups first.",
+    example={"letter": 1},
+    default=None,
+    convert=_anything,
+    annotation="Mapping[str, Any] | bool | None",
+)
+MARGIN_SUMS: Parameter[bool] = Parameter(
+    name="margin_sums",
+    help="The same rows count in a margin as in its groups, so that their numbers add up.",
+    default=False,
+    convert=_flag,
+    annotation="bool",
+)
 WHERE: Parameter[str | None] = Parameter(
     name="where",
     help="Which rows count, such as \"age >= 18 AND ward <> 'ER'\"; row by row.",
@@ -465,7 +484,7 @@ UNIT: Parameter[str | None] = Parameter(
 )
 CONTRIBUTIONS: Parameter[int] = Parameter(
     name="contributions",
-    help="At most this many rows per person count.",
+    help="The maximum number of rows used per person.",
     doc="At most this many rows per person count, chosen at random: in all groups together, or in "
     "each group with `groups_per_person`.",
     rule="a whole number of 1 or more",
@@ -479,7 +498,7 @@ CONTRIBUTIONS: Parameter[int] = Parameter(
 )
 GROUPS_PER_PERSON: Parameter[int | None] = Parameter(
     name="groups_per_person",
-    help="A person counts in at most this many groups, with --contributions rows in each.",
+    help="The maximum number of groups per person, with up to --contributions rows in each.",
     doc="A person counts in at most this many groups, chosen at random; epsilon covers all of "
     "them. None: in every group that their `contributions` rows belong to.",
     rule="a whole number of 1 or more",
@@ -510,10 +529,11 @@ SUPPRESS_BELOW: Parameter[int | None] = Parameter(
 
 INTERVAL: Parameter[Fraction | None] = Parameter(
     name="interval",
-    help="Also release a confidence interval with this coverage, such as 0.95.",
-    doc="A confidence such as 0.95: the release then has `low` and `high`, and what it covers lies "
-    "between them with at least this probability, for each number of each group. Epsilon pays for "
-    "values and ends.",
+    help="Also release a confidence interval with this coverage, such as 0.95. For medians and "
+    "quantiles it takes half of epsilon.",
+    doc="A confidence such as 0.95: the release then has `low` and `high`, which contain what "
+    "`covers` names with at least this probability, for each number of each group. Epsilon pays "
+    "for values and ends: for medians and quantiles the ends take half of it.",
     rule="a confidence between 0 and 1",
     example=0.95,
     default=None,
@@ -527,8 +547,9 @@ COVERS: Parameter[Covers] = Parameter(
     name="covers",
     help="What the interval covers: the answer for the data, or for the population that the data "
     "were drawn from.",
-    doc='"data": the exact statistic of the records that count. "population": that of the '
-    "distribution that records were drawn from, independently; any distribution.",
+    doc='"data": the exact value of the records that are used; with `unit`, of the rows that were '
+    'picked, so the value of all rows may lie outside. "population": the value of the distribution '
+    "that they were drawn from independently; any distribution.",
     rule='"data" (the records at hand) or "population" (what they were drawn from)',
     default="data",
     convert=lambda value: value if value in ("data", "population") else None,
@@ -561,7 +582,7 @@ MECHANISM: Parameter[Choice] = Parameter(
 )
 #: One line for each choice of `mechanism`.
 MECHANISMS = {
-    "best": "the most accurate one",
+    "best": "the default",
     "clipped": "for wide bounds, biased where tails are heavy",
     "distance": "by dataset distance, improved",
     "duff": "the paper's",
@@ -572,8 +593,8 @@ MECHANISMS = {
 LEDGER: Parameter[Any] = Parameter(
     name="ledger",
     help="The ledger file to charge; see 'duffdp ledger init'.",
-    doc="A `Ledger` or its path: the budget that is charged before the draw. It refuses what does "
-    "not fit, and it refuses seeds.",
+    doc="A `Ledger` or its path. It is charged before the draw. It raises `BudgetExceeded` if the "
+    "budget is too small, and it refuses seeded calls.",
     default=None,
     convert=_anything,
     kind="file",
@@ -723,7 +744,7 @@ TEXT_FILE_OPTIONS: tuple[Parameter[Any], ...] = (
 SQL: Parameter[Any] = Parameter(
     name="sql",
     help='A query over the data, such as "SELECT cost * 1.19 AS gross FROM data WHERE age >= 18"; '
-    "with GROUP BY, --unit must be one of its columns.",
+    "with GROUP BY, the unit must be one of its columns.",
     default=None,
     convert=_anything,
     annotation="str | None",
@@ -911,7 +932,8 @@ WEIGHTS: Parameter[Any] = Parameter(
     doc='The part of epsilon of some releases, in proportion to the others: `{"age_median": 16}`. '
     "Usually 1 for counts, 4 for other numbers that are drawn at once, 8 for what takes several "
     "draws (a median with an interval, a summary, a standard deviation), times `contributions` for "
-    "all but the count.",
+    "all but the count. Counts and sums of larger groups have a draw of their own if they are "
+    'named: `{"count by chapter": 1}`.',
     default=None,
     convert=_anything,
     annotation="Mapping[str, Any] | None",
@@ -1001,6 +1023,16 @@ SAMPLE_SIZE: Parameter[Any] = Parameter(
     annotation="int | None",
     kind="whole",
 )
+HALF_BETWEEN: Parameter[Any] = Parameter(
+    name="half_between",
+    help="Two values between which half of the records of a named shape lie.",
+    example=(20, 45),
+    default=None,
+    convert=_anything,
+    annotation="tuple[float, float] | None",
+    kind="pair",
+    metavar="LOW HIGH",
+)
 DRAWS: Parameter[Any] = Parameter(
     name="draws",
     help="Releases to simulate where the output distribution is not known.",
@@ -1034,7 +1066,8 @@ ROW_OPTIONS: tuple[Parameter[Any], ...] = (
 INTERVAL_OPTIONS: tuple[Parameter[Any], ...] = (INTERVAL, COVERS, SIMULTANEOUS)
 #: What a release in a plan may say for itself, beside the parameters of its statistic.
 RELEASE_OPTIONS: tuple[Parameter[Any], ...] = (
-    *(BOUNDS, DIGITS, STEP, CATEGORIES, *ROW_OPTIONS, MARGIN, *INTERVAL_OPTIONS, MECHANISM),
+    *(BOUNDS, DIGITS, STEP, CATEGORIES, *ROW_OPTIONS, LEVELS, MARGIN, *INTERVAL_OPTIONS),
+    MECHANISM,
 )
 
 #: What a plan may say once for all of its releases.
@@ -1051,6 +1084,7 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     BY,
     KEYS,
     OTHER,
+    LEVELS,
     TOTAL,
     WHERE,
     UNIT,
@@ -1070,9 +1104,10 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     ),
     replace(
         COVERS,
-        doc='What intervals cover: "data", the exact answer for the records, or "population", the '
-        "answer for what they were drawn from independently. Counts and sums have no interval for "
-        'a population, and cover "data" always.',
+        doc='What intervals cover: "data", the exact answer for the records (with `unit`, for the '
+        'rows that were picked), or "population", the answer for what they were drawn from '
+        "independently. Counts and sums have no interval for a population, and cover "
+        '"data" always.',
     ),
     replace(
         SIMULTANEOUS,

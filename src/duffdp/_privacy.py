@@ -83,8 +83,8 @@ class PrivacyUnit(Worded):
             raise DuffError(f"the kind of a unit is row, person or edge, got {self.kind!r}.")
         if (self.kind == "person") != (self.column is not None):
             raise DuffError(
-                f"a person is named by a column and nothing else is, got {self.kind!r} and "
-                f"{self.column!r}."
+                "column is required for kind='person' and must be None otherwise, "
+                f"got {self.kind!r} and {self.column!r}."
             )
         if self.contributions < 1 or (self.kind != "person" and self.contributions != 1):
             raise DuffError(

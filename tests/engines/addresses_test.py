@@ -197,7 +197,7 @@ BAD = {
     "a port that is none": (lambda: "postgresql://ann:hunter2@host:ter2/db::t", "cannot be read"),
     "half a percent sign": (lambda: "postgresql://ann:hunter2%zz@host/db::t", "cannot be read"),
     "an unknown option": (lambda: "postgresql://host/db?hunter2=ter2::t", "cannot be read"),
-    "a path": (lambda: Path("postgresql://ann:hunter2@host/db::t"), "no path"),
+    "a path": (lambda: Path("postgresql://ann:hunter2@host/db::t"), "not as Path"),
 }
 
 

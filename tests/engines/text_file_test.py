@@ -122,9 +122,9 @@ def test_a_declared_type_decides_the_step_and_the_kind_of_keys(visits):
     whole = TextFile(visits, types={"id": "integer", "ward": "text"})
     ids = duffdp.median(whole, epsilon=SURE, column="id", bounds=(0, 10))
     assert (ids.value, ids.domain.step) == (2, 1)
-    with pytest.raises(DuffError, match="must be of the kind of that column"):
+    with pytest.raises(DuffError, match="must have the type of that column"):
         duffdp.count(whole, epsilon=1, by="ward", keys=[1])
-    with pytest.raises(DuffError, match="must be of the kind of that column"):
+    with pytest.raises(DuffError, match="must have the type of that column"):
         duffdp.count(whole, epsilon=1, by="id", keys=["1"])
     assert str(column_types(whole, ["id"])["id"]) == "Int64"
 

@@ -11,7 +11,7 @@ import duffdp
 from duffdp import TextFile
 from duffdp._pipeline.notes import EVERY_GROUP
 
-LARGE = "epsilon 100 is above 10: no protection worth the name"
+LARGE = "epsilon 100 is above 10: no meaningful protection"
 NUMBERS = "values that are not numbers are ignored"
 POINT = "numbers are read as 1280.50, and 1,280.50 is ignored; decimal and thousands change it"
 COMMA = 'numbers are read as 1280,50, and 1.280,50 is ignored; thousands="." reads it'

@@ -220,3 +220,31 @@ def test_a_preview_says_which_mean_to_take():
     few = duffdp.preview(x[:5], statistic="mean", epsilon=0.1, bounds=(0.0, 100.0), draws=2000)
     assert few.advice() == ['At epsilon 0.1 "best" and "clipped" err about the same.']
     assert duffdp.preview(x, epsilon=1.0, bounds=(0.0, 100.0)).advice() == []
+
+
+@pytest.mark.parametrize("shape", ["normal", "uniform", "skewed", "ages", "beta"])
+def test_half_of_a_shape_lies_where_it_is_said_to(shape):
+    """Errors grow with the width of the shape, not with that of the bounds."""
+    given = {"n": 1000, "epsilon": 1.0, "mechanisms": ["best"], "data_sets": 4, "step": 0.001}
+    narrow = preview(shape, bounds=(0.0, 1e4), half_between=(20.0, 45.0), **given)
+    wide = preview(shape, bounds=(0.0, 1e4), half_between=(2000.0, 4500.0), **given)
+    assert 30 < wide.expected_error("best") / narrow.expected_error("best") < 300
+    plan = epsilon_for(
+        shape, within=5.0, probability=0.9, half_between=(20, 45), n=200, bounds=(0, 1e4)
+    )
+    assert float(plan) < float(
+        epsilon_for(
+            shape, within=5.0, probability=0.9, half_between=(200, 450), n=200, bounds=(0, 1e4)
+        )
+    )
+
+
+@pytest.mark.parametrize("pair", [(45, 20), (3, 3), (1,), "ab", (0, math.inf), 7])
+def test_half_between_is_two_numbers(pair):
+    with pytest.raises(DuffError, match="two finite numbers, the smaller one first"):
+        preview("normal", n=10, epsilon=1, bounds=(0, 9), half_between=pair)
+
+
+def test_half_between_is_for_shapes():
+    with pytest.raises(DuffError, match="goes with the name of a shape"):
+        preview([1, 2, 3], epsilon=1, bounds=(0, 9), half_between=(1, 2))

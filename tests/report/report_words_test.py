@@ -58,7 +58,7 @@ SENTENCES = {
     ),
     "odds of a row": ("odds about one row of the table by", median, lambda: median(**PERSON)),
     "odds of an edge": ("odds about one edge of the graph by", triangles, median),
-    "large epsilon": ("no protection worth the name", lambda: median(epsilon=21), median),
+    "large epsilon": ("no meaningful protection", lambda: median(epsilon=21), median),
     "for whom": (
         "for whoever has rows in all of them",
         lambda: [median(), count()],

@@ -118,7 +118,7 @@ def test_the_error_by_size_is_that_of_the_release():
     count = duffdp.count([1], epsilon=0.01)
     assert "(all, 30 %, 3 %)" in told({"Count": count})[0]["Error by group size"]
     other = release_facts.release(1, mechanism="laplace", utility=None)
-    assert "No bound" in told(other)[0]["Error by group size"]
+    assert "No data-independent error bound" in told(other)[0]["Error by group size"]
 
 
 def test_a_seed_is_an_open_point():

@@ -255,6 +255,7 @@ PLANNING: dict[str, Case] = {
     "categories": case("--categories a,b,c,d,e", "--categories a,b", **WORDS),
     "contributions": case("--contributions 3"),
     "group_size": case("--group-size 20"),
+    "half_between": case("--half-between 4 6", "--half-between 2 8"),
     "interval": case("--interval 0.9"),
     "covers": case("--covers population", interval="--interval 0.9"),
     "delta": case("--delta 0.01", "--delta 0.000001", mechanism="--mechanism smooth-laplace"),

@@ -41,7 +41,9 @@ FAILED_TEXT = "\nA check FAILED: do not release with this installation."
 
 @click.command(context_settings={"ignore_unknown_options": True})
 @click.option(
-    "--lower-bound", is_flag=True, help="Bound epsilon from below by counting real releases."
+    "--lower-bound",
+    is_flag=True,
+    help="Estimate a statistical lower bound on epsilon by attacking real releases.",
 )
 @click.option(
     "--draws",

@@ -20,6 +20,7 @@ from duffdp._parameters import (
     DIGITS,
     DRAWS,
     GROUP_SIZE,
+    HALF_BETWEEN,
     INTERVAL,
     MECHANISM,
     SAMPLE_SIZE,
@@ -52,7 +53,7 @@ SHARED = (
     *(option(parameter, required=False, default=None) for parameter in STATISTIC_PARAMETERS),
     option(BOUNDS, help=f"{BOUNDS.help} For shares and histograms, those of a named shape."),
     *map(option, PUBLIC[1:]),
-    *(option(parameter, required=False) for parameter in SAMPLE),
+    *(option(parameter, required=False) for parameter in (*SAMPLE, HALF_BETWEEN)),
 )
 DATA_ARGUMENT = click.Argument(["data"], metavar="DATA", type=click.Path())
 
@@ -176,6 +177,7 @@ def _request(options: dict[str, Any]) -> dict[str, Any]:
     request = (
         {parameter.name: options[parameter.name] for parameter in SAMPLE}
         | public
+        | read_options((HALF_BETWEEN,), options)
         | {"statistic": spec.name}
     )
     if data not in SHAPES:

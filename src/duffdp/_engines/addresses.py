@@ -42,7 +42,8 @@ def read_address(name: str) -> Address:
         )
     if not _SCHEME.match(name):
         raise UnsupportedData(
-            "an address is a text, and no path: a path has no two slashes in a row. Pass it as it "
+            "pass a database address as str, not as Path: a path has no two slashes in a row. "
+            "Pass it as it "
             f"is, {_FORM!r}."
         )
     server, table = _split(name)

@@ -66,7 +66,7 @@ def public_keys(
         for name, value, values in zip(keys.by, key, parts, strict=True):
             if not values:
                 raise DuffError(
-                    f"the keys of {name!r} must be of the kind of that column, {types[name]}, "
+                    f"the keys of {name!r} must have the type of that column, {types[name]}, "
                     f"got {value!r}. Pass keys that the column can hold."
                 )
         spelled += [(values, position) for values in product(*parts)]

@@ -29,7 +29,7 @@ from duffdp.domain.zones import instant, reach, read_zone
 from duffdp.errors import Argument, DuffError, UnsupportedData
 
 MAX_CONDITION_LETTERS = 10_000  # letters
-DEEPEST = 50  # parentheses in one another
+DEEPEST = 50  # nested parentheses
 _TOKEN = re.compile(
     r"""\s*(?:
         (?P<number>[+-]?(?:\d{1,99}(?:\.\d{0,99})?|\.\d{1,99})(?:[eE][+-]?\d{1,3})?(?![\w.]))

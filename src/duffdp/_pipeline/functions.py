@@ -526,7 +526,7 @@ def count(data: Any, **options: Any) -> Release:
     Returns
     -------
     Release
-        `value` is a whole number of 0 or more: what the noise takes below 0 is 0.
+        `value` is a whole number of 0 or more: negative noisy counts are reported as 0.
 
     Privacy
     -------

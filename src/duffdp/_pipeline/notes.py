@@ -58,7 +58,7 @@ def notes_about(releases: Iterable[tuple[Facts, Reading | None]]) -> list[Note]:
     epsilon = float(sum(facts.loss.epsilon for facts, _ in listed))
     lines: dict[tuple[str | Argument, ...], dict[str, None]] = {}
     if epsilon > LARGE_EPSILON:
-        large = f"epsilon {epsilon:.6g} is above {LARGE_EPSILON}: no protection worth the name"
+        large = f"epsilon {epsilon:.6g} is above {LARGE_EPSILON}: no meaningful protection"
         lines[(large,)] = {}
     if any(facts.by and facts.found is None for facts, _ in listed):
         lines[(EVERY_GROUP,)] = {}

@@ -51,25 +51,26 @@ class Release(Exportable):
         dictionary for a summary, a `Distribution`; with groups a frame of the caller's own library,
         key columns and value columns (of distributions a dictionary, by key).
     low, high
-        The ends of an interval around the value, if one was asked for, in the shape of the value;
-        with groups a list of such, in the order of `keys`, and columns of `value`.
+        The ends of the confidence interval, if `interval` was passed, in the shape of the value;
+        for grouped releases a list in the order of `keys`, and columns of `value`.
     confidence, covers, simultaneous
-        How often such an interval holds what it covers, at least; what that is: "data", the exact
-        statistic of the records, or "population", that of what they were drawn from; and whether
-        that is said of all intervals of the release together, or of each by itself.
+        The probability, at least, with which the interval contains what it covers; what it covers:
+        "data", the exact value of the records (with `unit`, of the rows that were picked), or
+        "population", the value of what they were drawn from; and whether all intervals hold
+        together, or each individually.
     statistic, mechanism, unit, loss
-        What was asked, how it was drawn, whom it protects and what it cost, as facts with types.
+        The statistic, how it was drawn, who is protected and the privacy loss, as typed facts.
     epsilon, delta, contributions
         The numbers among these facts.
     domain, column, by, keys
         The public set of outputs, and how rows were chosen.
     sizes, suppress_below
-        The noisy numbers of records of groups, in the order of `keys`, and the one below which
-        values are withheld (None), if that was asked for. A statistic that counts records itself
-        has no other sizes.
+        The noisy counts of groups, in the order of `keys`, and the threshold below which values are
+        withheld, if `suppress_below` was passed. A statistic that counts records itself has no
+        other sizes.
     noisy
-        For groups whose values add up, such as counts: the numbers as they were drawn, before
-        negative counts became 0. Their sum over groups is unbiased.
+        For groups whose values add up, such as counts: the noisy numbers before negative counts
+        became 0. Their sum over groups is unbiased.
     secure
         Whether it was drawn from the operating system's randomness.
     time, version
@@ -80,9 +81,9 @@ class Release(Exportable):
 
     Privacy
     -------
-    `value`, `low` and `high` are together epsilon-differentially private for neighbours that differ
-    by one `unit`. With
-    `secure=False` the draw can be reproduced by whoever knows the seed, and there is no guarantee.
+    `value`, `low` and `high` are together epsilon-differentially private for neighbors that differ
+    by one `unit`. With `secure=False` anyone who knows the seed can reproduce the draw, and there
+    is no guarantee.
 
     References
     ----------

@@ -95,6 +95,7 @@ def epsilon_for(
     mechanism: str = "best",
     delta: float | None = None,
     n: int | None = None,
+    half_between: tuple[float, float] | None = None,
     group_size: int | None = None,
     data_sets: int = 8,
     draws: int = 500,
@@ -117,7 +118,7 @@ def epsilon_for(
         One of the names of `preview`.
     data, statistic, bounds, step, categories, contributions, interval, covers, delta
         As for `preview`.
-    n, group_size, data_sets, draws, seed, parameters
+    n, half_between, group_size, data_sets, draws, seed, parameters
         As for `preview`.
 
     Returns
@@ -157,7 +158,7 @@ def epsilon_for(
     From synthetic data: it says nothing about any person.
     """
     share = _check_goal(within, probability, width, interval)
-    sample = SampleOptions(n, group_size, data_sets, draws, seed)
+    sample = SampleOptions(n, group_size, data_sets, draws, seed, half_between)
     sample.check()
     request = PreviewRequest(
         statistic,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -19,7 +20,7 @@ from duffdp._pipeline.signatures import takes_aliases
 from duffdp._planning.baselines import BASELINES, baseline_forecast, baselines_of, check_baseline
 from duffdp._planning.forecast import DataSet, ErrorLaw, Forecast, forecast, output_columns
 from duffdp._planning.outcomes import MAX_LISTED_OUTCOMES, Effort
-from duffdp._planning.synthetic import SHAPES
+from duffdp._planning.synthetic import SHAPES, stretched
 from duffdp.domain import Grid, Presence
 from duffdp.errors import Argument, BoundsError, DuffError
 from duffdp.research.guarantees import least_error
@@ -239,6 +240,7 @@ def preview(
     mechanisms: Sequence[str] | None = None,
     delta: float | None = None,
     n: int | None = None,
+    half_between: tuple[float, float] | None = None,
     group_size: int | None = None,
     data_sets: int = 8,
     draws: int = 500,
@@ -254,6 +256,9 @@ def preview(
         pairs of x and y), or a name with `n`: "normal" (centred in the bounds, a twentieth of
         their range its standard deviation), "uniform", "skewed" (log-normal, half of it in the
         lowest tenth), "ages" (of a population, for bounds of 0 and 120), "beta" (1/2, 1/2).
+    half_between
+        With a name: two numbers between which half of the records lie, from what is publicly known.
+        Without them the shape fills the bounds, and errors come out too large if these are wide.
     epsilon
         The privacy loss that a release would have.
     statistic, parameters
@@ -325,7 +330,7 @@ def preview(
     smooth-pareto                      0.521        0.271        1.787
     NOT PRIVATE: computed from the records without noise. Share it only if the records are public.
     """
-    sample = SampleOptions(n, group_size, data_sets, draws, seed)
+    sample = SampleOptions(n, group_size, data_sets, draws, seed, half_between)
     sample.check()
     names = default_mechanisms(statistic, interval)
     if mechanisms is not None:
@@ -366,14 +371,17 @@ class SampleOptions:
     data_sets: Any = 8
     draws: Any = 500
     seed: Any = 0
+    half_between: Any = None
 
     def check(self) -> None:
-        """Raise an error unless all are whole numbers."""
+        """Raise an error unless all are whole numbers, and the pair is one of finite numbers."""
         for name, least in (("n", 0), ("group_size", 1), ("data_sets", 1), ("draws", 1)):
             number = getattr(self, name)
             if number is not None or name in ("data_sets", "draws"):
                 _check_whole(name, number, least)
         _check_whole("seed", self.seed, 0)
+        if self.half_between is not None:
+            _check_half_between(self.half_between)
 
 
 class PreviewRequest:
@@ -448,6 +456,11 @@ class PreviewRequest:
                 ' goes with the name of a shape such as "normal", got records and n. Leave n out, '
                 "or pass group_size.",
             )
+        if sample.half_between is not None:
+            raise DuffError(
+                Argument("half_between"),
+                ' goes with the name of a shape such as "normal", got records. Leave it out.',
+            )
         records: Any = _pairs(data) if self.spec.of_pairs else read_array(data).array
         if sample.group_size is None:
             return [self._data_set(records, checked)]
@@ -485,6 +498,8 @@ class PreviewRequest:
                     "records instead."
                 )
             low, span = float(grid.lower), float(grid.upper) - float(grid.lower)
+        if sample.half_between is not None:
+            low, span = stretched(shape, *map(float, sample.half_between))
         return [
             self._data_set(low + span * SHAPES[shape](rng, size), checked)
             for rng in np.random.default_rng(sample.seed).spawn(sample.data_sets)
@@ -552,6 +567,15 @@ def _pairs(data: Any) -> Any:
             "the records of a slope are pairs. Pass a list of (x, y), or an array of two columns."
         ) from None
     return np.stack(pairs, axis=1)
+
+
+def _check_half_between(pair: Any) -> None:
+    try:
+        low, high = map(float, pair)
+    except (TypeError, ValueError):
+        low = high = math.nan
+    if not (math.isfinite(low) and math.isfinite(high) and low < high):
+        raise DuffError.about("half_between", pair, "two finite numbers, the smaller one first")
 
 
 def _check_whole(name: str, number: Any, least: int) -> None:

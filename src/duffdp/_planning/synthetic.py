@@ -59,3 +59,11 @@ class SyntheticRecords:
 def _base_records(shape: str) -> Floats:
     base: Floats = np.sort(SHAPES[shape](np.random.default_rng(0), BASE_RECORDS))
     return base
+
+
+def stretched(shape: str, first_quartile: float, third_quartile: float) -> tuple[float, float]:
+    """The place and the length of 0 to 1 that give a shape these quartiles."""
+    base = _base_records(shape)
+    low, high = (float(base[place]) for place in (BASE_RECORDS // 4, 3 * BASE_RECORDS // 4))
+    length = (third_quartile - first_quartile) / (high - low)
+    return first_quartile - length * low, length

@@ -17,9 +17,7 @@ from duffdp.report.results import NamedReleases, result_tables
 
 _GROUP_SIZES = (100, 1_000, 10_000)
 _ROUNDING = 1e-9  # of sums of epsilons
-_TRUST = (
-    "Whoever ran this saw the records and is trusted with them; readers of this page need not be."
-)
+_TRUST = "The person who ran this had access to the raw data and is trusted; readers need not be."
 _TIMING = (
     "Not hidden: how long a query takes and how much memory it needs can depend on the records. "
     "Let nobody outside measure it."
@@ -270,7 +268,7 @@ def _by_size(named: NamedReleases) -> str:
         if (bound := _record_bound(release)) is not None:
             bounds.setdefault(bound, {})[name] = None
     if not bounds:
-        return "No bound is known that does without the records."
+        return "No data-independent error bound is available."
     listed = [
         f"{', '.join(names)} {bound:,} ({', '.join(_part(bound, size) for size in _GROUP_SIZES)})"
         for bound, names in sorted(bounds.items())

@@ -88,7 +88,7 @@ def odds(epsilon: float, kinds: Set[UnitKind], delta: float = 0.0) -> str:
     you = "you" if kinds == {"person"} else unit_text
     if epsilon > 20:
         return (
-            "An epsilon this large gives no protection worth the name: "
+            "An epsilon this large gives no meaningful protection: "
             f"a guess about {you} can become as good as certain."
         )
     factor, sure = math.exp(epsilon), attacker_accuracy(epsilon)
@@ -313,7 +313,7 @@ def _part(part: MechanismPart) -> str:
     if part.utility == "clipped":
         return f"{description}, each clamped to the interval"
     return (
-        f"{description}; an answer is the less likely, the larger its distance: "
+        f"{description}; the larger the distance of an answer, the less likely it is: "
         f"{_UTILITIES.get(part.utility, part.utility)}"
     )
 

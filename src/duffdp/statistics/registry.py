@@ -16,42 +16,40 @@ if TYPE_CHECKING:
 # In the order of pages and of the command line: the file of the statistic, and the line by which
 # its command describes itself; a statistic without a line has no command.
 _STATISTICS = {
-    "median": ("quantile", "A private median of a column, overall or for each group."),
-    "quantile": ("quantile", "Private quantiles of a column, overall or for each group."),
+    "median": ("quantile", "A private median of a column, overall or by group."),
+    "quantile": ("quantile", "Private quantiles of a column, overall or by group."),
     "quantiles": ("quantiles", ""),
-    "mean": ("mean", "A private mean of a column, overall or for each group."),
-    "sum": ("sum", "A private sum of a column, overall or for each group."),
+    "mean": ("mean", "A private mean of a column, overall or by group."),
+    "sum": ("sum", "A private sum of a column, overall or by group."),
     "trimmed_mean": (
         "trimmed_mean",
         "A private mean of a column without its lowest and highest records.",
     ),
-    "variance": ("variance", "A private variance of a column, overall or for each group."),
-    "std": ("variance", "A private standard deviation of a column, overall or for each group."),
-    "iqr": ("iqr", "A private interquartile range of a column, overall or for each group."),
-    "mode": ("mode", "A private most common value of a column, overall or for each group."),
+    "variance": ("variance", "A private variance of a column, overall or by group."),
+    "std": ("variance", "A private standard deviation of a column, overall or by group."),
+    "iqr": ("iqr", "A private interquartile range of a column, overall or by group."),
+    "mode": ("mode", "The private most common value of a column, overall or by group."),
     "describe": (
         "describe",
-        "A private summary of a column: its count, mean, quartiles, 1 % and 99 %; one epsilon for "
-        "all.",
+        "A private summary of a column: count, mean, quartiles, 1% and 99%, for one epsilon.",
     ),
     "distribution": (
         "distribution",
         "A private distribution of a column: quantiles, shares and a band around them.",
     ),
-    "count": ("count", "A private number of rows, or of people, overall or for each group."),
+    "count": ("count", "A private number of rows, or of people, overall or by group."),
     "share": (
         "share",
-        "A private share of the records that are among some values, or between two ends.",
+        "A private share of the rows with some values, or with values between two ends.",
     ),
     "histogram": (
         "histogram",
-        "Private counts of records in public bins or categories, one epsilon for all.",
+        "Private counts of rows in public bins or categories; all share one epsilon.",
     ),
     "top": ("top", "The private order of the most common values of a column."),
     "slope": (
         "slope",
-        "A private slope of one column over another: the median of the slopes of all pairs of "
-        "rows.",
+        "A private slope of one column over another (Theil-Sen).",
     ),
     "triangles": (
         "triangles",
