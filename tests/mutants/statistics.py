@@ -356,6 +356,6 @@ MUTANTS = (
         "statistics/distribution.py",
         "LAST_SHARE = 1 - sum(",
         "LAST_SHARE = Fraction(9, 8) - sum(",
-        (f"{SHARES}[distribution()-rows]",),
+        (f"{FEW}::test_groups_of_few_and_of_many_records",),
     ),
 )
