@@ -47,14 +47,6 @@ except duffdp.DuffError as error:
 else:
     raise AssertionError("a file without a reader")
 """
-PAGES = """
-import doctest, os, sys
-flags = doctest.ELLIPSIS | doctest.IGNORE_EXCEPTION_DETAIL
-for page in sys.argv[1:]:
-    failed, tried = doctest.testfile(page, module_relative=False, optionflags=flags)
-    print(f"{os.path.basename(page)}: {tried} examples, {failed} failed")
-    assert tried and not failed
-"""
 
 
 def main() -> None:
@@ -165,31 +157,25 @@ def installed(maker: Environments, artifact: Path, extra: str, interpreter: str)
     if extra == "bare":
         run(python, "-c", BARE, cwd=folder)
     else:
-        run(python.parent / "duffdp", "demo", cwd=folder)
-        for command in commands():
-            run("bash", "-c", command, cwd=folder, path=python.parent)
-        pages = [ROOT / "docs" / "get-started" / "tutorial.md"]
+        pages = [ROOT / "README.md", ROOT / "docs" / "get-started" / "tutorial.md"]
         if extra == "all":
-            pages = [
-                path
-                for path in (ROOT / "README.md", *(ROOT / "docs").rglob("*.md"))
-                if ">>> " in path.read_text(encoding="utf-8")
-            ]
-            (folder / "tests").mkdir()  # the data of two pages, which are in no package
-            (folder / "tests" / "data").symlink_to(ROOT / "tests" / "data")
-        # Spark's workers are the python3 of the path.
-        run(python, "-c", PAGES, *pages, cwd=folder, path=python.parent)
+            written = [path for path in (ROOT / "docs").rglob("*.md") if path.parent.name != "api"]
+            pages += [path for path in sorted(written) if path not in pages and runs(path)]
+        for number, page in enumerate(pages):  # each in a folder with the data of the demo alone
+            place = folder / f"{number}-{page.stem}"
+            place.mkdir()
+            run(python.parent / "duffdp", "demo", cwd=place)
+            # Spark's workers are the python3 of the path.
+            run(python, ROOT / "tools" / "pages.py", page, cwd=place, path=python.parent)
     shutil.rmtree(python.parents[1])
     seconds = time.monotonic() - began
     print(f"{artifact.name}{options} on {interpreter}: fine, {seconds:.0f} s", flush=True)
 
 
-def commands() -> list[str]:
-    """The commands of the README, as they stand there."""
-    text = (ROOT / "README.md").read_text(encoding="utf-8").replace("\\\n", " ")
-    found = [line.strip() for line in text.splitlines() if line.startswith("    duffdp ")]
-    assert found
-    return found
+def runs(page: Path) -> bool:
+    """Whether a page has commands or examples."""
+    text = page.read_text(encoding="utf-8")
+    return ">>> " in text or "\n    duffdp " in text
 
 
 def lowest(maker: Environments) -> None:

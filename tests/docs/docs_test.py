@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+import duffdp
+
 ROOT = Path(__file__).parents[2]
 PAGES = [*(ROOT / "docs").rglob("*.md"), ROOT / "README.md"]
 
@@ -34,3 +36,19 @@ def test_sections_that_docstrings_name():
             headings = re.findall(r"^##? (.+)$", text, re.MULTILINE)
             bold = f"**{section}.**" in " ".join(text.split())
             assert not section or section in headings or bold, (path.name, page, section)
+
+
+def test_every_public_name_has_an_example():
+    """On a page that was written, not in the reference that is made from docstrings."""
+    written = [page for page in PAGES if page.parent.name != "api"]
+    code = "\n".join(
+        line
+        for page in written
+        for line in page.read_text().splitlines()
+        if line.startswith((">>>", "..."))
+    )
+    names = {*duffdp.__all__} - {"research"}  # experiments: explanation/paper.md
+    missing = {name for name in names if not re.search(rf"\bduffdp\.{name}\b", code)}
+    audit = re.search(r"from duffdp\.audit import", code)
+    assert audit
+    assert not missing - {"audit"}

@@ -8,7 +8,6 @@ from tests.mutants.mutant import (
     DRIVER,
     FAMILIES,
     INTERVALS,
-    NOT_REPLAYED,
     ONE_CALL,
     ONE_PERSON,
     PASSED_ON,
@@ -34,14 +33,72 @@ FINDING_REST = f"{DRIVER}::test_values_have_what_finding_keys_left"
 
 COMPARED = "tests/pipeline/comparison_test.py"
 
+LEVELS = "tests/guarantees/levels_test.py"
+TREE = "tests/pipeline/group_tree_test.py"
+
 MUTANTS = (
+    Mutant(
+        "levels: variances take the place of weights",
+        "_pipeline/group_tree.py",
+        "sum_variance / (sum_variance + own)",
+        "own / (sum_variance + own)",
+        (f"{TREE}::test_estimates_are_those_of_weighted_least_squares",),
+    ),
+    Mutant(
+        "levels: what is left is divided evenly",
+        "_pipeline/group_tree.py",
+        "values[child] += excess * variance / total",
+        "values[child] += excess / len(children)",
+        (f"{TREE}::test_estimates_are_those_of_weighted_least_squares",),
+    ),
+    Mutant(
+        "levels: errors forget the siblings of a group",
+        "_pipeline/group_tree.py",
+        "beside.append(-factors[-1] * share)",
+        "beside.append(0 * share)",
+        (f"{TREE}::test_error_weights_are_those_of_the_estimate",),
+    ),
+    Mutant(
+        "levels: parts do not add up after rounding",
+        "_pipeline/group_tree.py",
+        "for i in remainders[:missing]:",
+        "for i in remainders[: missing - 1]:",
+        (f"{TREE}::test_every_level_adds_up",),
+    ),
+    Mutant(
+        "levels: other rows of a person count on each level",
+        "_pipeline/run.py",
+        "    alike = share_rows(",
+        "    alike = list(",
+        (f"{LEVELS}::test_the_same_rows_of_a_person_count_on_every_level",),
+    ),
+    Mutant(
+        "levels: rows that count decide which keys are others",
+        "_engines/table.py",
+        "return set(self._memory_key_counts(rows, True, _NO_CHOICE))",
+        "return set(self._memory_key_counts(self._memory_rows(everyone), True, _NO_CHOICE))",
+        (f"{LEVELS}::test_the_group_of_a_row_follows_from_its_key",),
+    ),
+    Mutant(
+        "levels: draws of larger groups are not weighed in epsilon",
+        "_planning/table_plan.py",
+        "share = self.plan.epsilon * shares[margin_release] / total",
+        "share = self.plan.epsilon * shares[name] / total",
+        (f"{LEVELS}::test_shares_of_all_levels_add_up",),
+    ),
+    Mutant(
+        "levels: a larger group counts the groups of a person as one",
+        "_pipeline/request.py",
+        "    if selection.sums_leaves:\n        groups = selection.most_leaves\n",
+        "    if selection.sums_leaves:\n        groups = 1\n",
+        (f"{LEVELS}::test_shares_of_all_levels_add_up",),
+    ),
     Mutant(
         "values spend what found their keys once more",
         "_pipeline/draw_plan.py",
         "value_epsilon = self.epsilon if finding is None else self.epsilon - finding.epsilon",
         "value_epsilon = self.epsilon",
         (KEY_SHARES,),
-        NOT_REPLAYED,
     ),
     Mutant(
         "the account of values has what found their keys",
@@ -49,7 +106,6 @@ MUTANTS = (
         "return epsilon_per_row(self.loss.epsilon - self.finding.epsilon, self.unit)",
         "return epsilon_per_row(self.loss.epsilon, self.unit)",
         (KEY_SHARES,),
-        NOT_REPLAYED,
     ),
     Mutant(
         "finding keys ignores the keys of a person",
@@ -57,7 +113,6 @@ MUTANTS = (
         "return epsilon_per_row(self.epsilon, self.unit)",
         "return self.epsilon",
         (KEY_SHARES, f"{KEYS}::test_one_person_with_many_keys_costs_epsilon"),
-        NOT_REPLAYED,
     ),
     Mutant(
         "a count by found keys ignores the rows of a person",
@@ -65,7 +120,7 @@ MUTANTS = (
         "rows = self.contributions if counts_are_values else 1",
         "rows = 1",
         (KEY_SHARES,),
-        NOT_REPLAYED,
+        ROWS,
     ),
     Mutant(
         "finding keys takes all of epsilon",
@@ -73,7 +128,6 @@ MUTANTS = (
         "epsilon = self.epsilon * share",
         "epsilon = self.epsilon",
         (KEY_SHARES,),
-        NOT_REPLAYED,
     ),
     Mutant(
         "account: finding keys is not paid",
@@ -81,7 +135,7 @@ MUTANTS = (
         "account.pay([Draw(Count(), mechanism.name, cost)])",
         "pass",
         (FINDING_PAID, FINDING_REST),
-        NOT_REPLAYED,
+        ONE_CALL,
     ),
     Mutant(
         "account: finding keys is paid for one row of a person",
@@ -89,7 +143,6 @@ MUTANTS = (
         "cost = finding.row_epsilon * finding.unit.rows",
         "cost = finding.row_epsilon",
         (FINDING_PAID, FINDING_REST),
-        NOT_REPLAYED,
     ),
     Mutant(
         "account: values have what found their keys once more",
@@ -97,7 +150,7 @@ MUTANTS = (
         "epsilon_per_row(self._budget - self._for_all, unit)",
         "epsilon_per_row(self._budget, unit)",
         (FINDING_REST,),
-        NOT_REPLAYED,
+        ONE_CALL,
     ),
     Mutant(
         "account: groups are opened twice",
@@ -135,10 +188,12 @@ MUTANTS = (
         "account: keys are found before they are paid",
         "_pipeline/driver.py",
         "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
-        "    call = KeyCall(mechanism, KeyCounts(counts, finding.size, finding.threshold))\n"
-        "    return list(zip(*entropy.draw(call), strict=True))\n",
-        "    call = KeyCall(mechanism, KeyCounts(counts, finding.size, finding.threshold))\n"
-        "    keys = list(zip(*entropy.draw(call), strict=True))\n"
+        "    evidence = KeyCounts(counts, finding.size, finding.threshold)\n"
+        "    return list("
+        "zip(*entropy.draw(KeyCall(plan, cost, mechanism, evidence)), strict=True))\n",
+        "    evidence = KeyCounts(counts, finding.size, finding.threshold)\n"
+        "    keys = list("
+        "zip(*entropy.draw(KeyCall(plan, cost, mechanism, evidence)), strict=True))\n"
         "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
         "    return keys\n",
         (FINDING_PAID,),
@@ -150,7 +205,6 @@ MUTANTS = (
         "cap = Cap(finding.unit.contributions, finding.unit.groups_per_person)",
         "cap = Cap(10**6, 10**6)",
         (f"{KEYS}::test_one_person_with_many_keys_costs_epsilon",),
-        NOT_REPLAYED,
     ),
     Mutant(
         "comparisons: each side may fail with the whole probability",
