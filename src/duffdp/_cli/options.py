@@ -31,7 +31,7 @@ class PublicValue(click.ParamType):  # type: ignore[type-arg]
     name = "value"
 
     def convert(self, text: Any, param: Any, ctx: Any) -> Any:
-        """The value that a text stands for."""
+        """The value that a text means."""
         try:
             return value(text)
         except DuffError as error:
