@@ -438,6 +438,25 @@ MARGIN: Parameter[Any] = Parameter(
     default=None,
     convert=_anything,
 )
+LEVELS: Parameter[Any] = Parameter(
+    name="levels",
+    help="Groups above the keys, each with its numbers: named ones, or by the columns of by.",
+    doc="Rows for larger groups, up to all groups together, of which every level adds up. A "
+    'mapping names one level and its groups: `{"chapter": {"A00-B99": Pattern("[AB][0-9]{2}")}}` '
+    'with a list of keys or a `Pattern` for each, or `{"letter": 1}` for the first characters of '
+    "the keys. True: the columns of `by` are levels, the largest groups first.",
+    example={"letter": 1},
+    default=None,
+    convert=_anything,
+    annotation="Mapping[str, Any] | bool | None",
+)
+MARGIN_SUMS: Parameter[bool] = Parameter(
+    name="margin_sums",
+    help="The same rows count in a margin as in its groups, so that their numbers add up.",
+    default=False,
+    convert=_flag,
+    annotation="bool",
+)
 WHERE: Parameter[str | None] = Parameter(
     name="where",
     help="Which rows count, such as \"age >= 18 AND ward <> 'ER'\"; row by row.",
@@ -912,7 +931,8 @@ WEIGHTS: Parameter[Any] = Parameter(
     doc='The part of epsilon of some releases, in proportion to the others: `{"age_median": 16}`. '
     "Usually 1 for counts, 4 for other numbers that are drawn at once, 8 for what takes several "
     "draws (a median with an interval, a summary, a standard deviation), times `contributions` for "
-    "all but the count.",
+    "all but the count. Counts and sums of larger groups have a draw of their own if they are "
+    'named: `{"count by chapter": 1}`.',
     default=None,
     convert=_anything,
     annotation="Mapping[str, Any] | None",
@@ -1045,7 +1065,8 @@ ROW_OPTIONS: tuple[Parameter[Any], ...] = (
 INTERVAL_OPTIONS: tuple[Parameter[Any], ...] = (INTERVAL, COVERS, SIMULTANEOUS)
 #: What a release in a plan may say for itself, beside the parameters of its statistic.
 RELEASE_OPTIONS: tuple[Parameter[Any], ...] = (
-    *(BOUNDS, DIGITS, STEP, CATEGORIES, *ROW_OPTIONS, MARGIN, *INTERVAL_OPTIONS, MECHANISM),
+    *(BOUNDS, DIGITS, STEP, CATEGORIES, *ROW_OPTIONS, LEVELS, MARGIN, *INTERVAL_OPTIONS),
+    MECHANISM,
 )
 
 #: What a plan may say once for all of its releases.
@@ -1062,6 +1083,7 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     BY,
     KEYS,
     OTHER,
+    LEVELS,
     TOTAL,
     WHERE,
     UNIT,

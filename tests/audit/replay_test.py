@@ -68,8 +68,7 @@ def test_all_statistics_and_all_mechanisms_are_replayed():
     cases = list(replay_cases(100))
     assert {case.spec.name for case in cases} == set(REGISTRY)
     seen = {row.mechanism for case in cases for row in case.replay().rows}
-    # Replays refuse keys that are found: their laws are enumerated in found_keys_test.py.
-    assert seen == set(CLASSES) - {"thresholded-geometric"}
+    assert seen == set(CLASSES)
 
 
 LARGE = {

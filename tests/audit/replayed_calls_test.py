@@ -213,6 +213,22 @@ def test_a_table_with_totals():
         sound(call, pair.data, pair.neighbor, epsilon=2)
 
 
+@pytest.mark.parametrize("kind", ["polars", "lazy", "parquet"])
+def test_a_table_that_finds_keys(kind, tmp_path):
+    call = partial(
+        duffdp.table,
+        statistics={"x": ["median"], "y": ["sum"]},
+        epsilon=2,
+        bounds={"x": (0, 1000), "y": (0, 1000)},
+        by="group",
+        keys=duffdp.Pattern("[a-d]", false_keys=1),
+        groups_per_person=2,
+        **PEOPLE,
+    )
+    for pair in pairs_in(kind, tmp_path):
+        sound(call, *pair, epsilon=2)
+
+
 @pytest.mark.parametrize("unit", [None, "person"])
 def test_a_profile(unit):
     people = {"unit": unit, "contributions": 2} if unit else {}

@@ -241,14 +241,15 @@ def plan_with_keys(statistic, **options):
 @pytest.mark.parametrize("statistic", ["count", "median"])
 def test_finding_keys_is_paid_before_the_draw(statistic, people):
     """A draw that costs too much by the least, all rows of a person together, finds nothing."""
-    finding = plan_with_keys(statistic, **people).finding
-    account = driver.Account(finding.epsilon)
-    assert driver.find_keys(finding, {1: 10**6}, Recorded(), account)
+    plan = plan_with_keys(statistic, **people)
+    epsilon = plan.finding.epsilon
+    account = driver.Account(epsilon)
+    assert driver.find_keys(plan, {1: 10**6}, Recorded(), account)
     source = Recorded()
     with pytest.raises(driver.Overspent):
-        driver.find_keys(finding, {1: 10**6}, source, driver.Account(finding.epsilon - TOO_MUCH))
+        driver.find_keys(plan, {1: 10**6}, source, driver.Account(epsilon - TOO_MUCH))
     with pytest.raises(driver.Overspent):
-        driver.find_keys(finding, {1: 10**6}, source, account)  # twice for one price
+        driver.find_keys(plan, {1: 10**6}, source, account)  # twice for one price
     assert source.asked == 0
 
 
@@ -258,7 +259,7 @@ def test_keys_are_not_found_after_values():
     account, source = driver.Account(plan.loss.epsilon), Recorded()
     account.for_groups(np.arange(2), plan.unit)
     with pytest.raises(driver.Overspent, match="has 0"):
-        driver.find_keys(plan.finding, {1: 10**6}, source, account)
+        driver.find_keys(plan, {1: 10**6}, source, account)
     assert source.asked == 0
 
 
@@ -269,7 +270,7 @@ def test_values_have_what_finding_keys_left(people):
     rest = Fraction(3, 4) / (6 if people else 1)
     for cost, enough in ((rest, True), (rest + TOO_MUCH, False)):
         account, source = driver.Account(plan.loss.epsilon), Recorded()
-        driver.find_keys(plan.finding, {}, Recorded(), account)
+        driver.find_keys(plan, {}, Recorded(), account)
         values = replace(plan, program=ReleaseProgram((COUNT,), spend(cost)))
         if enough:
             assert len(drawn(values, GRID, engine(), source, account)) == 2

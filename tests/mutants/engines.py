@@ -6,7 +6,6 @@ from tests.mutants.mutant import (
     ADDRESSES,
     DOOR,
     FAIRNESS,
-    NOT_REPLAYED,
     ONE_PERSON,
     ONE_ROW,
     ORDER,
@@ -43,7 +42,6 @@ MUTANTS = (
         "group = group[choose(people[rows], group, self._cap, source)] if len(rows) else group",
         "pass",
         (f"{FOUND_KEYS}::test_people_count_for_few_keys",),
-        NOT_REPLAYED,
     ),
     Mutant(
         "queries: people count for all their keys",
@@ -51,7 +49,6 @@ MUTANTS = (
         "memberships = adapter.cap(memberships, order[2:], cap.groups)",
         "pass",
         (f"{FOUND_KEYS}::test_people_count_for_few_keys",),
-        NOT_REPLAYED,
     ),
     Mutant(
         "queries: rows of all others are dropped",

@@ -24,7 +24,6 @@ LAW = "law of a draw: a replay repeats its numbers"
 FAIRNESS = "which rows count: both runs choose alike"
 PAYMENT = "ledger or order of payments: a ledger refuses a replay"
 ORDER = "order of rows: it is the same in both runs"
-NOT_REPLAYED = "keys that are found: replays refuse them"
 ONE_CALL = "a promise that no statistic of today uses: nothing differs unless a program does wrong"
 COVERAGE = "how often an interval holds, or how large an error is: no epsilon"
 ROWS = "what is read or shown of each record by itself: a promise, but none about epsilon"
@@ -32,7 +31,7 @@ REFUSAL = "what is refused, so that no call can be replayed"
 WORDS = "words, passwords, addresses, pages: no draw"
 SERVER = "a server or another process: not a part of these replays"
 REASONS = (
-    *(LAW, FAIRNESS, PAYMENT, ORDER, NOT_REPLAYED, ONE_CALL),
+    *(LAW, FAIRNESS, PAYMENT, ORDER, ONE_CALL),
     *(COVERAGE, ROWS, REFUSAL, WORDS, SERVER),
 )
 

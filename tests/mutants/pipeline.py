@@ -8,7 +8,6 @@ from tests.mutants.mutant import (
     DRIVER,
     FAMILIES,
     INTERVALS,
-    NOT_REPLAYED,
     ONE_CALL,
     ONE_PERSON,
     PASSED_ON,
@@ -41,7 +40,6 @@ MUTANTS = (
         "value_epsilon = self.epsilon if finding is None else self.epsilon - finding.epsilon",
         "value_epsilon = self.epsilon",
         (KEY_SHARES,),
-        NOT_REPLAYED,
     ),
     Mutant(
         "the account of values has what found their keys",
@@ -49,7 +47,6 @@ MUTANTS = (
         "return epsilon_per_row(self.loss.epsilon - self.finding.epsilon, self.unit)",
         "return epsilon_per_row(self.loss.epsilon, self.unit)",
         (KEY_SHARES,),
-        NOT_REPLAYED,
     ),
     Mutant(
         "finding keys ignores the keys of a person",
@@ -57,7 +54,6 @@ MUTANTS = (
         "return epsilon_per_row(self.epsilon, self.unit)",
         "return self.epsilon",
         (KEY_SHARES, f"{KEYS}::test_one_person_with_many_keys_costs_epsilon"),
-        NOT_REPLAYED,
     ),
     Mutant(
         "a count by found keys ignores the rows of a person",
@@ -65,7 +61,7 @@ MUTANTS = (
         "rows = self.contributions if counts_are_values else 1",
         "rows = 1",
         (KEY_SHARES,),
-        NOT_REPLAYED,
+        ROWS,
     ),
     Mutant(
         "finding keys takes all of epsilon",
@@ -73,7 +69,6 @@ MUTANTS = (
         "epsilon = self.epsilon * share",
         "epsilon = self.epsilon",
         (KEY_SHARES,),
-        NOT_REPLAYED,
     ),
     Mutant(
         "account: finding keys is not paid",
@@ -81,7 +76,7 @@ MUTANTS = (
         "account.pay([Draw(Count(), mechanism.name, cost)])",
         "pass",
         (FINDING_PAID, FINDING_REST),
-        NOT_REPLAYED,
+        ONE_CALL,
     ),
     Mutant(
         "account: finding keys is paid for one row of a person",
@@ -89,7 +84,6 @@ MUTANTS = (
         "cost = finding.row_epsilon * finding.unit.rows",
         "cost = finding.row_epsilon",
         (FINDING_PAID, FINDING_REST),
-        NOT_REPLAYED,
     ),
     Mutant(
         "account: values have what found their keys once more",
@@ -97,7 +91,7 @@ MUTANTS = (
         "epsilon_per_row(self._budget - self._for_all, unit)",
         "epsilon_per_row(self._budget, unit)",
         (FINDING_REST,),
-        NOT_REPLAYED,
+        ONE_CALL,
     ),
     Mutant(
         "account: groups are opened twice",
@@ -135,10 +129,12 @@ MUTANTS = (
         "account: keys are found before they are paid",
         "_pipeline/driver.py",
         "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
-        "    call = KeyCall(mechanism, KeyCounts(counts, finding.size, finding.threshold))\n"
-        "    return list(zip(*entropy.draw(call), strict=True))\n",
-        "    call = KeyCall(mechanism, KeyCounts(counts, finding.size, finding.threshold))\n"
-        "    keys = list(zip(*entropy.draw(call), strict=True))\n"
+        "    evidence = KeyCounts(counts, finding.size, finding.threshold)\n"
+        "    return list("
+        "zip(*entropy.draw(KeyCall(plan, cost, mechanism, evidence)), strict=True))\n",
+        "    evidence = KeyCounts(counts, finding.size, finding.threshold)\n"
+        "    keys = list("
+        "zip(*entropy.draw(KeyCall(plan, cost, mechanism, evidence)), strict=True))\n"
         "    account.pay([Draw(Count(), mechanism.name, cost)])\n"
         "    return keys\n",
         (FINDING_PAID,),
@@ -150,7 +146,6 @@ MUTANTS = (
         "cap = Cap(finding.unit.contributions, finding.unit.groups_per_person)",
         "cap = Cap(10**6, 10**6)",
         (f"{KEYS}::test_one_person_with_many_keys_costs_epsilon",),
-        NOT_REPLAYED,
     ),
     Mutant(
         "comparisons: each side may fail with the whole probability",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from tests.mutants.mutant import (
     COVERAGE,
     DOOR,
-    NOT_REPLAYED,
     PAYMENT,
     PLAN,
     ROWS,
@@ -24,7 +23,6 @@ MUTANTS = (
         'groups | {"finding": 0}',
         "groups",
         ("tests/guarantees/found_keys_test.py::test_a_table_finds_keys_once",),
-        NOT_REPLAYED,
     ),
     Mutant(
         "profiles: columns do not give up what counts cost",

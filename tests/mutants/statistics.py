@@ -117,13 +117,6 @@ MUTANTS = (
         COVERAGE,
     ),
     Mutant(
-        "several quantiles: their ranks are looked up where records lie, unclamped",
-        "_rank_profile.py",
-        "            before, at = 0, before + at\n",
-        "            pass\n",
-        (f"{OUTER}::test_ranks_of_clamped_records_are_those_of_records_that_were_clamped",),
-    ),
-    Mutant(
         "several quantiles: a range is drawn and records are not clamped to it",
         "statistics/quantiles.py",
         "            by_group = _clamped_groups(by_group, self.ends, cells)\n",
@@ -192,8 +185,8 @@ MUTANTS = (
     Mutant(
         "many quantiles at the true number of records, by their count",
         "statistics/quantiles.py",
-        "qs, self.records, size, ranks_of_group[0].total,",
-        "qs, self.records and ranks_of_group[0].total, size, ranks_of_group[0].total,",
+        "QuantileRanks(qs, self.records, size,",
+        "QuantileRanks(qs, self.records and group[0].total, size,",
         (f"{DRAFTS}::test_all_drafts_with_a_size_that_is_known",),
     ),
     Mutant(

@@ -27,7 +27,7 @@ from duffdp._engines.requests import (
     run_inquiry,
 )
 from duffdp._evidence import Evidence, KeyCounts
-from duffdp._pipeline.draw_plan import DrawPlan, KeyFinding, epsilon_per_row
+from duffdp._pipeline.draw_plan import DrawPlan, epsilon_per_row
 from duffdp._privacy import PrivacyUnit
 from duffdp._rows import MIN_COLUMNAR_ROWS, RowsOfColumns
 from duffdp._sampling.entropy import Entropy
@@ -148,8 +148,13 @@ class MechanismCall(NamedTuple):
 
 
 class KeyCall(NamedTuple):
-    """The call of the mechanism that finds keys, of which nobody knows how many there will be."""
+    """The call of the mechanism that finds keys, of which nobody knows how many there will be.
 
+    `paid` is the epsilon that the account was charged for all rows of a unit that count.
+    """
+
+    plan: DrawPlan
+    paid: Fraction
     mechanism: ThresholdedGeometric
     evidence: KeyCounts
 
@@ -159,16 +164,18 @@ class KeyCall(NamedTuple):
 
 
 def find_keys(
-    finding: KeyFinding, counts: Mapping[int, int], entropy: Entropy, account: Account
+    plan: DrawPlan, counts: Mapping[int, int], entropy: Entropy, account: Account
 ) -> Numbers:
     """The places of the keys that are found, in order, each with its noisy count: the first draw
     of a release, which its account pays before its groups are known.
     """
+    finding = plan.finding
+    assert finding is not None
     mechanism = ThresholdedGeometric(finding.row_epsilon)
     cost = finding.row_epsilon * finding.unit.rows
     account.pay([Draw(Count(), mechanism.name, cost)])
-    call = KeyCall(mechanism, KeyCounts(counts, finding.size, finding.threshold))
-    return list(zip(*entropy.draw(call), strict=True))
+    evidence = KeyCounts(counts, finding.size, finding.threshold)
+    return list(zip(*entropy.draw(KeyCall(plan, cost, mechanism, evidence)), strict=True))
 
 
 @dataclass(frozen=True, slots=True)

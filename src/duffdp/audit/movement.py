@@ -16,7 +16,7 @@ import numpy as np
 
 from duffdp._count_ladder import CountLadder
 from duffdp._engines.requests import Ranks
-from duffdp._evidence import Evidence, Ladders, RankProfiles, Totals
+from duffdp._evidence import Evidence, KeyCounts, Ladders, RankProfiles, Totals
 from duffdp._rank_profile import QuantileRanks
 from duffdp._steps import StepFunction, Windows
 from duffdp.domain import Ints
@@ -116,6 +116,13 @@ def movement(
             # For fixed places and a fixed size, the score of a joint draw moves by at most this.
             return Fraction(sum(abs(b - a) for a, b in pairwise(changes)))
     raise PromiseBroken("evidence of two kinds")
+
+
+def key_movement(before: KeyCounts, after: KeyCounts) -> Fraction:
+    """Number of records, at least, that the change of the counts of keys is worth."""
+    places = before.counts.keys() | after.counts.keys()
+    change = sum(abs(before.counts.get(at, 0) - after.counts.get(at, 0)) for at in places)
+    return Fraction(change)
 
 
 def _changes(before: View, after: View) -> Ints:

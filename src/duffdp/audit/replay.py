@@ -11,12 +11,13 @@ import warnings
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
 
 from duffdp._parameters import EPSILON
 from duffdp._pipeline.draw_plan import DrawPlan
-from duffdp._pipeline.driver import MechanismCall
+from duffdp._pipeline.driver import KeyCall, MechanismCall
 from duffdp._pipeline.release import Release
 from duffdp._pipeline.table import Table
 from duffdp._privacy import LossFamily
@@ -25,6 +26,7 @@ from duffdp.audit.movement import (
     GroupEvidence,
     PromiseBroken,
     View,
+    key_movement,
     look,
     movement,
     points_to_compare,
@@ -32,8 +34,8 @@ from duffdp.audit.movement import (
     same_value,
 )
 from duffdp.domain import Ints
-from duffdp.errors import DuffError
 
+SEED_WORDS = 4  # of 64 bits
 Columns = list[Sequence[int]]
 DrawKey = tuple[int, int]  # the stage of a program, and the draw
 Cost = tuple[LossFamily, Fraction]  # of one draw: what is known of its loss, and epsilon
@@ -170,9 +172,9 @@ def replay(
     rows, declared = [], Fraction(0)
     pairs = zip(first.releases, second.releases, strict=False)
     for number, (one, other) in enumerate(pairs, 1):
-        if not one.calls:
+        plan = one.plan
+        if plan is None:
             continue
-        plan = next(iter(one.calls.values()))[0].plan
         compared = _Comparison(f"{number} {plan.statistic}", plan)
         compared.run(one, other)
         rows += compared.rows
@@ -192,7 +194,7 @@ class Diverged(Exception):
 
 @dataclass
 class ReleaseRecord:
-    """All mechanism calls of one release, with their numbers.
+    """All mechanism calls of one release, with their numbers; `key_call` found its keys.
 
     `points` and `views` are, for a draw and a group, the candidates that were compared and what the
     evidence said of them.
@@ -204,6 +206,14 @@ class ReleaseRecord:
     views: dict[tuple[DrawKey, int], View] = field(default_factory=dict)
     earlier_views: dict[tuple[DrawKey, int], View] = field(default_factory=dict)
     findings: list[str] = field(default_factory=list)
+    key_call: KeyCall | None = None
+    key_numbers: Columns = field(default_factory=list)
+
+    @property
+    def plan(self) -> DrawPlan | None:
+        """The plan of the release; None if nothing was drawn."""
+        calls = [self.key_call, *chain.from_iterable(self.calls.values())]
+        return next((call.plan for call in calls if call is not None), None)
 
     def add(self, call: MechanismCall, columns: Columns) -> None:
         """Keep a call."""
@@ -282,32 +292,34 @@ class _ReleaseRecorder(SeededEntropy):
         self._findings, self._lock = findings, threading.Lock()
 
     def split(self) -> _ReleaseRecorder:
-        generator = seeded_generator(*self.words(4).tolist())
+        generator = seeded_generator(*self.words(SEED_WORDS).tolist())
         records = (self._record, self._frozen, self._compared)
         part = _ReleaseRecorder(generator, *records, self._findings)
         part._lock = self._lock
         return part
 
     def draw(self, call: DrawCall) -> Columns:
-        if not isinstance(call, MechanismCall):
-            raise DuffError(
-                "keys that are found cannot be replayed, because both data sets would need the "
-                "same ones. Pass a list of keys."
-            )
-        columns = self._drawn(call) if self._frozen is None else self._repeated(call)
+        # Bits of its own, so that the rows that count are chosen alike, whether it is repeated or
+        # not.
+        words = self.words(SEED_WORDS).tolist()
+        if isinstance(call, KeyCall):
+            frozen = self._frozen
+            columns = self._drawn(call, words) if frozen is None else frozen.key_numbers
+            self._record.key_call, self._record.key_numbers = call, columns
+            return columns
+        assert isinstance(call, MechanismCall)
+        columns = self._drawn(call, words) if self._frozen is None else self._repeated(call)
         with self._lock:
             self._record.add(call, columns)
         return columns
 
-    def _drawn(self, call: MechanismCall) -> Columns:
+    def _drawn(self, call: MechanismCall | KeyCall, words: list[int]) -> Columns:
         """The numbers of a call: what its mechanism makes of these bits in one draw."""
-        bits = self._generator.bit_generator
-        begin = bits.state
-        once = call.mechanism.numbers(call.evidence, self)
-        bits.state = begin
-        columns = call.numbers(self)
+        columns = call.numbers(SeededEntropy(seeded_generator(*words)))
+        mechanism: Any = call.mechanism
+        once = mechanism.numbers(call.evidence, SeededEntropy(seeded_generator(*words)))
         if list(map(list, columns)) != list(map(list, once)):
-            self._findings.append(f"{call.statistic!r} is not drawn once")
+            self._findings.append(f"{call.mechanism!r} does not draw once")
         return columns
 
     def _repeated(self, call: MechanismCall) -> Columns:
@@ -389,8 +401,7 @@ class _Comparison:
     """Comparison of the two runs of one release."""
 
     def __init__(self, name: str, plan: DrawPlan) -> None:
-        self._name, self._loss, self._unit_rows = name, plan.loss, plan.unit.rows
-        self._mechanism = plan.mechanism
+        self._name, self._plan, self._unit_rows = name, plan, plan.unit.rows
         self.rows: list[ReplayRow] = []
         self.findings: list[str] = []
 
@@ -398,38 +409,41 @@ class _Comparison:
         """Compare all draws; then their losses and costs."""
         if before.calls.keys() != after.calls.keys():
             self._find("the runs make different draws")
-        costs: dict[int, list[Cost]] = {}
-        total = Fraction(0)
+        keys, total = list[Cost](), Fraction(0)
+        if before.key_call is not None and after.key_call is not None:
+            keys = [(before.key_call.mechanism.loss_family, before.key_call.paid)]
+            total = self._compare_keys(before.key_call, after.key_call)
+        elif before.key_call is not after.key_call:
+            self._find("keys are found in one data set alone")
+        costs: dict[int, list[Cost]] = {-1: keys}  # of a unit in each group
         for key in sorted(before.calls.keys() & after.calls.keys()):
             for call in before.calls[key]:
                 if call.mechanism.epsilon != float(call.paid):
                     self._find(f"the mechanism of {call.statistic!r} has more than was paid")
+                cost = call.mechanism.loss_family, call.paid * self._unit_rows
                 for group in call.groups.tolist():
-                    costs.setdefault(group, []).append((call.mechanism.loss_family, call.paid))
+                    costs.setdefault(group, [*keys]).append(cost)
             total += self._compare_draw(key, before, after)
-        if any(sum(cost for _, cost in each) > self._row_epsilon for each in costs.values()):
+        loss = self._plan.loss
+        if any(sum(cost for _, cost in each) > loss.epsilon for each in costs.values()):
             self._find("mechanisms received more epsilon than the release has")
-        named = sum(part.epsilon for part in self._mechanism.parts)
+        named = sum(part.epsilon for part in self._plan.mechanism.parts)
         groups = {tuple(each) for each in costs.values()}
-        if named != self._loss.epsilon or not all(map(self._declares, groups)):
+        if named != loss.epsilon or not all(map(self._declares, groups)):
             self._find("the release declares other losses than those of its draws")
-        if total > self._loss.epsilon:
+        if total > loss.epsilon:
             self._find("the losses add up to more than epsilon")
-
-    @property
-    def _row_epsilon(self) -> Fraction:
-        return self._loss.epsilon / self._unit_rows
 
     def _declares(self, costs: Sequence[Cost]) -> bool:
         """True if the parts of the declared loss hold the draws of one group: of a draw in no part
         of its family nothing is known but epsilon.
         """
+        declared = self._plan.loss.parts
         parts = [
-            (part.family, part.epsilon / self._unit_rows / part.draws)
-            for part in self._loss.parts
+            (part.family, part.epsilon / part.draws)
+            for part in declared
             for _ in range(part.draws if part.family != "pure" else 0)
         ]
-        pure = sum(part.epsilon for part in self._loss.parts if part.family == "pure")
         unnamed = Fraction(0)
         for family, cost in sorted(costs, key=itemgetter(1), reverse=True):
             fitting = [part for part in parts if part[0] == family and part[1] >= cost]
@@ -437,7 +451,25 @@ class _Comparison:
                 parts.remove(max(fitting, key=itemgetter(1)))
             else:
                 unnamed += cost
-        return unnamed <= pure / self._unit_rows
+        return unnamed <= sum(part.epsilon for part in declared if part.family == "pure")
+
+    def _compare_keys(self, before: KeyCall, after: KeyCall) -> Fraction:
+        """Compare the draws that find keys; the loss."""
+        finding, mechanism = self._plan.finding, before.mechanism
+        assert finding is not None
+        facts = [(c.evidence.size, c.evidence.threshold, c.paid) for c in (before, after)]
+        if facts[0] != facts[1]:
+            self._find("the possible keys, the threshold or the epsilon of finding keys differ")
+        rows = finding.unit.rows
+        moved = key_movement(before.evidence, after.evidence)
+        if moved > rows:
+            self._find(f"counts of keys move by {moved} records, where {rows} are promised")
+        if mechanism.epsilon != float(before.paid / rows):
+            self._find("the mechanism that finds keys has more than was paid")
+        loss = moved * before.paid / rows
+        what = (self._name, "keys", "keys", mechanism.name, mechanism.epsilon, 1)
+        self.rows.append(ReplayRow(*what, float(moved), float(loss)))
+        return loss
 
     def _find(self, text: str) -> None:
         self.findings.append(f"{self._name}: {text}")

@@ -15,6 +15,7 @@ import duffdp
 from duffdp._optional import load
 from duffdp.audit.neighbor_tables import Neighbors, neighbors
 from duffdp.audit.replay import Replay, replay
+from duffdp.domain.pattern import Pattern
 from duffdp.statistics.registry import REGISTRY
 from duffdp.statistics.spec import StatisticSpec
 
@@ -34,6 +35,14 @@ SELECTIONS: dict[str, dict[str, Any]] = {
         "groups_per_person": 2,
         "by": "group",
         "keys": KEYS,
+    },
+    "found key": {"by": "group", "keys": Pattern("[a-d]", false_keys=1)},
+    "person with found keys": {
+        "unit": "person",
+        "contributions": 2,
+        "groups_per_person": 2,
+        "by": "group",
+        "keys": Pattern("[a-d]", false_keys=1),
     },
 }
 JOINING_ROWS = 7
