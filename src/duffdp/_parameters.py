@@ -547,8 +547,9 @@ COVERS: Parameter[Covers] = Parameter(
     name="covers",
     help="What the interval covers: the answer for the data, or for the population that the data "
     "were drawn from.",
-    doc='"data": the exact value of the records that are used. "population": the value of the '
-    "distribution that they were drawn from independently; any distribution.",
+    doc='"data": the exact value of the records that are used; with `unit`, of the rows that were '
+    'picked, so the value of all rows may lie outside. "population": the value of the distribution '
+    "that they were drawn from independently; any distribution.",
     rule='"data" (the records at hand) or "population" (what they were drawn from)',
     default="data",
     convert=lambda value: value if value in ("data", "population") else None,
@@ -1103,9 +1104,10 @@ TABLE_OPTIONS: tuple[Parameter[Any], ...] = (
     ),
     replace(
         COVERS,
-        doc='What intervals cover: "data", the exact answer for the records, or "population", the '
-        "answer for what they were drawn from independently. Counts and sums have no interval for "
-        'a population, and cover "data" always.',
+        doc='What intervals cover: "data", the exact answer for the records (with `unit`, for the '
+        'rows that were picked), or "population", the answer for what they were drawn from '
+        "independently. Counts and sums have no interval for a population, and cover "
+        '"data" always.',
     ),
     replace(
         SIMULTANEOUS,

@@ -142,9 +142,9 @@ class Table(Exportable):
         A group with a smaller noisy count is `too_small`; and whether numbers of such groups are
         withheld, all but the count.
     confidence, covers, simultaneous
-        How often an interval holds the answer: for the records, or for the population that they
-        were drawn from (counts and sums always for the records); and whether that is said of each
-        interval, or of all of the table together.
+        How often an interval holds the answer: for the records (with `unit`, for the rows that were
+        picked), or for the population that they were drawn from (counts and sums always for the
+        records); and whether that is said of each interval, or of all of the table together.
     epsilon, unit, secure
         What all releases cost together, whom they protect, and whether they came from the operating
         system's randomness.
