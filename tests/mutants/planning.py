@@ -23,6 +23,7 @@ MUTANTS = (
         'groups | {"finding": 0}',
         "groups",
         ("tests/guarantees/found_keys_test.py::test_a_table_finds_keys_once",),
+        COVERAGE,
     ),
     Mutant(
         "profiles: columns do not give up what counts cost",
